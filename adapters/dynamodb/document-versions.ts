@@ -61,6 +61,8 @@ export type DocumentVersions = {
   readonly exactly: (subject: Subject, name: DataName, version: number) => Promise<StoredVersion | undefined>;
   /** What was known at a time, in milliseconds since 1970. */
   readonly at: (subject: Subject, name: DataName, time: number) => Promise<StoredVersion | undefined>;
+  /** The last one before a version. */
+  readonly before: (subject: Subject, name: DataName, version: number) => Promise<StoredVersion | undefined>;
   /** Of one document the newest first; of all of a subject where none is named. */
   readonly all: (subject: Subject, name?: DataName) => Promise<readonly StoredVersion[]>;
 };
@@ -92,6 +94,19 @@ export function documentVersions(
     const supersededAt = numberOf(fieldsOf(item.document, "document"), "supersededAt");
     return [{ ...readDocument(item), supersededAt }];
   };
+  const lastUntil = async (subject: Subject, name: DataName, time: number) => {
+    const { Items = [] } = await client.send(
+      new QueryCommand({
+        TableName,
+        ...between(subject, versionKey(subject, name, 0).sk, versionKey(subject, name, Math.max(0, time)).sk),
+        ...projection,
+        ConsistentRead: true,
+        ScanIndexForward: false,
+        Limit: 1,
+      }),
+    );
+    return Items.flatMap((item) => kept(readItem(item)))[0];
+  };
   return {
     exactly: async (subject, name, version) => {
       const Key = marshall(versionKey(subject, name, version));
@@ -100,24 +115,11 @@ export function documentVersions(
       return Item === undefined ? undefined : kept(readItem(Item))[0];
     },
     at: async (subject, name, time) => {
-      const { Items = [] } = await client.send(
-        new QueryCommand({
-          TableName,
-          ...between(
-            subject,
-            versionKey(subject, name, 0).sk,
-            versionKey(subject, name, Math.max(0, time)).sk,
-          ),
-          ...projection,
-          ConsistentRead: true,
-          ScanIndexForward: false,
-          Limit: 1,
-        }),
-      );
-      const found = Items.flatMap((item) => kept(readItem(item)));
+      const found = await lastUntil(subject, name, time);
       // What followed it may be gone, or have been that the provider had none.
-      return found.find(({ supersededAt }) => time < supersededAt);
+      return found !== undefined && time < found.supersededAt ? found : undefined;
     },
+    before: (subject, name, version) => lastUntil(subject, name, version - 1),
     all: async (subject, name) => {
       const first = name === undefined ? versionPrefix : versionKey(subject, name, 0).sk;
       const last = name === undefined ? `${versionPrefix}~` : versionKey(subject, name, lastTime).sk;

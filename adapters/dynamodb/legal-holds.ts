@@ -7,7 +7,7 @@ import {
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
-import { fieldsOf, isFields, numberOf, optionalText, textOf } from "../../domain/core/parse.ts";
+import { type Fields, fieldsOf, isFields, numberOf, optionalText, textOf } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import { isWritten } from "./conditional-write.ts";
 import { itemVersion, readItem } from "./items.ts";
@@ -25,6 +25,25 @@ export async function holdsIn(read: ReadKey, subjects: readonly Subject[]): Prom
 
 /** A legal hold, which an operator has set. */
 export type LegalHold = { readonly at: string; readonly reason: string };
+
+/** The holds that are on some subjects. */
+export async function loadHolds(
+  read: ReadKey,
+  subjects: readonly Subject[],
+): Promise<readonly (LegalHold & { readonly subject: Subject })[]> {
+  const looks = await Promise.all(
+    subjects.map(async (subject) => {
+      const item = await read(holdKey(subject));
+      return item === undefined ? [] : [{ subject, ...parseHold(item) }];
+    }),
+  );
+  return looks.flat();
+}
+
+function parseHold(item: Fields): LegalHold {
+  const hold = fieldsOf(item.hold, "hold");
+  return { at: textOf(hold, "at"), reason: textOf(hold, "reason") };
+}
 
 /** Holds, and what they do to the versions of documents: these don't expire while one is on their subject or its user. */
 export type LegalHolds = {
@@ -130,10 +149,7 @@ export function legalHolds(client: DynamoDBClient, TableName: string): LegalHold
       })) {
         const holds = items.flatMap((item) => {
           const subject = subjectOfPartition(textOf(item, "pk"));
-          const hold = fieldsOf(item.hold, "hold");
-          return subject === undefined
-            ? []
-            : [{ subject, at: textOf(hold, "at"), reason: textOf(hold, "reason") }];
+          return subject === undefined ? [] : [{ subject, ...parseHold(item) }];
         });
         yield { examined, holds };
       }

@@ -13,21 +13,23 @@ import { CommandError } from "../core/command-error.ts";
 import { choiceFlag, timestampFlag } from "../core/flags.ts";
 import { printableJson } from "../core/printable.ts";
 import { shownJson } from "../core/shown-json.ts";
+import { changesBetween, changesText, versionBefore } from "../documents/document-changes.ts";
 import { bytesOf, type DocumentGetPorts, findDocument } from "../documents/document-get.ts";
 import { describeDocument } from "../documents/document-list.ts";
 
-type Flags = {
+export type DocumentFlags = {
   readonly dates?: string;
   readonly ofVersion?: string;
   readonly asOf?: string;
   readonly reveal?: boolean;
   readonly to?: string;
+  readonly changes?: boolean;
 };
 
 const kinds = ["account", "company-account"] as const;
 
 export function addDocumentsGet(group: Command): void {
-  addCommand<Flags>(
+  addCommand<DocumentFlags>(
     group,
     {
       name: "get <kind> <id> <endpoint>",
@@ -38,9 +40,10 @@ export function addDocumentsGet(group: Command): void {
         "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --to income.json    as the provider gave it",
         "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --dates 2026-01-01..2026-01-31 --reveal --json",
         "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --as-of 2026-10-01    what was known then",
+        "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --changes    against the version before it",
       ],
     },
-    get,
+    getDocument,
   )
     .option("--dates <first..last>", "the document of a range of dates, as documents list shows it")
     .option("--of-version <number>", "the version that a message named: the newest, or one that is kept")
@@ -48,11 +51,17 @@ export function addDocumentsGet(group: Command): void {
       "--as-of <time>",
       "what was known then, where versions are kept: a date, a date-time, or how long ago (90d)",
     )
+    .option("--changes", "show also what changed against the version before it, where versions are kept")
     .option("--reveal", "show it as the provider gave it, with personal data")
     .option("--to <file>", "write it to a new file, as the provider gave it, with personal data");
 }
 
-async function get(operation: Operation, flags: Flags, ...args: readonly string[]): Promise<void> {
+/** Shows a document, or writes it to a file. */
+export async function getDocument(
+  operation: Operation,
+  flags: DocumentFlags,
+  ...args: readonly string[]
+): Promise<void> {
   const { deployment, clients, terminal } = operation;
   const [subject, name] = parseWanted(args, flags.dates);
   const now = new Date();
@@ -64,10 +73,12 @@ async function get(operation: Operation, flags: Flags, ...args: readonly string[
     versions: documentVersions(clients.dynamodb, table, () => now),
     overflow: overflowBucket(deployment.output("OverflowBucketName"), clients.s3),
   };
+  const { to, reveal = to !== undefined, changes: isComparing = false } = flags;
+  if (isComparing && to !== undefined)
+    throw new CommandError("usage", "--to and --changes: write one of them.");
   const stored = await findDocument(subject, name, wanted, ports);
   const read = () => bytesOf(stored, ports);
   const act = { act: "reveal", target: `document of ${subject.kind}`, subject } as const;
-  const { to, reveal = to !== undefined } = flags;
   const bytes = reveal
     ? await audited(
         operation,
@@ -85,8 +96,20 @@ async function get(operation: Operation, flags: Flags, ...args: readonly string[
     return;
   }
   const ids = [subject.id, stored.document.userId];
-  const data = shownJson(Buffer.from(bytes).toString("utf8"), { reveal, ids });
-  terminal.result({ ...described, data }, printableJson(data, 2));
+  const showing = { reveal, ids };
+  const text = Buffer.from(bytes).toString("utf8");
+  const data = shownJson(text, showing);
+  if (!isComparing) {
+    terminal.result({ ...described, data }, printableJson(data, 2));
+    return;
+  }
+  const earlier = await versionBefore(stored, ports.versions);
+  const textBefore = earlier && Buffer.from(await bytesOf(earlier, ports)).toString("utf8");
+  const changes =
+    earlier === undefined || textBefore === undefined
+      ? null
+      : changesBetween(earlier, [textBefore, text], showing);
+  terminal.result({ ...described, data, changes }, `${printableJson(data, 2)}\n\n${changesText(changes)}`);
 }
 
 function parseWanted([kind, id = "", endpoint = ""]: readonly string[], dates?: string): [Subject, DataName] {
@@ -100,7 +123,7 @@ function parseWanted([kind, id = "", endpoint = ""]: readonly string[], dates?: 
   return [{ kind: known, id }, range === undefined ? { endpoint } : { endpoint, range }];
 }
 
-function versionIn({ ofVersion, asOf }: Flags, now: Date): VersionWanted {
+function versionIn({ ofVersion, asOf }: DocumentFlags, now: Date): VersionWanted {
   if (ofVersion !== undefined && asOf !== undefined)
     throw new CommandError("usage", "--of-version and --as-of: write one of them.");
   if (ofVersion !== undefined) {

@@ -1,6 +1,8 @@
 import type { Command } from "commander";
 import { bodyText } from "../../adapters/aws/body-text.ts";
+import { documentVersions } from "../../adapters/dynamodb/document-versions.ts";
 import { type OverflowBucket, overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
+import { present } from "../../domain/core/parse.ts";
 import type { Body } from "../../domain/event/envelope.ts";
 import type { IncomeEvent } from "../../domain/event/events.ts";
 import { nameOf, type Subject, subjectOf } from "../../domain/event/subjects.ts";
@@ -16,6 +18,7 @@ import {
   deadLettersOfEvent,
   deadLettersOfUnstored,
 } from "../events/event-dead-letters.ts";
+import { documentOfEvent, type EventDocument } from "../events/event-document.ts";
 import { checkEventId, findEvent, noSuchEvent } from "../events/event-find.ts";
 import { lookupPorts, recordsOf } from "../events/event-lookup.ts";
 import { eventTimeline, type Step } from "../events/event-timeline.ts";
@@ -66,6 +69,8 @@ export async function showEvent(
     recordsOf(subjectOf(event), ports.records),
     deadLettersOfEvent(event, deadLetterPortsFor(operation, event)),
   ]);
+  const versions = documentVersions(clients.dynamodb, table, () => new Date());
+  const document = await documentOfEvent(event, records.documents, versions);
   const timeline = eventTimeline(stored, details, records, {
     subscribers: subscriberQueues(deployment),
     letters,
@@ -77,8 +82,8 @@ export async function showEvent(
     ? await audited(operation, act, shown, (known) => (known === undefined ? 0 : 1))
     : await shown();
   terminal.result(
-    { stage: deployment.stage, event, receipts: receipts.count, timeline, body },
-    textOf(event, timeline, body, reveal),
+    { stage: deployment.stage, event, receipts: receipts.count, timeline, ...present({ document }), body },
+    textOf({ event, timeline, document, body, reveal }),
   );
 }
 
@@ -107,7 +112,15 @@ async function shownBody(
   return shownJson(await bodyText(body, overflow), { reveal, ids, isMessage: true });
 }
 
-function textOf(event: IncomeEvent, timeline: readonly Step[], body: unknown, reveal: boolean): string {
+type Shown = {
+  readonly event: IncomeEvent;
+  readonly timeline: readonly Step[];
+  readonly document: EventDocument | undefined;
+  readonly body: unknown;
+  readonly reveal: boolean;
+};
+
+function textOf({ event, timeline, document, body, reveal }: Shown): string {
   const steps = timeline.map(({ step, done, detail }) => [
     step,
     done === undefined ? "?" : done ? "yes" : "no",
@@ -119,8 +132,15 @@ function textOf(event: IncomeEvent, timeline: readonly Step[], body: unknown, re
     "",
     tableText(["STEP", "DONE", "DETAIL"], steps),
     "",
+    ...(document === undefined ? [] : [documentLine(document), ""]),
     ...(body === undefined
       ? ["The body is gone."]
       : [reveal ? "Body:" : "Body, masked (--reveal shows it):", printableJson(body, 2)]),
   ].join("\n");
+}
+
+function documentLine({ subject, endpoint, dates, version, isOfEvent }: EventDocument): string {
+  const flags = [...(dates === undefined ? [] : ["--dates", dates]), "--of-version", version];
+  const line = ["documents get", subject.kind, subject.id, endpoint, ...flags].join(" ");
+  return oneLine(`${isOfEvent ? "It led to" : "Its document is now"}: ${line}`);
 }

@@ -1,4 +1,5 @@
 import { deadLetterRoutes } from "./api/dead-letters.ts";
+import { documentRoutes } from "./api/documents.ts";
 import { eventRoutes } from "./api/events.ts";
 import { mappingRoutes } from "./api/mapping.ts";
 import { overviewRoutes } from "./api/overview.ts";
@@ -15,6 +16,7 @@ export function consoleRoutes(context: ConsoleContext, jobs: Jobs): readonly Rou
     ...eventRoutes,
     ...deadLetterRoutes(jobs),
     ...recordRoutes(jobs),
+    ...documentRoutes,
     ...providerRoutes,
     ...subscriberRoutes(jobs),
     ...mappingRoutes,

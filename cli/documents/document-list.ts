@@ -54,10 +54,10 @@ export async function listDocuments(
   return kept;
 }
 
-/** A user's are those of its accounts. */
-async function documentsOf(
+/** All of a subject: a user's are those of its accounts. @throws CommandError where nothing is known of the subject */
+export async function documentsOf(
   subject: Subject,
-  { partitions, readDocuments, versions }: DocumentListPorts,
+  { partitions, readDocuments, versions }: Omit<DocumentListPorts, "scan" | "onScanned">,
 ): Promise<readonly ListedDocument[]> {
   const accounts = subject.kind === "user" ? await partitions.accountsOf(subject.id) : [];
   const subjects = [subject, ...accounts.map((id): Subject => ({ kind: "account", id }))];

@@ -6,6 +6,7 @@ declare global {
       reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
     ): unknown;
     rawJSON(text: string): unknown;
+    isRawJSON(value: unknown): boolean;
   }
 }
 
@@ -27,4 +28,9 @@ export function losslessValue(text: string): unknown {
 
 function keepingDigits(value: unknown, source: string | undefined): unknown {
   return typeof value === "number" && source !== undefined ? JSON.rawJSON(source) : value;
+}
+
+/** Whether a value is a number that `losslessValue` has read. */
+export function isRawNumber(value: unknown): boolean {
+  return JSON.isRawJSON(value);
 }

@@ -3,51 +3,61 @@ import type { Subject } from "../../../domain/event/subjects.ts";
 import { eraseSubject } from "../../commands/erase.ts";
 import { showRecord } from "../../commands/records-show.ts";
 import { CommandError } from "../../core/command-error.ts";
+import { lookupPorts } from "../../events/event-lookup.ts";
+import { holdsOn } from "../../records/holds-on.ts";
+import { stateHistory } from "../../records/state-history.ts";
 import type { Jobs } from "../jobs.ts";
-import { type Asked, checkTyped, optionalTextIn, param, type Route, textIn } from "../route.ts";
+import { checkTyped, optionalTextIn, param, type Route, textIn } from "../route.ts";
 import { runCommand } from "../run-command.ts";
 
+/** What is known of users and accounts, but their documents. */
 export function recordRoutes(jobs: Jobs): readonly Route[] {
   return [
     {
       method: "GET",
       path: "/api/record",
       answer: ({ operation }, asked) => {
-        const endpoint = param(asked, "endpoint");
-        const flags = endpoint === undefined ? {} : { data: endpoint };
         const [kind = "", id = ""] = [param(asked, "kind"), param(asked, "id")];
-        return runCommand(operation, (each) => showRecord(each, flags, kind, id));
+        return runCommand(operation, (each) => showRecord(each, {}, kind, id));
       },
     },
     {
-      // A look: it is written into the audit trail, and changes nothing else.
-      method: "POST",
-      path: "/api/record/reveal",
-      answer: ({ operation }, asked) => {
-        const endpoint = optionalTextIn(asked, "endpoint");
-        const flags = { reveal: true, ...(endpoint !== undefined && { data: endpoint }) };
-        return runCommand(operation, (each) =>
-          showRecord(each, flags, textIn(asked, "kind"), textIn(asked, "id")),
-        );
+      method: "GET",
+      path: "/api/record/history",
+      answer: ({ operation: { deployment, clients } }, asked) => {
+        const ports = lookupPorts(clients.dynamodb, deployment.output("TableName"));
+        const subject = subjectNamed(param(asked, "kind"), param(asked, "id"));
+        return stateHistory(subject, { ...ports, onScanned: () => undefined });
       },
+    },
+    {
+      method: "GET",
+      path: "/api/record/holds",
+      answer: async ({ operation }, asked) => ({
+        holds: await holdsOn(subjectNamed(param(asked, "kind"), param(asked, "id")), operation),
+      }),
     },
     {
       method: "POST",
       path: "/api/erase",
       changes: true,
       answer: async ({ operation }, asked) => {
-        const subject = subjectIn(asked);
+        const subject = subjectNamed(textIn(asked, "kind"), textIn(asked, "id"));
         checkTyped(asked, subject.id);
+        const despiteHold = optionalTextIn(asked, "despiteHold");
+        const flags = despiteHold === undefined ? {} : { despiteHold };
         return jobs.start(`Erase the ${subject.kind} ${subject.id}`, (onProgress) =>
-          runCommand(operation, (each) => eraseSubject(each, subject, {}), { isAgreed: true, onProgress }),
+          runCommand(operation, (each) => eraseSubject(each, subject, flags), { isAgreed: true, onProgress }),
         );
       },
     },
   ];
 }
 
-function subjectIn(asked: Asked): Subject {
-  const [kind, id] = [textIn(asked, "kind"), canonicalId(textIn(asked, "id"))];
+/** @throws CommandError where it names nobody */
+export function subjectNamed(kind = "", given = ""): Subject {
+  const id = canonicalId(given);
+  if (id === "") throw new CommandError("usage", "id is missing.");
   if (kind === "user" || kind === "account" || kind === "company-account") return { kind, id };
   throw new CommandError("usage", `${kind} is nobody: write user, account or company-account.`);
 }

@@ -10,7 +10,6 @@ export class ApiError extends Error {
   }
 }
 
-/** The console's own server answers, which is built with this page: its types are taken as they are. */
 export async function get<T>(path: string): Promise<T> {
   return answerOf(await reached(fetch(path)));
 }
@@ -28,10 +27,24 @@ async function reached(answer: Promise<Response>): Promise<Response> {
   }
 }
 
+/** The console's own server answers, which is built with this page: its types are taken as they are. */
 async function answerOf<T>(response: Response): Promise<T> {
-  const value = await response.json();
-  if (response.ok) return value;
-  throw new ApiError(response.status, String(value.error ?? response.statusText));
+  const value = losslessly(await response.text());
+  if (response.ok && isAnswer<T>(value)) return value;
+  const { error = response.statusText } = isAnswer<{ readonly error?: unknown }>(value) ? value : {};
+  throw new ApiError(response.status, String(error));
+}
+
+function isAnswer<T>(value: unknown): value is T {
+  return typeof value === "object" && value !== null;
+}
+
+/** A number that no double holds, or that is written otherwise, keeps its digits and is printed as it came. */
+function losslessly(text: string): unknown {
+  return JSON.parse(text, (_, value: unknown, { source }) => {
+    if (typeof value !== "number" || source === undefined || String(value) === source) return value;
+    return JSON.rawJSON(source);
+  });
 }
 
 export type Loaded<T> = {

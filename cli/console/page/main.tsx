@@ -5,6 +5,7 @@ import "./style/base.css";
 import "./style/parts.css";
 import "./style/data.css";
 import "./style/picture.css";
+import "./style/document.css";
 import "./style/narrow.css";
 
 const root = document.getElementById("page");

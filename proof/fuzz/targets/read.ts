@@ -43,7 +43,12 @@ async function check(input: Uint8Array): Promise<void> {
   const caller = { accountId, userArn: `arn:aws:iam::${accountId}:user/u` };
   const answer = await reader({
     reads,
-    versions: { exactly: async () => undefined, at: async () => undefined, all: async () => [] },
+    versions: {
+      exactly: async () => undefined,
+      before: async () => undefined,
+      at: async () => undefined,
+      all: async () => [],
+    },
     open: async () => undefined,
     subscribers,
     log: (code) => must(code !== "READ_FAILED", "a read failed where nothing can"),

@@ -4,6 +4,7 @@ import { documentVersions, versionKeeper } from "../../../adapters/dynamodb/docu
 import { documentReader } from "../../../adapters/dynamodb/documents.ts";
 import { partitions } from "../../../adapters/dynamodb/partitions.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
+import { changesBetween, versionBefore } from "../../../cli/documents/document-changes.ts";
 import { bytesOf, findDocument } from "../../../cli/documents/document-get.ts";
 import type { VersionWanted } from "../../../domain/read/route.ts";
 import { income, Reading } from "../../functions/read/reading.ts";
@@ -24,16 +25,26 @@ await describeOnTables("documents get", (tables) => {
     await reading.save("[2]", second, income, keep);
   });
 
+  const portsOf = ({ system, table, bucket }: Reading) => ({
+    partitions: partitions(system.dynamodb, table.name),
+    readDocuments: documentReader(system.dynamodb, table.name),
+    versions: documentVersions(system.dynamodb, table.name, () => new Date(second)),
+    overflow: overflowBucket(bucket.name, system.s3),
+  });
   const get = async (wanted: VersionWanted) => {
-    const { system, table, bucket, account } = reading;
-    const ports = {
-      partitions: partitions(system.dynamodb, table.name),
-      readDocuments: documentReader(system.dynamodb, table.name),
-      versions: documentVersions(system.dynamodb, table.name, () => new Date(second)),
-      overflow: overflowBucket(bucket.name, system.s3),
-    };
-    const stored = await findDocument(account, income, wanted, ports);
+    const ports = portsOf(reading);
+    const stored = await findDocument(reading.account, income, wanted, ports);
     return Buffer.from(await bytesOf(stored, ports)).toString();
+  };
+  const compare = async (wanted: VersionWanted, reveal: boolean) => {
+    const ports = portsOf(reading);
+    const stored = await findDocument(reading.account, income, wanted, ports);
+    const earlier = await versionBefore(stored, ports.versions);
+    if (earlier === undefined) return undefined;
+    const texts = [await bytesOf(earlier, ports), await bytesOf(stored, ports)].map((bytes) =>
+      Buffer.from(bytes).toString(),
+    );
+    return changesBetween(earlier, [texts[0] ?? "", texts[1] ?? ""], { reveal, ids: [] });
   };
 
   it.each([
@@ -55,6 +66,23 @@ await describeOnTables("documents get", (tables) => {
       );
     },
   );
+
+  it("compares a version with the one before it, also where the provider had none between them, masked or not", async () => {
+    const keep = versionKeeper(reading.read(), reading.writes(), 30);
+    await reading.save(undefined, second + 1_000, income, keep);
+    await reading.save("[2, 9007199254740993]", second + 2_000, income, keep);
+    const after = 9_007_199_254_740_993n;
+    expect(JSON.stringify(await compare({}, true))).toContain(
+      `"changes":[{"path":"[1]","is":"added","after":${after}}]`,
+    );
+    expect(await compare({}, false)).toEqual({
+      version: String(second),
+      observedAt: new Date(second).toISOString(),
+      count: 1,
+      changes: [{ path: "[1]", is: "added", after: "(number)" }],
+    });
+    expect(await compare({ version: first }, true)).toBeUndefined();
+  });
 
   it("finds what was known while the provider has none any more", async () => {
     await reading.save(

@@ -193,6 +193,9 @@ describe("documents", () => {
     expect(noVersion).toMatchObject({ code: 2, stderr: expect.stringContaining('"newest" is no version') });
     const both = await stage.run(["documents", "get", ...profile, "--of-version", "1", "--as-of", "1d"]);
     expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining("write one of them") });
+    expect(Object((await run("get", ...profile, "--changes")).json()).changes).toBeNull();
+    const twice = await stage.run(["documents", "get", ...profile, "--to", file, "--changes"]);
+    expect(twice).toMatchObject({ code: 2, stderr: expect.stringContaining("write one of them") });
     const again = await stage.run(["documents", "get", ...profile, "--to", file]);
     expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("name a new file") });
     expect(await readFile(file)).toEqual(bytes);

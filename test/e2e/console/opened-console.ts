@@ -28,7 +28,9 @@ export async function openConsole(): Promise<OpenedConsole> {
   const closers = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), "console-"));
   closers.defer(() => rm(directory, { recursive: true, force: true }));
-  const stage = closers.use(await startOperatedStage(stageName, {}, {}, { logs: join(directory, "logs") }));
+  const changes = { retention: { documentVersionsDays: 30 } };
+  const logs = join(directory, "logs");
+  const stage = closers.use(await startOperatedStage(stageName, changes, {}, { logs }));
   const start = async (...flags: readonly string[]) => {
     const program = closers.use(
       runProgram("cli/main.ts", ["console", "--json", "--stage", stageName, ...flags]),
@@ -67,8 +69,18 @@ export async function openConsole(): Promise<OpenedConsole> {
   };
 }
 
+/** Every violation that axe finds on the page in both themes. */
+export async function violationsInThemes(page: Page): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    found.push(...(await violationsOn(page)).map((each) => `${colorScheme}: ${each}`));
+  }
+  return found;
+}
+
 /** Every violation that axe finds on the page as it stands, with where it is. */
-export async function violationsOn(page: Page): Promise<readonly string[]> {
+async function violationsOn(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source);
   return page.evaluate(async () => {
     const loaded: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } =

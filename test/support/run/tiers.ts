@@ -8,6 +8,7 @@ const pure = [
   "test/domain/**/*.test.ts",
   "test/adapters/{dynamodb/{document-versions,items,keys},secrets/token-claims,streams/change-stream}.test.ts",
   "test/cli/{core,dead-letters,doctor,events,mapping,recovery,smoke,status}/**/*.test.ts",
+  "test/cli/documents/{income-by-month,json-changes}.test.ts",
   "test/docs/{capacity,logs,promises,references}.test.ts",
   "test/functions/fetch/{coalescing,read-pages-laws,verdict}.test.ts",
   "test/functions/{relay/derive,runtime/inline-documents,runtime/log,runtime/sanitize-errors}.test.ts",

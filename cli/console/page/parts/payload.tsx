@@ -13,10 +13,7 @@ type Props = {
 export function Payload({ value, isRevealed, path, body, onRevealed }: Props) {
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: where it is wider than the screen, keys scroll it */}
-      <section class="payload" tabIndex={0} aria-label={isRevealed ? "The body" : "The body, masked"}>
-        <pre dir="ltr">{printable(value)}</pre>
-      </section>
+      <JsonText value={value} label={isRevealed ? "The body" : "The body, masked"} />
       {!isRevealed && (
         <Action
           label="Show personal data"
@@ -28,6 +25,16 @@ export function Payload({ value, isRevealed, path, body, onRevealed }: Props) {
         />
       )}
     </>
+  );
+}
+
+/** JSON as text, with all digits of its numbers. */
+export function JsonText({ value, label }: { readonly value: unknown; readonly label: string }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: where it is wider than the screen, keys scroll it
+    <section class="payload" tabIndex={0} aria-label={label}>
+      <pre dir="ltr">{printable(value)}</pre>
+    </section>
   );
 }
 

@@ -1,8 +1,11 @@
 import { useState } from "preact/hooks";
 import type { IncomeEvent } from "../../../../domain/event/events.ts";
+import type { EventDocument } from "../../../events/event-document.ts";
 import type { Step } from "../../../events/event-timeline.ts";
 import type { LogEntry } from "../../../logs/log-entries.ts";
 import { useLoaded } from "../api.ts";
+import { DocumentPanels } from "../document/document.tsx";
+import { documentPath } from "../document/document-page.tsx";
 import { visible } from "../format.ts";
 import { Command, Panel, Time } from "../parts/panel.tsx";
 import { Payload } from "../parts/payload.tsx";
@@ -12,6 +15,7 @@ type Shown = {
   readonly event: IncomeEvent | null;
   readonly receipts?: number;
   readonly timeline?: readonly Step[];
+  readonly document?: EventDocument;
   readonly body?: unknown;
   readonly letters?: readonly { readonly queue: string; readonly reason?: string; readonly sentAt: string }[];
 };
@@ -87,6 +91,7 @@ export function EventPage({ id }: { readonly id: string }) {
           )}
         </Panel>
       )}
+      {data?.document !== undefined && <ItsDocument of={data.document} />}
       <Command line={`npx income-events events show ${id}`} />
     </>
   );
@@ -126,5 +131,24 @@ function Facts({ event, receipts }: { readonly event: IncomeEvent; readonly rece
         )}
       </dl>
     </Panel>
+  );
+}
+
+/** What the event led to, and what changed by it. */
+function ItsDocument({ of: { subject, isOfEvent, ...name } }: { readonly of: EventDocument }) {
+  const of = { ...subject, ...name };
+  return (
+    <>
+      <Panel title="Its document">
+        <p>
+          {isOfEvent ? "It led to " : "Another event led to what is known now: "}
+          <a href={documentPath(of)}>
+            {of.dates === undefined ? of.endpoint : `${of.endpoint} of ${of.dates}`}
+          </a>
+          , version {of.version}.
+        </p>
+      </Panel>
+      <DocumentPanels of={of} key={JSON.stringify(of)} />
+    </>
   );
 }

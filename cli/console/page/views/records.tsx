@@ -1,10 +1,12 @@
 import { useState } from "preact/hooks";
 import { useLoaded } from "../api.ts";
+import { DocumentPage } from "../document/document-page.tsx";
 import { number } from "../format.ts";
-import { Action } from "../parts/action.tsx";
 import { Command, Panel, Time } from "../parts/panel.tsx";
-import { Payload } from "../parts/payload.tsx";
-import { go, searchWord } from "../route.ts";
+import { Documents } from "../record/documents.tsx";
+import { Erase } from "../record/erase.tsx";
+import { History } from "../record/history.tsx";
+import { go, place, searchWord } from "../route.ts";
 import { Select } from "./trouble.tsx";
 
 type State = {
@@ -25,20 +27,13 @@ type Shown = {
   readonly subject: string;
   readonly state: State | null;
   readonly accounts: readonly { readonly id: string; readonly state: State | null }[];
-  readonly documents: readonly {
-    readonly endpoint: string;
-    readonly range?: { readonly start: string; readonly end: string };
-    readonly asOf: string;
-    readonly changedAt?: string;
-    readonly bytes?: number;
-  }[];
 };
-type Data = { readonly data: readonly { readonly data: unknown }[] };
 
 const kinds = ["user", "account", "company-account"];
 
 export function Records() {
   const [kind, id] = [searchWord("kind") || "user", searchWord("id")];
+  if (place.value.path === "/records/document") return <DocumentPage />;
   return (
     <>
       <Finder kind={kind} id={id} key={kind + id} />
@@ -82,7 +77,7 @@ function Finder(given: { readonly kind: string; readonly id: string }) {
 function Record({ kind, id }: { readonly kind: string; readonly id: string }) {
   const { data, error, reload } = useLoaded<Shown>(`/api/record?${new URLSearchParams({ kind, id })}`);
   if (data === undefined) return <Panel title={`${kind} ${id}`} error={error} />;
-  const { state, accounts, documents } = data;
+  const { state, accounts } = data;
   return (
     <>
       <Panel title={data.subject} error={error}>
@@ -106,31 +101,9 @@ function Record({ kind, id }: { readonly kind: string; readonly id: string }) {
           </ul>
         </Panel>
       )}
-      {documents.length > 0 && (
-        <Panel title="Documents">
-          <ul class="letters">
-            {[...new Set(documents.map(({ endpoint }) => endpoint))].map((endpoint) => (
-              <Documents key={endpoint} kind={kind} id={id} endpoint={endpoint} of={documents} />
-            ))}
-          </ul>
-        </Panel>
-      )}
-      <Panel title="Erase">
-        <Action
-          label={`Erase this ${kind}`}
-          path="/api/erase"
-          body={{ kind, id }}
-          typed={id}
-          warning={
-            <p class="bad">
-              Records, documents and dead letters{kind === "user" ? ", and those of all accounts," : ""} go
-              for good.
-            </p>
-          }
-          onDone={reload}
-          says={({ subjects }) => `Erased: ${String(subjects)}. A second pass follows by itself.`}
-        />
-      </Panel>
+      <History kind={kind} id={id} />
+      <Documents kind={kind} id={id} />
+      <Erase kind={kind} id={id} onDone={reload} />
     </>
   );
 }
@@ -178,45 +151,4 @@ function stateWords(state: State | null): string {
     ...(state.unconfirmed ? ["unconfirmed: the provider is asked"] : []),
   ];
   return words.join(", ") || "known";
-}
-
-type DocumentProps = {
-  readonly kind: string;
-  readonly id: string;
-  readonly endpoint: string;
-  readonly of: Shown["documents"];
-};
-
-function Documents({ kind, id, endpoint, of }: DocumentProps) {
-  const [isOpen, setOpen] = useState(false);
-  const [revealed, setRevealed] = useState<unknown>(undefined);
-  const query = new URLSearchParams({ kind, id, endpoint });
-  const { data, error } = useLoaded<Data>(isOpen ? `/api/record?${query}` : undefined);
-  const own = of.filter((each) => each.endpoint === endpoint);
-  return (
-    <li>
-      <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-        <summary>
-          <b>{endpoint}</b>{" "}
-          {own.map(({ range, asOf, bytes }) => (
-            <span key={asOf + (range?.start ?? "")}>
-              {range === undefined ? "" : `${range.start}–${range.end}, `}
-              {bytes === undefined ? "the provider has none" : `${number(bytes)} bytes`}, read{" "}
-              <Time at={asOf} />{" "}
-            </span>
-          ))}
-        </summary>
-        {error !== undefined && <p class="problem">{error}</p>}
-        {data !== undefined && (
-          <Payload
-            value={revealed ?? data.data.map((each) => each.data)}
-            isRevealed={revealed !== undefined}
-            path="/api/record/reveal"
-            body={{ kind, id, endpoint }}
-            onRevealed={({ data: all }) => setRevealed(all)}
-          />
-        )}
-      </details>
-    </li>
-  );
 }

@@ -1,0 +1,32 @@
+/** A list of records that a document holds, with the members that any of them has. */
+export type Tabular = {
+  /** Where it lies: `data`; empty: the whole document. */
+  readonly path: string;
+  readonly columns: readonly string[];
+  readonly records: readonly ReadonlyMap<string, unknown>[];
+};
+
+/** The lists of records of a document: the whole, its members, and theirs. */
+export function tablesOf(document: unknown, path = "", depth = 0): readonly Tabular[] {
+  if (Array.isArray(document)) {
+    const records = document.filter(isRecord).map((record) => new Map(Object.entries(record)));
+    if (records.length === 0 || records.length < document.length) return [];
+    return [{ path, columns: [...new Set(records.flatMap((record) => [...record.keys()]))], records }];
+  }
+  if (!isRecord(document) || depth === 2) return [];
+  return Object.entries(document).flatMap(([name, member]) =>
+    tablesOf(member, path === "" ? name : `${path}.${name}`, depth + 1),
+  );
+}
+
+function isRecord(value: unknown): value is object {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  // Raw JSON, a number with its digits, has none. Nothing is imported: this runs in browsers as well.
+  return Object.getPrototypeOf(value) !== null;
+}
+
+/** A value as it stands in a cell or a list of changes: texts as they are, all others as JSON. */
+export function cellText(value: unknown): string {
+  if (value === undefined) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

@@ -1,0 +1,198 @@
+import { expect, it } from "vitest";
+import { z } from "zod";
+import type { OperatedStage } from "../../support/operated-stage.ts";
+import { waitUntilIdle } from "../../support/wait-until-idle.ts";
+import { type OpenedConsole, violationsInThemes } from "./opened-console.ts";
+
+/** Users of a stage that keeps versions: an account with three versions of its income, and somebody to erase. */
+export type People = {
+  readonly user: string;
+  readonly account: string;
+  readonly toErase: string;
+  /** Events that led to the later two of them, the earlier first. */
+  readonly events: readonly string[];
+  /** Pages about them. */
+  readonly addresses: readonly string[];
+};
+
+const sent = z.object({ id: z.string() });
+const named = z.object({ document: z.object({ version: z.string() }) });
+const got = named.extend({
+  data: z.looseObject({
+    revision: z.number(),
+    data: z.array(z.looseObject({ paid_at: z.string(), net: z.string(), gross: z.string() })),
+  }),
+});
+const listed = z.object({
+  events: z.array(z.object({ type: z.string(), state: z.string(), outcome: z.string().optional() })),
+});
+const acts = z.object({
+  acts: z.array(z.object({ act: z.string(), target: z.string(), reason: z.string().optional() })),
+});
+
+export async function startPeople(stage: OperatedStage): Promise<People> {
+  const { sandbox } = stage.system;
+  const { users, accounts } = await sandbox.createUsers(2);
+  const [[user = "", toErase = ""], [account = ""]] = [users, accounts];
+  await waitUntilIdle(stage.system);
+  const events: string[] = [];
+  for (const _ of ["the second version", "the third"]) {
+    sandbox.fetchData(account, ["income"]);
+    await waitUntilIdle(stage.system);
+    const named = ["--user", user, "--account", account];
+    const trigger = await stage.run(["trigger", "endpoint.updated", "income", ...named, "--json"]);
+    events.push(sent.parse(trigger.json()).id);
+    await waitUntilIdle(stage.system);
+  }
+  const { document } = named.parse(
+    (await stage.run(["documents", "get", "account", account, "income", "--json"])).json(),
+  );
+  const ofAccount = `kind=account&id=${account}`;
+  return {
+    ...{ user, account, toErase, events },
+    addresses: [
+      `/records?kind=user&id=${user}`,
+      `/records?${ofAccount}`,
+      `/records/document?${ofAccount}&endpoint=income&version=${document.version}`,
+      `/events/${events[1]}?account=${account}`,
+    ],
+  };
+}
+
+/** What a person sees of users and accounts. */
+export function describePeople(use: () => { readonly opened: OpenedConsole; readonly people: People }): void {
+  const open = (path: string) => use().opened.page.goto(`${use().opened.origin}${path}`);
+  const panel = (name: string) => use().opened.page.getByRole("region", { name, exact: true });
+  const run = async (...args: string[]) => (await use().opened.stage.run([...args, "--json"])).json();
+  const actsOf = async (act: string) => acts.parse(await run("audit", "list", "--act", act)).acts;
+  const incomeOf = async () =>
+    got.parse(await run("documents", "get", "account", use().people.account, "income", "--reveal"));
+
+  it("shows a document masked, with what changed in it, and once it is revealed its table and income by month", async () => {
+    const { page } = use().opened;
+    const { data: income } = await incomeOf();
+    await open(`/records?kind=account&id=${use().people.account}`);
+    await panel("Documents").getByText("2 before").click();
+    const versions = panel("Documents").getByRole("list", { name: "Versions of income", exact: true });
+    await expect.poll(() => versions.getByRole("link").count()).toBe(3);
+    await versions.getByRole("link").first().click();
+    await panel("What it holds, masked").getByText("(text)").first().waitFor();
+    const last = income.data.at(-1);
+    const index = income.data.length - 1;
+    await panel("What changed, masked")
+      .getByRole("rowheader", { name: `data[${index}]`, exact: true })
+      .waitFor();
+    expect(await page.locator("main").textContent()).not.toContain(last?.net);
+    const masked = await page.request.get(page.url().replace("/records/document", "/api/document"));
+    expect(masked.ok()).toBe(true);
+    expect(await masked.text()).not.toContain(last?.net);
+    const before = (await actsOf("reveal")).length;
+    await panel("What it holds, masked").getByRole("button", { name: "Show personal data" }).click();
+    await panel("What it holds")
+      .getByRole("cell", { name: last?.net ?? "", exact: true })
+      .first()
+      .waitFor();
+    expect(await panel("What it holds").getByRole("row").count()).toBe(income.data.length + 1);
+    expect(await actsOf("reveal")).toHaveLength(before + 1);
+    await panel("What it holds").getByRole("button", { name: "Raw" }).click();
+    await panel("The document").getByText(`"net": "${last?.net}"`).waitFor();
+    const revision = panel("What changed").getByRole("row", { name: /^revision changed/ });
+    expect(await revision.getByRole("cell").allTextContents()).toEqual([
+      ...["changed", String(income.revision - 1), String(income.revision)],
+    ]);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await expect.poll(() => page.evaluate("document.documentElement.scrollWidth")).toBe(360);
+    await page.setViewportSize({ width: 1280, height: 900 });
+    expect(await violationsInThemes(page)).toEqual([]);
+  });
+
+  it("draws the income of each month, and gives its figures to the last digit", async () => {
+    const { page } = use().opened;
+    const { account } = use().people;
+    const { document, data: income } = await incomeOf();
+    await open(`/records/document?kind=account&id=${account}&endpoint=income&version=${document.version}`);
+    await panel("What it holds, masked").getByRole("button", { name: "Show personal data" }).click();
+    const plot = panel("Income per month");
+    await plot.getByRole("img", { name: "net per month in USD, by paid_at" }).waitFor();
+    const isDrawn = () =>
+      page.evaluate(`(() => {
+        const canvas = document.querySelector(".bars canvas");
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        return data.some((value) => value > 0);
+      })()`);
+    await expect.poll(isDrawn).toBe(true);
+    for (const amount of ["net", "gross"] as const) {
+      await plot.getByLabel("Amount").selectOption(amount);
+      await plot.getByRole("img", { name: `${amount} per month in USD, by paid_at` }).waitFor();
+      const cents = new Map<string, number>();
+      for (const record of income.data) {
+        const month = record.paid_at.slice(0, 7);
+        cents.set(month, (cents.get(month) ?? 0) + Math.round(Number(record[amount]) * 100));
+      }
+      if (amount === "net") await plot.getByText("The figures").click();
+      for (const [month, sum] of cents) {
+        const row = plot.getByRole("row", { name: new RegExp(`^${month} `) });
+        expect(await row.getByRole("cell").allTextContents()).toEqual([(sum / 100).toFixed(2)]);
+      }
+    }
+  });
+
+  it("leads from an event to the version that it led to, and shows what changed by it", async () => {
+    const { page } = use().opened;
+    const { account, events } = use().people;
+    const { document, data: income } = await incomeOf();
+    await open(`/events/${events[1]}?account=${account}`);
+    await panel("Its document").getByText(`It led to income, version ${document.version}.`).waitFor();
+    const added = `data[${income.data.length - 1}]`;
+    await panel("What changed, masked").getByRole("rowheader", { name: added, exact: true }).waitFor();
+    await panel("Its document").getByRole("link").click();
+    await panel("income").getByText("· the newest").waitFor();
+    expect(new URL(page.url()).searchParams.get("version")).toBe(document.version);
+    await open(`/events/${events[0]}?account=${account}`);
+    await panel("Its document").getByRole("link").click();
+    await panel("income").getByRole("link", { name: /UTC/ }).last().waitFor();
+    const earlier = new URL(page.url()).searchParams.get("version") ?? "";
+    expect(Number(earlier)).toBeLessThan(Number(document.version));
+    await panel("income").getByRole("link", { name: /UTC/ }).last().click();
+    await panel("What changed, masked").getByText("No version before it is kept.").waitFor();
+    const shown = await run("events", "show", events[0] ?? "", "--account", account);
+    expect(shown).toMatchObject({ document: { version: earlier, isOfEvent: true } });
+  });
+
+  it("shows how an account came to its state, by its events, and a user's documents with those of the accounts", async () => {
+    const { user, account } = use().people;
+    await open(`/records?kind=account&id=${account}`);
+    const steps = panel("History of its state").getByRole("listitem");
+    await steps.first().waitFor();
+    const { events } = listed.parse(await run("events", "list", "--account", account));
+    const own = events.filter(({ type }) => type.startsWith("account."));
+    expect(await steps.count()).toBe(own.length);
+    const stepOf = (type: string) =>
+      steps.filter({ has: use().opened.page.getByRole("link", { name: type, exact: true }) });
+    for (const { type, state, outcome = state } of own)
+      await stepOf(type).getByText(outcome, { exact: true }).waitFor();
+    await stepOf("account.updated").getByText("connected", { exact: true }).waitFor();
+    await stepOf("account.updated").getByRole("link").click();
+    await panel("account.updated").waitFor();
+    await open(`/records?kind=user&id=${user}`);
+    await panel("Documents").getByText(account, { exact: true }).first().waitFor();
+  });
+
+  it("erases whom a legal hold is on once a reason is given and the id is typed, and keeps the reason", async () => {
+    const { stage } = use().opened;
+    const { toErase } = use().people;
+    await run("hold", "set", "user", toErase, "--reason", "<b>case 17</b>");
+    await open(`/records?kind=user&id=${toErase}`);
+    const erase = panel("Erase");
+    await erase.getByText(/A legal hold is on the user .*: <b>case 17<\/b>/).waitFor();
+    const button = erase.getByRole("button", { name: "Erase this user despite the hold" });
+    expect(await button.isDisabled()).toBe(true);
+    await erase.getByLabel(/despite the hold/).fill("the court said so");
+    await button.click();
+    await erase.getByLabel(/to confirm/).fill(toErase);
+    await button.click();
+    await erase.getByText(/^Erased: \d+\. /).waitFor();
+    expect((await stage.run(["records", "show", "user", toErase])).code).toBe(4);
+    expect(await actsOf("erase")).toContainEqual(expect.objectContaining({ reason: "the court said so" }));
+  });
+}
