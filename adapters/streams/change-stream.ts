@@ -1,7 +1,7 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { permanent } from "../../domain/core/failures.ts";
-import { type Fields, fieldsOf, numberOf, textOf } from "../../domain/core/parse.ts";
+import { type Fields, fieldsOf, numberOf, present, textOf } from "../../domain/core/parse.ts";
 import { parseEvent } from "../../domain/event/events.ts";
 import { parseReceipts } from "../../domain/event/receipts.ts";
 import { ownerOf, parseSubject } from "../../domain/event/subjects.ts";
@@ -72,7 +72,7 @@ export function changeOf(before: Fields | undefined, after: Fields): Change {
     return { of: "state", before: before && parseState(before.state), after: parseState(after.state) };
   }
   if (sortKey.startsWith(documentPrefix)) {
-    const place = readPlace(fieldsOf(after.document, "document"));
+    const place = readPlace(withBytes(fieldsOf(after.document, "document")));
     return {
       of: "document",
       before: before && parseDocument(before.document),
@@ -81,6 +81,12 @@ export function changeOf(before: Fields | undefined, after: Fields): Change {
     };
   }
   throw permanent("sk: the stream's filter should have left this record out");
+}
+
+/** Lambda hands over bytes as base64, and so does `writeChange`. */
+function withBytes(document: Fields): Fields {
+  const { content } = document;
+  return typeof content === "string" ? { ...document, content: Buffer.from(content, "base64") } : document;
 }
 
 function readImage(image: Record<string, unknown> | undefined): Fields | undefined {
@@ -117,7 +123,9 @@ function imagesOf(change: Change): readonly [before: Fields | undefined, after: 
     case "document": {
       const { before, after, place } = change;
       const key = documentKey(after.subject, after);
-      return [before && { ...key, document: before }, { ...key, document: { ...after, ...place } }];
+      const content = place?.content && Buffer.from(place.content).toString("base64");
+      const document = { ...after, ...place, ...present({ content }) };
+      return [before && { ...key, document: before }, { ...key, document }];
     }
   }
 }

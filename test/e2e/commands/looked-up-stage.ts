@@ -38,10 +38,11 @@ export type LookedUpStage = OperatedStage & {
   storedEvents(): Promise<readonly z.output<typeof eventItem>[]>;
 };
 
-export async function startLookedUpStage(): Promise<LookedUpStage> {
+/** @param more subscribers beside those that every such stage has */
+export async function startLookedUpStage(more: readonly object[] = []): Promise<LookedUpStage> {
   const operated = await startOperatedStage(
     "looking-up",
-    { subscribers, functions: {} },
+    { subscribers: [...subscribers, ...more], functions: {} },
     { delivery: { firstRetryMs: 200 } },
   );
   const { system } = operated;
