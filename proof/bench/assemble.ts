@@ -12,9 +12,16 @@ import { leftOutOfIds } from "../../lib/instance.ts";
 import { loadSettings, readSettings } from "../../lib/settings/settings.ts";
 import { type Implementation, type Part, parts } from "./implementations.ts";
 import { scratchDirectory } from "./scratch.ts";
+import settingsOfBench from "./settings.json" with { type: "json" };
 
 const repository = join(import.meta.dirname, "../..");
 const settingsFile = join(import.meta.dirname, "settings.json");
+
+/** The same settings, with documents in messages. */
+const inline = {
+  ...settingsOfBench,
+  subscribers: settingsOfBench.subscribers.map((each) => ({ ...each, documents: "inline" })),
+};
 
 /** A side's synthesized stack: ours, or ours with a peer's code in the functions that are measured. */
 export type Assembly = Disposable & {
@@ -29,10 +36,15 @@ export type Assembly = Disposable & {
 export type AssembleOptions = {
   /** Without them the functions are invoked by whoever measures, batch by batch. */
   readonly hasEventSources: boolean;
+  /** Whether the subscriber's messages have documents in them. */
+  readonly isInline?: boolean;
 };
 
 /** Synthesizes the stack of one implementation, with the settings of `proof/bench/settings.json`. */
-export function assemble(implementation: Implementation, { hasEventSources }: AssembleOptions): Assembly {
+export function assemble(
+  implementation: Implementation,
+  { hasEventSources, isInline = false }: AssembleOptions,
+): Assembly {
   const directory = scratchDirectory(implementation);
   const app = new App({
     outdir: join(directory, "assembly"),
@@ -44,7 +56,7 @@ export function assemble(implementation: Implementation, { hasEventSources }: As
     lambda.Code.fromAsset(write(bundleOf(entryOf(implementation, entry)), slice, directory, entry));
   const stack = new IncomeEventsStack(app, "income-events-bench", {
     stage: "bench",
-    written: readSettings("bench", settingsFile),
+    written: isInline ? inline : readSettings("bench", settingsFile),
     where: settingsFile,
     codeOf,
   });

@@ -11,7 +11,7 @@ export function createAssemblies(): Assemblies {
   const cleanup = new DisposableStack();
   return {
     of: (implementation, options) => {
-      const key = `${implementation} ${options.hasEventSources}`;
+      const key = `${implementation} ${options.hasEventSources} ${options.isInline ?? false}`;
       const known = made.get(key);
       if (known !== undefined) return known;
       const assembly = cleanup.use(assemble(implementation, options));

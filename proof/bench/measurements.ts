@@ -4,6 +4,7 @@ import { firstCallRow } from "./rows/first-call-row.ts";
 import { flowRows } from "./rows/flow-rows.ts";
 import { growthRows } from "./rows/growth-rows.ts";
 import { importRows } from "./rows/import-rows.ts";
+import { inlineRows } from "./rows/inline-rows.ts";
 import { priceRows } from "./rows/price-rows.ts";
 import { providerCallsRow } from "./rows/provider-calls-row.ts";
 import { spendingRows } from "./rows/spending-rows.ts";
@@ -32,6 +33,7 @@ export const measurements = [
     ],
     measure: importRows,
   },
+  { isQuick: true, rows: ["inline-requests", "inline-writes"], measure: inlineRows },
   { isQuick: true, rows: ["first-call"], measure: async (context) => [await firstCallRow(context)] },
   { isQuick: true, rows: ["bundle"], measure: async (context) => [bundleRow(context)] },
   { isQuick: false, rows: ["rate", "latency"], measure: flowRows },

@@ -40,6 +40,8 @@ export type ImplementationOptions = {
   readonly processes?: number;
   /** Whether very much is written: what the native engine writes takes longer with each change in its stream. */
   readonly keepsMuch?: boolean;
+  /** Whether the subscriber's messages have documents in them. */
+  readonly isInline?: boolean;
   /** Where the synthesized stack is taken from; else it is made for this side alone. */
   readonly assemblies?: Assemblies;
 };
@@ -47,12 +49,18 @@ export type ImplementationOptions = {
 export async function startImplementation(
   implementation: Implementation,
   { baseUrl }: BenchProvider,
-  { hasEventSources = false, processes = 1, keepsMuch = false, assemblies }: ImplementationOptions = {},
+  {
+    hasEventSources = false,
+    processes = 1,
+    keepsMuch = false,
+    isInline = false,
+    assemblies,
+  }: ImplementationOptions = {},
 ): Promise<RunningImplementation> {
   const cleanup = new AsyncDisposableStack();
   const made =
-    assemblies?.of(implementation, { hasEventSources }) ??
-    cleanup.use(assemble(implementation, { hasEventSources }));
+    assemblies?.of(implementation, { hasEventSources, isInline }) ??
+    cleanup.use(assemble(implementation, { hasEventSources, isInline }));
   const { directory } = made;
   const stack = await startStack({
     assembly: directory,
