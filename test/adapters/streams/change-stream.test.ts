@@ -31,7 +31,12 @@ const change = fc.tuple(event, event, fc.integer({ min: 1, max: 9 })).chain(([on
     { of: "document", before: undefined, after: first },
     { of: "document", before: first, after: documentRead(first, undefined, { asOf: 9, name }) },
     { of: "document", before: first, after: first, place: { codec: "gzip", object: "data/1" } },
-    { of: "document", before: first, after: first, place: { codec: "gzip", content: Buffer.from([31, 139]) } },
+    {
+      of: "document",
+      before: first,
+      after: first,
+      place: { codec: "gzip", content: Buffer.from([31, 139]) },
+    },
   ];
   for (const before of [undefined, state]) {
     const after = before === undefined ? state : applyEvent(before, other, 1);
