@@ -86,8 +86,8 @@ export const protocolMutants: readonly ProtocolMutant[] = [
     name: "send before the write",
     breaks: "Nothing stored without its consequences",
     file: "functions/relay/relay.ts",
-    code: "await writeInside(steps, revise, dependencies);",
-    instead: "void writeInside(steps, revise, dependencies).catch(() => undefined);",
+    code: "await Promise.all([writeInside(steps, revise, dependencies),",
+    instead: "await Promise.all([void writeInside(steps, revise, dependencies).catch(() => undefined),",
     tests: relayTests,
   },
   {
