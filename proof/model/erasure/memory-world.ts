@@ -1,4 +1,11 @@
-import { documentKey, eventKey, linkKey, partitionOf, stateKey } from "../../../adapters/dynamodb/keys.ts";
+import {
+  documentKey,
+  eventKey,
+  linkKey,
+  partitionOf,
+  stateKey,
+  supersededKey,
+} from "../../../adapters/dynamodb/keys.ts";
 import { readRecord } from "../../../adapters/erasure/erasable-records.ts";
 import type { Tombstone } from "../../../adapters/erasure/tombstones.ts";
 import { retryable } from "../../../domain/core/failures.ts";
@@ -66,7 +73,12 @@ export class MemoryWorld implements World {
     const object = `data/${nameOf(account)}/income/${this.#count}`;
     if (isLarge) this.#objects.set(object, text);
     const document = isLarge ? { userId, object } : { userId, content: text };
-    this.#put({ ...documentKey(account, { endpoint: "income" }), document });
+    const name = { endpoint: "income" };
+    const key = documentKey(account, name);
+    const superseded = this.#items.get(JSON.stringify([key.pk, key.sk]))?.document;
+    if (superseded !== undefined && "object" in Object(superseded))
+      this.#put({ ...supersededKey(account, name, this.#count), document: superseded });
+    this.#put({ ...key, document });
   }
 
   async putBody(key: string, text: string): Promise<void> {

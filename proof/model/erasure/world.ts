@@ -1,3 +1,4 @@
+import { supersededPrefix } from "../../../adapters/dynamodb/keys.ts";
 import type { Body } from "../../../domain/event/envelope.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
@@ -58,6 +59,7 @@ export function placeOfObject(key: string): string {
   return `object ${key.startsWith("data/") ? key.slice(0, key.lastIndexOf("/")) : key}`;
 }
 
+/** An item's key: of a note of superseded data without when that was announced, which each world counts by itself. */
 export function placeOfItem({ pk, sk }: { readonly pk: string; readonly sk: string }): string {
-  return `item ${pk} ${sk}`;
+  return `item ${pk} ${sk.startsWith(supersededPrefix) ? sk.replace(/@\d+$/, "") : sk}`;
 }
