@@ -143,11 +143,12 @@ async function play(
     { users: announced.users, accounts: accounts.filter(isAnnounced), companyAccounts },
   );
   await sendLargeBodiesOf(erased, { stack }, secret);
-  // An ordinary run, which may be killed: what it has hidden then comes back while others are waited for.
-  await invokeUntilHealed(stack, kills, ["ArchiveFunctionName"]);
-
   progress("Waiting until every queue is empty and the stream is read");
-  await waitUntilIdle({ sandbox, stack }, patience);
+  await Promise.all([
+    waitUntilIdle({ sandbox, stack }, patience),
+    // An ordinary run, which may be killed: what it has hidden then comes back while others are waited for.
+    invokeUntilHealed(stack, kills, ["ArchiveFunctionName"]),
+  ]);
   progress("Archiving the dead letters");
   await archiveDeadLetters(stack, access, patience);
   return { poison: new Set(sent.poison.map(identityOf)), erased };
