@@ -12,7 +12,7 @@ import { fieldsOf, numberOf, optionalText, parseJson, present, textOf } from "..
 import { checkSchemaVersion } from "../../domain/message/schema-version.ts";
 import type { DeadLetter, DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
 
-/** Keeps dead letters that would have expired, an object each: `letters/<queue>/<day of sending>/<message id>.json`. */
+/** Keeps dead letters that would have expired, an object each: `dead-letters/<queue>/<day of sending>/<message id>.json`. */
 export type DeadLetterArchive = {
   /** Writes a dead letter; once more, it replaces the same object. `queue` is the name that commands give it. */
   readonly put: (queue: string, deadLetter: DeadLetter) => Promise<void>;
@@ -65,7 +65,7 @@ export function deadLetterArchive(client: S3Client, Bucket: string): DeadLetterA
 }
 
 function prefixOf(queue: string): string {
-  return `letters/${queue}/`;
+  return `dead-letters/${queue}/`;
 }
 
 function keyOf(queue: string, { messageId, sentAt }: DeadLetter): string {

@@ -11,7 +11,7 @@ export type QueueSearch = {
   readonly isComplete: (found: readonly FoundMessage[]) => boolean;
   /** What becomes of messages that are not wanted: released when the search ends, or deleted as they come. */
   readonly others: "release" | "delete";
-  /** Told of each message that is not wanted, once where SQS delivers it once. */
+  /** Called with each message that is not wanted, once where SQS delivers it once. */
   readonly onOther?: (body: string) => void;
   /** How long the search may take. */
   readonly seconds: number;

@@ -33,9 +33,9 @@ export async function listDeadLetters(operation: Operation): Promise<void> {
   const { deployment, terminal } = operation;
   const queues = await Promise.all(workQueues(deployment).map((queue) => describe(operation, queue)));
   const now = new Date();
-  const rows = queues.map(({ queue, letters, oldest, endsAt, archived, reasons }) => [
+  const rows = queues.map(({ queue, deadLetters, oldest, endsAt, archived, reasons }) => [
     queue,
-    letters,
+    deadLetters,
     oldest && fromNow(new Date(oldest), now),
     endsAt && fromNow(new Date(endsAt), now),
     archived,
@@ -43,7 +43,9 @@ export async function listDeadLetters(operation: Operation): Promise<void> {
   ]);
   const partly = queues.filter(({ read }) => read >= maxRead).map(({ queue }) => queue);
   if (partly.length > 0)
-    terminal.progress(`Of ${partly.join(", ")} the ages and reasons are those of ${maxRead} letters only.`);
+    terminal.progress(
+      `Of ${partly.join(", ")} the ages and reasons are those of ${maxRead} dead letters only.`,
+    );
   terminal.result(
     { stage: deployment.stage, queues },
     tableText(["QUEUE", "DEAD LETTERS", "OLDEST", "FIRST EXPIRES", "ARCHIVED", "REASONS"], rows),
@@ -57,7 +59,7 @@ async function describe(operation: Operation, work: WorkQueue) {
   return {
     queue: work.name,
     // What SQS counts can be behind what was just seen.
-    letters: Math.max(read, depth.waiting + depth.inFlight),
+    deadLetters: Math.max(read, depth.waiting + depth.inFlight),
     read,
     /** In the hands of another reader, which says why they lie there. */
     inFlight: depth.inFlight,

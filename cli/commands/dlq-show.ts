@@ -80,7 +80,7 @@ export async function showDeadLetters(operation: Operation, flags: Flags, name =
   }
   const now = new Date();
   terminal.result(
-    { stage: deployment.stage, queue: name, letters: described },
+    { stage: deployment.stage, queue: name, deadLetters: described },
     described.length === 0
       ? "There is no such dead letter."
       : described.map((deadLetter) => textOf(deadLetter, now)).join("\n\n"),

@@ -64,7 +64,7 @@ export async function showEvent(
   const stored = await findEvent(id, subject, { ...ports, onScanned });
   if (stored === undefined) return showUnstored(operation, id, subject);
   const { event, receipts } = stored;
-  const [details, records, letters] = await Promise.all([
+  const [details, records, deadLetters] = await Promise.all([
     ports.stored.detailsOf(event),
     recordsOf(subjectOf(event), ports.records),
     deadLettersOfEvent(event, deadLetterPortsFor(operation, event)),
@@ -73,7 +73,7 @@ export async function showEvent(
   const document = await documentOfEvent(event, records.documents, versions);
   const timeline = eventTimeline(stored, details, records, {
     subscribers: subscriberQueues(deployment),
-    letters,
+    deadLetters,
   });
   const overflow = overflowBucket(deployment.output("OverflowBucketName"), clients.s3);
   const shown = async () => details && (await shownBody(event, details.body, overflow, reveal));
@@ -93,7 +93,7 @@ async function showUnstored(operation: Operation, id: string, subject: Subject |
   if (deadLetters.length === 0) throw noSuchEvent(id, subject);
   const rows = deadLetters.map(({ queue, sentAt, reason, id: whole }) => [queue, sentAt, reason, whole]);
   operation.terminal.result(
-    { stage: operation.deployment.stage, event: null, letters: deadLetters },
+    { stage: operation.deployment.stage, event: null, deadLetters },
     `It is not stored, but among the dead letters (dlq show):\n\n${tableText(["QUEUE", "SENT", "REASON", "ID"], rows)}`,
   );
 }

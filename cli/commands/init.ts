@@ -34,7 +34,7 @@ export function addInit(program: Command): void {
           "",
           "Run it on this machine, beside a sandbox of the provider:",
           `  cd ${quoted} && npm install && npm run dev`,
-          "Before it is deployed, fill in stages/prod.json: the provider's address, and who hears of alarms.",
+          "Before it is deployed, fill in stages/prod.json: the provider's address, and who is notified of alarms.",
         ].join("\n"),
       );
     },

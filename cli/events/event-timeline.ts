@@ -15,8 +15,8 @@ export function eventTimeline(
   records: SubjectRecords,
   {
     subscribers,
-    letters,
-  }: { readonly subscribers: readonly Subscriber[]; readonly letters: readonly EventDeadLetter[] },
+    deadLetters,
+  }: { readonly subscribers: readonly Subscriber[]; readonly deadLetters: readonly EventDeadLetter[] },
 ): readonly Step[] {
   const { event } = stored;
   const until = details === undefined ? "" : `, kept until ${details.keptUntil.toISOString()}`;
@@ -25,7 +25,7 @@ export function eventTimeline(
     { step: "stored", done: true, detail: `with ${nameOf(ownerOf(event))}${until}` },
     ...stepsOfSubject(stored, records),
     publishedStep(stored, records, subscribers),
-    ...letters.map(deadLetterStep),
+    ...deadLetters.map(deadLetterStep),
   ];
 }
 

@@ -2,18 +2,18 @@ import type { SQSClient } from "@aws-sdk/client-sqs";
 import { type FoundMessage, searchQueue } from "../../adapters/sqs/queue-search.ts";
 import { webhookKinds } from "../../domain/event/events.ts";
 import { wants } from "../../domain/message/subscribers.ts";
+import type { AnnouncedDocuments } from "./announced-documents.ts";
 import { type Check, checkOf } from "./checks.ts";
 import { readPromised } from "./contract.ts";
 import type { PlannedEvent } from "./plan.ts";
 import type { SubscriberChoice } from "./subscribers.ts";
-import type { ToldDocuments } from "./told-documents.ts";
 
 type ReadSubscriber = SubscriberChoice["read"][number];
 type Received = ReturnType<typeof readPromised>;
 
 /**
  * Checks that a subscriber gets the message of each event that its filter takes, and no other of the run.
- * @param told hears of the messages beside those of the run
+ * @param announced is called with the messages beside those of the run
  */
 export async function checkDelivered(
   subscriber: ReadSubscriber,
@@ -22,8 +22,12 @@ export async function checkDelivered(
   {
     sqs,
     seconds,
-    told,
-  }: { readonly sqs: SQSClient; readonly seconds: number; readonly told: Pick<ToldDocuments, "add"> },
+    announced,
+  }: {
+    readonly sqs: SQSClient;
+    readonly seconds: number;
+    readonly announced: Pick<AnnouncedDocuments, "add">;
+  },
 ): Promise<readonly Check[]> {
   const { name, queueUrl, others } = subscriber;
   const wanted = events.filter(({ type }) => wants(subscriber, type));
@@ -35,7 +39,7 @@ export async function checkDelivered(
       return wanted.every(({ subject }) => subjects.has(subject));
     },
     others,
-    onOther: told.add,
+    onOther: announced.add,
     seconds,
   });
   const received = found.map(read);

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { ReadAnswer, ReadDocument } from "../../adapters/aws/document-reads.ts";
+import type { AnnouncedDocument, AnnouncedDocuments } from "./announced-documents.ts";
 import type { Check } from "./checks.ts";
-import type { ToldDocument, ToldDocuments } from "./told-documents.ts";
 
-/** What became of the documents that messages told of. */
+/** What became of the documents that messages announced. */
 export type DocumentCounts = {
   /** Versions whose bytes were read, and are those that the message names. */
   readonly documentsRead: number;
@@ -22,25 +22,25 @@ export type DocumentsTarget = {
 const readsAtOnce = 4;
 const mostTries = 5;
 const firstPauseInMs = 200;
-/** So many problems are told in words. */
+/** So many problems are reported in words. */
 const mostShown = 3;
 
 /**
- * Reads each version of a document that messages told of. A version that a newer one replaced need not be
+ * Reads each version of a document that messages announced. A version that a newer one replaced need not be
  * there any more, and of who was erased nothing may be.
  */
 export async function checkDocuments(
-  told: ToldDocuments,
+  announced: AnnouncedDocuments,
   target: DocumentsTarget,
 ): Promise<{ readonly check: Check; readonly counts: DocumentCounts }> {
   const end = Date.now() + target.seconds * 1000;
-  const waiting = [...told.all()];
+  const waiting = [...announced.all()];
   const problems: string[] = [];
   let [documentsRead, replaced] = [0, 0];
   const readOn = async () => {
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       if (Date.now() >= end) return void waiting.push(next);
-      const outcome = await readOne(next, told.isSuperseded(next), target);
+      const outcome = await readOne(next, announced.isSuperseded(next), target);
       if (outcome === "read") documentsRead += 1;
       else if (outcome === "replaced") replaced += 1;
       else problems.push(`${next.subject}: ${outcome}`);
@@ -48,20 +48,20 @@ export async function checkDocuments(
   };
   await Promise.all(Array.from({ length: readsAtOnce }, readOn));
   const seen = [
-    `${documentsRead} of ${told.all().length} read`,
+    `${documentsRead} of ${announced.all().length} read`,
     ...(replaced > 0 ? [`${replaced} replaced by newer ones`] : []),
     ...(waiting.length > 0 ? [`${waiting.length} not asked for within ${target.seconds} s`] : []),
     ...problems.slice(0, mostShown),
     ...(problems.length > mostShown ? [`and ${problems.length - mostShown} more`] : []),
   ].join("; ");
-  const name = "documents: each that a message told of can be read";
+  const name = "documents: each that a message announced can be read";
   const check = { name, passed: problems.length === 0, seen };
   return { check, counts: { documentsRead, documentsMissing: problems.length } };
 }
 
 /** `read`, `replaced`, or what is wrong and what to do about it. */
 async function readOne(
-  document: ToldDocument,
+  document: AnnouncedDocument,
   isSuperseded: boolean,
   { readDocument: read, documentsUrl }: DocumentsTarget,
 ): Promise<string> {
@@ -103,7 +103,7 @@ const remedies = {
   failed: ". The log says why: npx income-events logs documents",
 };
 
-function fetchAgain({ subject }: ToldDocument): string {
+function fetchAgain({ subject }: AnnouncedDocument): string {
   return `npx income-events fetch ${subject.split("/").slice(0, 3).join(" ")}`;
 }
 

@@ -23,7 +23,7 @@ those named by --subscriber, from which only the run's own messages are deleted.
 readers while the run searches, and count as received once. A reader of the queue can take the run's messages away.
 On this machine all of them are read, unless one is named smoke.
 
-Each document that messages in these queues tell of is read at the stage's read API, as whoever runs this.
+Each document that messages in these queues announce is read at the stage's read API, as whoever runs this.
 
 Exit codes: 0 every check passed, 1 one has not, 2 used wrongly, 3 no deployment or no access to it.
 

@@ -18,7 +18,7 @@ export function printableSummary(
   const left = `Not read, and left with the run's messages: ${subscribers.left.join(", ")}.`;
   return [
     `${passed} of ${checks.length} checks of the stage ${stage} passed; ${webhooks.sent} webhooks sent, at most ${webhooks.atOnce} at once.`,
-    `${documentsRead} documents read that messages of the stage told of, ${documentsMissing} missing.`,
+    `${documentsRead} documents read that messages of the stage announced, ${documentsMissing} missing.`,
     ...(subscribers.left.length === 0 ? [] : [left]),
     `Ids of this run begin with ${run}. To delete what it has stored:`,
     `  npm run smoke -- ${[...where, "--erase", run].join(" ")}`,

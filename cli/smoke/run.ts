@@ -1,4 +1,5 @@
 import { webhookKinds } from "../../domain/event/events.ts";
+import { type AnnouncedDocuments, announcedDocuments } from "./announced-documents.ts";
 import { attempt, type Check } from "./checks.ts";
 import { checkDeadLetters } from "./dead-letters.ts";
 import { checkDelivered } from "./delivered.ts";
@@ -7,7 +8,6 @@ import { checkRefusals, sendEvents, sendUnreadable } from "./edge.ts";
 import { type PlannedEvent, planEvents } from "./plan.ts";
 import { checkStored } from "./stored.ts";
 import type { Target } from "./target.ts";
-import { type ToldDocuments, toldDocuments } from "./told-documents.ts";
 import { webhookSender } from "./webhook-sender.ts";
 
 export type RunSettings = {
@@ -39,7 +39,7 @@ export async function runSmoke(target: Target, settings: RunSettings, reporter: 
     for (const each of some) reporter.check(each);
   };
   const events = planEvents(mark);
-  const told = toldDocuments();
+  const announced = announcedDocuments();
   const sender = webhookSender(target, atOnce);
   reporter.step(`Sending webhooks to ${webhooksUrl}`);
   add(await checkRefusals(sender));
@@ -50,10 +50,10 @@ export async function runSmoke(target: Target, settings: RunSettings, reporter: 
   add(await checkStored(sent, target.stored, deadlineSeconds));
   if (sent.some(({ accepted }) => accepted > 0)) {
     reporter.step("Looking for the messages and the dead letters in their queues");
-    add(await checkQueues(target, events, settings, told));
+    add(await checkQueues(target, events, settings, announced));
   } else reporter.step("Nothing was taken: nothing is looked for in the queues");
-  reporter.step("Reading the documents that messages told of");
-  const { check, counts } = await checkDocuments(told, { ...target, seconds: deadlineSeconds });
+  reporter.step("Reading the documents that messages announced");
+  const { check, counts } = await checkDocuments(announced, { ...target, seconds: deadlineSeconds });
   add([check]);
   return {
     stage,
@@ -70,12 +70,12 @@ async function checkQueues(
   { subscribers, sqs, deadLetterQueueUrl }: Target,
   events: readonly PlannedEvent[],
   { mark, deadlineSeconds }: RunSettings,
-  told: ToldDocuments,
+  announced: AnnouncedDocuments,
 ): Promise<readonly Check[]> {
   const checks = await Promise.all([
     ...subscribers.read.map((subscriber) =>
       attempt(`subscriber ${subscriber.name}: its queue can be read`, () =>
-        checkDelivered(subscriber, events, mark, { sqs, seconds: deadlineSeconds, told }),
+        checkDelivered(subscriber, events, mark, { sqs, seconds: deadlineSeconds, announced }),
       ),
     ),
     ...webhookKinds.map((kind) =>

@@ -70,7 +70,7 @@ async function archiveQueue(
   } catch (error) {
     failure = failureOf(error).reason;
   }
-  if (count > 0) log("LETTERS_ARCHIVED", { queue, count });
+  if (count > 0) log("DEAD_LETTERS_ARCHIVED", { queue, count });
   if (failure === undefined) return count;
   log("ARCHIVING_FAILED", { queue, reason: failure });
   return undefined;

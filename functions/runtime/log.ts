@@ -41,7 +41,7 @@ export const logCodes = {
   TOKEN_NEAR_END: "the token should have been refreshed long ago, and is near its end",
   TOKEN_REFUSED: "the provider refused to refresh the token",
   TOKEN_MISSING: "no token is set: nothing can be fetched",
-  LETTERS_ARCHIVED:
+  DEAD_LETTERS_ARCHIVED:
     "dead letters that near their end were written to the archive and taken out of their queue",
   ARCHIVING_FAILED: "dead letters that near their end could not be archived and stay in their queue",
   RECONCILED: "the provider's list was compared with the table to its end",

@@ -112,7 +112,7 @@ export class Eraser extends Construct {
           [overflow.bucket.bucketArn, relay.failures.bucketArn, archive.bucket.bucketArn],
         ),
         allow(["s3:GetObject"], [overflow.bodies]),
-        allow(["s3:GetObject", "s3:DeleteObject"], [archive.bucket.arnForObjects("letters/*")]),
+        allow(["s3:GetObject", "s3:DeleteObject"], [archive.bucket.arnForObjects("dead-letters/*")]),
         allow(["s3:DeleteObject"], [overflow.bodies, overflow.data, overflow.pages]),
         allow(["s3:GetObject", "s3:PutObject", "s3:DeleteObject"], [relay.failures.arnForObjects("*")]),
         allow(["s3:PutObject"], [erasure.log.arnForObjects("erased/*")]),

@@ -68,7 +68,7 @@ export const resourceWildcards: readonly ResourceWildcard[] = [
     reason: "What was read of a list is an object of its own, named by its subject and digest.",
   },
   {
-    resource: "/letters/*",
+    resource: "/dead-letters/*",
     actions: ["s3:PutObject", "s3:GetObject", "s3:DeleteObject"],
     reason: "Each archived dead letter is an object of its own, named by its queue, day and id.",
   },

@@ -54,7 +54,7 @@ export class DeadLetterArchive extends Construct {
           ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility"],
           queues.map(({ queueArn }) => queueArn),
         ),
-        allow(["s3:PutObject"], [this.bucket.arnForObjects("letters/*")]),
+        allow(["s3:PutObject"], [this.bucket.arnForObjects("dead-letters/*")]),
       ],
       // The schedule comes again, long before the dead letters' end.
       retryAttempts: 0,

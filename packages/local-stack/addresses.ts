@@ -20,7 +20,7 @@ export type Addresses = {
   readonly queues: Readonly<Record<string, string>>;
   /** Where subscribers read states and documents. */
   readonly documents: { readonly url: string };
-  /** By name: each may read its queue and the documents that it is told of, and nothing else. */
+  /** By name: each may read its queue and the documents that are announced to it, and nothing else. */
   readonly subscribers: Readonly<Record<string, SubscriberAddress>>;
 };
 

@@ -216,7 +216,7 @@ describe("npm start", () => {
   });
 });
 
-/** Another subscriber's credentials read neither what the first one is told of nor its queue. */
+/** Another subscriber's credentials read neither what is announced to the first one nor its queue. */
 async function refusesOthers(
   { region: signedFor, endpoints, documents, subscribers }: z.output<typeof addresses>,
   path: string,

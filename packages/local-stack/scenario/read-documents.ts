@@ -4,7 +4,7 @@ import { z } from "zod";
 import { signedFetch } from "../api/signed-fetch.ts";
 import type { SubscriberCaller } from "../stack/subscriber-callers.ts";
 
-/** What became of the documents that messages told of. */
+/** What became of the documents that messages announced. */
 export type DocumentsRead = {
   /** Versions that were read, with the bytes that their message names. */
   readonly read: number;
@@ -12,13 +12,13 @@ export type DocumentsRead = {
   readonly missing: readonly string[];
 };
 
-/** A version of a document that a message tells of. */
-export type ToldDocument = {
+/** A version of a document that a message announces. */
+export type AnnouncedDocument = {
   /** `account/<id>/<endpoint>`, as in the message. */
   readonly subject: string;
   readonly href: string;
   readonly sha256: string;
-  /** Whether no later message tells of the same document. */
+  /** Whether no later message announces the same document. */
   readonly isNewest: boolean;
 };
 
@@ -35,14 +35,14 @@ const mostTries = 20;
 const longestWaitMs = 2_000;
 const readsAtOnce = 4;
 
-/** The versions that messages tell of, each once. @param bodies of all messages that a subscriber was sent */
-export function documentsIn(bodies: readonly string[]): readonly ToldDocument[] {
+/** The versions that messages announce, each once. @param bodies of all messages that a subscriber was sent */
+export function documentsIn(bodies: readonly string[]): readonly AnnouncedDocument[] {
   const messages = bodies.flatMap((body) => dataMessage.safeParse(JSON.parse(body)).data ?? []);
   const newest = new Map<string, string>();
   for (const { subject, sequence } of messages) {
     if (sequence > (newest.get(subject) ?? "")) newest.set(subject, sequence);
   }
-  const told = messages.flatMap(({ subject, sequence, data: { document } }): [string, ToldDocument][] =>
+  const told = messages.flatMap(({ subject, sequence, data: { document } }): [string, AnnouncedDocument][] =>
     document === undefined
       ? []
       : [[document.href, { subject, ...document, isNewest: newest.get(subject) === sequence }]],
@@ -51,12 +51,12 @@ export function documentsIn(bodies: readonly string[]): readonly ToldDocument[] 
 }
 
 /**
- * Reads each version that a subscriber was told of, as the subscriber itself. A version that a later message replaced
+ * Reads each version that was announced to a subscriber, as the subscriber itself. A version that a later message replaced
  * need not be there any more, and of who was erased nothing may be.
  * @param isErased whether a message's subject was erased
  */
 export async function readDocuments(
-  told: readonly ToldDocument[],
+  told: readonly AnnouncedDocument[],
   subscriber: Pick<SubscriberCaller, "name" | "credentials"> & { readonly region: string },
   isErased: (subject: string) => boolean,
 ): Promise<DocumentsRead> {
@@ -80,7 +80,7 @@ export async function readDocuments(
 
 /** `read`; `replaced` and `gone`, which are well where the message is old or its subject erased; else what is wrong. */
 async function readOne(
-  { href, sha256 }: ToldDocument,
+  { href, sha256 }: AnnouncedDocument,
   { region, credentials }: Parameters<typeof readDocuments>[1],
 ): Promise<string> {
   for (let tries = 1; ; tries += 1) {

@@ -9,7 +9,7 @@ export type Counts = {
   readonly kills: number;
   /** By name: how many messages each received. */
   readonly received: Readonly<Record<string, number>>;
-  /** Versions of documents that subscribers were told of, and read or could not read. */
+  /** Versions of documents that were announced to subscribers, and read or could not read. */
   readonly documentsRead: number;
   readonly documentsMissing: number;
   readonly deadLetters: number;

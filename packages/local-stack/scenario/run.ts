@@ -49,7 +49,7 @@ export type ScenarioLoad = {
  * Lets users connect their accounts while the provider's bad day goes on: duplicates, late repeats, large and
  * unreadable bodies, wrong secrets, lost webhooks, a provider that answers 503 and 401, each subscriber's queue gone
  * for one sending of each sender, and each function killed once while it works. Then counts, in the engines, what must
- * be there, and lets each subscriber read every document that it was told of.
+ * be there, and lets each subscriber read every document that was announced to it.
  * @throws as soon as something is refused by a permission or can't be imported: that does not fix itself
  */
 export async function runScenario(
@@ -83,7 +83,7 @@ export async function runScenario(
     progress("Counting in the table and the queues");
     const remains = await findRemainsOf(system, erased);
     const { found, bodies } = await takeTableSnapshot(system);
-    progress("Reading each document that a subscriber was told of");
+    progress("Reading each document that was announced to a subscriber");
     const documents = await watch.during(readAllDocuments(system, bodies, erased));
     kills.stop();
     const unkilled = kills.notKilled().map((name) => `the function ${name} was never killed at work`);

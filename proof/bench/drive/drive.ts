@@ -29,7 +29,7 @@ const maxDeliveries = 50;
 /** So many webhooks come before what they leave on queues and stream is worked off. */
 const deliveriesAtOnce = { alone: 1, oneByOne: 140, overlapping: 1_400 };
 /**
- * A provider tells of data some time after a fetch of it was started. The check of a start takes for an answer what was
+ * A provider announces data some time after a fetch of it was started. The check of a start takes for an answer what was
  * read later than clocks of services, which say seconds, may be apart.
  */
 const answerMs = 3_100;

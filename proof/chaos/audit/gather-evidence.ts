@@ -60,7 +60,7 @@ export async function gatherEvidence(
   };
 }
 
-/** Lets each subscriber read every document that it was told of, with credentials of its own. */
+/** Lets each subscriber read every document that was announced to it, with credentials of its own. */
 async function findUnreadDocuments(
   { stack }: ChaosSystem,
   messages: Evidence["messages"],

@@ -37,7 +37,7 @@ export async function recover(system: ChaosSystem, patience: number): Promise<vo
       const name = short.replace(/^subscriber-/, "subscriber/");
       if ((await queueDepth(sqs, deadLetters)) > 0) await operate(system, ["dlq", "redrive", name]);
       // After those of the queue: what can't be understood is back there at once.
-      if (archived.some((key) => key.startsWith(`letters/${name}/`))) {
+      if (archived.some((key) => key.startsWith(`dead-letters/${name}/`))) {
         await operate(system, ["dlq", "redrive", name, "--archive"]);
       }
     };

@@ -37,11 +37,11 @@ describe("the archive of dead letters", () => {
       Array.from({ length: 12 }, (_, number) => deadLetterOf(number)),
     );
     expect(await archive.count("users")).toBe(11);
-    expect(await bucket.keys()).not.toContain("letters/users/2026-11-07/m-3.json");
+    expect(await bucket.keys()).not.toContain("dead-letters/users/2026-11-07/m-3.json");
   });
 
   it("gives back what it can't read as a dead letter too, with all its text: it hides no other, and can go", async () => {
-    const Key = "letters/users/2026-11-07/broken.json";
+    const Key = "dead-letters/users/2026-11-07/broken.json";
     await system.s3.send(new PutObjectCommand({ Bucket: bucket.name, Key, Body: "{ user 7" }));
     const seen: DeadLetter[] = [];
     await archive.place("users")(async (deadLetters) => {
@@ -84,12 +84,12 @@ describe("the archive of dead letters", () => {
     const result = await archive.place("users")(async (done) => ({ done, isEnough: false }));
     endFault();
     expect(result).toEqual({ notTaken: 1, mayHide: false });
-    expect(await bucket.keys()).toEqual(["letters/users/2026-11-07/m-5.json"]);
+    expect(await bucket.keys()).toEqual(["dead-letters/users/2026-11-07/m-5.json"]);
   });
 
   it("leaves what a later release wrote to that", async () => {
     const Body = JSON.stringify({ schemaVersion: 3 });
-    const Key = "letters/users/2026-11-07/a.json";
+    const Key = "dead-letters/users/2026-11-07/a.json";
     await system.s3.send(new PutObjectCommand({ Bucket: bucket.name, Key, Body }));
     await expect(archive.place("users")(async () => ({ done: [], isEnough: false }))).rejects.toThrow(
       "schemaVersion: 3 is of a later release",

@@ -176,7 +176,7 @@ describe("a redrive", () => {
     const sent = await messagesIn(queueUrl);
     expect(sent).toHaveLength(13);
     expect(sent).toContainEqual({ body: "x", reason: undefined, returns: "5 run-1" });
-    expect(await bucket.keys()).toEqual(["letters/accounts/2026-11-07/m-0.json"]);
+    expect(await bucket.keys()).toEqual(["dead-letters/accounts/2026-11-07/m-0.json"]);
     expect([await archive.count("users"), await archive.count("accounts")]).toEqual([0, 1]);
   });
 });

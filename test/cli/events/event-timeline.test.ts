@@ -25,7 +25,7 @@ const body = { as: "text", text: "{}" } as const;
 const timeline = (each: IncomeEvent, records: SubjectRecords, receipts = 1) =>
   eventTimeline({ event: each, receipts: receiptsOf(receipts) }, { body, keptUntil }, records, {
     subscribers,
-    letters: [],
+    deadLetters: [],
   });
 const step = (name: string, steps: ReturnType<typeof timeline>) =>
   steps.find(({ step: one }) => one === name);
@@ -95,7 +95,7 @@ describe("the timeline of an event", () => {
       processedBy(connected),
       {
         subscribers: [{ name: "users", types: ["user.*"] }],
-        letters: [],
+        deadLetters: [],
       },
     );
     expect(step("published", unwanted)?.detail).toContain("to nobody");

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { ReadAnswer } from "../../../adapters/aws/document-reads.ts";
+import { announcedDocuments } from "../../../cli/smoke/announced-documents.ts";
 import { readPromised } from "../../../cli/smoke/contract.ts";
 import { checkDocuments } from "../../../cli/smoke/documents.ts";
-import { toldDocuments } from "../../../cli/smoke/told-documents.ts";
 import { exampleOf } from "../../../tools/documents/examples.ts";
 
 const documentsUrl = "https://id.lambda-url.eu-central-1.on.aws/";
 const example = readPromised(JSON.stringify(exampleOf("data.updated")));
 if ("problem" in example || example.type !== "data.updated" || example.data.document === undefined)
-  throw new Error("the example of data.updated tells of no document");
+  throw new Error("the example of data.updated announces no document");
 const { document } = example.data;
 const ok: ReadAnswer = { status: 200, sha256: document.sha256 };
 const gone: ReadAnswer = { status: 404, sha256: "", problem: "urn:income-events:problem:not-found" };
@@ -21,8 +21,8 @@ async function check(
   answers: Readonly<Record<string, readonly (ReadAnswer | Error)[]>>,
   seconds = 5,
 ) {
-  const told = toldDocuments();
-  for (const message of messages) told.add(JSON.stringify(message));
+  const announced = announcedDocuments();
+  for (const message of messages) announced.add(JSON.stringify(message));
   const asked: string[] = [];
   const readDocument = async (href: string) => {
     const [last = new Error("nothing was expected here")] = (answers[href] ?? []).slice(
@@ -32,11 +32,11 @@ async function check(
     if (last instanceof Error) throw last;
     return last;
   };
-  const { check: made, counts } = await checkDocuments(told, { readDocument, documentsUrl, seconds });
+  const { check: made, counts } = await checkDocuments(announced, { readDocument, documentsUrl, seconds });
   return { passed: made.passed, seen: made.seen, asked, ...counts };
 }
 
-describe("the documents that messages told of", () => {
+describe("the documents that messages announced", () => {
   it("are read once each, however often a message comes", async () => {
     expect(await check([example, example], { [document.href]: [ok] })).toEqual({
       passed: true,

@@ -1,11 +1,11 @@
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { announcedDocuments } from "../../../cli/smoke/announced-documents.ts";
 import type { Check } from "../../../cli/smoke/checks.ts";
 import { checkDeadLetters } from "../../../cli/smoke/dead-letters.ts";
 import { checkDelivered } from "../../../cli/smoke/delivered.ts";
 import { newMark } from "../../../cli/smoke/mark.ts";
 import { type PlannedEvent, planEvents, unreadableBody } from "../../../cli/smoke/plan.ts";
-import { toldDocuments } from "../../../cli/smoke/told-documents.ts";
 import { identify } from "../../../domain/event/identify.ts";
 import { wants } from "../../../domain/message/subscribers.ts";
 import { exampleOf } from "../../../tools/documents/examples.ts";
@@ -39,7 +39,11 @@ describe.concurrent("a subscriber's queue", () => {
     for (const message of messages) await system.send(queueUrl, JSON.stringify(message));
     const subscriber = { name: "test", types, queueUrl, others: "release" } as const;
     return failedIn(
-      await checkDelivered(subscriber, events, mark, { sqs: system.sqs, seconds: 1, told: toldDocuments() }),
+      await checkDelivered(subscriber, events, mark, {
+        sqs: system.sqs,
+        seconds: 1,
+        announced: announcedDocuments(),
+      }),
     );
   };
   const stranger = (type: string) => events.filter((event) => event.type === type).slice(0, 1);

@@ -157,7 +157,7 @@ export function createCanaryDriver() {
   };
   const archivedReasons = async () =>
     (await stage().objects())
-      .filter((text) => text.startsWith("letters/"))
+      .filter((text) => text.startsWith("dead-letters/"))
       .flatMap((text) => /"reason":"[^"]*"/.exec(text)?.[0] ?? []);
   const page = (status: number): ProviderAnswer => ({
     status,

@@ -71,8 +71,8 @@ export function scheduleProvocations({
         () => archiveUntil("ARCHIVING_FAILED"),
       );
     },
-    LETTERS_ARCHIVED: async () => {
-      await archiveUntil("LETTERS_ARCHIVED");
+    DEAD_LETTERS_ARCHIVED: async () => {
+      await archiveUntil("DEAD_LETTERS_ARCHIVED");
       // What was looked at before is hidden for a while: how many dead letters one run finds is chance.
       await eventually(async () => {
         await invoke(/Archive/, { beforeEndSeconds: 100_000_000 });

@@ -56,8 +56,8 @@ describe("dead letters, from the command line", () => {
   const messagesIn = async (name: string): Promise<readonly DeadLetter[]> => {
     const found: DeadLetter[] = [];
     const place = queueDeadLetters(sqs, output(name), () => 60);
-    await place(async (letters) => {
-      found.push(...letters);
+    await place(async (deadLetters) => {
+      found.push(...deadLetters);
       return { done: [], isEnough: false };
     });
     return found;
@@ -66,7 +66,7 @@ describe("dead letters, from the command line", () => {
   const messagesOf = async (name: string) =>
     (await messagesIn(`Subscriber${name}QueueUrl`)).map(({ body }) => body);
   const objects = async (queue: string) => {
-    const Prefix = `letters/${queue}/`;
+    const Prefix = `dead-letters/${queue}/`;
     const { Contents = [] } = await s3.send(
       new ListObjectsV2Command({ Bucket: output("ArchiveBucketName"), Prefix }),
     );
@@ -92,7 +92,7 @@ describe("dead letters, from the command line", () => {
     ]);
     const [users, accounts] = queues;
     expect(users).toMatchObject({
-      letters: 3,
+      deadLetters: 3,
       archived: 0,
       reasons: [
         { reason: 'type: mapping.types translates no event name "no_such_event"', count: 2 },
@@ -100,7 +100,7 @@ describe("dead letters, from the command line", () => {
       ],
     });
     expect(Date.parse(users.endsAt) - Date.parse(users.oldest)).toBe(14 * 86_400_000);
-    expect(accounts).toMatchObject({ letters: 0, reasons: [] });
+    expect(accounts).toMatchObject({ deadLetters: 0, reasons: [] });
     expect((await run("list")).stdout).toMatch(
       /users +3 +\d+\w+ ago +in 13d 23h +0 +type: mapping.types translates/,
     );
@@ -110,11 +110,11 @@ describe("dead letters, from the command line", () => {
     expect(shown.stdout).toContain('"name":"(text)"');
     expect(shown.stdout).toContain('"event":"no_such_event"');
     expect(shown.stdout).not.toMatch(/Lovelace|Hopper|not JSON/);
-    const { letters } = await json("show", "users", "--id", id, "--reveal");
-    expect(letters).toMatchObject([
+    const { deadLetters } = await json("show", "users", "--id", id, "--reveal");
+    expect(deadLetters).toMatchObject([
       { what: "users event", id, returns: 0, payload: { event: "no_such_event", name: "Ada Lovelace" } },
     ]);
-    expect((await json("show", "users", "--limit", "2")).letters).toHaveLength(2);
+    expect((await json("show", "users", "--limit", "2")).deadLetters).toHaveLength(2);
 
     expect(await deadLettersIn("Users")).toHaveLength(3);
   });
@@ -139,8 +139,8 @@ describe("dead letters, from the command line", () => {
     sandbox.fault({ path: "^/api/v0.4/accounts/[^/]+/income", method: "GET", status: 422 });
     const { accounts } = await sandbox.createUsers(1);
     await eventually(async () => expect(await deadLettersIn("Fetch")).not.toEqual([]), 200);
-    const { letters } = await json("show", "fetch");
-    expect(letters[0]).toMatchObject({
+    const { deadLetters } = await json("show", "fetch");
+    expect(deadLetters[0]).toMatchObject({
       what: "fetchDocument task",
       id: `account/${accounts[0]}`,
       reason: "the provider answered 422",
@@ -164,7 +164,7 @@ describe("dead letters, from the command line", () => {
       expect(await json("redrive", "accounts", "--id", id)).toMatchObject({ redriven: 1, failed: [] });
       await untilThereAre(1, "Accounts");
       const reason = 'type: mapping.types translates no event name "verbunden"';
-      expect((await json("show", "accounts")).letters).toMatchObject([{ id, returns, reason }]);
+      expect((await json("show", "accounts")).deadLetters).toMatchObject([{ id, returns, reason }]);
     }
     expect((await run("show", "accounts")).stdout).toContain("redriven 2 times");
 
@@ -217,10 +217,10 @@ describe("dead letters, from the command line", () => {
     expect(await deadLettersIn("Endpoints")).toEqual([]);
     const { queues } = await json("list");
     expect(queues.find(({ queue }: { queue: string }) => queue === "endpoints")).toMatchObject({
-      letters: 0,
+      deadLetters: 0,
       archived: 1,
     });
-    expect((await json("show", "endpoints", "--archive")).letters).toMatchObject([
+    expect((await json("show", "endpoints", "--archive")).deadLetters).toMatchObject([
       { id, returns: 0, reason: 'type: mapping.types translates no event name "no_such_event"' },
     ]);
 

@@ -245,7 +245,7 @@ describe("looking up, on the running stack", () => {
       expect(code).toBe(0);
       expect(json()).toMatchObject({
         event: null,
-        letters: [{ queue: "users", id, reason: expect.any(String) }],
+        deadLetters: [{ queue: "users", id, reason: expect.any(String) }],
       });
     });
 

@@ -42,7 +42,7 @@ const environmentOf = (
 const failed = ({ checks }: Report) => checks.filter(({ passed }) => !passed);
 const failedNames = (of: Report) => failed(of).map(({ name }) => name);
 
-const documentsCheck = "documents: each that a message told of can be read";
+const documentsCheck = "documents: each that a message announced can be read";
 
 describe("npm run smoke", () => {
   let product: ProductAssembly;

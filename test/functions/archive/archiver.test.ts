@@ -73,8 +73,8 @@ describe("the archiver", () => {
 
     const day = before.toISOString().slice(0, 10);
     expect(await bucket.keys()).toEqual([
-      expect.stringMatching(/^letters\/fetch\//),
-      `letters/users/${day}/${MessageId}.json`,
+      expect.stringMatching(/^dead-letters\/fetch\//),
+      `dead-letters/users/${day}/${MessageId}.json`,
     ]);
     const deadLetter = (await archived()).find(({ queue }) => queue === "users");
     expect(deadLetter).toEqual({
@@ -89,7 +89,7 @@ describe("the archiver", () => {
     });
     expect(Math.abs(Date.parse(deadLetter.sentAt) - before.getTime())).toBeLessThan(60_000);
     expect([await bodiesIn(users), await bodiesIn(fetch)]).toEqual([[], []]);
-    expect(entries).toContainEqual({ code: "LETTERS_ARCHIVED", queue: "users", count: 1 });
+    expect(entries).toContainEqual({ code: "DEAD_LETTERS_ARCHIVED", queue: "users", count: 1 });
   });
 
   it("leaves what is not near its end in its queue, where it can be received at once", async () => {

@@ -34,7 +34,7 @@ await describeOnTables("the eraser", (tables) => {
     const payload = (id: string) => JSON.stringify({ event: "unheard_of", data: { user_id: id } });
 
     test("of one large body, delivered twice, go both, in queue and archive", async () => {
-      const { deadLetters, overflow, put, letters: archivedDeadLetters } = fixture.fixture;
+      const { deadLetters, overflow, put, archivedDeadLetters } = fixture.fixture;
       await put(overflow.name, "bodies/users/large", payload(fixture.user.id));
       const body = envelope({ as: "object", key: "bodies/users/large", of: "text", bytes: 1 });
       for (const MessageBody of [body, body]) await fixture.system.send(deadLetters.users, MessageBody);
@@ -48,7 +48,7 @@ await describeOnTables("the eraser", (tables) => {
 
     test("that name the user or an account are deleted, with the object of a large body; the others stay", async () => {
       await storeAll();
-      const { deadLetters, overflow, put, letters: archivedDeadLetters } = fixture.fixture;
+      const { deadLetters, overflow, put, archivedDeadLetters } = fixture.fixture;
       await put(overflow.name, "bodies/users/large", payload(fixture.user.id));
       await put(overflow.name, "bodies/users/others", payload("somebody else"));
       const others = [
@@ -162,7 +162,7 @@ await describeOnTables("the eraser", (tables) => {
     });
 
     test("that the archiver takes from their queue meanwhile are found in the archive", async () => {
-      const { deadLetters, letters: archivedDeadLetters } = fixture.fixture;
+      const { deadLetters, archivedDeadLetters } = fixture.fixture;
       const body = envelope({ as: "text", text: payload(fixture.user.id) });
       await fixture.system.send(deadLetters.users, body);
       const [held] = await fixture.system.receive(deadLetters.users);

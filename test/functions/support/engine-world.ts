@@ -124,7 +124,7 @@ export class EngineWorld implements World {
     this.#system = system;
     this.#fixture = fixture;
     const { dynamodb, sqs, s3 } = system;
-    const { dependencies, deadLetters, letters, table, overflow } = fixture;
+    const { dependencies, deadLetters, archivedDeadLetters, table, overflow } = fixture;
     const inQueue = queueDeadLetters(
       sqs,
       deadLetters.users,
@@ -134,7 +134,7 @@ export class EngineWorld implements World {
     this.ports = {
       ...dependencies,
       bodies: overflowBucket(overflow.name, s3),
-      deadLetters: () => [["users", [inQueue, letters.place("users")]]],
+      deadLetters: () => [["users", [inQueue, archivedDeadLetters.place("users")]]],
       takeSweep: sweepLease(dynamodb, table.name, () => new Date(this.#seconds * 1000)),
       send: async (_, messages) => {
         for (const { body } of messages) await this.ask(body);
@@ -179,7 +179,7 @@ export class EngineWorld implements World {
   }
 
   archiveDeadLetter(messageId: string, body: string): Promise<void> {
-    return this.#fixture.letters.put("users", { messageId, sentAt: erasedAt, receives: 1, body });
+    return this.#fixture.archivedDeadLetters.put("users", { messageId, sentAt: erasedAt, receives: 1, body });
   }
 
   async hideDeadLetters(): Promise<void> {

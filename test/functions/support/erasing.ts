@@ -80,7 +80,7 @@ export async function createErasureFixture(system: TestSystem) {
     failures,
     log,
     archive,
-    letters: archivedDeadLetters,
+    archivedDeadLetters,
     digestOf,
     dependencies,
     queueUrl,

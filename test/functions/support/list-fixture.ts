@@ -50,7 +50,7 @@ type Circumstances = {
   readonly receives?: number;
   /** Asked before each call. */
   readonly permit?: () => void;
-  /** Told of each look for kept pages, before anything is done with them. */
+  /** Called with each look for kept pages, before anything is done with them. */
   readonly onPagesFound?: () => void;
   readonly others?: Partial<ProviderSettings>;
 };

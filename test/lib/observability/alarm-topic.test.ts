@@ -34,7 +34,7 @@ describe("where alarms go", () => {
     expect(stack.outputs.AlarmTopicArn?.Value).toEqual({ Ref: topic?.id });
   });
 
-  it("hears of each alarm that goes off, and once when all are over", () => {
+  it("is notified of each alarm that goes off, and once when all are over", () => {
     const stack = synthesized({ ...withoutAlarms, alarms: { topicArn } });
     const alarms = stack.ofType("AWS::CloudWatch::Alarm");
     for (const { Properties } of alarms) {

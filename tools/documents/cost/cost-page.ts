@@ -59,7 +59,7 @@ Prices are those of ${prices.region}, looked up on ${prices.date} (\`proof/bench
 tiers. Requests and capacity units were counted at the gateway on ${counts.date}, of ${usual.events} events with ${percent(usual.duplicates)} of the deliveries
 duplicates, the same for all implementations, each on its own engines (\`proof/cost/counts.json\`).
 
-An event here is a distinct one: of ten, one registers a user, two create and connect an account, seven tell of data that
+An event here is a distinct one: of ten, one registers a user, two create and connect an account, seven announce data that
 is then fetched. The **typical design** is P2 of [the benchmark](../../proof/bench/README.md): API Gateway, a queue for each kind,
 functions with the SDK's document client, one item at a time. It does less: no order of states, no coalescing, no rate, no
 breaker, no reconciliation, no erasure, no alarms. P1 is the same with Powertools. The floor makes only the calls that every

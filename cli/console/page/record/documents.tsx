@@ -14,7 +14,7 @@ export function Documents({ kind, id }: Props) {
   return (
     <Panel title="Documents" error={error}>
       {data === undefined && error === undefined && <p class="quiet">Looking for them…</p>}
-      <ul class="letters">
+      <ul class="openable">
         {(data?.documents ?? []).map((document) => {
           const { subject, endpoint, dates = "", versions } = document;
           const others = versions.length - 1;

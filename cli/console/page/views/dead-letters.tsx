@@ -8,13 +8,13 @@ import { searchWord, setSearch } from "../route.ts";
 
 type Summary = {
   readonly queue: string;
-  readonly letters: number;
+  readonly deadLetters: number;
   readonly oldest?: string;
   readonly endsAt?: string;
   readonly archived: number;
   readonly reasons: readonly { readonly reason: string; readonly count: number }[];
 };
-type Letter = {
+type DeadLetter = {
   readonly messageId: string;
   readonly what: string;
   readonly id?: string;
@@ -27,7 +27,7 @@ type Letter = {
 export function DeadLetters() {
   const { data, error, reload } = useLoaded<{ readonly queues: readonly Summary[] }>("/api/dead-letters");
   const queue = searchWord("queue");
-  const held = (data?.queues ?? []).filter(({ letters, archived }) => letters + archived > 0);
+  const held = (data?.queues ?? []).filter(({ deadLetters, archived }) => deadLetters + archived > 0);
   const again = (
     <button type="button" onClick={reload}>
       Look again
@@ -56,12 +56,12 @@ export function DeadLetters() {
               </tr>
             </thead>
             <tbody>
-              {held.map(({ queue: name, letters, archived, oldest, reasons }) => (
+              {held.map(({ queue: name, deadLetters, archived, oldest, reasons }) => (
                 <tr key={name}>
                   <th scope="row">
                     <a href={`/dead-letters?queue=${encodeURIComponent(name)}`}>{name}</a>
                   </th>
-                  <td class="figure">{number(letters)}</td>
+                  <td class="figure">{number(deadLetters)}</td>
                   <td class="figure">{number(archived)}</td>
                   <td>
                     <Time at={oldest} />
@@ -88,14 +88,14 @@ export function DeadLetters() {
 function OfQueue({ queue, onChanged }: { readonly queue: string; readonly onChanged: () => void }) {
   const [reason, archive] = [searchWord("reason"), searchWord("archive")];
   const words = { queue, ...(reason !== "" && { reason }), ...(archive !== "" && { archive }) };
-  const { data, error, reload } = useLoaded<{ readonly letters: readonly Letter[] }>(
+  const { data, error, reload } = useLoaded<{ readonly deadLetters: readonly DeadLetter[] }>(
     `/api/dead-letters/of?${new URLSearchParams({ ...words, limit: "1000" })}`,
   );
-  const letters = data?.letters ?? [];
+  const deadLetters = data?.deadLetters ?? [];
   const body = { queue, archive: archive === "yes", ...(reason !== "" && { reason }) };
   // What was said of the last work stays, though nothing may be left of what it was about.
   const [hasActed, setActed] = useState(false);
-  const isOff = letters.length === 0;
+  const isOff = deadLetters.length === 0;
   const done = () => {
     setActed(true);
     reload();
@@ -122,11 +122,11 @@ function OfQueue({ queue, onChanged }: { readonly queue: string; readonly onChan
         </label>
       </form>
       {data === undefined && error === undefined && <p class="quiet">They are being read…</p>}
-      {data !== undefined && letters.length === 0 && <p class="empty">There is no such dead letter.</p>}
+      {data !== undefined && deadLetters.length === 0 && <p class="empty">There is no such dead letter.</p>}
       {(!isOff || hasActed) && (
         <div class="actions">
           <Action
-            label={`Redrive ${letters.length === 1 ? "it" : `these ${number(letters.length)}`}`}
+            label={`Redrive ${deadLetters.length === 1 ? "it" : `these ${number(deadLetters.length)}`}`}
             path="/api/dead-letters/redrive"
             body={body}
             isMain
@@ -136,7 +136,7 @@ function OfQueue({ queue, onChanged }: { readonly queue: string; readonly onChan
           />
           {archive !== "yes" && (
             <Action
-              label={`Purge ${letters.length === 1 ? "it" : `these ${number(letters.length)}`}`}
+              label={`Purge ${deadLetters.length === 1 ? "it" : `these ${number(deadLetters.length)}`}`}
               path="/api/dead-letters/purge"
               body={body}
               typed={queue}
@@ -148,9 +148,14 @@ function OfQueue({ queue, onChanged }: { readonly queue: string; readonly onChan
           )}
         </div>
       )}
-      <ul class="letters">
-        {letters.map((letter) => (
-          <OneLetter key={letter.messageId} letter={letter} queue={queue} isArchived={archive === "yes"} />
+      <ul class="openable">
+        {deadLetters.map((deadLetter) => (
+          <OneDeadLetter
+            key={deadLetter.messageId}
+            deadLetter={deadLetter}
+            queue={queue}
+            isArchived={archive === "yes"}
+          />
         ))}
       </ul>
       <Command line={`npx income-events dlq redrive ${queue}${selection}`} />
@@ -158,14 +163,18 @@ function OfQueue({ queue, onChanged }: { readonly queue: string; readonly onChan
   );
 }
 
-type LetterProps = { readonly letter: Letter; readonly queue: string; readonly isArchived: boolean };
+type DeadLetterProps = {
+  readonly deadLetter: DeadLetter;
+  readonly queue: string;
+  readonly isArchived: boolean;
+};
 
-function OneLetter({ letter, queue, isArchived }: LetterProps) {
+function OneDeadLetter({ deadLetter, queue, isArchived }: DeadLetterProps) {
   const [isOpen, setOpen] = useState(false);
   const [revealed, setRevealed] = useState<unknown>(undefined);
-  const { messageId, what, id, reason, sentAt, receives, payload } = letter;
-  const onRevealed = ({ letters }: Readonly<Record<string, unknown>>) => {
-    const [first]: readonly unknown[] = Array.isArray(letters) ? letters : [];
+  const { messageId, what, id, reason, sentAt, receives, payload } = deadLetter;
+  const onRevealed = ({ deadLetters }: Readonly<Record<string, unknown>>) => {
+    const [first]: readonly unknown[] = Array.isArray(deadLetters) ? deadLetters : [];
     if (typeof first === "object" && first !== null && "payload" in first) setRevealed(first.payload);
   };
   return (

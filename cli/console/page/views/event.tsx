@@ -17,7 +17,11 @@ type Shown = {
   readonly timeline?: readonly Step[];
   readonly document?: EventDocument;
   readonly body?: unknown;
-  readonly letters?: readonly { readonly queue: string; readonly reason?: string; readonly sentAt: string }[];
+  readonly deadLetters?: readonly {
+    readonly queue: string;
+    readonly reason?: string;
+    readonly sentAt: string;
+  }[];
 };
 
 export function EventPage({ id }: { readonly id: string }) {
@@ -42,7 +46,7 @@ export function EventPage({ id }: { readonly id: string }) {
       {event !== undefined && <Facts event={event} receipts={data?.receipts ?? 1} />}
       {data?.event === null && (
         <Panel title="It is a dead letter">
-          {(data.letters ?? []).map(({ queue, reason, sentAt }) => (
+          {(data.deadLetters ?? []).map(({ queue, reason, sentAt }) => (
             <p key={queue}>
               <a href={`/dead-letters?queue=${encodeURIComponent(queue)}`}>{queue}</a>: {reason}{" "}
               <Time at={sentAt} />

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import {
+  type AnnouncedDocument,
   documentsIn,
   readDocuments,
-  type ToldDocument,
 } from "@income-events/local-stack/scenario/read-documents.ts";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
@@ -23,7 +23,11 @@ const reader = {
 };
 
 /** Reads a document that is answered with these answers one after the other. */
-async function readThe(answers: readonly Answered[], told: Partial<ToldDocument> = {}, isErased = false) {
+async function readThe(
+  answers: readonly Answered[],
+  told: Partial<AnnouncedDocument> = {},
+  isErased = false,
+) {
   const left = [...answers];
   vi.stubGlobal("fetch", async () => {
     const answer = left.shift();
@@ -34,7 +38,7 @@ async function readThe(answers: readonly Answered[], told: Partial<ToldDocument>
   return { read, missing: missing.map((reason) => reason.replace(/^.*by reader: /, "")) };
 }
 
-describe("the scenario reads each document that a subscriber was told of", () => {
+describe("the scenario reads each document that was announced to a subscriber", () => {
   afterEach(() => vi.unstubAllGlobals());
 
   it("takes each version once, and knows which no later message replaces", () => {

@@ -1,7 +1,7 @@
 import { readPromised } from "./contract.ts";
 
-/** A version of a document that a message tells of. */
-export type ToldDocument = {
+/** A version of a document that a message announces. */
+export type AnnouncedDocument = {
   /** `account/<id>/<endpoint>`, as in the message. */
   readonly subject: string;
   readonly href: string;
@@ -10,18 +10,18 @@ export type ToldDocument = {
   readonly observedAt: number;
 };
 
-/** What messages tell of documents, without the messages. */
-export type ToldDocuments = {
-  /** Takes one message of any type; what is no message of the contract tells of nothing. */
+/** What messages announce of documents, without the messages. */
+export type AnnouncedDocuments = {
+  /** Takes one message of any type; what is no message of the contract announces nothing. */
   readonly add: (body: string) => void;
   /** The versions, each once. */
-  readonly all: () => readonly ToldDocument[];
+  readonly all: () => readonly AnnouncedDocument[];
   /** Whether a message replaced this version, or said that its subject was erased. */
-  readonly isSuperseded: (document: ToldDocument) => boolean;
+  readonly isSuperseded: (document: AnnouncedDocument) => boolean;
 };
 
-export function toldDocuments(): ToldDocuments {
-  const told = new Map<string, ToldDocument & { readonly sequence: string }>();
+export function announcedDocuments(): AnnouncedDocuments {
+  const announced = new Map<string, AnnouncedDocument & { readonly sequence: string }>();
   const newest = new Map<string, string>();
   const erased = new Set<string>();
   return {
@@ -36,12 +36,14 @@ export function toldDocuments(): ToldDocuments {
       const { document } = data;
       if (document === undefined) return;
       const { href, sha256, observedAt } = document;
-      told.set(href, { subject, href, sha256, observedAt: Date.parse(observedAt), sequence });
+      announced.set(href, { subject, href, sha256, observedAt: Date.parse(observedAt), sequence });
     },
-    all: () => [...told.values()],
+    all: () => [...announced.values()],
     isSuperseded: ({ subject, href }) => {
       const [kind = "", id = ""] = subject.split("/");
-      return erased.has(`${kind}/${id}`) || (newest.get(subject) ?? "") > (told.get(href)?.sequence ?? "");
+      return (
+        erased.has(`${kind}/${id}`) || (newest.get(subject) ?? "") > (announced.get(href)?.sequence ?? "")
+      );
     },
   };
 }
