@@ -29,7 +29,6 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
   beforeAll(async () => {
     opened = await openConsole();
     page = opened.page;
-    page.setDefaultTimeout(60_000);
     people = await startPeople(opened.stage);
     const { gatewayUrl: endpoint, region, operator: credentials } = opened.stage.system.stack;
     sqs = new SQSClient({ endpoint, region, credentials });

@@ -23,6 +23,8 @@ export type OpenedConsole = AsyncDisposable & {
 };
 
 const stageName = "console";
+/** Far beyond what a busy machine takes. */
+const patienceMs = 120_000;
 
 export async function openConsole(): Promise<OpenedConsole> {
   const closers = new AsyncDisposableStack();
@@ -49,6 +51,8 @@ export async function openConsole(): Promise<OpenedConsole> {
   const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
   closers.defer(() => browser.close());
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  // Also for the first page: a busy machine bundles it for longer than the browser would wait.
+  context.setDefaultTimeout(patienceMs);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on("pageerror", ({ message }) => complaints.push(message));
