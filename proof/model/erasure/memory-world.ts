@@ -15,8 +15,8 @@ import { applyEvent, parseState } from "../../../domain/state/state.ts";
 import type { EraserDependencies } from "../../../functions/erase/dependencies.ts";
 import { keptLog } from "../../support/kept-log.ts";
 import { DeadLetters, Lease } from "./dead-letters.ts";
+import { TaskList } from "./task-list.ts";
 import {
-  type EraseMessage,
   type Fetched,
   type Piece,
   placeOfItem,
@@ -28,7 +28,7 @@ import {
 type Item = { readonly pk: string; readonly sk: string } & Record<string, unknown>;
 
 /** All that an erasure touches, in memory, and the eraser's ports on it. */
-export class MemoryWorld implements World {
+export class MemoryWorld extends TaskList implements World {
   readonly ports: EraserDependencies;
   readonly #items = new Map<string, Item>();
   readonly #objects = new Map<string, string>();
@@ -40,12 +40,12 @@ export class MemoryWorld implements World {
   readonly #tombstones = new Map<string, Tombstone>();
   readonly #erasureLog = new Map<string, string>();
   readonly #reports: unknown[] = [];
-  #tasks: readonly EraseMessage[] = [];
   readonly #log = keptLog();
   #fuse: number | undefined;
   #count = 0;
 
   constructor() {
+    super();
     this.ports = this.#makePorts();
   }
 
@@ -110,18 +110,6 @@ export class MemoryWorld implements World {
     this.#put({ pk: "REPLAY", sk: id, reason, after: { pk: partitionOf(subject) } });
   }
 
-  async ask(body: string): Promise<void> {
-    this.#tasks = [...this.#tasks, { body }];
-  }
-
-  async tasks(): Promise<readonly EraseMessage[]> {
-    return this.#tasks;
-  }
-
-  async finish(task: EraseMessage): Promise<void> {
-    this.#tasks = this.#tasks.filter((each) => each !== task);
-  }
-
   async tick(): Promise<void> {
     this.#deadLetters.tick();
     this.#lease.tick();
@@ -147,7 +135,7 @@ export class MemoryWorld implements World {
       ...texts("erasure log", this.#erasureLog),
       ...texts("report", this.#reports),
       ...texts("log", this.#log.entries),
-      ...texts("erase task", this.#tasks),
+      ...texts("erase task", await this.tasks()),
     ];
   }
 

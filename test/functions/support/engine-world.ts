@@ -15,7 +15,8 @@ import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { type Subject, subjectOf } from "../../../domain/event/subjects.ts";
 import { applyEvent } from "../../../domain/state/state.ts";
 import type { EraserDependencies } from "../../../functions/erase/dependencies.ts";
-import type { EraseMessage, Fetched, Piece, StoredEvent, World } from "../../../proof/model/erasure/world.ts";
+import { TaskList } from "../../../proof/model/erasure/task-list.ts";
+import type { Fetched, Piece, StoredEvent, World } from "../../../proof/model/erasure/world.ts";
 import { receiptOf } from "../../adapters/dynamodb/receipt.ts";
 import type { TestSystem } from "../../support/engines.ts";
 import { readPieces } from "./engine-pieces.ts";
@@ -107,13 +108,11 @@ export function withFuse<T>(run: () => Promise<T>): Promise<T> {
 }
 
 /** All that an erasure touches, in real engines, with queues, buckets and a table of its own. */
-export class EngineWorld implements World {
+export class EngineWorld extends TaskList implements World {
   readonly ports: EraserDependencies;
   readonly #system: TestSystem;
   readonly #fixture: ErasureFixture;
   #seconds = erasedAt.getTime() / 1000;
-  /** The eraser's queue: the history chooses what comes of it, and when. */
-  #tasks: readonly EraseMessage[] = [];
   #hidden: { steps: number; readonly handles: readonly (string | undefined)[] }[] = [];
 
   static async create(system: TestSystem): Promise<EngineWorld> {
@@ -121,6 +120,7 @@ export class EngineWorld implements World {
   }
 
   private constructor(system: TestSystem, fixture: ErasureFixture) {
+    super();
     this.#system = system;
     this.#fixture = fixture;
     const { dynamodb, sqs, s3 } = system;
@@ -207,18 +207,6 @@ export class EngineWorld implements World {
   async startReplay(id: string, subject: Subject, reason: string): Promise<void> {
     const Item = marshall({ ...replayKey(id), reason, after: { pk: partitionOf(subject) } });
     await this.#system.dynamodb.send(new PutItemCommand({ TableName: this.#fixture.table.name, Item }));
-  }
-
-  async ask(body: string): Promise<void> {
-    this.#tasks = [...this.#tasks, { body }];
-  }
-
-  async tasks(): Promise<readonly EraseMessage[]> {
-    return this.#tasks;
-  }
-
-  async finish(task: EraseMessage): Promise<void> {
-    this.#tasks = this.#tasks.filter((each) => each !== task);
   }
 
   async tick(): Promise<void> {
