@@ -120,11 +120,11 @@ async function take(
       new UpdateItemCommand({
         TableName: tableName,
         Key: marshall(callWindowKey(begin)),
-        UpdateExpression: "SET #expires = :expires, schemaVersion = :version ADD #used :lot",
+        UpdateExpression: "SET #expires = :expires, schemaVersion = :version ADD #used :permits",
         ConditionExpression: "attribute_not_exists(#used) OR #used <= :most",
         ExpressionAttributeNames: { "#used": "used", "#expires": "expiresAt" },
         ExpressionAttributeValues: marshall({
-          ":lot": permits,
+          ":permits": permits,
           ":most": callsPerWindow - permits,
           ":expires": Math.ceil(begin / 1000) + keptForInSeconds,
           ":version": itemVersion,

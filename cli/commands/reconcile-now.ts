@@ -26,7 +26,7 @@ export async function reconcileNow({ deployment, clients, terminal }: Operation)
       case "done":
         return terminal.result(
           { stage, ...result },
-          `Compared ${result.listed} users of the provider with the table; missing or in conflict: ${result.gap}.`,
+          `Compared ${result.listed} users of the provider with the table; missing or in conflict: ${result.drift}.`,
         );
       case "goes on":
         terminal.progress(`Compared ${result.listed} users so far.`);

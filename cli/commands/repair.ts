@@ -34,7 +34,7 @@ export function addRepair(program: Command): void {
     },
     run,
   )
-    .option("--failures", "the changes in the failures bucket, each whole as the stream told it")
+    .option("--failures", "the changes in the failures bucket, each whole as the stream handed it over")
     .option(
       "--since <time>",
       "from the table, what came since: a date, a date-time, or how long ago (90m, 24h, 7d)",

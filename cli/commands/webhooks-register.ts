@@ -35,6 +35,6 @@ export async function registerNow(
     { stage, ...registered },
     registered.secret === "current"
       ? `${where}.`
-      : `${where} with the secret before its rotation; the new one can be in ${registered.settlesInSeconds} s.`,
+      : `${where} with the secret before its rotation; the new one can be in ${registered.readyInSeconds} s.`,
   );
 }

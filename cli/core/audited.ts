@@ -41,7 +41,7 @@ export async function audited<T>(
     throw error;
   }
   await trail.end(begun, "done", countOf(result)).catch((error: unknown) => {
-    operation.terminal.progress(`It is done; the audit trail could not be told so: ${String(error)}`);
+    operation.terminal.progress(`It is done; the audit trail has no entry of it: ${String(error)}`);
   });
   return result;
 }

@@ -90,7 +90,7 @@ function misdirected(webhooks: readonly Registration[]): readonly Finding[] {
         what:
           first.is === "none"
             ? `No webhook of ${kinds} is registered.`
-            : `The webhooks of ${group.map(wayOf).join("; those of ")}.`,
+            : `The webhooks of ${group.map(describeWebhook).join("; those of ")}.`,
         why: `No event of ${kinds} comes until a reconciliation finds what was missed.`,
         fix: registerAgain(first),
       },
@@ -105,7 +105,7 @@ function registerAgain(webhook: Misdirected): string {
   return isOwn ? register : `${register} --take-over`;
 }
 
-function wayOf(webhook: Misdirected): string {
+function describeWebhook(webhook: Misdirected): string {
   return webhook.is === "none"
     ? webhook.kind
     : `${webhook.kind} go to ${oneLine(webhook.url)}, and not to ${webhook.deployed}`;

@@ -4,10 +4,10 @@ import { permanent } from "../../domain/core/failures.ts";
 import { fieldsOf, numberOf, textOf } from "../../domain/core/parse.ts";
 import type { Deployment } from "../core/deployment.ts";
 
-/** What the registration reported; `settlesInSeconds` where the new secret can't be registered yet. */
+/** What the registration reported; `readyInSeconds` where the new secret can't be registered yet. */
 export type Registered =
   | { readonly count: number; readonly secret: "current" }
-  | { readonly count: number; readonly secret: "previous"; readonly settlesInSeconds: number };
+  | { readonly count: number; readonly secret: "previous"; readonly readyInSeconds: number };
 
 /**
  * Registers the webhooks with the provider: the stage's own function does, with its own permissions.
@@ -29,7 +29,7 @@ function parseRegistered(value: unknown): Registered {
     case "current":
       return { count, secret };
     case "previous":
-      return { count, secret, settlesInSeconds: numberOf(fields, "settlesInSeconds") };
+      return { count, secret, readyInSeconds: numberOf(fields, "readyInSeconds") };
     default:
       throw permanent(`the registration named an unknown secret: ${secret}`);
   }

@@ -95,7 +95,7 @@ async function registerNewValue({ register, terminal }: RotationPorts, otherwise
   for (;;) {
     const registered = await explained(register, otherwise);
     if (registered.secret === "current") return;
-    await terminal.wait(registered.settlesInSeconds, "Until every receiver knows the new value");
+    await terminal.wait(registered.readyInSeconds, "Until every receiver knows the new value");
   }
 }
 

@@ -30,7 +30,7 @@ export function recordData({ subject, state, accounts, documents }: SubjectRecor
   };
 }
 
-function stateData({ subject: _, judged: __, latest, ...state }: State): object {
+function stateData({ subject: _, processed: __, latest, ...state }: State): object {
   return { ...state, latest: lastChangeOf(latest) };
 }
 

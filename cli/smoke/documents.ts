@@ -20,7 +20,7 @@ export type DocumentsTarget = {
 };
 
 const readsAtOnce = 4;
-const mostTries = 5;
+const maxAttempts = 5;
 const firstPauseInMs = 200;
 /** So many problems are reported in words. */
 const mostShown = 3;
@@ -112,7 +112,7 @@ async function askUntilAnswered(href: string, read: ReadDocument): Promise<ReadA
   for (let tries = 1; ; tries += 1) {
     const answer = await read(href).catch((error: unknown) => `no answer (${reasonOf(error)})`);
     const isFinal = typeof answer !== "string" && answer.status !== 429 && answer.status < 500;
-    if (isFinal || tries === mostTries) return answer;
+    if (isFinal || tries === maxAttempts) return answer;
     await pause(firstPauseInMs * 2 ** (tries - 1));
   }
 }

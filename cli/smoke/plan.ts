@@ -29,7 +29,7 @@ export const maxWebhooks = 100;
 
 /**
  * The events of a run: a pure function of its mark, so that what it stored is known later. None of them makes the
- * stage call the provider: nothing is connected, contradicted or available.
+ * stage call the provider: nothing is connected, in conflict or available.
  */
 export function planEvents(mark: string): readonly PlannedEvent[] {
   const perKind = 2 + singlesPerKind;

@@ -53,7 +53,7 @@ export function hasValidPrevious({ previous }: WebhookSecret, now: Date): boolea
 /** What the provider is asked to send. */
 export type ValueToRegister =
   | { readonly of: "current"; readonly value: string }
-  | { readonly of: "previous"; readonly value: string; readonly settlesInSeconds: number };
+  | { readonly of: "previous"; readonly value: string; readonly readyInSeconds: number };
 
 /**
  * The value that every receiver accepts at `now`. A receiver that read the secret before `since`, when it was
@@ -72,7 +72,7 @@ export function valueToRegister(
   if (left <= 0 || previous === undefined || !hasValidPrevious(secret, now)) {
     return { of: "current", value: current };
   }
-  return { of: "previous", value: previous.value, settlesInSeconds: Math.ceil(left) };
+  return { of: "previous", value: previous.value, readyInSeconds: Math.ceil(left) };
 }
 
 /**

@@ -54,11 +54,11 @@ function isReadFor({ receipts }: StoredEvent, document: Document | undefined): b
 
 function progressInState(state: State | undefined, event: IncomeEvent): EventProgress {
   if (state === undefined) return { state: "stored" };
-  const { judged, latest, version, unconfirmed } = state;
-  if (!isProcessed(judged, event)) return { state: isHistoryFull(judged) ? "past" : "stored" };
+  const { processed, latest, version, unconfirmed } = state;
+  if (!isProcessed(processed, event)) return { state: isHistoryFull(processed) ? "past" : "stored" };
   const isLatest = latest.cause === "event" && latest.event.id === event.id;
   // A later event of an unconfirmed subject asks again, and answers for those before it.
-  const isAsking = unconfirmed && isProcessedLast(judged, event);
+  const isAsking = unconfirmed && isProcessedLast(processed, event);
   return present<EventProgress>({
     state: isAsking ? "asking" : "done",
     outcome: isLatest ? latest.outcome : undefined,

@@ -11,7 +11,7 @@ export type DocumentVersion = Coverage & {
 
 /**
  * The document after a call, also where nothing changed: its tasks end with the write.
- * @returns `news`: whether subscribers are to be told
+ * @returns `news`: whether subscribers are to be notified
  */
 export function versionAfter(
   known: DocumentVersion | undefined,

@@ -15,7 +15,7 @@ export type Document = DataName &
     readonly userId?: string;
     /** Bytes that the provider gave; absent where it has none. */
     readonly size?: number;
-    /** Whether the last write changed the data, so that subscribers are told. */
+    /** Whether the last write changed the data, so that subscribers are notified. */
     readonly news: boolean;
     /** Of what led to the call that changed the data. */
     readonly correlationId?: string;

@@ -47,7 +47,7 @@ export function consequencesOf(change: Change, settings: DeriveSettings): readon
     case "state":
       return ofState(change.before, change.after, settings.source);
     case "document": {
-      // The data is read already. Subscribers are told where a call brought other data than the one before.
+      // The data is read already. Subscribers are notified where a call brought other data than the one before.
       const { before, after, place } = change;
       const isTold = after.announced === undefined || before?.announced === after.announced;
       return isTold

@@ -5,12 +5,12 @@ import type { Listed } from "../state/listing.ts";
 import type { State } from "../state/state.ts";
 
 /**
- * How the table stands to what the provider lists. `missed`: the table knows nothing of it. `contradicted`: it is
- * known otherwise, or is still unconfirmed. `unlisted`: the table knows it, and the provider lists it no more.
+ * How the table stands to what the provider lists. `missing`: the table knows nothing of it. `conflicting`: it is
+ * known otherwise, or is still unconfirmed. `orphaned`: the table knows it, and the provider lists it no more.
  */
-export type DriftType = "missed" | "contradicted" | "unlisted";
+export type DriftType = "missing" | "conflicting" | "orphaned";
 
-/** What was missed, as the event that announces it. */
+/** What was missing, as the event that announces it. */
 export type Drift = {
   readonly drift: DriftType;
   readonly kind: WebhookKind;
@@ -33,7 +33,7 @@ export function compareUser(
 ): ComparisonResult {
   if (known !== undefined) return known.deleted ? "deleted" : "agrees";
   if (isRecent(listed, createdBefore)) return "agrees";
-  return driftOf("missed", "users", undefined, { type: "user.created", userId: listed.id });
+  return driftOf("missing", "users", undefined, { type: "user.created", userId: listed.id });
 }
 
 /** Compares an account of a user, at least listed or known, with what is known of it. */
@@ -48,16 +48,16 @@ export function compareAccount(
     if (known === undefined) return "agrees";
     // Unordered, so the provider is asked: only its 404 or 410 makes the account deleted.
     const facts: EventAttributes = { type: "account.deleted", userId, accountId: known.subject.id };
-    return driftOf("unlisted", "accounts", known, facts);
+    return driftOf("orphaned", "accounts", known, facts);
   }
   const { id: accountId, connected, datasourceId } = listed;
   const attributes = present<Omit<EventAttributes, "type">>({ userId, accountId, connected, datasourceId });
   if (known === undefined) {
     if (isRecent(listed, createdBefore)) return "agrees";
-    return driftOf("missed", "accounts", known, { ...attributes, type: "account.created" });
+    return driftOf("missing", "accounts", known, { ...attributes, type: "account.created" });
   }
   return isConflicting(known, connected)
-    ? driftOf("contradicted", "accounts", known, { ...attributes, type: "account.updated" })
+    ? driftOf("conflicting", "accounts", known, { ...attributes, type: "account.updated" })
     : "agrees";
 }
 
@@ -69,9 +69,9 @@ export function countComparisons(
   );
   const count = (wanted: DriftType | "deleted") => names.filter((name) => name === wanted).length;
   return {
-    missed: count("missed"),
-    contradicted: count("contradicted"),
-    unlisted: count("unlisted"),
+    missing: count("missing"),
+    conflicting: count("conflicting"),
+    orphaned: count("orphaned"),
     deleted: count("deleted"),
   };
 }

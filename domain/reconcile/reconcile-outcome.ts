@@ -4,7 +4,7 @@ import { fieldsOf, numberOf, textOf } from "../core/parse.ts";
 /** What a tick of the reconciliation came to, for whoever invoked it. */
 export type ReconcileOutcome =
   /** The provider's list was compared to its end: users listed, and what the table lacked or had wrong. */
-  | { readonly outcome: "done"; readonly listed: number; readonly gap: number }
+  | { readonly outcome: "done"; readonly listed: number; readonly drift: number }
   /** The tick's time is over; the next one goes on. */
   | { readonly outcome: "goes on"; readonly listed: number }
   /** The provider, its rate or a queue is not there now. */
@@ -17,7 +17,7 @@ export function parseReconcileOutcome(value: unknown): ReconcileOutcome {
   const fields = fieldsOf(value, "the outcome");
   switch (fields.outcome) {
     case "done":
-      return { outcome: "done", listed: numberOf(fields, "listed"), gap: numberOf(fields, "gap") };
+      return { outcome: "done", listed: numberOf(fields, "listed"), drift: numberOf(fields, "drift") };
     case "goes on":
       return { outcome: "goes on", listed: numberOf(fields, "listed") };
     case "paused":

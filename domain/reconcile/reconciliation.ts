@@ -1,13 +1,13 @@
 import { fieldsOf, isFields, numberOf, optionalText, present, textOf } from "../core/parse.ts";
 import { type Continuation, parseContinuation } from "../fetch/paging.ts";
 
-/** What a run has found so far; see `gaps.ts` for the gaps. */
+/** What a run has found so far; see `drift.ts` for each record. */
 export type Counts = {
   /** Users that the provider listed. */
   readonly listed: number;
-  readonly missed: number;
-  readonly contradicted: number;
-  readonly unlisted: number;
+  readonly missing: number;
+  readonly conflicting: number;
+  readonly orphaned: number;
   /** Listed, though the table knows them as deleted. */
   readonly deleted: number;
   /** Documents that were requested again for their age. */
@@ -19,9 +19,9 @@ export type Counts = {
 function countsOf(countOf: (name: keyof Counts) => number): Counts {
   return {
     listed: countOf("listed"),
-    missed: countOf("missed"),
-    contradicted: countOf("contradicted"),
-    unlisted: countOf("unlisted"),
+    missing: countOf("missing"),
+    conflicting: countOf("conflicting"),
+    orphaned: countOf("orphaned"),
     deleted: countOf("deleted"),
     reread: countOf("reread"),
     skipped: countOf("skipped"),
@@ -98,8 +98,8 @@ export function endRun(run: Run, now: Date, failure?: string): Run {
 }
 
 /** What the table lacked or had wrong. */
-export function gapOfRun({ counts: { missed, contradicted, unlisted } }: Run): number {
-  return missed + contradicted + unlisted;
+export function driftOfRun({ counts: { missing, conflicting, orphaned } }: Run): number {
+  return missing + conflicting + orphaned;
 }
 
 /** @throws permanent failure naming the field */

@@ -21,7 +21,7 @@ export type Looked = {
 };
 
 /**
- * A place where dead letters lie. It shows each of them once, in lots of ten at most, and leaves those that are not
+ * A place where dead letters lie. It shows each of them once, in batches of ten at most, and leaves those that are not
  * `done` as they were.
  */
 export type DeadLetterPlace = (

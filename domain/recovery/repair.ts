@@ -37,7 +37,7 @@ export function repairsOfEvent(
   period: Period,
 ): readonly Change[] {
   const { event, receipts } = stored;
-  const isProcessed = (receipt: number) => state?.judged.includes(receiptKey(event, receipt)) === true;
+  const isProcessed = (receipt: number) => state?.processed.includes(receiptKey(event, receipt)) === true;
   const repeat: Change = { ...stored, countBefore: receipts.count - 1 };
   const repeats = isRepeated(stored) && !isProcessed(receipts.count) ? [repeat] : [];
   if (!isWithin(period, event.receivedAt)) return repeats;

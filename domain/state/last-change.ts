@@ -107,7 +107,7 @@ export function addReceipt(receipts: ProcessedReceipts, key: string): ProcessedR
 
 /** @throws permanent failure naming the field */
 export function parseProcessedReceipts(fields: Fields): ProcessedReceipts {
-  const { judged } = fields;
-  if (!Array.isArray(judged)) throw permanent("judged: expected a list");
-  return judged.map(String);
+  const { processed } = fields;
+  if (!Array.isArray(processed)) throw permanent("processed: expected a list");
+  return processed.map(String);
 }

@@ -55,7 +55,7 @@ export function replayStateEvent(
   state: State,
   source: string,
 ): ReplayedMessage | undefined {
-  const hasProcessed = isProcessed(state.judged, event) || isHistoryFull(state.judged);
+  const hasProcessed = isProcessed(state.processed, event) || isHistoryFull(state.processed);
   const message = hasProcessed ? messageOfState(replayState(state, event), source) : undefined;
   return message && { message, timestamp: event.receivedAt };
 }

@@ -32,7 +32,7 @@ export type State = {
   readonly deletionTold?: boolean;
   readonly userId?: string;
   readonly datasourceId?: string;
-  readonly judged: ProcessedReceipts;
+  readonly processed: ProcessedReceipts;
   readonly latest: LastChange;
 };
 
@@ -52,7 +52,7 @@ export function parseState(value: unknown): State {
     deletionTold: optionalBoolean(fields, "deletionTold"),
     userId: optionalText(fields, "userId"),
     datasourceId: optionalText(fields, "datasourceId"),
-    judged: parseProcessedReceipts(fields),
+    processed: parseProcessedReceipts(fields),
     latest: parseLastChange(fields.latest),
   });
 }
@@ -70,7 +70,7 @@ export function applyEvent(
 ): State | undefined {
   const before = state ?? unknown(event);
   const key = receiptKey(event, receipts);
-  if (before.judged.includes(key)) return undefined;
+  if (before.processed.includes(key)) return undefined;
   const isAgain = receipts > 1;
   // An event with its own id or time that comes again is a retry: it says nothing new.
   if (isAgain && !isUnordered(event)) return undefined;
@@ -79,7 +79,7 @@ export function applyEvent(
   return {
     ...apply(before, event, outcome),
     version: before.version + 1,
-    judged: addReceipt(before.judged, key),
+    processed: addReceipt(before.processed, key),
     latest: isAgain ? { cause: "again", correlationId: event.id } : { cause: "event", event, outcome },
   };
 }
@@ -118,7 +118,7 @@ function unknown(event: IncomeEvent): State {
     version: 0,
     deleted: false,
     unconfirmed: false,
-    judged: [],
+    processed: [],
     latest: { cause: "again" },
   };
 }

@@ -41,7 +41,7 @@ export type EraserDependencies = {
   readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
   /** So long after its records were removed a function in flight can still write, or hold dead letters. */
-  readonly settleSeconds: number;
+  readonly drainSeconds: number;
   /** The `source` of subscribers' messages. */
   readonly eventSource: string;
   readonly log: Log;

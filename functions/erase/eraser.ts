@@ -81,7 +81,7 @@ async function perform(task: EraseTask, dependencies: StepDependencies): Promise
       }
       await announceErasures(task, dependencies);
       if (task.pass === 2) return undefined;
-      return { task: { ...task, pass: 2, next: "subjects" }, afterSeconds: dependencies.settleSeconds };
+      return { task: { ...task, pass: 2, next: "subjects" }, afterSeconds: dependencies.drainSeconds };
   }
 }
 

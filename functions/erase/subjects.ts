@@ -64,7 +64,7 @@ const handle = eraser({
   send,
   queueUrl,
   deadLetterQueueUrl: variable("DEAD_LETTER_QUEUE_URL"),
-  settleSeconds: numberOf(settings, "settleSeconds"),
+  drainSeconds: numberOf(settings, "drainSeconds"),
   eventSource: textOf(settings, "eventSource"),
   log,
 });

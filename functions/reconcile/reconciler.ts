@@ -4,8 +4,8 @@ import type { ReconcileOutcome } from "../../domain/reconcile/reconcile-outcome.
 import {
   advance,
   correlationOfRun,
+  driftOfRun,
   endRun,
-  gapOfRun,
   isDue,
   type Run,
   stall,
@@ -55,9 +55,9 @@ export function reconciler(dependencies: ReconcilerDependencies) {
       throw error;
     }
     if (run.endedAt === undefined) return { outcome: "goes on", listed: run.counts.listed };
-    const gap = gapOfRun(run);
-    log("RECONCILED", { correlationId: correlationOfRun(run.startedAt), ...run.counts, gap });
-    return { outcome: "done", listed: run.counts.listed, gap };
+    const drift = driftOfRun(run);
+    log("RECONCILED", { correlationId: correlationOfRun(run.startedAt), ...run.counts, drift });
+    return { outcome: "done", listed: run.counts.listed, drift };
   };
 }
 

@@ -29,7 +29,7 @@ export type Registration = {
   readonly registered: readonly WebhookKind[];
   readonly secret: ValueToRegister["of"];
   /** After this time the current value can be registered; absent where it is. */
-  readonly settlesInSeconds?: number;
+  readonly readyInSeconds?: number;
 };
 
 /**
@@ -79,8 +79,8 @@ function registering(dependencies: RegistrarDependencies): (event?: unknown) => 
       log("WEBHOOKS_REGISTERED", { count: webhookKinds.length });
       return { registered: webhookKinds, secret: "current" };
     }
-    const { settlesInSeconds } = chosen;
-    log("WEBHOOKS_REGISTERED_PREVIOUS", { count: webhookKinds.length, delayInSeconds: settlesInSeconds });
-    return { registered: webhookKinds, secret: "previous", settlesInSeconds };
+    const { readyInSeconds } = chosen;
+    log("WEBHOOKS_REGISTERED_PREVIOUS", { count: webhookKinds.length, delayInSeconds: readyInSeconds });
+    return { registered: webhookKinds, secret: "previous", readyInSeconds };
   };
 }

@@ -28,7 +28,7 @@ export const logCodes = {
   SUBSCRIBER_PARKED: "a subscriber's queue can't be written to: its messages went to its dead-letter queue",
   READ: "a subscriber read a state or a document",
   READ_REFUSED: "a caller asked for what the filter of its subscriber does not let through: it got nothing",
-  READ_FAILED: "a state or a document could not be read: the caller was told so, and may try again",
+  READ_FAILED: "a state or a document could not be read: the caller got an error, and may try again",
   DOCUMENT_DATA_MISSING: "a document's data is not in the bucket where it was stored",
   TOKEN_KEPT: "the token is not near its end",
   TOKEN_STANDS: "calls were refused with a token that the provider takes for others: it is kept",
@@ -119,14 +119,14 @@ export type LogFields = {
   readonly tasks?: number;
   readonly remainingInSeconds?: number;
   readonly listed?: number;
-  readonly missed?: number;
-  readonly contradicted?: number;
-  readonly unlisted?: number;
+  readonly missing?: number;
+  readonly conflicting?: number;
+  readonly orphaned?: number;
   readonly deleted?: number;
   readonly reread?: number;
   readonly skipped?: number;
   /** What the table lacked or had wrong. */
-  readonly gap?: number;
+  readonly drift?: number;
 };
 
 export type Log = (code: LogCode, fields?: LogFields) => void;

@@ -83,7 +83,7 @@ export class Eraser extends Construct {
       settings: {
         eventSource,
         tombstoneDays: tombstoneDays(settings),
-        settleSeconds: settleSeconds(settings),
+        drainSeconds: drainSeconds(settings),
         queues: [...ownWorks.keys()],
         lookAgainSeconds: settings.functions.erase.timeoutSeconds / 5,
         subscribers: settings.subscribers.map(({ name, types }) => ({ name, ...(types && { types }) })),
@@ -138,7 +138,7 @@ const longestDelayInSeconds = 900;
  * So long a function can still write what no stream announces (the relay's links; the fetcher's data, claims, pages), or
  * hold dead letters (another erasure's run, the archiver's).
  */
-export function settleSeconds({ functions: { relay, fetch, erase, archive } }: Settings): number {
+export function drainSeconds({ functions: { relay, fetch, erase, archive } }: Settings): number {
   const longest = Math.max(...[relay, fetch, erase, archive].map(({ timeoutSeconds }) => timeoutSeconds));
   return Math.min(longestDelayInSeconds, longest);
 }

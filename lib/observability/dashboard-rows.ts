@@ -128,7 +128,7 @@ export function dashboardRows(parts: DashboardParts): readonly DashboardRow[] {
       text: "Dead letters of each queue, what webhooks missed, and what AWS refused.",
       panels: [
         { title: "Dead letters", left: each(queues, deadLetters) },
-        { title: "Reconciliation gap", left: [named(reconciliation.gap, "found by comparing")] },
+        { title: "Reconciliation drift", left: [named(reconciliation.drift, "found by comparing")] },
         {
           title: "Throttled",
           left: [...throttles.functions, ...throttles.table],

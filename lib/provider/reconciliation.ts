@@ -33,7 +33,7 @@ export type ReconciliationProps = {
 export class Reconciliation extends Construct {
   readonly lambda: lambda.Function;
   /** What the table lacked or had wrong, by run. */
-  readonly gap: Metric;
+  readonly drift: Metric;
 
   constructor(scope: Construct, id: string, props: ReconciliationProps) {
     super(scope, id);
@@ -78,7 +78,7 @@ export class Reconciliation extends Construct {
       retryAttempts: 0,
     });
     this.lambda = compare.lambda;
-    this.gap = metricOfLog(compare, "RECONCILED", { field: "gap", name: "ReconciliationGap" });
+    this.drift = metricOfLog(compare, "RECONCILED", { field: "drift", name: "ReconciliationDrift" });
     // Until the next run; CloudWatch sums up a day at most.
     const untilNextRun = Duration.hours(Math.min(24, settings.reconcile.everyHours));
     new Alarm(this, "Failed", {
@@ -94,13 +94,13 @@ export class Reconciliation extends Construct {
     });
     new Alarm(this, "Gap", {
       entry: "webhooks-missed",
-      metric: this.gap,
+      metric: this.drift,
       impact:
         "The provider lists users or accounts that no webhook announced: webhooks get lost, and their income data came up " +
         `to ${inWords(Duration.hours(settings.reconcile.everyHours))} late. What was found is taken up by itself.`,
       remedy: "To see where webhooks go: npx income-events webhooks list",
       period: untilNextRun,
-      threshold: settings.alarms.reconciliationGap,
+      threshold: settings.alarms.reconciliationDrift,
       breaching: 1,
       outOf: 1,
     });

@@ -17,7 +17,7 @@ export const alarmsSchema = section({
   /** So many webhooks with a wrong secret, signature or source in an hour are more than somebody's scanner. */
   refusedPerHour: wholeNumber(1, 1_000_000).default(20),
   /** So much that no webhook announced, found in one run of the reconciliation, is more than an accident. */
-  reconciliationGap: wholeNumber(1, 1_000_000).default(10),
+  reconciliationDrift: wholeNumber(1, 1_000_000).default(10),
 })
   .refine(({ topicArn, emails }) => topicArn === undefined || emails === undefined, {
     path: ["emails"],

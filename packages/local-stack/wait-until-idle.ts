@@ -11,7 +11,7 @@ export async function waitUntilIdle(
 ): Promise<void> {
   for (;;) {
     const before = sandbox.deliveries().length;
-    await sandbox.settled();
+    await sandbox.waitUntilIdle();
     await stack.drained({ deadline: patience });
     if (sandbox.deliveries().length === before) return;
   }

@@ -131,10 +131,10 @@ export async function startEnvironment(
     openapi: () => api.swagger(),
     brand,
     analytics: analytics.list,
-    settled: async () => {
+    waitUntilIdle: async () => {
       await signIns.ended();
       await model.fetched();
-      await engine.settled();
+      await engine.waitUntilIdle();
     },
     close,
   };

@@ -11,8 +11,8 @@ export type DocumentCache = {
   readonly delete: (href: string) => Promise<void>;
 };
 
-/** A cache that ends with the process. @param mostBytes beyond them the documents that were read first are dropped */
-export function inMemoryCache(mostBytes = 64 * 1024 * 1024): DocumentCache {
+/** A cache that ends with the process. @param maxBytes beyond them the documents that were read first are dropped */
+export function inMemoryCache(maxBytes = 64 * 1024 * 1024): DocumentCache {
   const kept = new Map<string, CachedDocument>();
   let bytes = 0;
   const drop = (href: string) => {
@@ -27,7 +27,7 @@ export function inMemoryCache(mostBytes = 64 * 1024 * 1024): DocumentCache {
       bytes += document.bytes.byteLength;
       // A map reports its keys in the order in which they came.
       for (const oldest of kept.keys()) {
-        if (bytes <= mostBytes) return;
+        if (bytes <= maxBytes) return;
         drop(oldest);
       }
     },

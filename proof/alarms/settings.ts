@@ -32,7 +32,7 @@ export const alarmSettings = {
   alarms: {
     nothingReceivedHours: 1,
     refusedPerHour: 20,
-    reconciliationGap: 3,
+    reconciliationDrift: 3,
     emails: ["on-call@example.com"],
   },
 };

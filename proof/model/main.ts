@@ -15,7 +15,7 @@ const examples = `
 Runs the functions' own code on queues, a table, a stream, a secret and a provider that live in memory, and looks at
 every promise of docs/evidence/promises.md: in random histories, with a fault at each step of a story, and in every interleaving
 of races. The protocol of the table is modelled once more by itself, with clocks that are apart, lost locks, outages, pages,
-redrives and erasures. A history that breaks a promise is told with the seed and the path that bring it back.
+redrives and erasures. A history that breaks a promise is reported with the seed and the path that bring it back.
 
 Examples:
   npm run proof -- model                         1,000 histories, and 45,000 of the table; one fault at each step, races with 2 switches

@@ -49,7 +49,7 @@ async function play(run: Run): Promise<OutageResult> {
   const fetched = dealTasks(accounts, outage.tasks);
   progress(`The provider is down for ${outage.hours} h, and announces ${outage.tasks} documents`);
   sandbox.fault({ ...outage.fault, share: 1 });
-  await suffer(run, fetched, begun);
+  await runFaultPhases(run, fetched, begun);
   sandbox.clearFaults();
   const ended = Date.now();
 
@@ -78,7 +78,7 @@ async function connect({ system, outage, progress }: Run): Promise<readonly stri
 }
 
 /** Until the outage is over; not before every task waits, or it would be none for those that come late. */
-async function suffer(
+async function runFaultPhases(
   { system, outage, progress }: Run,
   fetched: readonly Fetched[],
   begun: number,
@@ -93,7 +93,7 @@ async function suffer(
     return `Outage ${soFar()}: ${waiting} tasks wait, ${sandbox.calls().length} calls so far`;
   });
   await announceData(sandbox, fetched);
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   // Those that are hidden and those that are not are counted one after the other: the last may still be on their way.
   while ((await depths.waiting()) + (await depths.deadLetters()) < tasks) await wait(pollEveryMs);
   progress(`Outage ${soFar()}: all of ${tasks} tasks wait`);

@@ -30,12 +30,12 @@ export async function restoreDrill(
   const restoredName = "restored-by-the-drill";
   const dynamodb = new DynamoDBClient(access);
   const endAnnouncement = announce(stack);
-  const settled = () => waitUntilIdle(system, patience);
+  const idle = () => waitUntilIdle(system, patience);
   const command = (...args: readonly string[]) => run([...args, "--stage", stage, "--yes"], say);
   try {
     say("Users connect their accounts");
     const { users, accounts } = await sandbox.createUsers(2, { pictures: 1 });
-    await settled();
+    await idle();
 
     say("Backup");
     const before = await readItems(dynamodb, tableName);
@@ -45,7 +45,7 @@ export async function restoreDrill(
     const erased = [users[0] ?? "", accounts[0] ?? ""];
     await command("erase", "user", users[0] ?? "");
     const { users: unannounced } = await sandbox.createUsers(1);
-    await settled();
+    await idle();
 
     say("The table's content is lost");
     await emptyTable(dynamodb, tableName);
@@ -53,16 +53,16 @@ export async function restoreDrill(
 
     say("Restore");
     await command("restore", restoredName);
-    await settled();
+    await idle();
     say("Somebody restores an erased account's item by hand; the log is applied again");
     await putBack(dynamodb, tableName, before, accounts[0] ?? "");
     await command("erase", "apply-log");
     say("Consequences are derived again");
     await command("repair", "--all");
-    await settled();
+    await idle();
     say("What came after the backup is found by comparison with the provider");
     await invoke(stack, outputOf(stack, "ReconcileFunctionName"));
-    await settled();
+    await idle();
 
     const after = await readItems(dynamodb, tableName);
     return problemsOf({ before, after, erased, messages: await drainSubscribers(system), unannounced });

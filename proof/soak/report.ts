@@ -3,7 +3,7 @@ import type { PartState, State } from "./state.ts";
 /** The whole on one line, which scripts read. */
 export function lastLine({ plan, driven, flowing }: State): string {
   const sum = (count: (part: PartState) => number) => count(driven) + count(flowing);
-  const judged = sum((part) => part.judged);
+  const assessed = sum((part) => part.assessed);
   const memory = [...driven.growing, ...flowing.growing];
   return [
     `soak: events ${sum(({ events }) => events)}/${plan.events}`,
@@ -11,15 +11,15 @@ export function lastLine({ plan, driven, flowing }: State): string {
     `lost ${sum(({ lost }) => lost)}`,
     `doubled ${sum(({ doubled }) => doubled)}`,
     `depth ${Math.max(driven.depth, flowing.depth)}`,
-    `memory ${memoryOf(memory, judged)}`,
-    `sessions ${judged}/${sum(({ sessions }) => sessions)}`,
+    `memory ${memoryOf(memory, assessed)}`,
+    `sessions ${assessed}/${sum(({ sessions }) => sessions)}`,
   ].join(" ");
 }
 
 /** Sessions that were too short say nothing. */
-function memoryOf(growing: readonly string[], judged: number): string {
+function memoryOf(growing: readonly string[], assessed: number): string {
   if (growing.length > 0) return `grows (${growing.join(", ")})`;
-  return judged === 0 ? "unjudged" : "flat";
+  return assessed === 0 ? "unassessed" : "flat";
 }
 
 /** Whether all that was asked for went through, and nothing is wrong. */

@@ -70,14 +70,14 @@ async function session(
     const seconds = secondsLeft(through(), wanted - events, (performance.now() - began) / 1000);
     onProgress(`${name}: ${events} of ${wanted}, lost ${done.lost}, ${Math.ceil(seconds / 60)} min to go`);
   }
-  const judged = isAssessable(samples) ? 1 : 0;
+  const assessed = isAssessable(samples) ? 1 : 0;
   const found = growing(samples).map(
     (each) => `${each} in ${name} session ${state[name].sessions + 1}: ${figureOf(samples[each])}`,
   );
   const ended = {
     ...state[name],
     sessions: state[name].sessions + 1,
-    judged: state[name].judged + judged,
+    assessed: state[name].assessed + assessed,
     growing: [...state[name].growing, ...found],
   };
   state = { ...state, [name]: ended };

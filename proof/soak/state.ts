@@ -17,7 +17,7 @@ const part = z.object({
   growing: z.array(z.string()),
   sessions: z.number(),
   /** Sessions long enough to say something of memory. */
-  judged: z.number(),
+  assessed: z.number(),
 });
 
 const state = z.object({
@@ -39,7 +39,7 @@ const nothing: PartState = {
   depth: 0,
   growing: [],
   sessions: 0,
-  judged: 0,
+  assessed: 0,
 };
 
 /** How far a run has come; of another plan, or none yet: from the beginning. */

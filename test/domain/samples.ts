@@ -62,7 +62,7 @@ export function applyAll(events: readonly IncomeEvent[], state?: State): State |
 
 export function applied(events: readonly IncomeEvent[]): State {
   const state = applyAll(events);
-  if (state === undefined) throw new Error("no event was judged");
+  if (state === undefined) throw new Error("no event was processed");
   return state;
 }
 

@@ -23,7 +23,7 @@ describe("a bad day of the provider", () => {
   afterAll(() => product?.[Symbol.asyncDispose]());
 
   const limitPerMinute = settings.provider.requestsPerMinute;
-  const suffer = (outage: Pick<Outage, "hours" | "tasks" | "fault">) =>
+  const play = (outage: Pick<Outage, "hours" | "tasks" | "fault">) =>
     runOutage(product.system, { ...outage, divideDurationsBy, limitPerMinute }, () => undefined);
 
   /** What the breaker allows: tries at the shortest wait that its longest one is drawn from, and those before it opens. */
@@ -39,7 +39,7 @@ describe("a bad day of the provider", () => {
   ] as const)(
     "an outage of $hours h with $fault loses and rejects none of $tasks tasks, and spares the provider",
     async (outage) => {
-      const result = await suffer(outage);
+      const result = await play(outage);
 
       const { tasks } = outage;
       expect(result).toMatchObject({ tasks, done: tasks, deadLetters: 0, lost: 0, faults: [] });

@@ -54,7 +54,7 @@ describe("reconciliation on the running system", () => {
     const announced = await sandbox.createUsers(2);
     await waitUntilIdle(system);
     const [disconnected = "", gone = ""] = announced.accounts;
-    const missed = await sandbox.createUsers(2, { drop: true });
+    const missing = await sandbox.createUsers(2, { drop: true });
     sandbox.disconnectAccount(disconnected, { drop: true });
     sandbox.deleteAccount(gone, { drop: true });
 
@@ -64,7 +64,7 @@ describe("reconciliation on the running system", () => {
     }
     await eventually(() =>
       expect(reports()).toMatchObject([
-        { code: "RECONCILED", listed: 4, missed: 4, contradicted: 1, unlisted: 1, gap: 6 },
+        { code: "RECONCILED", listed: 4, missing: 4, conflicting: 1, orphaned: 1, drift: 6 },
       ]),
     );
     // Not due: no list is asked for. What was found is still being fetched meanwhile.
@@ -77,8 +77,8 @@ describe("reconciliation on the running system", () => {
 
     await waitUntilIdle(system);
     const { users, accounts, data } = await table();
-    for (const user of missed.users) expect(users.has(user)).toBe(true);
-    for (const account of missed.accounts) {
+    for (const user of missing.users) expect(users.has(user)).toBe(true);
+    for (const account of missing.accounts) {
       expect(accounts.get(account)).toMatchObject({ connected: true, deleted: false });
       expect([...data].filter((name) => name.startsWith(account))).toHaveLength(3);
     }
@@ -88,8 +88,8 @@ describe("reconciliation on the running system", () => {
     const marked = new Set((await reconciledMessages()).map(({ type, subject }) => `${type} ${subject}`));
     expect([...marked].sort()).toEqual(
       [
-        ...missed.users.map((id) => `user.created user/${id}`),
-        ...missed.accounts.map((id) => `account.created account/${id}`),
+        ...missing.users.map((id) => `user.created user/${id}`),
+        ...missing.accounts.map((id) => `account.created account/${id}`),
         `account.updated account/${disconnected}`,
         `account.deleted account/${gone}`,
       ].sort(),

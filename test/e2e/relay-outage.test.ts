@@ -72,12 +72,12 @@ describe("the relay, switched off for a while", () => {
     sandbox.deleteAccount(deleted);
     sandbox.fetchData(updated, ["income"]);
     const { users: newUsers, accounts: newAccounts } = await sandbox.createUsers(1);
-    await sandbox.settled();
+    await sandbox.waitUntilIdle();
     await isStored();
     await wait((retentionSeconds + 2) * 1000);
     // Its bytes came before, so that it counts one receipt more of an event that the relay knows.
     sandbox.reconnectAccount(returning);
-    await sandbox.settled();
+    await sandbox.waitUntilIdle();
     await isStored();
     expect((await operated.run(["doctor"])).stdout).toContain(
       "The event source of the table's stream is disabled.",

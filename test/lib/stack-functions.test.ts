@@ -199,7 +199,7 @@ describe("functions", () => {
       // The provider's 3 days, 28 in two queues, 90 as a failed change, and 28 in queues again.
       tombstoneDays: 3 + 28 + 90 + 28,
       // The time-out of the relay and of fetch here.
-      settleSeconds: 4,
+      drainSeconds: 4,
       lookAgainSeconds: 0.6,
       subscribers: [{ name: "everything" }, { name: "accounts", types: ["account.*"] }],
     });

@@ -36,7 +36,7 @@ describe("a small soak", { timeout: 900_000 }, () => {
     });
     expect(rest).toHaveLength(2);
     expect(lastLine(state)).toBe(
-      "soak: events 300/300 end-to-end 100/100 lost 0 doubled 0 depth 0 memory unjudged sessions 0/2",
+      "soak: events 300/300 end-to-end 100/100 lost 0 doubled 0 depth 0 memory unassessed sessions 0/2",
     );
     expect(isGood(state)).toBe(true);
   });
@@ -170,8 +170,8 @@ describe("how far a soak has come", () => {
     expect(isGood({ ...whole, driven: { ...whole.driven, lost: 0 } })).toBe(true);
     const memoryIn = (part: object) =>
       lastLine({ ...whole, driven: { ...whole.driven, ...part } }).split(" memory ")[1];
-    expect(memoryIn({})).toBe("unjudged sessions 0/0");
-    expect(memoryIn({ judged: 1, sessions: 2 })).toBe("flat sessions 1/2");
-    expect(memoryIn({ judged: 1, sessions: 1, growing: ["Store"] })).toBe("grows (Store) sessions 1/1");
+    expect(memoryIn({})).toBe("unassessed sessions 0/0");
+    expect(memoryIn({ assessed: 1, sessions: 2 })).toBe("flat sessions 1/2");
+    expect(memoryIn({ assessed: 1, sessions: 1, growing: ["Store"] })).toBe("grows (Store) sessions 1/1");
   });
 });

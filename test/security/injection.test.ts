@@ -39,7 +39,7 @@ describe("a text that breaks a line", () => {
   afterEach(() => void vi.restoreAllMocks());
 
   /** A webhook's way through receiver and consumer; ids need be no UUIDs here. */
-  const wayOf = async (body: string, headers: Record<string, string>) => {
+  const dataFlowOf = async (body: string, headers: Record<string, string>) => {
     const sent = new Map<string, Outgoing[]>([
       ["queue", []],
       ["dead", []],
@@ -87,14 +87,14 @@ describe("a text that breaks a line", () => {
     "names nobody, in an id or a header, and leaves each log entry on its line: %s",
     async (_, text) => {
       const ways = [
-        await wayOf(body({ account_id: text }), {}),
-        await wayOf(body({ user_id: text }), {}),
-        await wayOf(body({ datasource_id: text }), {}),
-        await wayOf(body({}), { "ce-id": text }),
-        await wayOf(body({}), { "ce-id": encodeURIComponent(text) }),
-        await wayOf(body({ event: text }), {}),
-        await wayOf(text, { "x-webhook-secret": "secret", "x-other": text }),
-        await wayOf(body({}), { "x-webhook-secret": text }),
+        await dataFlowOf(body({ account_id: text }), {}),
+        await dataFlowOf(body({ user_id: text }), {}),
+        await dataFlowOf(body({ datasource_id: text }), {}),
+        await dataFlowOf(body({}), { "ce-id": text }),
+        await dataFlowOf(body({}), { "ce-id": encodeURIComponent(text) }),
+        await dataFlowOf(body({ event: text }), {}),
+        await dataFlowOf(text, { "x-webhook-secret": "secret", "x-other": text }),
+        await dataFlowOf(body({}), { "x-webhook-secret": text }),
       ];
       for (const { stored, reasons } of ways) {
         expect(stored).toEqual([]);
@@ -113,7 +113,7 @@ describe("a text that breaks a line", () => {
   );
 
   it("is kept in a body, where it is data", async () => {
-    const { stored, reasons } = await wayOf(body({ note: breaks.map(([, text]) => text).join() }), {});
+    const { stored, reasons } = await dataFlowOf(body({ note: breaks.map(([, text]) => text).join() }), {});
     expect([stored, reasons]).toEqual([[expect.objectContaining({ accountId: "a" })], []]);
   });
 });

@@ -10,13 +10,13 @@ const repository = join(import.meta.dirname, "../..");
 /** Fields of a log line that hold a number, or one of a few words of ours: see functions/runtime/log.ts. */
 const counts = [
   "attempts",
-  "contradicted",
+  "conflicting",
   "count",
   "deleted",
   "delayInSeconds",
-  "gap",
+  "drift",
   "listed",
-  "missed",
+  "missing",
   "remainingInSeconds",
   "reread",
 ];

@@ -24,7 +24,7 @@ export const shownPages: readonly ShownPage[] = [
     prepare: async (scene) => {
       const { sandbox, stack } = scene.system;
       sandbox.fireEvent("accounts", { event: "merge_account", account_id: scene.otherAccount });
-      await sandbox.settled();
+      await sandbox.waitUntilIdle();
       await stack.drained({ deadline: 120_000 });
     },
     commands: () => ["dlq show accounts --limit 1", "dlq purge accounts --reason merge_account --yes"],

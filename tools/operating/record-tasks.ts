@@ -20,7 +20,7 @@ export async function recordPages(system: System, say: (title: string) => void):
   const { users, accounts } = await system.sandbox.createUsers(recordedSystem.users);
   const [user = "", other = ""] = users;
   const [account = "", otherAccount = ""] = accounts;
-  await system.sandbox.settled();
+  await system.sandbox.waitUntilIdle();
   await system.stack.drained({ deadline: 120_000 });
   const scene: Scene = {
     ...{ system, user, account, other, otherAccount },

@@ -25,7 +25,7 @@ export type Task = {
 
 const drainMs = 120_000;
 const waitUntilIdle = async ({ system }: Scene) => {
-  await system.sandbox.settled();
+  await system.sandbox.waitUntilIdle();
   await system.stack.drained({ deadline: drainMs });
 };
 

@@ -270,5 +270,5 @@ export interface AlarmsProps {
    * So many records that no webhook announced, found in one run of the reconciliation, raise the alarm. From 1 to 1000000.
    * @default 10
    */
-  readonly reconciliationGap?: number;
+  readonly reconciliationDrift?: number;
 }

@@ -31,7 +31,7 @@ const dataMessage = z.object({
 const problem = z.object({ type: z.string() });
 
 /** Longer than a function is away that was killed, and than the table is busy. */
-const mostTries = 20;
+const maxAttempts = 20;
 const longestWaitMs = 2_000;
 const readsAtOnce = 4;
 
@@ -42,12 +42,13 @@ export function documentsIn(bodies: readonly string[]): readonly AnnouncedDocume
   for (const { subject, sequence } of messages) {
     if (sequence > (newest.get(subject) ?? "")) newest.set(subject, sequence);
   }
-  const told = messages.flatMap(({ subject, sequence, data: { document } }): [string, AnnouncedDocument][] =>
-    document === undefined
-      ? []
-      : [[document.href, { subject, ...document, isNewest: newest.get(subject) === sequence }]],
+  const announced = messages.flatMap(
+    ({ subject, sequence, data: { document } }): [string, AnnouncedDocument][] =>
+      document === undefined
+        ? []
+        : [[document.href, { subject, ...document, isNewest: newest.get(subject) === sequence }]],
   );
-  return [...new Map(told).values()];
+  return [...new Map(announced).values()];
 }
 
 /**
@@ -56,11 +57,11 @@ export function documentsIn(bodies: readonly string[]): readonly AnnouncedDocume
  * @param isErased whether a message's subject was erased
  */
 export async function readDocuments(
-  told: readonly AnnouncedDocument[],
+  announced: readonly AnnouncedDocument[],
   subscriber: Pick<SubscriberCaller, "name" | "credentials"> & { readonly region: string },
   isErased: (subject: string) => boolean,
 ): Promise<DocumentsRead> {
-  const waiting = [...told];
+  const waiting = [...announced];
   const missing: string[] = [];
   let read = 0;
   const readOn = async () => {
@@ -100,7 +101,7 @@ async function readOne(
       return problem.parse(JSON.parse(bytes.toString())).type.endsWith(":version-not-kept")
         ? "replaced"
         : "gone";
-    if ((status !== 429 && status < 500) || tries === mostTries) return `answered ${status}`;
+    if ((status !== 429 && status < 500) || tries === maxAttempts) return `answered ${status}`;
     await wait(Math.min(longestWaitMs, Math.max(retryAfter * 1_000, 50 * tries)));
   }
 }

@@ -61,7 +61,7 @@ export function printable(counts: Counts): string {
     ["", "found by reconciliation", events.reconciled],
     ["records", "users", records.users],
     ["", "accounts", records.accounts],
-    ["", "data sets", records.data],
+    ["", "documents", records.data],
     ["fetches", "answered", counts.fetches],
     ...Object.entries(received).map(([name, messages], index): [string, string, number] => [
       index === 0 ? "subscribers" : "",

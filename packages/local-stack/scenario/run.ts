@@ -132,7 +132,7 @@ async function play(
   for (const [queue, task] of Object.entries(unreadableTasks)) {
     await sendTask(access, outputOf(stack, queue), task);
   }
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
 
   progress("Sending duplicates, late repeats, large and unreadable bodies, wrong secrets");
   const { accounts, companyAccounts } = accountsOf(sandbox);

@@ -23,7 +23,7 @@ export type DeliveryEngine = {
   resend(id: string): boolean;
   list(query?: DeliveryQuery): readonly Delivery[];
   /** Resolves when no delivery is pending. */
-  settled(): Promise<void>;
+  waitUntilIdle(): Promise<void>;
   /** Resolves when no attempt is under way or due. */
   quiet(): Promise<void>;
   close(): Promise<void>;
@@ -45,7 +45,7 @@ export type EngineDependencies = {
 export function createDeliveryEngine(dependencies: EngineDependencies): DeliveryEngine {
   const { clock, queue, webhooks, sender, policy, onAttempt } = dependencies;
   const underWay = new Set<Promise<void>>();
-  const settledWaiters: (() => void)[] = [];
+  const idleWaiters: (() => void)[] = [];
   const quietWaiters: (() => void)[] = [];
   let cancelWake: (() => void) | undefined;
   let pumpQueued = false;
@@ -103,7 +103,7 @@ export function createDeliveryEngine(dependencies: EngineDependencies): Delivery
     if (underWay.size > 0) return;
     const next = queue.nextDue();
     if (next === undefined || next > clock.now()) release(quietWaiters);
-    if (next === undefined) release(settledWaiters);
+    if (next === undefined) release(idleWaiters);
   }
 
   /** Many events are queued in one turn; one look at the queue serves them all. */
@@ -128,7 +128,7 @@ export function createDeliveryEngine(dependencies: EngineDependencies): Delivery
       return found;
     },
     list: queue.list,
-    settled: () => waitIn(settledWaiters, schedulePump),
+    waitUntilIdle: () => waitIn(idleWaiters, schedulePump),
     quiet: () => waitIn(quietWaiters, schedulePump),
     close: async () => {
       closed = true;
@@ -136,7 +136,7 @@ export function createDeliveryEngine(dependencies: EngineDependencies): Delivery
       await sender.close();
       await Promise.all(underWay);
       release(quietWaiters);
-      release(settledWaiters);
+      release(idleWaiters);
     },
   };
 }

@@ -136,7 +136,7 @@ export type Environment = {
   /** Delivers an event once more. @returns whether there is one with this id */
   resend(deliveryId: string): boolean;
   /** Resolves when no sign-in and no fetch is under way and no delivery pending. */
-  settled(): Promise<void>;
+  waitUntilIdle(): Promise<void>;
   /** Resolves when no delivery is being tried or due: those that wait for a retry may remain. */
   quiet(): Promise<void>;
   /** Sets how the connection flow looks. @throws a range error that names what is wrong */

@@ -79,7 +79,7 @@ export class History {
   ): Promise<void> {
     // From the start it is known whose an account is.
     for (const person of this.#people) await this.#receive(person, 0, false);
-    await this.#settle();
+    await this.#waitUntilIdle();
     for (const [index, happening] of happenings.entries()) {
       this.#at = index + 1;
       this.#count = 0;
@@ -87,7 +87,7 @@ export class History {
     }
     this.#at += 1;
     for (;;) {
-      await this.#settle();
+      await this.#waitUntilIdle();
       const [task] = await this.#world.tasks();
       if (task === undefined) return;
       await this.#perform([task]);
@@ -281,7 +281,7 @@ export class History {
     for (const [index, task] of tasks.entries()) if (failed[index] !== true) await world.finish(task);
   }
 
-  async #settle(): Promise<void> {
+  async #waitUntilIdle(): Promise<void> {
     while (this.#changes.length > 0) await this.#relay();
     for (const write of this.#writes.splice(0)) await write();
   }

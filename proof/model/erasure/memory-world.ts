@@ -256,7 +256,7 @@ export class MemoryWorld extends TaskList implements World {
       },
       queueUrl: "erase",
       deadLetterQueueUrl: "erase-dead-letters",
-      settleSeconds: 1,
+      drainSeconds: 1,
       eventSource: "/model",
       log: this.#log.log,
     };

@@ -89,10 +89,10 @@ function requireDocument(world: World, name: Name): void {
   if (version !== undefined && provider.isConnected(name.subject)) {
     world.require((stored?.truth.version ?? -1) >= version, "what a start brought is read");
   }
-  const told = announcements.filter(({ id, subject }) => subject === key && id.startsWith(`${key}.`));
-  const newest = told.reduce(
+  const ofSubject = announcements.filter(({ id, subject }) => subject === key && id.startsWith(`${key}.`));
+  const newest = ofSubject.reduce(
     (one, other) => (other.sequence > one.sequence ? other : one),
-    told[0] ?? { sequence: -1, digest: undefined, object: undefined },
+    ofSubject[0] ?? { sequence: -1, digest: undefined, object: undefined },
   );
   world.require(newest.digest === stored?.digest, "the newest message is of the newest document");
   world.require(
@@ -114,7 +114,7 @@ function requireStates(world: World): void {
       state.connected === provider.isConnected(state.subject) && !state.unconfirmed,
       "a state is the truth",
     );
-    const places = state.judged.map((key) => placeOf(world, key)).filter((place) => place >= 0);
+    const places = state.processed.map((key) => placeOf(world, key)).filter((place) => place >= 0);
     const isInOrder = places.every((place, index) => place >= (places[index - 1] ?? 0));
     world.require(isInOrder, "a state takes events in the order of the stream");
   }

@@ -8,7 +8,7 @@ const state = {
   version: 1,
   deleted: false,
   unconfirmed: false,
-  judged: [],
+  processed: [],
   latest: { cause: "again" },
 };
 const item = { pk: "ACCOUNT#a", sk: "STATE", schemaVersion: itemVersion, version: 1, state };

@@ -20,7 +20,7 @@ function stateOf(subject: Subject, version: number, facts: Partial<State> = {}):
     version,
     deleted: false,
     unconfirmed: false,
-    judged: [],
+    processed: [],
     latest: { cause: "again" },
     ...facts,
   };
@@ -72,7 +72,7 @@ await describeOnEachTable("versioned records", (tables) => {
       Array.from({ length: 20 }, (_, writer) =>
         known.state(subject, (state) => ({
           ...next(state),
-          judged: [...(state?.judged ?? []), `writer.${writer}`],
+          processed: [...(state?.processed ?? []), `writer.${writer}`],
         })),
       ),
     );
@@ -80,7 +80,7 @@ await describeOnEachTable("versioned records", (tables) => {
       status === "fulfilled" ? [`writer.${writer}`] : [],
     );
     const state = await known.loadState(subject);
-    expect(state?.judged.toSorted()).toEqual(written.toSorted());
+    expect(state?.processed.toSorted()).toEqual(written.toSorted());
     expect(state?.version).toBe(written.length);
     expect(written.length).toBeGreaterThanOrEqual(8);
     for (const outcome of outcomes) {

@@ -71,7 +71,7 @@ describe("the archive of dead letters", () => {
     const seen: DeadLetter[] = [];
     await archive.place("users")(async (deadLetters) => {
       seen.push(...deadLetters);
-      // The last two, which the next lot would hold.
+      // The last two, which the next batch would hold.
       for (const Key of (await bucket.keys()).slice(10))
         await system.s3.send(new DeleteObjectCommand({ Bucket: bucket.name, Key }));
       return { done: [], isEnough: false };

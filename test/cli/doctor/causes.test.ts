@@ -121,7 +121,7 @@ describe("what is fixed already", () => {
   });
 
   test("clears a failed reconciliation by a later one that came to its end", () => {
-    const counts = { listed: 0, missed: 0, contradicted: 0, unlisted: 0, deleted: 0, reread: 0, skipped: 0 };
+    const counts = { listed: 0, missing: 0, conflicting: 0, orphaned: 0, deleted: 0, reread: 0, skipped: 0 };
     const run = { version: 1, startedAt: "2026-11-21T11:59:00Z", endedAt: "2026-11-21T11:59:30Z", counts };
     expect(checkReconciliation({ ...run, failure: "the list is not JSON" }, now).findings).toMatchObject([
       {

@@ -71,7 +71,7 @@ describe("a rotation", () => {
   });
 
   it("waits longer where the registration says that the new value can't be sent yet", async () => {
-    const answers: Registered[] = [{ count: 4, secret: "previous", settlesInSeconds: 7 }, current];
+    const answers: Registered[] = [{ count: 4, secret: "previous", readyInSeconds: 7 }, current];
     await rotateSecret(ports(async () => answers.shift() ?? current));
     expect(waited).toEqual([120, 7]);
     expect(answers).toEqual([]);

@@ -141,8 +141,8 @@ describe("the value to register", () => {
 
   it("is the previous one until every receiver has read the current one", () => {
     const previous = { of: "previous", value: "previous-value" };
-    expect(register(secret, secondsLater(0))).toEqual({ ...previous, settlesInSeconds: 120 });
-    expect(register(secret, secondsLater(119.5))).toEqual({ ...previous, settlesInSeconds: 1 });
+    expect(register(secret, secondsLater(0))).toEqual({ ...previous, readyInSeconds: 120 });
+    expect(register(secret, secondsLater(119.5))).toEqual({ ...previous, readyInSeconds: 1 });
     expect(register(secret, secondsLater(120))).toEqual({ of: "current", value: "current-value" });
   });
 
@@ -153,7 +153,7 @@ describe("the value to register", () => {
   });
 
   it("waits longer, never shorter, where the clock is behind that of the secret", () => {
-    expect(register(secret, secondsLater(-300))).toMatchObject({ of: "previous", settlesInSeconds: 420 });
+    expect(register(secret, secondsLater(-300))).toMatchObject({ of: "previous", readyInSeconds: 420 });
   });
 
   it("is at any moment accepted by every receiver, however long ago within its time it read the secret", () => {

@@ -58,7 +58,7 @@ describe("an event", () => {
 });
 
 describe("an endpoint's event", () => {
-  const announced = event("told", { type: "endpoint.updated", endpoint: "income", eventId: "e" });
+  const announced = event("announced", { type: "endpoint.updated", endpoint: "income", eventId: "e" });
   const receipts = { ...receiptsOf(2), firstAt: 500, since: 1_000 };
   const progressWith = (documents: readonly Document[], facts: Partial<IncomeEvent> = {}) =>
     progressOf({ event: { ...announced, ...facts }, receipts }, { state: undefined, documents });

@@ -32,7 +32,7 @@ function settled(asking: State): State {
 }
 
 function drift(comparison: ComparisonResult): Drift {
-  if (typeof comparison === "string") throw new Error(`no gap: ${comparison}`);
+  if (typeof comparison === "string") throw new Error(`no drift: ${comparison}`);
   return comparison;
 }
 
@@ -48,13 +48,13 @@ const eventFrom = ({ id, kind, facts }: Drift): IncomeEvent => ({
 describe("a listed user", () => {
   const user = { id: userId, createdAt: "2026-02-01T12:00:00.000Z" };
 
-  it("that the table does not know was missed", () => {
+  it("that the table does not know was missing", () => {
     expect(compareUser(undefined, user, lately)).toMatchObject({
-      drift: "missed",
+      drift: "missing",
       kind: "users",
       facts: { type: "user.created", userId },
     });
-    expect(compareUser(undefined, { id: userId }, lately)).toMatchObject({ drift: "missed" });
+    expect(compareUser(undefined, { id: userId }, lately)).toMatchObject({ drift: "missing" });
   });
 
   it("that was created lately is left to its webhook", () => {
@@ -69,10 +69,10 @@ describe("a listed user", () => {
 });
 
 describe("a listed account", () => {
-  it("that the table does not know was missed, and its event says all that is listed", () => {
+  it("that the table does not know was missing, and its event says all that is listed", () => {
     for (const isConnected of [true, false]) {
       expect(drift(compare(undefined, isConnected))).toMatchObject({
-        drift: "missed",
+        drift: "missing",
         kind: "accounts",
         facts: { type: "account.created", userId, accountId, connected: isConnected, datasourceId: "uber" },
       });
@@ -86,11 +86,11 @@ describe("a listed account", () => {
 
   it.each([
     ["connected", connected, true, "agrees"],
-    ["connected", connected, false, "contradicted"],
+    ["connected", connected, false, "conflicting"],
     ["disconnected", disconnected, false, "agrees"],
-    ["disconnected", disconnected, true, "contradicted"],
+    ["disconnected", disconnected, true, "conflicting"],
     ["created only", created, false, "agrees"],
-    ["created only", created, true, "contradicted"],
+    ["created only", created, true, "conflicting"],
     ["connected", connected, undefined, "agrees"],
   ])("that is known as %s and listed as connected: %3$s", (_, known, listed, expected) => {
     const comparison = compare(known, listed);
@@ -119,18 +119,18 @@ describe("a listed account", () => {
 });
 
 describe("a known account that is not listed", () => {
-  const unlisted = (known: State | undefined) => compareAccount(userId, known, undefined, lately);
+  const orphaned = (known: State | undefined) => compareAccount(userId, known, undefined, lately);
 
   it("is reported as deleted, which only the provider's answer makes true", () => {
-    const found = drift(unlisted(connected));
-    expect(found).toMatchObject({ drift: "unlisted", facts: { type: "account.deleted", userId, accountId } });
+    const found = drift(orphaned(connected));
+    expect(found).toMatchObject({ drift: "orphaned", facts: { type: "account.deleted", userId, accountId } });
     const announced = applyEvent(connected, eventFrom(found), 1);
     expect(announced).toMatchObject({ deleted: false, unconfirmed: true, deletionTold: true });
   });
 
   it("agrees where it was deleted, or was never known", () => {
-    expect(unlisted(gone)).toBe("agrees");
-    expect(unlisted(undefined)).toBe("agrees");
+    expect(orphaned(gone)).toBe("agrees");
+    expect(orphaned(undefined)).toBe("agrees");
   });
 });
 
@@ -162,11 +162,11 @@ describe("a drift's event", () => {
   });
 
   it("is counted by its kind", () => {
-    const missed = compare(undefined, true);
-    expect(countComparisons([missed, missed, compare(connected, false), "agrees", "deleted"])).toEqual({
-      missed: 2,
-      contradicted: 1,
-      unlisted: 0,
+    const missing = compare(undefined, true);
+    expect(countComparisons([missing, missing, compare(connected, false), "agrees", "deleted"])).toEqual({
+      missing: 2,
+      conflicting: 1,
+      orphaned: 0,
       deleted: 1,
     });
   });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import {
   advance,
+  driftOfRun,
   endRun,
-  gapOfRun,
   isDue,
   isStuck,
   parseRun,
@@ -30,16 +30,16 @@ describe("a run", () => {
     expect(startRun(ended, later(24))).toEqual({
       version: 7,
       startedAt: later(24).toISOString(),
-      counts: { listed: 0, missed: 0, contradicted: 0, unlisted: 0, deleted: 0, reread: 0, skipped: 0 },
+      counts: { listed: 0, missing: 0, conflicting: 0, orphaned: 0, deleted: 0, reread: 0, skipped: 0 },
     });
   });
 
   it("adds up what its steps found, and its pages' unreadable items", () => {
-    const first = advance(begun, "u-1", { listed: 2, missed: 3, unlisted: 1, skipped: 1 });
-    const second = turnPage(advance(first, "u-2", { listed: 1, contradicted: 1 }), next, 2, at);
-    expect(second).toMatchObject({ page: next, counts: { listed: 3, missed: 3, skipped: 3 } });
+    const first = advance(begun, "u-1", { listed: 2, missing: 3, orphaned: 1, skipped: 1 });
+    const second = turnPage(advance(first, "u-2", { listed: 1, conflicting: 1 }), next, 2, at);
+    expect(second).toMatchObject({ page: next, counts: { listed: 3, missing: 3, skipped: 3 } });
     expect(second).not.toHaveProperty("after");
-    expect(gapOfRun(second)).toBe(5);
+    expect(driftOfRun(second)).toBe(5);
     expect(turnPage(second, undefined, 0, later(1)).endedAt).toBe(later(1).toISOString());
   });
 
@@ -58,7 +58,7 @@ describe("a run", () => {
       ["version", { version: "1" }],
       ["startedAt", { startedAt: "" }],
       ["run.counts", { counts: [] }],
-      ["missed", { counts: { ...begun.counts, missed: null } }],
+      ["missing", { counts: { ...begun.counts, missing: null } }],
       ["pages", { page: { ...next, pages: "1" } }],
       ["stalls", { stalls: "1" }],
     ];

@@ -96,7 +96,7 @@ describe("a repair of a state", () => {
       { found: true, connected: false },
       { at },
     );
-    if (answered === undefined) throw new Error("nothing was settled");
+    if (answered === undefined) throw new Error("no answer was applied");
     expect(followsOf(repairsOfState(answered, true))).toEqual(["publish account.confirmed 3"]);
   });
 });

@@ -73,7 +73,7 @@ class Simulation {
       ...(this.#plan.length > 0 ? [() => this.#happen()] : []),
       ...(this.#underWay.length > 0 ? [() => this.#deliver()] : []),
       ...(this.#asks.some(({ answer }) => answer === undefined) ? [() => this.#answer()] : []),
-      ...(this.#asks.some(({ answer }) => answer !== undefined) ? [() => this.#settle()] : []),
+      ...(this.#asks.some(({ answer }) => answer !== undefined) ? [() => this.#applyAnswer()] : []),
     ];
   }
 
@@ -113,16 +113,16 @@ class Simulation {
     ask.answer = deleted ? { found: false } : { found: true, connected };
   }
 
-  #settle(): void {
+  #applyAnswer(): void {
     const ask = pick(this.#asks, this.#random);
     if (ask === undefined) return;
     // A task may come twice, or be lost before its call and come again.
     if (ask.answer === undefined) this.#asks.push(ask);
-    else this.#write(this.#settled(ask.version, ask.answer));
+    else this.#write(this.#answered(ask.version, ask.answer));
   }
 
   /** What can't be settled yet (nobody has announced the deletion) is asked again later. */
-  #settled(version: number, answer: Answer): State | undefined {
+  #answered(version: number, answer: Answer): State | undefined {
     try {
       return applyProviderAnswer(this.states.at(-1), version, answer, { at });
     } catch (error) {

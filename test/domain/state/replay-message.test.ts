@@ -40,7 +40,7 @@ describe("an event that is replayed", () => {
     ],
     ["something else is so now", applied([connect, disconnect]), connect, "stale"],
     ["its subject was deleted since", applied([connect, remove]), connect, "stale"],
-    ["it told the deletion, and later ones came", applied([remove, connect]), remove, "agreed"],
+    ["it announced the deletion, and later ones came", applied([remove, connect]), remove, "agreed"],
     ["its subject is asked about", applied([disconnect, unordered]), disconnect, "unconfirmed"],
   ])("where %s", (_, state, event, outcome) => {
     expect(replayState(state, event).latest).toMatchObject({ cause: "event", event, outcome });
@@ -64,13 +64,13 @@ describe("a version that is handed over as telling something else", () => {
 
   it("has no consequences where its message is the same, as in a write that left the version alone", () => {
     expect(consequencesOf({ of: "state", before, after: { ...before } }, settings)).toEqual([]);
-    const settled = applyProviderAnswer(
+    const answered = applyProviderAnswer(
       applyAll([eventOf("account.connected")], before),
       3,
       { found: true, connected: true },
       { at },
     );
-    if (settled === undefined) throw new Error("nothing was settled");
-    expect(consequencesOf({ of: "state", before: settled, after: { ...settled } }, settings)).toEqual([]);
+    if (answered === undefined) throw new Error("no answer was applied");
+    expect(consequencesOf({ of: "state", before: answered, after: { ...answered } }, settings)).toEqual([]);
   });
 });

@@ -56,7 +56,7 @@ describe("what a record announces beside the events that are stored", () => {
       { found: true, connected: false },
       { at },
     );
-    if (answered === undefined) throw new Error("nothing was settled");
+    if (answered === undefined) throw new Error("no answer was applied");
     expect(replayRecord({ of: "state", before: undefined, after: answered }, origin)).toMatchObject([
       { message: { type: "account.confirmed" }, timestamp: at.toISOString() },
     ]);

@@ -30,7 +30,7 @@ describe("a stored state", () => {
     const broken: [string, unknown][] = [
       ["state", null],
       ["version", { ...stored, version: "1" }],
-      ["judged", { ...stored, judged: undefined }],
+      ["processed", { ...stored, processed: undefined }],
       ["latest.cause", { ...stored, latest: { cause: "rumour" } }],
       ["latest.outcome", { ...stored, latest: { ...stored.latest, outcome: "guessed" } }],
       ["at", { ...stored, latest: { cause: "answer" } }],
@@ -50,7 +50,7 @@ describe("the receipts that a state remembers", () => {
   it("are the last twenty, so that an item never grows without end", () => {
     const events = Array.from({ length: 30 }, (_, index) => timed("connected", index));
     const state = applied(events);
-    expect(state.judged).toHaveLength(20);
+    expect(state.processed).toHaveLength(20);
     for (const event of events.slice(-20)) expect(apply(state, event, 1)).toBeUndefined();
   });
 });

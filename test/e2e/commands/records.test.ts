@@ -48,8 +48,8 @@ const itemsOf = async (pk: string, begins: string) =>
 
 it("a subscriber that wants documents in its messages has each of them as the provider gave it", async () => {
   const subscribers = z.array(z.object({ name: z.string(), queueUrl: z.string() }));
-  const told = subscribers.parse(JSON.parse(outputOf(stage.system.stack, "Subscribers")));
-  const queueUrl = told.find(({ name }) => name === "inline")?.queueUrl ?? "";
+  const listed = subscribers.parse(JSON.parse(outputOf(stage.system.stack, "Subscribers")));
+  const queueUrl = listed.find(({ name }) => name === "inline")?.queueUrl ?? "";
   const messages = await readMessages(stage.system.access, queueUrl);
   const reported = messages.flatMap(({ type, data }) => (type === "data.updated" ? [data] : []));
   expect(reported.length).toBeGreaterThan(2);

@@ -23,7 +23,7 @@ describe("a rotation of the webhook secret, by the command line against the runn
   const deliver = async (value: string, kind: (typeof webhookKinds)[number] = "accounts") => {
     const options = { headers: { "x-webhook-secret": value }, maxAttempts: 1 };
     const [id] = system.sandbox.fireEvent(kind, { event: "connect_account" }, options);
-    await system.sandbox.settled();
+    await system.sandbox.waitUntilIdle();
     return system.sandbox.deliveries().find((delivery) => delivery.id === id)?.lastStatus;
   };
 
@@ -34,7 +34,7 @@ describe("a rotation of the webhook secret, by the command line against the runn
     const [refusedBefore, after] = [refused(), sandbox.deliveries().at(-1)?.id ?? "0"];
     const fire = async (number: number) => {
       for (const kind of webhookKinds) sandbox.fireEvent(kind, { number });
-      await sandbox.settled();
+      await sandbox.waitUntilIdle();
     };
     let isDone = false;
     const done = work.finally(() => {

@@ -68,9 +68,9 @@ describe("the sandbox of a local system", () => {
     await waitUntilIdle(operated.system);
     await json("reconcile", "now");
     await json("sandbox", "fail", "drop");
-    expect((await json("reconcile", "now")).gap).toBeGreaterThan(0);
+    expect((await json("reconcile", "now")).drift).toBeGreaterThan(0);
     await waitUntilIdle(operated.system);
-    expect((await json("reconcile", "now")).gap).toBe(0);
+    expect((await json("reconcile", "now")).drift).toBe(0);
   });
 
   it("is seen in the status again and again where that is watched, until Ctrl-C", async () => {

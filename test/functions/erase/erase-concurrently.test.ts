@@ -67,7 +67,7 @@ await describeOnTables("the eraser", (tables) => {
       const { send } = fixture.fixture.dependencies;
       const handler = eraser({
         ...fixture.fixture.dependencies,
-        settleSeconds: 1,
+        drainSeconds: 1,
         send: (url, messages) => {
           sent.push(...messages.map(({ delayInSeconds }) => delayInSeconds));
           return send(url, messages);

@@ -18,8 +18,8 @@ import {
   day,
   factsOf,
   hour,
-  missedAccounts,
-  missedUsers,
+  missingAccounts,
+  missingUsers,
   reconcilerFixture,
 } from "../support/reconciler-fixture.ts";
 
@@ -48,14 +48,14 @@ await describeOnTables("the reconciler", (tables) => {
       for (let ticks = 0; ticks < 7; ticks += 1) await tick(5_000);
       expect(codes()).toEqual([]);
       await tick(5_000);
-      expect(fixture.entries).toMatchObject([{ code: "RECONCILED", listed: 8, missed: 8 + 32 }]);
+      expect(fixture.entries).toMatchObject([{ code: "RECONCILED", listed: 8, missing: 8 + 32 }]);
       // Each tick does one user: it asks for that user's page, and for two pages of accounts.
       const firstOfPage = calls(/users$/).map(({ answer }) => /"id":"([^"]+)"/.exec(answer)?.[1]);
       expect(firstOfPage).toEqual([0, 0, 0, 3, 3, 3, 6, 6].map((index) => users[index]));
       expect(calls(/accounts$/)).toHaveLength(16);
       const messages = await fed();
       expect(factsOf(messages)).toEqual(
-        expect.arrayContaining([...missedUsers(users), ...missedAccounts(accounts)]),
+        expect.arrayContaining([...missingUsers(users), ...missingAccounts(accounts)]),
       );
       expect(messages).toHaveLength(40);
     });
@@ -90,7 +90,7 @@ await describeOnTables("the reconciler", (tables) => {
         };
         await tickOf({ baseUrl: remote.url, ids: "any", provider: { paths: {} } })();
         await remote.close();
-        expect(fixture.entries).toMatchObject([{ code: "RECONCILED", listed: 1_000, missed: 1_000 }]);
+        expect(fixture.entries).toMatchObject([{ code: "RECONCILED", listed: 1_000, missing: 1_000 }]);
         expect(heaps).toHaveLength(pages);
         expect(Math.max(...heaps) - (heaps[0] ?? 0)).toBeLessThan(60);
       });
@@ -103,7 +103,7 @@ await describeOnTables("the reconciler", (tables) => {
       await tickOf()();
       expect(fixture.entries).toMatchObject([
         { code: "RECONCILIATION_SKIPPED", subject: `user/${users[1]}`, reason: "the provider answered 403" },
-        { code: "RECONCILED", listed: 3, missed: 5, skipped: 1 },
+        { code: "RECONCILED", listed: 3, missing: 5, skipped: 1 },
       ]);
     });
 
@@ -128,7 +128,7 @@ await describeOnTables("the reconciler", (tables) => {
       await tick();
       expect(fixture.entries.slice(-2)).toMatchObject([
         { code: "RECONCILIATION_SKIPPED", subject: `user/${users[1]}`, reason: "the provider answered 500" },
-        { code: "RECONCILED", listed: 3, missed: 5, skipped: 1 },
+        { code: "RECONCILED", listed: 3, missing: 5, skipped: 1 },
       ]);
     });
 
@@ -140,7 +140,7 @@ await describeOnTables("the reconciler", (tables) => {
       await tick();
       expect(fixture.entries).toMatchObject([
         { code: "RECONCILIATION_SKIPPED", reason: "reconcile.users.id: finds nothing in a listed item" },
-        { code: "RECONCILED", listed: 2, missed: 2, skipped: 1 },
+        { code: "RECONCILED", listed: 2, missing: 2, skipped: 1 },
       ]);
       remote.answer = () => ({ json: [{ name: "no id" }] });
       fixture.time += day;
@@ -155,7 +155,7 @@ await describeOnTables("the reconciler", (tables) => {
       fixture.sandbox.fault({ path: `/api/v0.4/users/${announced.users[0]}/`, status: 404 });
       await tickOf()();
       expect(await fed()).toEqual([]);
-      expect(fixture.entries.at(-1)).toMatchObject({ code: "RECONCILED", skipped: 1, gap: 0 });
+      expect(fixture.entries.at(-1)).toMatchObject({ code: "RECONCILED", skipped: 1, drift: 0 });
     });
 
     test.each([
@@ -173,7 +173,7 @@ await describeOnTables("the reconciler", (tables) => {
       fixture.sandbox.clearFaults();
       fixture.time += 24 * hour;
       await tick();
-      expect(fixture.entries.at(-1)).toMatchObject({ code: "RECONCILED", missed: 2 });
+      expect(fixture.entries.at(-1)).toMatchObject({ code: "RECONCILED", missing: 2 });
     });
   });
 
@@ -209,7 +209,7 @@ await describeOnTables("the reconciler", (tables) => {
       expect(await tasks()).toMatchObject([
         { task: "fetchDocument", subject, endpoint: "income", since: fixture.time - 30 * day },
       ]);
-      expect(fixture.entries).toMatchObject([{ code: "RECONCILED", reread: 1, gap: 0 }]);
+      expect(fixture.entries).toMatchObject([{ code: "RECONCILED", reread: 1, drift: 0 }]);
     });
 
     test("is asked for once in a run, and again in the next while it was not read", async () => {

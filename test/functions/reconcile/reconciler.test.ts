@@ -6,8 +6,8 @@ import {
   day,
   factsOf,
   hour,
-  missedAccounts,
-  missedUsers,
+  missingAccounts,
+  missingUsers,
   reconcilerFixture,
 } from "../support/reconciler-fixture.ts";
 
@@ -19,13 +19,13 @@ await describeOnTables("the reconciler", (tables) => {
     test("sends what no webhook announced to the queues of the webhooks, and reports the drift", async () => {
       const announced = await fixture.sandbox.createUsers(2);
       await learnAll(announced);
-      const missed = await fixture.sandbox.createUsers(3, { companyAccounts: 1 });
+      const missing = await fixture.sandbox.createUsers(3, { companyAccounts: 1 });
 
       await tickOf()();
 
       const envelopes = await fed();
       expect(factsOf(envelopes)).toEqual(
-        expect.arrayContaining([...missedUsers(missed.users), ...missedAccounts(missed.accounts)]),
+        expect.arrayContaining([...missingUsers(missing.users), ...missingAccounts(missing.accounts)]),
       );
       expect(envelopes).toHaveLength(6);
       expect(fixture.entries).toEqual([
@@ -33,13 +33,13 @@ await describeOnTables("the reconciler", (tables) => {
           code: "RECONCILED",
           correlationId: expect.stringMatching(/^reconciliation\.\d{4}-/),
           listed: 5,
-          missed: 6,
-          contradicted: 0,
-          unlisted: 0,
+          missing: 6,
+          conflicting: 0,
+          orphaned: 0,
           deleted: 0,
           reread: 0,
           skipped: 0,
-          gap: 6,
+          drift: 6,
         },
       ]);
     });
@@ -48,13 +48,13 @@ await describeOnTables("the reconciler", (tables) => {
       await learnAll(await fixture.sandbox.createUsers(3));
       await tickOf()();
       expect(await fed()).toEqual([]);
-      expect(fixture.entries).toMatchObject([{ code: "RECONCILED", listed: 3, gap: 0 }]);
+      expect(fixture.entries).toMatchObject([{ code: "RECONCILED", listed: 3, drift: 0 }]);
     });
 
     test("compares users alone where the settings know no path to their accounts", async () => {
       const { users } = await fixture.sandbox.createUsers(2);
       await tickOf({ provider: { paths: {} } })();
-      expect(factsOf(await fed())).toEqual(expect.arrayContaining(missedUsers(users)));
+      expect(factsOf(await fed())).toEqual(expect.arrayContaining(missingUsers(users)));
       expect(calls().map(({ path }) => path)).toEqual(["/api/v0.4/users"]);
     });
 
@@ -63,7 +63,7 @@ await describeOnTables("the reconciler", (tables) => {
       fixture.time = Date.now();
       await tickOf({ graceMinutes: 15 })();
       expect(await fed()).toEqual([]);
-      expect(fixture.entries).toMatchObject([{ code: "RECONCILED", listed: 1, gap: 0 }]);
+      expect(fixture.entries).toMatchObject([{ code: "RECONCILED", listed: 1, drift: 0 }]);
       fixture.time += day;
       await tickOf({ graceMinutes: 15 })();
       expect(await fed()).toHaveLength(2);
@@ -89,7 +89,7 @@ await describeOnTables("the reconciler", (tables) => {
         },
         { kind: "accounts", facts: { type: "account.deleted", accountId: gone, userId: announced.users[1] } },
       ]);
-      expect(fixture.entries).toMatchObject([{ code: "RECONCILED", contradicted: 1, unlisted: 1, gap: 2 }]);
+      expect(fixture.entries).toMatchObject([{ code: "RECONCILED", conflicting: 1, orphaned: 1, drift: 2 }]);
     });
 
     test("brings nothing back to life, and asks for no accounts of a user that was deleted", async () => {
@@ -103,7 +103,7 @@ await describeOnTables("the reconciler", (tables) => {
       await tickOf()();
       expect(await fed()).toEqual([]);
       expect(calls(/accounts/)).toEqual([]);
-      expect(fixture.entries).toMatchObject([{ code: "RECONCILED", deleted: 1, gap: 0 }]);
+      expect(fixture.entries).toMatchObject([{ code: "RECONCILED", deleted: 1, drift: 0 }]);
     });
 
     test("begins again when its time has come, and not before", async () => {
@@ -118,7 +118,7 @@ await describeOnTables("the reconciler", (tables) => {
       expect(calls(/users$/)).toHaveLength(2);
       const ids = (await fed()).map(({ id }) => id);
       expect(ids).toHaveLength(4);
-      // The gap is the same, and so are its events.
+      // The drift is the same, and so are its events.
       expect(new Set(ids).size).toBe(2);
     });
   });
@@ -133,7 +133,7 @@ await describeOnTables("the reconciler", (tables) => {
         expect(calls(/accounts/)).toHaveLength(ticks);
       }
       await tick(5_000);
-      expect(fixture.entries).toMatchObject([{ code: "RECONCILED", listed: 7, missed: 14 }]);
+      expect(fixture.entries).toMatchObject([{ code: "RECONCILED", listed: 7, missing: 14 }]);
       const perUser = calls(/accounts/).map(({ path }) => path.split("/")[4]);
       expect(perUser).toEqual(users);
       expect(await fed()).toHaveLength(users.length + accounts.length);
@@ -159,7 +159,7 @@ await describeOnTables("the reconciler", (tables) => {
       }
       left = 3;
       await tickOf({ permit })();
-      expect(fixture.entries.at(-1)).toMatchObject({ code: "RECONCILED", listed: 12, missed: 24 });
+      expect(fixture.entries.at(-1)).toMatchObject({ code: "RECONCILED", listed: 12, missing: 24 });
       expect(calls(/accounts/).map(({ path }) => path.split("/")[4])).toEqual(users);
     });
 
@@ -173,7 +173,7 @@ await describeOnTables("the reconciler", (tables) => {
       ]);
       expect(await fed()).toHaveLength(6);
       await tick();
-      expect(fixture.entries.at(-1)).toMatchObject({ code: "RECONCILED", listed: 6, missed: 12 });
+      expect(fixture.entries.at(-1)).toMatchObject({ code: "RECONCILED", listed: 6, missing: 12 });
       expect(await fed()).toHaveLength(6);
       expect(calls(/accounts/)).toHaveLength(7);
     });
@@ -189,7 +189,7 @@ await describeOnTables("the reconciler", (tables) => {
       working();
       expect(codes()).toEqual(["RECONCILIATION_PAUSED"]);
       await tick();
-      expect(fixture.entries.at(-1)).toMatchObject({ code: "RECONCILED", missed: 4 });
+      expect(fixture.entries.at(-1)).toMatchObject({ code: "RECONCILED", missing: 4 });
       expect(new Set((await fed()).map(({ id }) => id)).size).toBe(4);
     });
 
@@ -230,7 +230,7 @@ await describeOnTables("the reconciler", (tables) => {
       expect(codes().filter((code) => code === "RECONCILED")).toHaveLength(1);
       expect(fixture.entries.find(({ code }) => code === "RECONCILED")).toMatchObject({
         listed: 40,
-        missed: 80,
+        missing: 80,
       });
       const ids = (await fed()).map(({ id }) => id);
       expect(new Set(ids).size).toBe(2 * users.length);

@@ -105,7 +105,7 @@ test("the registrar returns what is registered", async () => {
 
 test("the registrar keeps the value that every receiver accepts in the middle of a rotation", async () => {
   const { run } = registrarOf({ secret: rotated, secondsSinceChange: 119 });
-  expect(await run()).toMatchObject({ secret: "previous", settlesInSeconds: 1 });
+  expect(await run()).toMatchObject({ secret: "previous", readyInSeconds: 1 });
   expect(registeredSecrets()).toEqual(Array(4).fill("hook-secret"));
   expect(entries).toEqual([{ code: "WEBHOOKS_REGISTERED_PREVIOUS", count: 4, delayInSeconds: 1 }]);
 });

@@ -70,7 +70,7 @@ export async function createErasureFixture(system: TestSystem) {
     send,
     queueUrl,
     deadLetterQueueUrl,
-    settleSeconds: 0,
+    drainSeconds: 0,
     eventSource: source,
     log: kept.log,
   };

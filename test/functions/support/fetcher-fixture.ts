@@ -202,7 +202,7 @@ export function fetcherFixture(tables: string) {
         subject,
         deleted: false,
         unconfirmed: true,
-        judged: [],
+        processed: [],
         latest: { cause: "again" },
         ...facts,
         version,

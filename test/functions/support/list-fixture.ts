@@ -182,7 +182,7 @@ export function listFixture(tables: string) {
       headers: { authorization: `Bearer ${sandbox.token}`, "content-type": "application/json" },
       body: JSON.stringify({ endpoints: ["income"] }),
     });
-    await sandbox.settled();
+    await sandbox.waitUntilIdle();
     subject = { kind: "account", id };
     return sandbox;
   }

@@ -145,12 +145,12 @@ export class ReadingSimulation {
       return { task, delivery: { messageId, sentAt: task.since, receives, firstReceivedAt } };
     });
     void fetchDocument(delivered, this.#portsOf(process, delivered)).then(
-      (results) => this.#settle(process, batch, results),
-      () => this.#settle(process, batch, []),
+      (results) => this.#finishBatch(process, batch, results),
+      () => this.#finishBatch(process, batch, []),
     );
   }
 
-  #settle(process: Process, batch: readonly Message[], results: readonly TaskResult[]): void {
+  #finishBatch(process: Process, batch: readonly Message[], results: readonly TaskResult[]): void {
     if (!process.isAlive) return;
     this.#processes.delete(process);
     for (const [index, message] of batch.entries()) {

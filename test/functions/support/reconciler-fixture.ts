@@ -51,10 +51,10 @@ type Stage = {
 export const factsOf = (envelopes: readonly Envelope[]) =>
   envelopes.map(({ kind, body }) => ({ kind, facts: body.as === "facts" ? body.facts : body.as }));
 
-export const missedUsers = (ids: readonly string[]) =>
+export const missingUsers = (ids: readonly string[]) =>
   ids.map((userId) => ({ kind: "users", facts: { type: "user.created", userId } }));
 
-export const missedAccounts = (ids: readonly string[]) =>
+export const missingAccounts = (ids: readonly string[]) =>
   ids.map((accountId) => ({
     kind: "accounts",
     facts: expect.objectContaining({ type: "account.created", accountId, connected: true }),
@@ -94,7 +94,7 @@ export function reconcilerFixture(tables: string) {
     return () => sandbox.close();
   });
 
-  /** One environment of the function: its token and its lot of calls are its own. */
+  /** One environment of the function: its token and its batch of permits are its own. */
   function tickOf({
     provider: given = {},
     graceMinutes = 0,

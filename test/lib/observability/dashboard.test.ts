@@ -86,7 +86,7 @@ describe("the dashboard", () => {
       "Delivered",
       "Oldest message, seconds",
       "Dead letters",
-      "Reconciliation gap",
+      "Reconciliation drift",
       "Throttled",
     ]);
   });

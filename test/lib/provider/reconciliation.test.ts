@@ -15,8 +15,8 @@ describe("reconciliation", () => {
       MetricTransformations: [
         expect.objectContaining({
           MetricNamespace: "income-events-test",
-          MetricName: "ReconciliationGap",
-          MetricValue: "$.gap",
+          MetricName: "ReconciliationDrift",
+          MetricValue: "$.drift",
         }),
       ],
     });
@@ -26,7 +26,7 @@ describe("reconciliation", () => {
     expect(Object.keys(logCodes)).toContain("RECONCILIATION_FAILED");
     const [alarm, ...others] = ofReconcile("AWS::CloudWatch::Alarm");
     expect(others.map(({ Properties }) => Properties)).toMatchObject([
-      { MetricName: "ReconciliationGap", Threshold: 10, Period: 86_400 },
+      { MetricName: "ReconciliationDrift", Threshold: 10, Period: 86_400 },
     ]);
     expect(alarm?.Properties).toMatchObject({
       MetricName: "ReconciliationFailed",

@@ -9,7 +9,7 @@ test("a user registers, an account is created and connected, and each step is an
   const sandbox = await sandboxFor();
   await registerAll(sandbox, url);
   const ids = await sandbox.createUsers(1, { companyAccounts: 1 });
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   const announced = (kind: string) => received.filter(({ path }) => path === `/hook/${kind}`).map(jsonOf);
   const [user, account, company] = [ids.users[0], ids.accounts[0], ids.companyAccounts[0]];
   expect(announced("users")).toEqual([
@@ -42,7 +42,7 @@ test("no event announces the creation where the alert was not chosen", async () 
   const sandbox = await sandboxFor({ alertOnAccountCreation: false });
   await registerAll(sandbox, url);
   await sandbox.createUsers(1);
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   expect(received.map((one) => jsonOf(one).event)).not.toContain("create_account");
 });
 
@@ -57,7 +57,7 @@ test.each([true, false])(
     const unchosen = await sandbox.createUsers(1);
     const [user = ""] = unchosen.users;
     const later = [true, false].map((accountAlert) => sandbox.createAccount(user, { accountAlert }));
-    await sandbox.settled();
+    await sandbox.waitUntilIdle();
     const events = received.map(jsonOf);
     const of = (name: string) =>
       events.filter(({ event }) => event === name).map((event) => event.account_id);
@@ -109,7 +109,7 @@ test("a fetch is started, announced by endpoint and then there to be read; the n
     call(sandbox, `${path}/fetches`, { method: "POST", json: { endpoints: ["profile", "income"] } });
   const started = await start();
   expect(started).toMatchObject({ status: 202, body: { request_id: uuid } });
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   const events = received.filter(({ path: at }) => at === "/hook/endpoints").map(jsonOf);
   expect(events.map(({ endpoint }) => endpoint).sort()).toEqual(["income", "profile"]);
   expect(events[0]).toEqual({
@@ -129,7 +129,7 @@ test("a fetch is started, announced by endpoint and then there to be read; the n
   });
   expect(first.body).toEqual(sandbox.data(accounts[0] ?? "", "income"));
   await start();
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   const second = await call(sandbox, `${path}/income`);
   const records = (answer: { body: unknown }) => (answer.body as { data: unknown[] }).data;
   expect(records(second).slice(0, -1)).toEqual(records(first));
@@ -168,9 +168,9 @@ test("an account is disconnected, connected again and deleted, and its state say
   expect((await fetches()).status).toBe(409);
   sandbox.reconnectAccount(id);
   expect((await fetches()).status).toBe(202);
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   sandbox.deleteAccount(id);
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   expect((await call(sandbox, path)).status).toBe(410);
   expect((await call(sandbox, `${path}/trips`)).status).toBe(410);
   expect(() => sandbox.reconnectAccount(id)).toThrow("deleted");
@@ -231,7 +231,7 @@ test("a page size gives every list in parts of that many at most, whatever is as
     method: "POST",
     json: { endpoints: ["transactions"] },
   });
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   expect(await list(`/api/v0.4/accounts/${accounts[0]}/transactions`)).toMatchObject({
     data: some(2),
     next: expect.any(String),

@@ -66,7 +66,7 @@ describe.skipIf(executable === undefined && !forbidden)("in a browser", () => {
     await sandbox.advance(61);
     await page.getByText("Connected to Doorstep Courier").waitFor();
     expect(await page.title()).toContain("Doorstep Courier is connected");
-    await sandbox.settled();
+    await sandbox.waitUntilIdle();
     const events = received.map(jsonOf).map(({ event, action, connected }) => [event ?? action, connected]);
     expect(events).toHaveLength(3);
     expect(events).toEqual(

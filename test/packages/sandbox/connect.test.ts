@@ -26,7 +26,7 @@ const paylane = "/datasources/5d1f0a4e-6f0b-4c3e-9a53-0b6a1f6d0001";
 async function submit(environment: Environment, username: string, password = "test-password") {
   const session = await register(environment);
   const { location } = await visit(environment, `${session}${paylane}`, { username, password });
-  await environment.settled();
+  await environment.waitUntilIdle();
   return visit(environment, location);
 }
 
@@ -42,7 +42,7 @@ test("the link in the users' event opens that user's flow, until it expires", as
   const sandbox = await sandboxFor({ clock });
   await registerAll(sandbox, url);
   await sandbox.createUsers(1, { accountsPerUser: 0 });
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   const { data } = received.map(jsonOf)[0] as { data: { link: string } };
   const path = new URL(data.link).pathname;
   expect((await visit(sandbox, path)).status).toBe(200);
@@ -61,7 +61,7 @@ test.each([
   await registerAll(sandbox, url);
   const { location } = await visit(sandbox, `/connect${query}`, { name: "Ada" });
   await visit(sandbox, `${location}${paylane}`, { username: "test-user", password: "test-password" });
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   const announced = received.map((one) => jsonOf(one).event);
   expect(announced).toContain("update_account");
   expect(announced.filter((event) => event === "create_account")).toEqual(expected);

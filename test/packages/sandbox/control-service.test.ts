@@ -109,7 +109,7 @@ test("POST /shape gives events and answers the shape of a template, and takes it
   await send("POST", "/shape", { of: "data-answer", template: { items: "{{data}}" } });
   await send("POST", "/shape", { of: "account-answer", template: { state: "{{connected}}" } });
   const ids = await sandbox.createUsers(1, { companyAccounts: 1, accountsPerUser: 0 });
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   const [user] = received.filter(({ path }) => path === "/hook/users").map(jsonOf);
   const id = ids.users[0];
   expect(user).toEqual({ type: "user", who: { ref: id }, text: `user ${id}!`, none: null, n: [1] });
@@ -157,9 +157,9 @@ test("GET /deliveries shows the log, and a delivery is sent again", async () => 
   const { sandbox, send } = await benchFor();
   await registerAll(sandbox, url);
   sandbox.fireEvent("users", { a: 1 }, { maxAttempts: 1 });
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   sandbox.fireEvent("accounts", { b: 1 });
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   const given = { id: "1", kind: "users", status: "given-up", attempts: 1, lastStatus: 403 };
   expect((await send("GET", "/deliveries?status=given-up")).body).toMatchObject({ deliveries: [given] });
   expect((await send("GET", "/deliveries?limit=1")).body).toMatchObject({ deliveries: [given], next: "1" });
@@ -168,7 +168,7 @@ test("GET /deliveries shows the log, and a delivery is sent again", async () => 
     next: null,
   });
   expect((await send("POST", "/deliveries/1/resend")).status).toBe(200);
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   expect(received.map(jsonOf)).toEqual([{ a: 1 }, { b: 1 }, { a: 1 }]);
   expect((await send("GET", "/deliveries?kind=users")).body).toMatchObject({
     deliveries: [{ status: "delivered" }],

@@ -31,7 +31,7 @@ test("POST /users and POST /accounts choose the account alert", async () => {
     await create({ accountAlert: true }),
     await create({ company: true }),
   ];
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   const announced = received.map(jsonOf).filter(({ event }) => event === "create_account");
   expect(announced.map((event) => event.account_id)).toEqual([accounts[1]]);
   expect(sandbox.snapshot().accounts.slice(1)).toMatchObject([
@@ -48,13 +48,13 @@ test("POST /users and POST /accounts/{id} drop the events of what they do", asyn
   const { body } = await send("POST", "/users", { count: 2, drop: true });
   const [account] = (body as { accounts: string[] }).accounts;
   await send("POST", `/accounts/${account}`, { action: "disconnect", drop: true });
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   expect(received).toEqual([]);
   expect(sandbox.deliveries({ status: "dropped" })).toHaveLength(7);
   expect(sandbox.snapshot().accounts.map(({ connected }) => connected)).toEqual([false, true]);
 
   await send("POST", `/accounts/${account}`, { action: "reconnect" });
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   expect(received.map(jsonOf)).toMatchObject([{ event: "update_account", account_id: account }]);
 });
 
@@ -86,7 +86,7 @@ test("POST /accounts/{id}/fetches fetches new data, and announces each endpoint"
   const { accounts } = await sandbox.createUsers(1, { drop: true });
   const endpoints = ["income", "trips"];
   const answer = await send("POST", `/accounts/${accounts[0]}/fetches`, { endpoints });
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   expect(answer.status).toBe(200);
   expect(received.map(jsonOf).map(({ endpoint }) => endpoint)).toEqual(endpoints);
   expect(sandbox.snapshot().endpoints).toMatchObject(
@@ -107,7 +107,7 @@ test("POST /events fires any body, as often as asked", async () => {
     ],
   });
   expect(answer).toMatchObject({ status: 200, body: { deliveries: ["1", "2", "3", "4", "5"] } });
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   const bodies = received.map(({ body }) => body.toString("latin1")).sort();
   expect(bodies).toEqual(["\0\xff", "no JSON", '{"any":1}', '{"any":1}'].sort());
   expect(sandbox.deliveries().at(-1)).toMatchObject({ status: "dropped", attempts: 0 });

@@ -33,7 +33,7 @@ test("every date-time in answers and events is <date> <time> UTC, every id a UUI
     method: "POST",
     json: { endpoints: endpointNames },
   });
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   const paths = [
     "/api/v0.4/users",
     path,
@@ -109,7 +109,7 @@ test("an operator that follows the intended use ends with every account's data",
   const { accounts } = await sandbox.createUsers(5);
   for (let done = -1; done !== work.length; ) {
     done = work.length;
-    await sandbox.settled();
+    await sandbox.waitUntilIdle();
     await Promise.all(work);
   }
   expect(data.size).toBe(10);
@@ -128,7 +128,7 @@ test("a company account announces its connection and its updates", async () => {
   const path = `/api/company/v0.5/company-accounts/${companyAccounts[0]}`;
   const json = { endpoints: ["income"] };
   expect((await call(sandbox, `${path}/fetches`, { method: "POST", json })).status).toBe(202);
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   const announced = received.filter(({ path: at }) => at === "/hook/company-accounts").map(jsonOf);
   expect(announced.map(({ event }) => event).sort()).toEqual(["connect_account", "update_account"]);
   expect(announced.every(({ company_account_id: id }) => id === companyAccounts[0])).toBe(true);

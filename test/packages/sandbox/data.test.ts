@@ -168,7 +168,7 @@ test("some accounts can have a picture of over 400 KB in their profiles, the sam
     const path = `/api/v0.4/accounts/${id}/fetches`;
     await call(sandbox, path, { method: "POST", json: { endpoints: ["profile"] } });
   }
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   const sizes = accounts.map((id) => JSON.stringify(sandbox.data(id, "profile")).length);
   expect(sizes.map((size) => size > 400 * 1024)).toEqual([true, false, false]);
   const { body } = await call(sandbox, `/api/v0.4/accounts/${accounts[0]}/profile`);
@@ -182,7 +182,7 @@ test("data is updated over time in production too", async () => {
     sandbox.production?.snapshot().endpoints.find(({ endpoint }) => endpoint === "trips")?.version;
   expect(versionOf()).toBe(1);
   await sandbox.advance(86_401);
-  await sandbox.production?.settled();
+  await sandbox.production?.waitUntilIdle();
   expect(versionOf()).toBe(2);
 });
 
@@ -193,7 +193,7 @@ test("data is updated over time, which causes endpoint events for what lives", a
   const { accounts } = await sandbox.createUsers(2);
   const json = { endpoints: ["income", "profile"] };
   await call(sandbox, `/api/v0.4/accounts/${accounts[0]}/fetches`, { method: "POST", json });
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   const before = received.length;
   await sandbox.advance(2 * 86_400 + 60);
   const events = received.slice(before).map(jsonOf);

@@ -9,7 +9,7 @@ test("a failed delivery is tried again until it is accepted, and never after", a
   const sandbox = await sandboxFor();
   await registerAll(sandbox, url);
   sandbox.fireEvent("users", { a: 1 });
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   expect(received).toHaveLength(4);
   expect(new Set(received.map(({ body }) => body.toString()))).toEqual(new Set(['{"a":1}']));
   expect(sandbox.deliveries()).toMatchObject([{ status: "delivered", attempts: 4, lastStatus: 204 }]);
@@ -20,7 +20,7 @@ test("a delivery that meets a network failure is tried again, which can make dup
   const sandbox = await sandboxFor();
   await registerAll(sandbox, url);
   sandbox.fireEvent("users", { a: 1 });
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   expect(received.map(({ body }) => body.toString())).toEqual(['{"a":1}', '{"a":1}']);
   expect(sandbox.deliveries()).toMatchObject([{ status: "delivered", attempts: 2 }]);
 });
@@ -31,7 +31,7 @@ test("any body is delivered byte for byte, as often as asked, with headers in pl
   await registerAll(sandbox, url, { "X-Secret": "right" });
   const body = Buffer.from([0, 255, 10, 13, 128]);
   sandbox.fireEvent("accounts", body, { times: 3, headers: { "x-secret": "wrong" } });
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   expect(received).toHaveLength(3);
   for (const call of received) {
     expect(call.body.equals(body)).toBe(true);
@@ -44,7 +44,7 @@ test("an attempt that gets no answer in time has failed", async () => {
   const sandbox = await sandboxFor({ delivery: { timeoutMs: 1_000, firstRetryMs: 1, maxRetryMs: 1 } });
   await registerAll(sandbox, receiver.url);
   sandbox.fireEvent("users", {});
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   expect(sandbox.deliveries()).toMatchObject([{ status: "delivered" }]);
   expect(sandbox.deliveries()[0]?.attempts).toBeGreaterThan(1);
 });
@@ -52,7 +52,7 @@ test("an attempt that gets no answer in time has failed", async () => {
 test("events without a webhook are recorded as such, and never sent", async () => {
   const sandbox = await sandboxFor();
   sandbox.fireEvent("users", {});
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   expect(sandbox.deliveries()).toMatchObject([{ kind: "users", status: "unregistered", attempts: 0 }]);
 });
 
@@ -69,7 +69,7 @@ test("retries go on for three days and then the delivery is given up", async () 
   }
   expect(sandbox.deliveries()).toMatchObject([{ status: "pending" }]);
   clock.advance(hourMs);
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   expect(sandbox.deliveries()).toMatchObject([{ status: "given-up", lastStatus: 500 }]);
   expect(received.length).toBeGreaterThan(70);
   clock.advance(100 * hourMs);
@@ -97,7 +97,7 @@ test("an event can be limited in its attempts", async () => {
   const sandbox = await sandboxFor();
   await registerAll(sandbox, url);
   sandbox.fireEvent("users", {}, { maxAttempts: 2 });
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   expect(received).toHaveLength(2);
   expect(sandbox.deliveries()).toMatchObject([{ status: "given-up", attempts: 2 }]);
 });
@@ -107,7 +107,7 @@ test("a slow receiver holds up nobody: deliveries are made side by side, and eac
   const sandbox = await sandboxFor();
   await registerAll(sandbox, url);
   for (let index = 0; index < 300; index += 1) sandbox.fireEvent("accounts", { index });
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   const accepted = new Set(received.map(({ body }) => body.toString()));
   expect(accepted.size).toBe(300);
   expect(sandbox.deliveries().every(({ status }) => status === "delivered")).toBe(true);

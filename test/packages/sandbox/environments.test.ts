@@ -27,7 +27,7 @@ test("each environment has webhooks of its own", async () => {
   await registerAll(sandbox, one.url);
   await registerAll(production, other.url);
   await production.createUsers(1);
-  await production.settled();
+  await production.waitUntilIdle();
   expect([one.received.length, other.received.length]).toEqual([0, 3]);
 });
 

@@ -54,7 +54,7 @@ test("users, accounts, data, tokens, webhooks and the clock are as they were aft
     method: "POST",
     json: { endpoints: ["income", "profile"] },
   });
-  await first.settled();
+  await first.waitUntilIdle();
   first.disconnectAccount(accounts[1] ?? "");
   await first.advance(600);
   const [before, data] = [first.snapshot(), first.data(accounts[0] ?? "", "income")];
@@ -67,7 +67,7 @@ test("users, accounts, data, tokens, webhooks and the clock are as they were aft
   expect((await call(second, "/api/v0.4/users", { headers })).status).toBe(200);
   const seen = received.length;
   const { users } = await second.createUsers(1);
-  await second.settled();
+  await second.waitUntilIdle();
   expect(received.length).toBe(seen + 3);
   expect(before.users.map(({ id }) => id)).not.toContain(users[0]);
   await second.advance(3001);
@@ -88,13 +88,13 @@ test("an account alert that was chosen before a restart is chosen after it", asy
   const first = await startSandbox({ directory });
   await registerAll(first, url);
   const session = await post(`${first.baseUrl}/connect?account_alert=false`, { name: "Ada" });
-  await first.settled();
+  await first.waitUntilIdle();
   await first.close();
   const second = await sandboxFor({ directory });
   const paylane = "datasources/5d1f0a4e-6f0b-4c3e-9a53-0b6a1f6d0001";
   const credentials = { username: "test-user", password: "test-password" };
   await post(`${second.baseUrl}${session}/${paylane}`, credentials);
-  await second.settled();
+  await second.waitUntilIdle();
   const announced = received.map(jsonOf).map(({ event, action }) => event ?? action);
   expect(announced).toEqual(["create_user", "update_account"]);
 });

@@ -15,7 +15,7 @@ test.each(Object.entries(webhookPaths))("the webhook for %s gets its events", as
   expect(JSON.stringify(answer.body)).not.toContain("abc");
   const all = ["users", "accounts", "endpoints", "company-accounts"] as const;
   for (const each of all) sandbox.fireEvent(each, { announced: each });
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   expect(received).toHaveLength(1);
   expect(received[0]).toMatchObject({
     method: "PUT",
@@ -33,7 +33,7 @@ test("a PUT replaces the webhook as a whole", async () => {
   await put({ url: first.url, method: "PUT", headers: { "x-one": "1" } });
   await put({ url: second.url, method: "POST", headers: {} });
   sandbox.fireEvent("users", {});
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   expect(first.received).toEqual([]);
   expect(second.received).toHaveLength(1);
   expect(second.received[0]?.method).toBe("POST");
@@ -83,7 +83,7 @@ test("bodies are signed when the webhook has a secret", async () => {
     json: { url, method: "POST", headers: {}, secret: "key" },
   });
   sandbox.fireEvent("users", "raw body");
-  await sandbox.settled();
+  await sandbox.waitUntilIdle();
   const expected = createHmac("sha512", "key").update("raw body").digest("base64");
   expect(received[0]?.headers["x-signature"]).toBe(expected);
 });

@@ -37,8 +37,8 @@ describe("a message of the contract", () => {
 
   it.each(["a later release's type", "toString"])("of the unknown type %s is reported as such", (type) => {
     const later = { ...message, type, data: undefined };
-    const { data: _, ...told } = later;
-    expect(read(later)).toEqual({ as: "unknown", message: told });
+    const { data: _, ...announced } = later;
+    expect(read(later)).toEqual({ as: "unknown", message: announced });
   });
 });
 

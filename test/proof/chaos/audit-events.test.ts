@@ -72,10 +72,10 @@ describe("the account of a run", () => {
 
   it("takes an event for lost whose consequence is missing, and does not close where none explains a loss", () => {
     const sent = [call("event-1", 202, ["user-1"]), call("event-2", 202, ["user-2"])];
-    const losses = ["user user-1 is missing", "data set x/y is missing"];
+    const losses = ["user user-1 is missing", "document x/y is missing"];
     const result = account({ ...nothing, sent, stored: new Set(["event-1", "event-2"]), losses });
     expect(result.lostEvents).toEqual(new Map([["event-1", "user user-1 is missing"]]));
-    expect(result.unaccounted).toEqual(["data set x/y is missing"]);
+    expect(result.unaccounted).toEqual(["document x/y is missing"]);
   });
 
   it("counts what was stored and then erased as stored", () => {

@@ -69,9 +69,9 @@ describe("every event", () => {
     const simulation = await simulationWithEvents();
     await comeToRest(simulation);
     const events = [...simulation.provider.webhooks];
-    const told = () =>
+    const announced = () =>
       simulation.subscribers.map((name) => simulation.queue(name).messages.map(({ body }) => body));
-    const before = told();
+    const before = announced();
     const contents = accountIds.map((id) =>
       simulation.table.contentOf({ kind: "account", id }, { endpoint: "income" }),
     );
@@ -81,7 +81,7 @@ describe("every event", () => {
       await deliver(simulation, webhook);
     await comeToRest(simulation);
 
-    expect(told()).toEqual(before);
+    expect(announced()).toEqual(before);
     expect(
       accountIds.map((id) => simulation.table.contentOf({ kind: "account", id }, { endpoint: "income" })),
     ).toEqual(contents);

@@ -18,8 +18,8 @@ describe("a document that is read again", () => {
     world.provider.change(income, 0);
     world.provider.announce(income, true, world.isoTime);
     comeToRest(world);
-    const told = world.announcements.filter(({ digest }) => digest !== undefined);
-    expect(told).toHaveLength(1);
+    const announced = world.announcements.filter(({ digest }) => digest !== undefined);
+    expect(announced).toHaveLength(1);
     expect(world.provider.reads).toBe(2);
   });
 });

@@ -155,7 +155,7 @@ function flow(id: string, [x1, y1]: Point, [x2, y2]: Point): Flow {
 }
 
 /** The way that something takes through the picture which has just happened. */
-export function wayOf(
+export function pathOf(
   { what, type = "" }: Happening,
   subscribers: readonly string[],
 ): readonly (readonly string[])[] {

@@ -4,7 +4,7 @@ import type { QueueStatus } from "../../../status/queue-status.ts";
 import { number, span } from "../format.ts";
 import { onHappening } from "../live.ts";
 import { useStage } from "../stage.ts";
-import { type Box, pictureOf, wayOf } from "./pipeline-layout.ts";
+import { type Box, pathOf, pictureOf } from "./pipeline-layout.ts";
 
 type Props = {
   readonly queues: readonly QueueStatus[];
@@ -26,7 +26,7 @@ export function Pipeline({ queues, provider }: Props) {
   useEffect(() => {
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) return undefined;
     return onHappening((happening) => {
-      for (const way of wayOf(happening, names)) void run(dots.current, way);
+      for (const way of pathOf(happening, names)) void run(dots.current, way);
     });
   }, [names]);
   const queueOf = new Map(queues.map((queue) => [queue.name, queue]));

@@ -27,8 +27,8 @@ export function Provider() {
         <Action
           label="Reconcile now"
           path="/api/provider/reconcile"
-          says={({ listed, gap }) =>
-            `Compared ${String(listed)} users; missing or in conflict: ${String(gap)}.`
+          says={({ listed, drift }) =>
+            `Compared ${String(listed)} users; missing or in conflict: ${String(drift)}.`
           }
         />
         <Command line="npx income-events reconcile now" />

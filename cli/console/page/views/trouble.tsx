@@ -93,8 +93,8 @@ export function Trouble() {
           <Action
             label="Reconcile now"
             path="/api/trouble/reconcile"
-            says={({ listed, gap }) =>
-              `Compared ${String(listed)} users; missing or in conflict: ${String(gap)}.`
+            says={({ listed, drift }) =>
+              `Compared ${String(listed)} users; missing or in conflict: ${String(drift)}.`
             }
           />
         </Panel>

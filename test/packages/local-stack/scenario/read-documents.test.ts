@@ -25,7 +25,7 @@ const reader = {
 /** Reads a document that is answered with these answers one after the other. */
 async function readThe(
   answers: readonly Answered[],
-  told: Partial<AnnouncedDocument> = {},
+  announced: Partial<AnnouncedDocument> = {},
   isErased = false,
 ) {
   const left = [...answers];
@@ -33,7 +33,7 @@ async function readThe(
     const answer = left.shift();
     return new Response(answer?.text, { status: answer?.status ?? 500 });
   });
-  const document = { subject: "account/a/income", href, sha256, isNewest: true, ...told };
+  const document = { subject: "account/a/income", href, sha256, isNewest: true, ...announced };
   const { read, missing } = await readDocuments([document], reader, () => isErased);
   return { read, missing: missing.map((reason) => reason.replace(/^.*by reader: /, "")) };
 }
@@ -70,7 +70,7 @@ describe("the scenario reads each document that was announced to a subscriber", 
     ["other bytes", [{ status: 200, text: "{}" }], "other bytes"],
     ["a refusal", [{ status: 403, text: "{}" }], "answered 403"],
     ["nothing for the newest version", [problem("not-found")], "gone"],
-    ["a newer version, of which no message told", [problem("version-not-kept")], "replaced"],
+    ["a newer version, which no message announced", [problem("version-not-kept")], "replaced"],
   ])("misses a document that is answered with %s", async (_, answers, reason) => {
     expect(await readThe(answers)).toEqual({ read: 0, missing: [reason] });
   });
