@@ -88,11 +88,11 @@ describe("a repair of a state", () => {
   });
 
   it("asks where an answer is awaited, and announces the answer where that came last", () => {
-    const contradicted = applied([eventOf("account.connected"), eventOf("account.disconnected")]);
-    expect(followsOf(repairsOfState(contradicted, true))).toEqual(["call fetchState"]);
+    const conflicting = applied([eventOf("account.connected"), eventOf("account.disconnected")]);
+    expect(followsOf(repairsOfState(conflicting, true))).toEqual(["call fetchState"]);
     const answered = applyProviderAnswer(
-      contradicted,
-      contradicted.version,
+      conflicting,
+      conflicting.version,
       { found: true, connected: false },
       { at },
     );

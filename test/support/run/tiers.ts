@@ -27,7 +27,7 @@ const pure = [
   "test/proof/chaos/{audit-events,crash-points,fault-schedule,judge-run}.test.ts",
   "test/proof/{model,outage}/**/*.test.ts",
   "test/security/prototype-pollution.test.ts",
-  "test/tools/{lockfile,slow-tests}.test.ts",
+  "test/tools/{lockfile,slow-tests,vocabulary}.test.ts",
 ];
 
 /** In the folders above, and yet with an engine, a server, a process or a module in the place of another. */
