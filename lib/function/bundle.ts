@@ -36,11 +36,12 @@ const options = {
 
 /**
  * What in a function takes the place of a module that makes its start long. Lambda gives credentials in the environment,
- * and the SDK's chain that looks for others costs a third of a start.
+ * and the SDK's chain that looks for others costs a third of a start; its event streams, which no function has, an eighth.
  */
 const lighter = {
   "@aws-sdk/credential-provider-node": "./adapters/aws/environment-credentials.ts",
   "node:process": "./adapters/aws/process-object.ts",
+  "@smithy/core/event-streams": "./adapters/aws/no-event-streams.ts",
 };
 
 /** Where Node finds what is imported lazily, in a bundle as in the repository. */

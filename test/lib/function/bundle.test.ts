@@ -84,6 +84,13 @@ describe("the bundle of each function", () => {
     }
   });
 
+  it("holds no event streams, for which each module of the SDK would be kept whole", () => {
+    for (const [, built] of bundles) {
+      expect(built.inputs.filter((input) => input.includes("/event-streams/"))).toEqual([]);
+      expect(codeOf(built)).not.toContain("MessageDecoderStream");
+    }
+  });
+
   it.each(["http", "process", "http2"])(
     "does not import node:%s, which would make its start long",
     (name) => {
