@@ -14,6 +14,7 @@ import { findErased } from "../../adapters/erasure/tombstones.ts";
 import { keptPages } from "../../adapters/s3/kept-pages.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { messageVisibility } from "../../adapters/sqs/message-visibility.ts";
+import { sharedSends } from "../../adapters/sqs/shared-sends.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { numberOf } from "../../domain/core/parse.ts";
 import { parseRetrySettings } from "../../domain/core/retry.ts";
@@ -58,7 +59,7 @@ const handle = fetcher({
     patienceInSeconds: 0,
     askRefresh: backgroundInvoker(variable("REFRESH_FUNCTION_NAME")),
   }),
-  send: sqsSender(sqs),
+  send: sharedSends(sqsSender(sqs)),
   hide: messageVisibility(sqs),
   queues: {
     fetch: { url: variable("FETCH_QUEUE_URL"), deadLetterUrl: variable("DEAD_LETTER_QUEUE_URL") },

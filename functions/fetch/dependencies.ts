@@ -5,7 +5,7 @@ import type { FindErased } from "../../adapters/erasure/tombstones.ts";
 import type { Call } from "../../adapters/provider/with-token.ts";
 import type { KeptPages } from "../../adapters/s3/kept-pages.ts";
 import type { Hide } from "../../adapters/sqs/message-visibility.ts";
-import type { Send } from "../../adapters/sqs/sqs-sender.ts";
+import type { SharedSend } from "../../adapters/sqs/shared-sends.ts";
 import type { ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Gate } from "../runtime/provider-calls.ts";
@@ -27,7 +27,7 @@ export type FetcherDependencies = {
   readonly call: Call;
   /** Throws what a call would throw, where that is known without one. */
   readonly gate: Gate;
-  readonly send: Send;
+  readonly send: SharedSend;
   readonly hide: Hide;
   readonly queues: TaskQueues;
   readonly provider: ProviderSettings;

@@ -18,19 +18,15 @@ import type { Gate } from "../runtime/provider-calls.ts";
 import type { Delivered, Delivery } from "./delivered-tasks.ts";
 import { type PagesDependencies, readPages } from "./read-pages.ts";
 import type { TaskResult } from "./task-result.ts";
-import type { Seat } from "./write-barrier.ts";
 
 export type DocumentDependencies = PagesDependencies & {
   readonly documents: DocumentStore;
   readonly findErased: FindErased;
   readonly gate: Gate;
   readonly clock: ServiceClock;
-  /** Among the documents of the batch. */
-  readonly seat: Seat;
+  /** Resolves when the calls of the batch are over, too, or after a time. */
+  readonly untilReady: () => Promise<void>;
 };
-
-/** So long a quick call's write waits for slower ones: longer than calls usually differ, and not what anybody notices. */
-const heldInMillis = 500;
 
 type Task = DeliveredTask & Delivery & { readonly task: DocumentTask };
 
@@ -103,9 +99,8 @@ type NextDocument = {
 
 async function save(
   { known, next, content }: NextDocument,
-  { documents, seat, timeLeft }: DocumentDependencies,
+  { documents, untilReady }: DocumentDependencies,
 ): Promise<Written> {
-  const untilReady = () => seat.arrive(Math.min(heldInMillis, timeLeft()));
   const reload = async () => (await documents.load(next.subject, next))?.document;
   try {
     const outcome = await documents.save(known, next, content, untilReady);

@@ -7,20 +7,24 @@ import { oneAtATime } from "../runtime/one-at-a-time.ts";
 import { wholeSqsBatch } from "../runtime/sqs-batch.ts";
 import { type Delivered, readDelivered } from "./delivered-tasks.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
-import { fetchDocument } from "./fetch-document.ts";
+import { type DocumentDependencies, fetchDocument } from "./fetch-document.ts";
 import { fetchState } from "./fetch-state.ts";
 import { postpone } from "./postpone.ts";
 import type { PagesDependencies } from "./read-pages.ts";
 import { startFetch } from "./start-fetch.ts";
 import type { TaskResult } from "./task-result.ts";
 import { verifyStart } from "./verify-start.ts";
-import { type Seat, writeBarrier } from "./write-barrier.ts";
+import { writeBarrier } from "./write-barrier.ts";
 
 /** What Lambda says of an invocation. */
 type Invocation = Pick<Context, "getRemainingTimeInMillis">;
 
 /** Its calls end in the function's time. */
 type TimedDependencies = FetcherDependencies & Pick<PagesDependencies, "inTurn" | "timeLeft">;
+type GroupDependencies = TimedDependencies & Pick<DocumentDependencies, "untilReady">;
+
+/** So long who was quick waits for slower calls: longer than calls usually differ, and not what anybody notices. */
+const heldInMillis = 500;
 
 /** Does the tasks of the fetch queue: starts data fetches, reads documents, asks for states, verifies starts. */
 export function fetcher(
@@ -42,9 +46,12 @@ async function performAll(
 ): Promise<readonly (Failure | undefined)[]> {
   const { groups, unreadable } = readDelivered(records);
   const failures = new Map(unreadable);
-  const takeSeat = writeBarrier(groups.filter((group) => group.some(isOfDocument)).length);
+  const takeSeat = writeBarrier(groups.length);
   const performed = groups.map(async (group) => {
-    for (const [index, result] of (await performGroup(group, dependencies, takeSeat)).entries()) {
+    const seat = takeSeat();
+    const untilReady = () => seat.arrive(Math.min(heldInMillis, dependencies.timeLeft()));
+    const results = await performGroup(group, { ...dependencies, untilReady }).finally(seat.leave);
+    for (const [index, result] of results.entries()) {
       const delivered = group[index];
       if (delivered === undefined) continue;
       if (typeof result === "object") failures.set(delivered.delivery.messageId, result);
@@ -57,19 +64,15 @@ async function performAll(
 
 async function performGroup(
   group: readonly Delivered[],
-  dependencies: TimedDependencies,
-  takeSeat: () => Seat,
+  dependencies: GroupDependencies,
 ): Promise<readonly TaskResult[]> {
   const documents = group.filter(isOfDocument);
   if (documents.length > 0) {
-    const seat = takeSeat();
     try {
-      return await fetchDocument(documents, { ...dependencies, seat });
+      return await fetchDocument(documents, dependencies);
     } catch (error) {
       const failure = failureOf(error);
       return group.map(() => failure);
-    } finally {
-      seat.leave();
     }
   }
   const results: TaskResult[] = [];
@@ -83,7 +86,7 @@ function isOfDocument(delivered: Delivered): delivered is Delivered<DocumentTask
 
 async function performOne(
   { task, delivery }: Delivered,
-  dependencies: TimedDependencies,
+  dependencies: GroupDependencies,
 ): Promise<TaskResult> {
   switch (task.task) {
     case "startFetch":

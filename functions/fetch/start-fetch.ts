@@ -1,6 +1,5 @@
 import type { ApiAnswer } from "../../adapters/provider/provider-api.ts";
-import type { Outgoing } from "../../adapters/sqs/sqs-sender.ts";
-import { FailureError, failureOf } from "../../domain/core/failures.ts";
+import { type Failure, FailureError, failureOf } from "../../domain/core/failures.ts";
 import { fillBody, fillPath } from "../../domain/fetch/provider-settings.ts";
 import {
   documentTask,
@@ -13,10 +12,14 @@ import {
 import { fetchTaskMessage } from "../runtime/fetch-task-message.ts";
 import type { Delivered, Delivery } from "./delivered-tasks.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
+import type { DocumentDependencies } from "./fetch-document.ts";
 import type { TaskResult } from "./task-result.ts";
 
 /** SQS: a message is delayed at most 15 minutes. */
 const longestDelayInSeconds = 900;
+
+/** A batch's checks wait for each other, to be sent with one request. */
+type StartDependencies = FetcherDependencies & Pick<DocumentDependencies, "untilReady">;
 
 /**
  * Starts a data fetch for an account that became connected, and has it verified later that events answered; where the
@@ -25,7 +28,7 @@ const longestDelayInSeconds = 900;
  */
 export async function startFetch(
   { task, delivery }: Delivered<StateTask>,
-  dependencies: FetcherDependencies,
+  dependencies: StartDependencies,
 ): Promise<TaskResult> {
   const { subject } = task;
   const { call, provider, startEndpoints, versionedRecords, findErased } = dependencies;
@@ -55,11 +58,7 @@ export async function requestDocuments(
   // The message is named, so that SQS drops none of later `since` for one that it took before.
   const cause = { cause: `start.${version}.${delivery.messageId}`, correlationId, userId };
   const tasks = endpoints.map((endpoint) => documentTask(subject, { endpoint }, delivery.sentAt, cause));
-  await sendAll(
-    queues.fetch.url,
-    tasks.map((task) => fetchTaskMessage(task)),
-    send,
-  );
+  assertSent(await send(queues.fetch.url, tasks.map(fetchTaskMessage)));
 }
 
 /**
@@ -74,18 +73,14 @@ function asStarted(error: unknown): ApiAnswer {
 
 async function sendCheck(
   check: FetchTask,
-  { send, queues, readAfterSeconds }: FetcherDependencies,
+  { send, queues, readAfterSeconds, untilReady }: StartDependencies,
 ): Promise<void> {
   const delayInSeconds = Math.min(longestDelayInSeconds, Math.ceil(readAfterSeconds));
-  await sendAll(queues.checks.url, [{ body: writeTask(check), delayInSeconds }], send);
+  assertSent(await send(queues.checks.url, [{ body: writeTask(check), delayInSeconds }], untilReady));
 }
 
 /** @throws where one is not sent: the task comes again and sends all once more, which is better than that one is lost */
-async function sendAll(
-  queueUrl: string,
-  messages: readonly Outgoing[],
-  send: FetcherDependencies["send"],
-): Promise<void> {
-  const failed = (await send(queueUrl, messages)).find((failure) => failure !== undefined);
+function assertSent(outcomes: readonly (Failure | undefined)[]): void {
+  const failed = outcomes.find((failure) => failure !== undefined);
   if (failed !== undefined) throw new FailureError(failed);
 }

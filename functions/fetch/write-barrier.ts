@@ -1,13 +1,13 @@
-/** One of several who write together. */
-export type Seat = {
-  /** Waits until all others are here too, or gone; at most so many milliseconds after the first who waits came. */
+/** One of several who write, or send, together. */
+type Seat = {
+  /** Waits until all others are here too, or gone; at most so many milliseconds after the first who waits came. Once. */
   readonly arrive: (holdInMillis: number) => Promise<void>;
   /** Will not come, or was here. */
   readonly leave: () => void;
 };
 
 /**
- * Holds those whose calls were quick until the others' are over, so that they write with one request. An invocation lasts
+ * Holds those whose calls were quick until the others' are over, so that they share one request. An invocation lasts
  * as long as its slowest call anyway.
  * @param count how many there are; each takes a seat of its own
  */
@@ -34,6 +34,11 @@ export function writeBarrier(count: number): () => Seat {
       leave,
       arrive: (holdInMillis) =>
         new Promise((resolve) => {
+          // Who comes again comes later than the others.
+          if (!isExpected) {
+            resolve();
+            return;
+          }
           waiting.push(resolve);
           timer ??= setTimeout(release, Math.max(0, holdInMillis));
           leave();

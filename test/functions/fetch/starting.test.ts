@@ -96,6 +96,24 @@ await describeOnTables("the fetcher", (tables) => {
       expect(await requested()).toEqual([]);
     });
 
+    test("sends the checks of a batch with one request", async () => {
+      const first = fixture.subject;
+      fixture.subject = { kind: "account", id: randomUUID() };
+      await put();
+      const both = Promise.withResolvers<void>();
+      fixture.remote.answer = async (_, count) => {
+        if (count === 2) both.resolve();
+        await both.promise;
+        return { status: 202, json: {} };
+      };
+      await fixture.tasks.send([start(), { ...start(), subject: first }]);
+      const requests = () => fixture.system.calls().get("test sqs:SendMessageBatch") ?? 0;
+      const before = requests();
+      expect(await fixture.tasks.deliver(fetcherOf(started), seenNow())).toMatchObject({ left: [] });
+      expect(requests() - before).toBe(1);
+      expect(await fixture.checks.depth()).toMatchObject({ delayed: 2 });
+    });
+
     test("whose check can't be sent is started again", async () => {
       fixture.remote.answer = () => ({ status: 202, json: {} });
       const working = fixture.system.fail("sqs:SendMessageBatch", fixture.checks.queue.url.split("/").at(-1));

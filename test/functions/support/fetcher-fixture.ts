@@ -19,6 +19,7 @@ import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
 import { tokenRefusals } from "../../../adapters/secrets/token-refusals.ts";
 import { parseTokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { messageVisibility } from "../../../adapters/sqs/message-visibility.ts";
+import { sharedSends } from "../../../adapters/sqs/shared-sends.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import type { DataName } from "../../../domain/fetch/document-name.ts";
@@ -140,7 +141,7 @@ export function fetcherFixture(tables: string) {
         refusals,
       ),
       gate: breaker.gate,
-      send: sqsSender(system.sqs),
+      send: sharedSends(sqsSender(system.sqs)),
       hide: messageVisibility(system.sqs),
       queues: { fetch: tasks.queue, checks: checks.queue },
       provider: settings,

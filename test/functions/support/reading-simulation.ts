@@ -6,7 +6,6 @@ import { type DocumentTask, documentTask } from "../../../domain/fetch/task.ts";
 import type { Delivered } from "../../../functions/fetch/delivered-tasks.ts";
 import { type DocumentDependencies, fetchDocument } from "../../../functions/fetch/fetch-document.ts";
 import type { TaskResult } from "../../../functions/fetch/task-result.ts";
-import { writeBarrier } from "../../../functions/fetch/write-barrier.ts";
 import { account } from "../../domain/samples.ts";
 
 /** What is done otherwise than ours, to show that a law notices. */
@@ -189,7 +188,7 @@ export class ReadingSimulation {
     };
     return {
       ...onePage,
-      seat: writeBarrier(1)(),
+      untilReady: async () => undefined,
       documents,
       clock: () =>
         this.#mutation === "a clock is an hour ahead" && this.#upTo(3) === 0
