@@ -39,21 +39,30 @@ export type PreflightCheck = {
  * @throws CommandError where no region is set, and what AWS answers to credentials that it does not accept
  */
 export async function openAccount(): Promise<Account> {
-  using made = new DisposableStack();
-  const owned = <T extends { destroy(): void }>(client: T) => made.adopt(client, () => client.destroy());
-  const sts = owned(new STSClient({}));
-  const region = await sts.config.region().catch(() => {
-    throw new CommandError("usage", "No region is set. Set AWS_REGION to that of the stage.");
-  });
-  const { Account: id = "" } = await sts.send(new GetCallerIdentityCommand({}));
+  const sts = new STSClient({});
+  try {
+    const region = await sts.config.region().catch(() => {
+      throw new CommandError("usage", "No region is set. Set AWS_REGION to that of the stage.");
+    });
+    const { Account: id = "" } = await sts.send(new GetCallerIdentityCommand({}));
+    return { id, region, ...openClients() };
+  } finally {
+    sts.destroy();
+  }
+}
+
+/** Node 22, which the commands run on too, has no `DisposableStack`. */
+function openClients(): Omit<Account, "id" | "region"> {
   const clients = {
-    cloudFormation: owned(new CloudFormationClient({})),
-    kms: owned(new KMSClient({})),
-    lambda: owned(new LambdaClient({})),
-    logs: owned(new CloudWatchLogsClient({})),
-    quotas: owned(new ServiceQuotasClient({})),
-    sns: owned(new SNSClient({})),
+    cloudFormation: new CloudFormationClient({}),
+    kms: new KMSClient({}),
+    lambda: new LambdaClient({}),
+    logs: new CloudWatchLogsClient({}),
+    quotas: new ServiceQuotasClient({}),
+    sns: new SNSClient({}),
   };
-  const open = made.move();
-  return { id, region, ...clients, [Symbol.dispose]: () => open.dispose() };
+  const end = () => {
+    for (const client of Object.values(clients)) client.destroy();
+  };
+  return { ...clients, [Symbol.dispose]: end };
 }

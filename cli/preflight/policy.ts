@@ -1,3 +1,4 @@
+import { escapePattern } from "../../domain/core/escape-pattern.ts";
 import { fieldsOf, isFields, parseJson } from "../../domain/core/parse.ts";
 
 type Statement = {
@@ -26,7 +27,7 @@ export function allows(statements: readonly Statement[], principal: string, acti
 
 /** Names of actions are compared without case; `*` stands for anything. */
 function matches(pattern: string, action: string): boolean {
-  const parts = pattern.split("*").map((part) => RegExp.escape(part));
+  const parts = pattern.split("*").map(escapePattern);
   return new RegExp(`^${parts.join(".*")}$`, "i").test(action.replace(/\*$/, ""));
 }
 

@@ -1,3 +1,4 @@
+import { escapePattern } from "../core/escape-pattern.ts";
 import { decodeUtf8 } from "./envelope.ts";
 import { isTooDeep } from "./json-source.ts";
 import type { MappedHeaders } from "./mapping-source.ts";
@@ -18,7 +19,7 @@ export type CredentialFields = {
 
 /** @param names of fields, in any case */
 export function credentialFields(names: readonly string[]): CredentialFields {
-  const any = names.map((name) => RegExp.escape(name)).join("|");
+  const any = names.map(escapePattern).join("|");
   const pattern = new RegExp(`"(${any})"|\\\\u`, "i");
   return {
     names: new Set(names.map((name) => name.toLowerCase())),

@@ -1,3 +1,4 @@
+import { escapePattern } from "../core/escape-pattern.ts";
 import { isUuid } from "../event/canonical-id.ts";
 import { nameOf, type Subject } from "../event/subjects.ts";
 
@@ -22,7 +23,7 @@ export function textMentions(subject: Subject): (text: string) => boolean {
   const forms = [
     ...new Set([id, JSON.stringify(id).slice(1, -1), nameOf(subject).slice(subject.kind.length + 1)]),
   ];
-  const any = forms.map(RegExp.escape).join("|");
+  const any = forms.map(escapePattern).join("|");
   const pattern = unmistakable.test(id)
     ? `(?<![\\w-])(?:${any})(?![\\w-])`
     : `(?<=["/])(?:${any})(?=["/\\\\])`;
