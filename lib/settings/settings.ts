@@ -68,9 +68,14 @@ function onOneLine(text: string): string {
   );
 }
 
-/** A stage's settings as they are written. @throws SettingsError where the file is not there, or no JSON */
+/**
+ * A stage's settings as they are written, whatever an editor begins the file and ends its lines with.
+ * @throws SettingsError where the file is not there, or no JSON
+ */
 export function readSettings(stage: string, file: string): unknown {
-  const text = readText(file, stage);
+  const text = readText(file, stage)
+    .replace(/^\uFEFF/, "")
+    .replaceAll("\r\n", "\n");
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { loadSettings, parseSettings, settingsDigest } from "../../../lib/settings/settings.ts";
 import { productionSettings } from "../synthesized.ts";
 import { messageOf } from "./faults.ts";
+import { settingsInError } from "./settings-in-error.ts";
 
 const stages = join(import.meta.dirname, "../../../stages");
 
@@ -39,6 +40,42 @@ describe("settings files", () => {
     const file = join(directory, "broken.json");
     writeFileSync(file, "{");
     expect(messageOf(() => loadSettings("dev", stages, file))).toContain(`${file}: not JSON`);
+  });
+});
+
+describe("settings files as an editor on Windows writes them", () => {
+  const directory = mkdtempSync(join(tmpdir(), "settings of windows "));
+  afterAll(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, "stage.json");
+  const read = (text: string) => {
+    writeFileSync(file, text);
+    return loadSettings("test", directory, file);
+  };
+  const asWindows = (text: string) => `\uFEFF${text.replaceAll("\n", "\r\n")}`;
+  /** Over several lines, as a person writes it. */
+  const linesOf = (written: object) => JSON.stringify({ production: false, ...written }, undefined, 2);
+
+  it("are the same settings", () => {
+    for (const name of readdirSync(stages).filter((each) => each !== "prod.json")) {
+      const text = readFileSync(join(stages, name), "utf8");
+      expect(read(asWindows(text))).toEqual(read(text));
+    }
+  });
+
+  it("are refused in the same words", () => {
+    for (const [_, written] of settingsInError) {
+      const text = linesOf(written);
+      const message = messageOf(() => read(text));
+      expect(message).toContain(file);
+      expect(messageOf(() => read(asWindows(text)))).toBe(message);
+    }
+  });
+
+  it("are refused in the same words where they are no JSON, with the same line and column", () => {
+    const text = linesOf({ tracing: "off" }).replace(",", "");
+    const message = messageOf(() => read(text));
+    expect(message).toMatch(/not JSON \(.*line 3 column \d+/);
+    expect(messageOf(() => read(asWindows(text)))).toBe(message);
   });
 });
 
