@@ -1,11 +1,16 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { App, Stack, Tags } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import * as iam from "aws-cdk-lib/aws-iam";
 import * as kms from "aws-cdk-lib/aws-kms";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import * as sns from "aws-cdk-lib/aws-sns";
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { IncomeEvents, type PipelineOptions } from "../../lib/construct/income-events.ts";
+import { messageOf } from "./settings/faults.ts";
+import { settingsInError } from "./settings/settings-in-error.ts";
 import { productionSettings } from "./synthesized.ts";
 
 const codeOf = () => lambda.Code.fromInline("// stand-in");
@@ -148,5 +153,41 @@ describe("the construct in a stack of an app", () => {
     template.hasResourceProperties("AWS::Logs::MetricFilter", {
       MetricTransformations: [{ MetricName: "EventsStored", MetricNamespace: "Mine-Events" }],
     });
+  });
+});
+
+describe("the construct of a settings file", () => {
+  const directory = mkdtempSync(join(tmpdir(), "settings of a construct "));
+  afterAll(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, "stage.json");
+  const fromFile = (written: object, stage = "test") =>
+    appWith((stack) => {
+      writeFileSync(file, JSON.stringify(written));
+      const props = { stage, file, codeOf };
+      IncomeEvents.fromSettingsFile(stack, "Events", props);
+    });
+
+  it("is the one of the same properties", () => {
+    for (const written of [minimal, productionSettings])
+      expect(fromFile(written).toJSON()).toEqual(appWith((_, add) => add("Events", written)).toJSON());
+  });
+
+  it("refuses all that the properties are refused for, in the same words, and names the file", () => {
+    for (const [, wrong] of settingsInError) {
+      const written = { production: false, ...wrong };
+      const ofProperties = messageOf(() => appWith((_, add) => add("Events", written)));
+      expect(ofProperties).toContain("Settings in the test:");
+      expect(messageOf(() => fromFile(written))).toBe(ofProperties.replace("in the test:", `in ${file}:`));
+    }
+  });
+
+  it("refuses a stage's name as the properties do, and says which file is not there", () => {
+    expect(() => fromFile(minimal, "Prod_1")).toThrow(
+      'stage: is "Prod_1"; name it in lower-case letters, digits and "-", at most 20',
+    );
+    const lost = { stage: "test", file: join(directory, "lost.json"), codeOf };
+    expect(() => appWith((stack) => void IncomeEvents.fromSettingsFile(stack, "Events", lost))).toThrow(
+      /Settings of stage test: can't read \S.*lost\.json/,
+    );
   });
 });
