@@ -70,6 +70,22 @@ const planted = [
     says: /docs\/guide\/events\.md: is stale; run npm run docs/,
   },
   {
+    mistake: "a method that is gone, which apps rely on",
+    file: "lib/construct/subscriber.ts",
+    find: "  /** Lets somebody receive and delete the messages, and decrypt them. */",
+    put: "  /** @internal */",
+    step: "docs",
+    says: /docs\/reference\/construct-api\.md: is stale; run npm run docs/,
+  },
+  {
+    mistake: "an export that no app was promised",
+    file: "lib/index.ts",
+    find: "export { Subscriber }",
+    put: 'export { nameInstance } from "./instance.ts";\nexport { Subscriber }',
+    step: "docs",
+    says: /docs\/reference\/construct-api\.md: is stale; run npm run docs/,
+  },
+  {
     mistake: "a type that does not fit",
     file: "domain/event/events.ts",
     find: 'export const webhookKinds = ["users",',
