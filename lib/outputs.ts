@@ -23,6 +23,7 @@ import type { OverflowStorage } from "./storage/overflow-storage.ts";
 import type { TokenSecret, WebhookSecret } from "./storage/secrets.ts";
 
 type OutputParts = {
+  readonly stage: string;
   readonly settings: Settings;
   /** Of the settings as they were written. */
   readonly digest: string;
@@ -59,6 +60,7 @@ export function addOutputs(scope: Construct, parts: OutputParts): void {
     add(`${name}DeadLetterQueueUrl`, deadLetterQueue.queueUrl, `Dead letters of ${what}`);
   };
 
+  add("Stage", parts.stage, "Names the pipeline in its messages and to the commands");
   add("WebhooksUrl", parts.webhooksUrl, "Webhooks are sent below this address, one path for each kind");
   if (parts.domain !== undefined) {
     add("WebhooksDomainTarget", parts.domain.target, "Where the DNS record of the webhooks' name must lead");

@@ -178,7 +178,7 @@ function buildSecond(scope: Construct, { stage, digest, ...props }: PipelineProp
       ? new Dashboard(scope, "Dashboard", { ...parts, relay, reconciliation, throttles })
       : undefined;
   const made = { relay, readApi, registration, reconciliation, archive, dashboard };
-  addOutputs(scope, { ...parts, ...made, settings, digest: digest() });
+  addOutputs(scope, { ...parts, ...made, stage, settings, digest: digest() });
   if (settings.production) new Protection(scope, "Protection", { defaults, table });
   return { readApi, dashboard };
 }

@@ -22,10 +22,10 @@ export type StackAlarm = {
 /**
  * The alarms of a stack, by the names that CloudFormation makes: `<stack>-<logical id>-<random>`, the latter two of
  * letters and digits only. So those of a stack whose name begins with this one's are distinguished.
+ * @param prefix `<stack>-`, and what the logical ids begin with
  * Source: CloudFormation user guide, "Resource attribute reference", physical ids.
  */
-export async function stackAlarms(client: CloudWatchClient, stack: string): Promise<readonly StackAlarm[]> {
-  const prefix = `${stack}-`;
+export async function stackAlarms(client: CloudWatchClient, prefix: string): Promise<readonly StackAlarm[]> {
   const alarms: StackAlarm[] = [];
   for await (const { MetricAlarms = [] } of paginateDescribeAlarms({ client }, { AlarmNamePrefix: prefix })) {
     for (const {

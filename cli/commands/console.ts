@@ -39,12 +39,13 @@ async function serve(operation: Operation, flags: Flags): Promise<void> {
   await streamOf(clients.dynamodb, deployment.output("TableName")).catch((error: unknown) => {
     if (!(error instanceof Error) || !error.name.startsWith("AccessDenied")) throw error;
   });
-  const { stage, outputs, local } = flags;
+  const { stage, outputs, pipeline, local } = flags;
   const context: ConsoleContext = {
     operation,
     options: {
       ...(stage !== undefined && { stage }),
       ...(outputs !== undefined && { outputs }),
+      ...(pipeline !== undefined && { pipeline }),
       ...(local !== undefined && { local }),
     },
     isWritable: flags.write ?? false,

@@ -3,7 +3,8 @@ import type { Command, Option } from "commander";
 import { eventStates } from "../../domain/event/event-progress.ts";
 import { eventTypes, webhookKinds } from "../../domain/event/events.ts";
 import { operatorActs } from "../../domain/recovery/operator-act.ts";
-import { type Deployment, outputsStages } from "../core/deployment.ts";
+import { type Deployment, outputsPipelines, outputsStages } from "../core/deployment.ts";
+import { nameOf } from "../core/pipelines.ts";
 import { stagesDirectory } from "../core/places.ts";
 import { findRunningSystems } from "../core/running-systems.ts";
 import { failureNames } from "../sandbox/failures.ts";
@@ -30,6 +31,7 @@ export function knownValues(runningDirectory: string): ValuesOf {
   return (wanted, command, words) => {
     const name = "long" in wanted ? (wanted.long ?? "") : wanted.name();
     if (name === "--stage") return stageNames(command, words, runningDirectory);
+    if (name === "--pipeline") return pipelineNames(words, runningDirectory);
     if (name === "queue") return namesOf(runningDirectory, workQueues);
     const isSubscriber =
       name === "--subscriber" || (name === "name" && command.parent?.name() === "subscribers");
@@ -41,10 +43,19 @@ export function knownValues(runningDirectory: string): ValuesOf {
 /** Stages of the outputs' file, those that run on this machine, or those that have settings. */
 function stageNames(command: Command, words: readonly string[], runningDirectory: string): readonly string[] {
   if (!command.options.some(isOutputs)) return settingsStages();
-  const at = words.indexOf(outputsFlag);
-  const file = at === -1 ? undefined : words[at + 1];
+  const file = outputsFileIn(words);
   if (file !== undefined) return outputsStages(file);
-  return findRunningSystems(runningDirectory).map(({ stack }) => stack.replace(/^income-events-/, ""));
+  return [...new Set(findRunningSystems(runningDirectory).map(({ stage }) => stage))];
+}
+
+function pipelineNames(words: readonly string[], runningDirectory: string): readonly string[] {
+  const file = outputsFileIn(words);
+  return file === undefined ? findRunningSystems(runningDirectory).map(nameOf) : outputsPipelines(file);
+}
+
+function outputsFileIn(words: readonly string[]): string | undefined {
+  const at = words.indexOf(outputsFlag);
+  return at === -1 ? undefined : words[at + 1];
 }
 
 /** Of all systems that run here, each name once. */

@@ -42,6 +42,7 @@ export function addCommand<Flags extends object = object>(
     },
   )
     .option("--stage <name>", "the stage, where there are several")
+    .option("--pipeline <name>", "the pipeline, where a stage or a stack has several: the construct's id")
     .option(
       "--local <port|folder>",
       "which system on this machine: by a port, or the folder it was started in",

@@ -3,12 +3,15 @@ import { resolve } from "node:path";
 import { fieldsOf, parseJson } from "../../domain/core/parse.ts";
 import { CommandError } from "./command-error.ts";
 import { type AwsPlace, checkAddresses, hasOwnEndpoint, placeOfArn } from "./own-addresses.ts";
+import { type DeployedPipeline, isMeant, nameOf, pipelinesIn } from "./pipelines.ts";
 import { findRunningSystems, type LocalPlace, parseOutputs, type RunningSystem } from "./running-systems.ts";
 
 /** A stage that commands work on, in an AWS account or on this machine. */
 export type Deployment = {
   readonly stage: string;
   readonly stack: string;
+  /** What the names of its resources begin with: the stack's, and the construct's in it. */
+  readonly resourcePrefix: string;
   /** For the clients of AWS; on this machine with endpoint and credentials, else these are AWS's own way. */
   readonly client: { readonly region: string } & Partial<Pick<RunningSystem, "endpoint" | "credentials">>;
   /** @throws CommandError where the stack has no such output */
@@ -22,27 +25,26 @@ export type Deployment = {
 export type DeploymentOptions = {
   readonly stage?: string;
   readonly outputs?: string;
+  /** Which one, where a stage or a stack has several: the construct's id, or stack and id. */
+  readonly pipeline?: string;
   /** A port of the system on this machine, or the folder that it was started in. */
   readonly local?: string;
 };
 
-const stackPrefix = "income-events-";
-
 /**
  * Finds the deployment: with `outputs` (a file of `cdk deploy --outputs-file`) in AWS, else the system that
- * `npm start` keeps up on this machine. `stage` is needed where there are several.
+ * `npm start` keeps up on this machine. `stage` or `pipeline` is needed where there are several.
  * @throws CommandError saying how to have one
  */
 export function findDeployment(options: DeploymentOptions, runningDirectory: string): Deployment {
-  const { stage, outputs, local: wanted } = options;
+  const { outputs, local: wanted } = options;
   if (outputs !== undefined) {
     if (wanted !== undefined)
       throw new CommandError("usage", "--outputs and --local exclude each other: give one.");
-    const stacks = readOutputsFile(outputs);
-    const [name, values] = choose([...stacks], ([stack]) => stack, stage, `the file ${outputs}`);
-    const place = placeOf(values, outputs);
-    if (!hasOwnEndpoint(process.env)) checkAddresses(values, place, outputs);
-    return deploymentOf(name, { region: place.region }, values);
+    const chosen = choose(readOutputsFile(outputs), options, `the file ${outputs}`);
+    const place = placeOf(chosen.outputs, outputs);
+    if (!hasOwnEndpoint(process.env)) checkAddresses(chosen.outputs, place, outputs);
+    return deploymentOf(chosen, { region: place.region });
   }
   const running = findRunningSystems(runningDirectory);
   if (running.length === 0) {
@@ -53,24 +55,26 @@ export function findDeployment(options: DeploymentOptions, runningDirectory: str
     );
   }
   const found = running.filter(
-    (system) =>
-      (stage === undefined || system.stack === `${stackPrefix}${stage}`) &&
-      (wanted === undefined || isWanted(system.local, wanted)),
+    (system) => isMeant(system, options) && (wanted === undefined || isWanted(system.local, wanted)),
   );
   const [system, other] = found;
   if (system === undefined) throw noSuchSystem(options, running);
   if (other !== undefined) throw severalSystems(found);
-  const { stack, region, endpoint, credentials, outputs: values, local } = system;
-  return { ...deploymentOf(stack, { region, endpoint, credentials }, values), local };
+  const { region, endpoint, credentials, local } = system;
+  return { ...deploymentOf(system, { region, endpoint, credentials }), local };
 }
 
 function isWanted({ ports, directory }: LocalPlace, wanted: string): boolean {
   return /^\d+$/.test(wanted) ? ports.includes(Number(wanted)) : directory === resolve(wanted);
 }
 
-function noSuchSystem({ stage, local }: DeploymentOptions, running: readonly RunningSystem[]): CommandError {
+function noSuchSystem(
+  { stage, pipeline, local }: DeploymentOptions,
+  running: readonly RunningSystem[],
+): CommandError {
   const wanted = [
     ...(stage === undefined ? [] : [`of the stage ${stage}`]),
+    ...(pipeline === undefined ? [] : [`with the pipeline ${pipeline}`]),
     ...(local === undefined ? [] : [/^\d+$/.test(local) ? `at the port ${local}` : `of the folder ${local}`]),
   ].join(" ");
   return new CommandError(
@@ -80,64 +84,81 @@ function noSuchSystem({ stage, local }: DeploymentOptions, running: readonly Run
 }
 
 function severalSystems(running: readonly RunningSystem[]): CommandError {
+  const flags = running.every(({ endpoint }) => endpoint === running[0]?.endpoint)
+    ? "--pipeline and its name"
+    : "--local and its port";
   return new CommandError(
     "noDeployment",
-    `Several systems run on this machine. Choose one with --local and its port, as here:\n${systemLines(running)}`,
+    `Several systems run on this machine. Choose one with ${flags}, as here:\n${systemLines(running)}`,
   );
 }
 
 function systemLines(running: readonly RunningSystem[]): string {
   return running
-    .map(({ stack, local: { pid, ports, directory } }) => {
+    .map(({ stage, id, local: { pid, ports, directory } }) => {
       const where = directory === undefined ? "" : `, started in ${directory}`;
-      return `  --local ${ports[0] ?? ""}    stage ${stageOf(stack)}, process ${pid}${where}`;
+      const part = id === "" ? "" : ` --pipeline ${id}`;
+      return `  --local ${ports[0] ?? ""}${part}    stage ${stage}, process ${pid}${where}`;
     })
     .join("\n");
 }
 
-function deploymentOf(
-  stack: string,
-  client: Deployment["client"],
-  values: Readonly<Record<string, string>>,
-): Deployment {
+function deploymentOf(pipeline: DeployedPipeline, client: Deployment["client"]): Deployment {
+  const { stage, stack, id, outputs } = pipeline;
   return {
-    stage: stageOf(stack),
+    stage,
     stack,
+    resourcePrefix: `${stack}-${id}`,
     client,
-    output: outputOf(stack, values),
-    optionalOutput: (name) => values[name],
+    output: outputOf(pipeline),
+    optionalOutput: (name) => outputs[name],
   };
 }
 
-function choose<T>(
-  candidates: readonly T[],
-  stackOf: (candidate: T) => string,
-  stage: string | undefined,
+function choose(
+  candidates: readonly DeployedPipeline[],
+  options: Pick<DeploymentOptions, "stage" | "pipeline">,
   where: string,
-): T {
-  const wanted = candidates.filter((one) => stage === undefined || stackOf(one) === `${stackPrefix}${stage}`);
-  const [only] = wanted;
-  if (only !== undefined && wanted.length === 1) return only;
-  const stages = candidates.map((one) => stageOf(stackOf(one))).join(", ");
-  throw new CommandError(
-    "noDeployment",
-    stage === undefined
-      ? `There are several stages in ${where}: ${stages}. Choose one with --stage.`
-      : `There is no stage ${stage} in ${where}; there is: ${stages}.`,
-  );
+): DeployedPipeline {
+  const { stage, pipeline } = options;
+  const [only, other] = candidates.filter((one) => isMeant(one, options));
+  if (only !== undefined && other === undefined) return only;
+  const isByStage = new Set(candidates.map((one) => one.stage)).size === candidates.length;
+  const there = candidates.map(isByStage ? (one) => one.stage : nameOf).join(", ");
+  if (only !== undefined) {
+    const what = isByStage ? "stages" : "pipelines";
+    const flag = isByStage ? "--stage" : "--pipeline";
+    throw new CommandError(
+      "noDeployment",
+      `There are several ${what} in ${where}: ${there}. Choose one with ${flag}.`,
+    );
+  }
+  const wanted = [
+    ...(stage === undefined ? [] : [`stage ${stage}`]),
+    ...(pipeline === undefined ? [] : [`pipeline ${pipeline}`]),
+  ].join(" with the ");
+  const known = pipeline === undefined ? there : candidates.map(nameOf).join(", ");
+  throw new CommandError("noDeployment", `There is no ${wanted} in ${where}; there is: ${known}.`);
 }
 
 /** The stages in a file of outputs. @throws CommandError where it can't be used */
 export function outputsStages(file: string): readonly string[] {
-  return [...readOutputsFile(file).keys()].map(stageOf);
+  return [...new Set(readOutputsFile(file).map(({ stage }) => stage))];
 }
 
-function readOutputsFile(file: string): ReadonlyMap<string, Readonly<Record<string, string>>> {
+/** The pipelines in a file of outputs, as `--pipeline` names them. @throws CommandError where it can't be used */
+export function outputsPipelines(file: string): readonly string[] {
+  return readOutputsFile(file).map(nameOf);
+}
+
+function readOutputsFile(file: string): readonly DeployedPipeline[] {
   try {
     const stacks = fieldsOf(parseJson(readFileSync(file, "utf8"), file), file);
-    const names = Object.keys(stacks).filter((name) => name.startsWith(stackPrefix));
-    if (names.length === 0) throw new Error(`it has no stack named ${stackPrefix}…`);
-    return new Map(names.map((name) => [name, parseOutputs(stacks[name], name)]));
+    const pipelines = Object.keys(stacks).flatMap((name) =>
+      pipelinesIn(name, parseOutputs(stacks[name], name)),
+    );
+    if (pipelines.length === 0) throw new Error("it has no stack with a pipeline");
+    return pipelines;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new CommandError(
@@ -157,17 +178,13 @@ function placeOf(outputs: Readonly<Record<string, string>>, file: string): AwsPl
   );
 }
 
-function outputOf(stack: string, outputs: Readonly<Record<string, string>>): Deployment["output"] {
+function outputOf(pipeline: DeployedPipeline): Deployment["output"] {
   return (name) => {
-    const value = outputs[name];
+    const value = pipeline.outputs[name];
     if (value !== undefined) return value;
     throw new CommandError(
       "noDeployment",
-      `The stack ${stack} has no output ${name}: its settings leave that part out, or an older version is deployed.`,
+      `The stack ${pipeline.stack} has no output ${pipeline.id}${name}: its settings leave that part out, or an older version is deployed.`,
     );
   };
-}
-
-function stageOf(stack: string): string {
-  return stack.replace(stackPrefix, "");
 }

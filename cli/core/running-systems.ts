@@ -10,15 +10,14 @@ import {
   present,
   textOf,
 } from "../../domain/core/parse.ts";
+import { type DeployedPipeline, stackPrefix } from "./pipelines.ts";
 import { projectDirectory } from "./places.ts";
 
-/** A system that `npm start` keeps up, as it announces itself in a file while it runs. */
-export type RunningSystem = {
-  readonly stack: string;
+/** A pipeline that `npm start` keeps up, as it announces itself in a file while it runs. */
+export type RunningSystem = DeployedPipeline & {
   readonly region: string;
   readonly endpoint: string;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
-  readonly outputs: Readonly<Record<string, string>>;
   readonly local: LocalPlace;
 };
 
@@ -45,16 +44,20 @@ export function findRunningSystems(directory: string): readonly RunningSystem[] 
     const pid = numberOf(fields, "pid");
     if (!isAlive(pid)) return [];
     const credentials = fieldsOf(fields.credentials, "credentials");
+    const stack = textOf(fields, "stack");
+    const outputs = parseOutputs(fields.outputs, file);
     return [
       {
-        stack: textOf(fields, "stack"),
+        stage: outputs.Stage ?? stack.replace(stackPrefix, ""),
+        stack,
+        id: optionalText(fields, "pipeline") ?? "",
         region: textOf(fields, "region"),
         endpoint: textOf(fields, "endpoint"),
         credentials: {
           accessKeyId: textOf(credentials, "accessKeyId"),
           secretAccessKey: textOf(credentials, "secretAccessKey"),
         },
-        outputs: parseOutputs(fields.outputs, file),
+        outputs,
         local: placeOf(fields, pid),
       },
     ];

@@ -15,7 +15,7 @@ export async function examineAlarms(
   { deployment, clients, now }: Examination,
   well: readonly Well[],
 ): Promise<readonly Finding[]> {
-  const alarms = await stackAlarms(clients.cloudWatch, deployment.stack);
+  const alarms = await stackAlarms(clients.cloudWatch, deployment.resourcePrefix);
   const on = alarms.flatMap((alarm) => checkAlarm(alarm, well, now));
   // What runs on this machine informs its terminal.
   return deployment.local !== undefined ? on : [...checkActions(alarms, deployment.stage), ...on];

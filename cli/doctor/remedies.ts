@@ -21,10 +21,11 @@ export function remedyFor(
   return onThisMachine(fix, deployment);
 }
 
-function withFlags(fix: string, { stage, outputs, local }: DeploymentOptions): string {
+function withFlags(fix: string, { stage, outputs, pipeline, local }: DeploymentOptions): string {
   const flags = [
     ...(stage === undefined ? [] : [`--stage ${stage}`]),
     ...(outputs === undefined ? [] : [`--outputs ${outputs}`]),
+    ...(pipeline === undefined ? [] : [`--pipeline ${pipeline}`]),
     ...(local === undefined ? [] : [`--local ${local}`]),
   ].join(" ");
   if (flags === "") return fix;

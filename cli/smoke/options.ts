@@ -5,6 +5,7 @@ import { maxWebhooks } from "./plan.ts";
 export type SmokeOptions = {
   readonly stage?: string;
   readonly outputs?: string;
+  readonly pipeline?: string;
   readonly subscriber: readonly string[];
   readonly deadline: number;
   readonly atOnce: number;
@@ -41,6 +42,7 @@ export function parseSmokeOptions(args: readonly string[]): SmokeOptions {
     .description(`Drives a deployed stage from webhook to subscriber with at most ${maxWebhooks} webhooks.`)
     .option("--outputs <file>", "the stage of this file of cdk deploy --outputs-file")
     .option("--stage <name>", "the stage, where there are several")
+    .option("--pipeline <name>", "the pipeline, where a stage or a stack has several: the construct's id")
     .option("--subscriber <name>", "whose queue may be read; can be repeated", collect, [])
     .option("--deadline <seconds>", "the longest wait of each step", wholeNumber(1, 3_600), 120)
     .option("--at-once <n>", "webhooks under way at once", wholeNumber(1, maxAtOnce), maxAtOnce)

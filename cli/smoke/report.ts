@@ -1,4 +1,5 @@
 import type { Check } from "./checks.ts";
+import type { SmokeOptions } from "./options.ts";
 import type { Report } from "./run.ts";
 
 export function printableCheck({ name, passed, seen }: Check): string {
@@ -8,12 +9,13 @@ export function printableCheck({ name, passed, seen }: Check): string {
 /** The counts, whom the run has reached, and how what it stored is erased. */
 export function printableSummary(
   { stage, run, checks, webhooks, subscribers, documentsRead, documentsMissing }: Report,
-  { outputs, stage: given }: { readonly outputs?: string; readonly stage?: string },
+  { outputs, stage: given, pipeline }: Pick<SmokeOptions, "outputs" | "stage" | "pipeline">,
 ): string {
   const passed = checks.filter((check) => check.passed).length;
   const where = [
     ...(outputs === undefined ? [] : ["--outputs", outputs]),
     ...(given === undefined ? [] : ["--stage", given]),
+    ...(pipeline === undefined ? [] : ["--pipeline", pipeline]),
   ];
   const left = `Not read, and left with the run's messages: ${subscribers.left.join(", ")}.`;
   return [

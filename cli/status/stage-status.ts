@@ -27,7 +27,7 @@ export async function stageStatus(
     queueStatuses(workQueues(deployment), clients, now),
     tokenStatus(deployment, clients),
     registrationStatus(deployment, clients),
-    stackAlarms(clients.cloudWatch, deployment.stack),
+    stackAlarms(clients.cloudWatch, deployment.resourcePrefix),
   ]);
   const { stage, client } = deployment;
   return { stage, region: client.region, at: now().toISOString(), queues, token, registrations, alarms };

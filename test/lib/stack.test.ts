@@ -211,6 +211,7 @@ describe("outputs", () => {
       "DocumentsUrl",
       "DocumentsFunctionArn",
       "SettingsDigest",
+      "Stage",
       "TableName",
       "TokenSecretArn",
       "ProviderRequestsPerMinute",

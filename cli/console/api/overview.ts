@@ -27,7 +27,7 @@ export function overviewRoutes(context: ConsoleContext): readonly Route[] {
   const parts: Readonly<Record<keyof typeof seconds, () => Promise<object>>> = {
     queues: async () => ({ queues: await queueStatuses(workQueues(deployment), clients, now) }),
     token: async () => ({ token: await tokenStatus(deployment, clients) }),
-    alarms: async () => ({ alarms: await stackAlarms(clients.cloudWatch, deployment.stack) }),
+    alarms: async () => ({ alarms: await stackAlarms(clients.cloudWatch, deployment.resourcePrefix) }),
     registrations: async () => ({ registrations: await registrationStatus(deployment, clients) }),
     doctor: () => diagnosisOf(context),
   };

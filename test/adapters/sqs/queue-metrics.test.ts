@@ -91,7 +91,7 @@ describe("the alarms of a stack", () => {
     ];
     alarms.splice(0, alarms.length, ...names.map((name) => alarm(name)), alarm("stage-prod-Local", "ALARM"));
     const { cloudwatch } = clients(system, system.operator);
-    expect(await stackAlarms(cloudwatch, "stage-prod")).toEqual([
+    expect(await stackAlarms(cloudwatch, "stage-prod-")).toEqual([
       {
         name: "stage-prod-TokenRefused1A2B-9XYZ",
         description:

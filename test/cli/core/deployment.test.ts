@@ -108,6 +108,39 @@ describe("a deployment in AWS", () => {
     expect(output("TokenSecretArn")).toBe(arn);
   });
 
+  it("is one of several pipelines of an app's own stack, and has its own outputs and resources alone", () => {
+    const own = (id: string, stage: string) => ({
+      [`${id}Stage`]: stage,
+      [`${id}SettingsDigest`]: "abc",
+      [`${id}TokenSecretArn`]: arn,
+      [`${id}UsersQueueUrl`]: `https://sqs.eu-west-1.amazonaws.com/123456789012/${id}`,
+    });
+    const lending = { ...own("Payroll", "prod"), ...own("PayrollTest", "test"), Site: "https://example.com" };
+    const outputs = outputsFile({ Lending: lending, Other: { Bucket: "b" } });
+    for (const pipeline of ["PayrollTest", "Lending-PayrollTest"]) {
+      const { stage, stack, resourcePrefix, output } = findDeployment({ outputs, pipeline }, directory);
+      expect([stage, stack, resourcePrefix]).toEqual(["test", "Lending", "Lending-PayrollTest"]);
+      expect(output("UsersQueueUrl")).toMatch(/\/PayrollTest$/);
+    }
+    expect(findDeployment({ outputs, stage: "prod" }, directory).output("UsersQueueUrl")).toMatch(/Payroll$/);
+    expect(() => findDeployment({ outputs, stage: "prod" }, directory).output("TestUsersQueueUrl")).toThrow(
+      "The stack Lending has no output PayrollTestUsersQueueUrl",
+    );
+    expect(() => findDeployment({ outputs }, directory)).toThrow("There are several stages in the file");
+  });
+
+  it("is named by --pipeline where a stage has several: the message lists them", () => {
+    const own = (id: string) => ({ [`${id}SettingsDigest`]: "abc", [`${id}TokenSecretArn`]: arn });
+    const named = { PayrollStage: "prod", BenefitsStage: "prod" };
+    const outputs = outputsFile({ Lending: { ...own("Payroll"), ...own("Benefits"), ...named } });
+    expect(() => findDeployment({ outputs, stage: "prod" }, directory)).toThrow(
+      /There are several pipelines in the file .*: Lending-Benefits, Lending-Payroll. Choose one with --pipeline\.$/,
+    );
+    expect(() => findDeployment({ outputs, pipeline: "Lost" }, directory)).toThrow(
+      /There is no pipeline Lost in the file .*; there is: Lending-Benefits, Lending-Payroll\.$/,
+    );
+  });
+
   it("has another stage than the one named: nothing is chosen in its place", () => {
     const options = { stage: "dev", outputs: outputsFile(stacks) };
     expect(() => findDeployment(options, directory)).toThrow(
@@ -125,7 +158,7 @@ describe("a deployment in AWS", () => {
   it.each<[string, unknown, string]>([
     ["no JSON", "{", "is not JSON"],
     ["no object", [], "expected an object"],
-    ["no stack of ours", { "their-own-stack": {} }, "it has no stack named income-events-…"],
+    ["no stack of ours", { "their-own-stack": {} }, "it has no stack with a pipeline"],
     ["outputs that are no texts", { "income-events-prod": { TokenSecretArn: 1 } }, "expected a text"],
     ["no ARN", { "income-events-prod": {} }, "has no TokenSecretArn"],
     [

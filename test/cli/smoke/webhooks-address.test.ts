@@ -14,6 +14,7 @@ function deployed(address: string, endpoint?: string): Deployment {
   return {
     stage: "dev",
     stack: "income-events-dev",
+    resourcePrefix: "income-events-dev-",
     client: { region: "eu-west-1", ...(endpoint !== undefined && { endpoint }) },
     output: (name) => outputs[name] ?? "",
     optionalOutput: () => undefined,

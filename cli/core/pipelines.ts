@@ -1,0 +1,50 @@
+/** A pipeline as the outputs of its stack show it. */
+export type DeployedPipeline = {
+  readonly stage: string;
+  readonly stack: string;
+  /** What its logical ids begin with, where it is a part of the stack; empty: it is the stack. */
+  readonly id: string;
+  /** By their names without that beginning. */
+  readonly outputs: Readonly<Record<string, string>>;
+};
+
+/** What the names of stacks begin with that hold one pipeline alone. */
+export const stackPrefix = "income-events-";
+
+/** An output that each pipeline has, and nothing else. */
+const mark = "SettingsDigest";
+
+/**
+ * The pipelines of a stack, wherever they stand in it: `PayrollTableName` is the output `TableName` of the pipeline `Payroll`.
+ * Other outputs of the stack are of the pipeline whose outputs begin with nothing.
+ */
+export function pipelinesIn(
+  stack: string,
+  outputs: Readonly<Record<string, string>>,
+): readonly DeployedPipeline[] {
+  const names = Object.keys(outputs);
+  const ids = names.filter((name) => name.endsWith(mark)).map((name) => name.slice(0, -mark.length));
+  // A stack of ours that lacks what each has is no other's: what is missing is said where it is needed.
+  if (ids.length === 0 && stack.startsWith(stackPrefix)) ids.push("");
+  // `PayrollTestTableName` is of `PayrollTest`, where there is `Payroll`, too.
+  const longestFirst = ids.toSorted((one, other) => other.length - one.length);
+  return ids.toSorted().map((id) => {
+    const own = names.filter((name) => longestFirst.find((each) => name.startsWith(each)) === id);
+    const values = Object.fromEntries(own.map((name) => [name.slice(id.length), outputs[name] ?? ""]));
+    return { stage: values.Stage ?? stack.replace(stackPrefix, ""), stack, id, outputs: values };
+  });
+}
+
+/** As `--pipeline` names it: the stack, and the construct in it. */
+export function nameOf({ stack, id }: Pick<DeployedPipeline, "stack" | "id">): string {
+  return id === "" ? stack : `${stack}-${id}`;
+}
+
+/** Whether `--stage` and `--pipeline` mean it; the construct's id is enough for the latter. */
+export function isMeant(
+  one: Pick<DeployedPipeline, "stage" | "stack" | "id">,
+  { stage, pipeline }: { readonly stage?: string; readonly pipeline?: string },
+): boolean {
+  if (stage !== undefined && one.stage !== stage) return false;
+  return pipeline === undefined || pipeline === one.id || pipeline === nameOf(one);
+}
