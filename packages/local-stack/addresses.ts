@@ -26,24 +26,24 @@ export type Addresses = {
 
 type SubscriberAddress = { readonly queueUrl: string; readonly credentials: Credentials };
 
-/** @throws where the assembly has no HTTP API, or its webhooks were not registered */
-export function addressesOf({ sandbox, stack, subscribers }: System): Addresses {
+/** @param pipeline the one that is meant, where the stack has several @throws where its webhooks were not registered */
+export function addressesOf({ stack, pipelines }: System, pipeline = pipelines[0]): Addresses {
+  const { sandbox, subscribers } = pipeline;
   const registered = sandbox.webhook("users");
-  if (stack.apiUrl === undefined) throw new Error("The assembly has no HTTP API: is it this pipeline's?");
   if (registered === undefined) throw new Error("The register function registered no webhook of users");
   return {
     region: stack.region,
     endpoints: {
       dynamodb: stack.gatewayUrl,
       sqs: stack.gatewayUrl,
-      api: stack.apiUrl,
+      api: outputOf(pipeline, "WebhooksUrl").replace(/\/webhooks$/, ""),
       sandbox: sandbox.baseUrl,
     },
     credentials: pairOf(stack.operator),
     webhookHeaders: registered.headers,
-    table: outputOf(stack, "TableName"),
-    queues: queuesOf(stack),
-    documents: { url: outputOf(stack, "DocumentsUrl") },
+    table: outputOf(pipeline, "TableName"),
+    queues: queuesOf(pipeline),
+    documents: { url: outputOf(pipeline, "DocumentsUrl") },
     subscribers: Object.fromEntries(
       subscribers.map(({ name, queueUrl, credentials }) => [
         name,
@@ -73,7 +73,7 @@ export function withCounts(addresses: Addresses, { received, ...counts }: Counts
  */
 export function printableAddresses(
   addresses: Addresses,
-  { sandbox, stack }: System,
+  { stack, sandbox }: Pick<System, "stack" | "sandbox">,
   logs: string | undefined,
 ): string {
   const { endpoints, documents, webhookHeaders, table, queues } = addresses;
@@ -118,12 +118,30 @@ function subscriberEnvironment(addresses: Addresses, subscriber: SubscriberAddre
   return [pairs.slice(0, 2).join(" "), pairs.slice(2, 4).join(" "), ...pairs.slice(4)];
 }
 
-/** That environment, for a program that is started in it. @throws where there is no such subscriber */
-export function subscriberVariables(addresses: Addresses, name: string): Readonly<Record<string, string>> {
-  const subscriber = addresses.subscribers[name];
-  if (subscriber !== undefined) return variablesOf(addresses, subscriber);
-  const names = Object.keys(addresses.subscribers).join(", ");
-  throw new Error(`--subscriber ${name}=…: the stack has no such subscriber; it has: ${names}`);
+/**
+ * That environment, for a program that is started in it.
+ * @param all by the ids of pipelines
+ * @param wanted `billing`, or `Payroll/billing` where several have one
+ * @throws naming those that there are
+ */
+export function subscriberVariables(
+  all: ReadonlyMap<string, Addresses>,
+  wanted: string,
+): Readonly<Record<string, string>> {
+  const known = [...all].flatMap(([id, addresses]) =>
+    Object.entries(addresses.subscribers).map(([name, subscriber]) => {
+      const variables = variablesOf(addresses, subscriber);
+      return { name, fullName: id === "" ? name : `${id}/${name}`, variables };
+    }),
+  );
+  const found = known.filter(({ name, fullName }) => [name, fullName].includes(wanted));
+  const [only, other] = found;
+  if (only !== undefined && other === undefined) return only.variables;
+  const [what, those] = only === undefined ? ["no such", known] : ["several such", found];
+  const end = only === undefined ? "" : "s";
+  throw new Error(
+    `--subscriber ${wanted}=…: the stack has ${what} subscriber${end}; it has: ${those.map(({ fullName }) => fullName).join(", ")}`,
+  );
 }
 
 function variablesOf(

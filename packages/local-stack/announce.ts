@@ -1,6 +1,7 @@
 import { globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
+import { type PipelineOutputs, pipelinesIn } from "./pipelines.ts";
 import type { LocalStack } from "./stack.ts";
 
 /** Where commands look for systems that stay up on this machine. Tests name a directory of their own. */
@@ -16,6 +17,8 @@ function projectDirectory(): string {
 export type Surroundings = {
   /** The directory of the functions' logs; absent: they are in memory only. */
   readonly logs?: string;
+  /** Which of the stack's; absent: the first. */
+  readonly pipeline?: PipelineOutputs;
   /** The provider, with its first token, and the address that makes it fail. */
   readonly sandbox?: { readonly baseUrl: string; readonly token: string; readonly control?: string };
 };
@@ -24,19 +27,25 @@ export type Surroundings = {
  * Writes a file that shows commands where a system is and how to use it; its credentials are worth nothing else.
  * @returns takes the file away again
  */
-export function announce(stack: LocalStack, { logs, sandbox }: Surroundings = {}): () => void {
-  const { name, region, gatewayUrl: endpoint, apiUrl, outputs } = stack;
+export function announce(stack: LocalStack, surroundings: Surroundings = {}): () => void {
+  const { logs, sandbox, pipeline = pipelinesIn(stack.outputs)[0] } = surroundings;
+  const { id = "", outputs = stack.outputs } = pipeline ?? {};
+  const { name, region, gatewayUrl: endpoint, apiUrl } = stack;
   const { accessKeyId, secretAccessKey } = stack.operator;
-  const file = join(runningSystemsDirectory, `${name}-${process.pid}.json`);
+  const file = join(
+    runningSystemsDirectory,
+    `${[name, ...(id === "" ? [] : [id])].join("-")}-${process.pid}.json`,
+  );
   const content = {
     pid: process.pid,
     stack: name,
+    ...(id !== "" && { pipeline: id }),
     region,
     endpoint,
     credentials: { accessKeyId, secretAccessKey },
     outputs,
     directory: process.cwd(),
-    apiUrl,
+    apiUrl: outputs.WebhooksUrl?.replace(/\/webhooks$/, "") ?? apiUrl,
     ...(logs === undefined ? {} : { logs: resolve(logs) }),
     ...(sandbox === undefined
       ? {}

@@ -112,7 +112,7 @@ function subscriberProgram(
   text: string,
   before: readonly SubscriberProgram[] = [],
 ): readonly SubscriberProgram[] {
-  const [, name, program] = /^([a-z0-9-]+)=(.+)$/.exec(text) ?? [];
+  const [, name, program] = /^((?:[A-Za-z0-9]+\/)?[a-z0-9-]+)=(.+)$/.exec(text) ?? [];
   if (name === undefined || program === undefined)
     throw new InvalidArgumentError(
       "Write the subscriber's name and the file of its program, as billing=subscriber.ts.",

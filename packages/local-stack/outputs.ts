@@ -1,5 +1,8 @@
 import { z } from "zod";
-import type { LocalStack } from "./stack.ts";
+import { pipelinesIn } from "./pipelines.ts";
+
+/** A stack's outputs, or those of one of its pipelines. */
+type WithOutputs = { readonly outputs: Readonly<Record<string, string>> };
 
 const subscribersOutput = z.array(
   z.object({
@@ -13,32 +16,39 @@ const subscribersOutput = z.array(
 /** A subscriber as the stack's output announces it. */
 export type SubscriberOutput = z.output<typeof subscribersOutput>[number];
 
-/** A stack's output. @throws with its name where the assembly has none: it is not this pipeline's */
-export function outputOf(stack: LocalStack, name: string): string {
-  const value = stack.outputs[name];
+/**
+ * An output by its name in the pipeline; of a stack with several pipelines that of the first.
+ * @throws with its name where the assembly has none: it is not this pipeline's
+ */
+export function outputOf({ outputs }: WithOutputs, name: string): string {
+  const value = firstOf(outputs)[name] ?? outputs[name];
   if (value === undefined) throw new Error(`The assembly has no output ${name}: is it this pipeline's?`);
   return value;
 }
 
-export function subscribersOf(stack: LocalStack): readonly SubscriberOutput[] {
+export function subscribersOf(stack: WithOutputs): readonly SubscriberOutput[] {
   return subscribersOutput.parse(JSON.parse(outputOf(stack, "Subscribers")));
 }
 
 /** Every queue by a short name: `users`, `users-dead-letter`, `subscriber-everything`. */
-export function queuesOf(stack: LocalStack): Readonly<Record<string, string>> {
-  const urls = Object.entries(stack.outputs).filter(([name]) => name.endsWith("QueueUrl"));
+export function queuesOf({ outputs }: WithOutputs): Readonly<Record<string, string>> {
+  const urls = Object.entries(firstOf(outputs)).filter(([name]) => name.endsWith("QueueUrl"));
   return Object.fromEntries(urls.map(([name, url]) => [kebabCase(name.replace(/QueueUrl$/, "")), url]));
 }
 
 /** Each dead-letter queue with the queue that its messages come from. */
 export function deadLetterQueuesOf(
-  stack: LocalStack,
+  stack: WithOutputs,
 ): readonly { readonly url: string; readonly source: string }[] {
   const queues = queuesOf(stack);
   return Object.entries(queues).flatMap(([name, source]) => {
     const url = queues[`${name}-dead-letter`];
     return url === undefined ? [] : [{ url, source }];
   });
+}
+
+function firstOf(outputs: WithOutputs["outputs"]): WithOutputs["outputs"] {
+  return pipelinesIn(outputs)[0]?.outputs ?? outputs;
 }
 
 function kebabCase(name: string): string {

@@ -104,12 +104,11 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
   const known = await createData(provisionalPlan, { ...clients, secrets });
   progress(`Created ${provisionalPlan.queues.length} queues, ${provisionalPlan.tables.length} tables`);
 
-  const api = await startApi(provisionalPlan, gateway, options, () => alarmsOf);
-  if (api !== undefined) cleanup.adopt(api, ({ close }) => close());
+  const apis = await startApis(provisionalPlan, { gateway, options, cleanup }, () => alarmsOf);
   const urls = await startUrls(provisionalPlan, gateway, cleanup);
   const addresses = new Map([...urls].map(([logicalId, { url }]) => [logicalId, url]));
   const planOf = (stack: SynthesizedStack) =>
-    withLocalAddresses(planStack(stack, { ...place, known }), api, addresses, region);
+    withLocalAddresses(planStack(stack, { ...place, known }), apis, addresses, region);
   const plan = planOf(synthesized);
   for (const { arn, policy } of plan.resourcePolicies) gateway.setResourcePolicy(arn, policy);
 
@@ -123,7 +122,7 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
   const parts: StackParts = { gateway, alarms, account, options, delay, onProblem, cleanup };
   const functions = plan.functions.map((planned) => startFunction(planned, parts));
   for (const { host } of functions) hosts.set(host.plan.logicalId, host);
-  if (api !== undefined && plan.api !== undefined) api.serve(plan.api, hosts);
+  for (const api of plan.apis) apis.get(api.logicalId)?.serve(api, hosts);
   for (const { logicalId, function: target } of plan.urls) {
     const host = hosts.get(target);
     if (host !== undefined) urls.get(logicalId)?.serve(host);
@@ -141,7 +140,16 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
   });
   progress(`Running ${functions.length} functions, ${sources.length} event sources`);
   const functionsOf = (assembly: string) => planOf(readAssembly(assembly, options.stackName)).functions;
-  const controlled = { operator, clients, api, functions, sources, queueUrlOf, schedules, invoker };
+  const controlled = {
+    operator,
+    clients,
+    apis: [...apis.values()],
+    functions,
+    sources,
+    queueUrlOf,
+    schedules,
+    invoker,
+  };
   return stackControls({ ...parts, ...controlled, plan, engine: tables.name, failures, functionsOf });
 }
 
@@ -163,19 +171,24 @@ function registerOperator(gateway: Gateway): Credentials {
   return operator;
 }
 
-/** Starts the HTTP API of a plan that has one, and measures its requests once there are alarms. */
-async function startApi(
-  { api: plan }: StackPlan,
-  gateway: Gateway,
-  options: StackOptions,
+/** Starts the HTTP APIs of a plan, and measures their requests once there are alarms. The first has the port of the options. */
+async function startApis(
+  { apis: plans }: StackPlan,
+  { gateway, options, cleanup }: Pick<StackParts, "gateway" | "options" | "cleanup">,
   alarms: () => Alarms | undefined,
-): Promise<HttpApi | undefined> {
-  if (plan === undefined) return undefined;
-  return startHttpApi(options.apiPort ?? 0, gateway, (exchange) => {
-    const measured = alarms();
-    if (measured !== undefined) measureRequest(exchange, plan, measured);
-    options.onAnswered?.(exchange);
-  });
+): Promise<ReadonlyMap<string, HttpApi>> {
+  const started = new Map<string, HttpApi>();
+  for (const [index, plan] of plans.entries()) {
+    const port = index === 0 ? (options.apiPort ?? 0) : 0;
+    const api = await startHttpApi(port, gateway, (exchange) => {
+      const measured = alarms();
+      if (measured !== undefined) measureRequest(exchange, plan, measured);
+      options.onAnswered?.(exchange);
+    });
+    cleanup.adopt(api, ({ close }) => close());
+    started.set(plan.logicalId, api);
+  }
+  return started;
 }
 
 async function startUrls(

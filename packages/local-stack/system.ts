@@ -3,21 +3,29 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Sandbox, type SandboxOptions, startSandbox } from "@income-events/sandbox/server.ts";
 import type { Exchange } from "./api/http-api.ts";
+import { readAssembly } from "./assembly/read-assembly.ts";
 import type { StartOptions } from "./options.ts";
 import { outputOf } from "./outputs.ts";
+import { type PipelineOutputs, pipelineIds, pipelinesIn } from "./pipelines.ts";
 import { problemsOf } from "./problems.ts";
 import type { Access } from "./scenario/snapshot.ts";
 import { registerSubscribers, type SubscriberCaller } from "./stack/subscriber-callers.ts";
 import { type LocalStack, startStack } from "./stack.ts";
 import { synthesize } from "./synthesis/synthesize.ts";
 
-/** Everything that runs: the sandbox, and the stack as it was synthesized, registered with it. */
-export type System = {
+/** A pipeline with its provider, which it is registered with, and its subscribers. */
+export type Pipeline = PipelineOutputs & {
   readonly sandbox: Sandbox;
+  readonly subscribers: readonly SubscriberCaller[];
+};
+
+/** Everything that runs: the stack as it was synthesized, and a sandbox for each pipeline in it. */
+export type System = Pick<Pipeline, "sandbox" | "subscribers"> & {
   readonly stack: LocalStack;
   /** The operator's way to the engines. */
   readonly access: Access;
-  readonly subscribers: readonly SubscriberCaller[];
+  /** All of the stack; sandbox and subscribers above are those of the first. */
+  readonly pipelines: readonly [Pipeline, ...Pipeline[]];
   close(): Promise<void>;
 };
 
@@ -25,8 +33,8 @@ export type System = {
 export type Progress = (step: string) => void;
 
 /**
- * Starts the sandbox, synthesizes the stack (unless an assembly is given), starts it, gives it the sandbox's token
- * and registers its webhooks. What was started is closed again where a step fails.
+ * Synthesizes the stack (unless an assembly is given), starts it with a sandbox for each of its pipelines, gives it the
+ * sandbox's token and registers its webhooks. What was started is closed again where a step fails.
  */
 export async function startSystem(
   options: StartOptions,
@@ -39,21 +47,22 @@ export async function startSystem(
     for (const closeNext of closers.splice(0).reverse()) await closeNext();
   };
   try {
-    progress("Starting the sandbox of the income-data service");
-    const { sandboxPort: port, controlPort } = options;
-    const sandbox = await startSandbox({
-      ...sandboxOptions,
-      ...(options.keep !== undefined && { directory: join(options.keep, "sandbox") }),
-      port,
-      ...(controlPort === undefined ? {} : { controlPort }),
-    });
-    closers.push(() => sandbox.close());
     const assembly = options.assembly ?? (await synthesizeAside(options.stage, closers, progress));
+    const { template } = readAssembly(assembly, options.stack);
+    progress("Starting the sandbox of the income-data service");
+    const sandboxes = new Map<string, Sandbox>();
+    for (const id of pipelineIds(Object.keys(template.Outputs))) {
+      const sandbox = await startSandbox(sandboxOf(id, sandboxes.size === 0, options, sandboxOptions));
+      closers.push(() => sandbox.close());
+      sandboxes.set(id, sandbox);
+    }
     const stack = await startStack({
       assembly,
       ...(options.stack === undefined ? {} : { stackName: options.stack }),
       // The provider of this machine, whatever the stage names: the template takes its address as a parameter.
-      parameters: { ProviderBaseUrl: sandbox.baseUrl },
+      parameters: Object.fromEntries(
+        [...sandboxes].map(([id, { baseUrl }]) => [`${id}ProviderBaseUrl`, baseUrl]),
+      ),
       apiPort: options.apiPort,
       gatewayPort: options.awsPort,
       // On a machine of two cores more processes only start longer.
@@ -76,13 +85,38 @@ export async function startSystem(
     closers.push(() => stack.close());
     const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };
     progress("Setting the provider's token, registering the webhooks");
-    await stack.setSecret(outputOf(stack, "TokenSecretArn"), JSON.stringify({ token: sandbox.token }));
-    await invoke(stack, outputOf(stack, "RegisterFunctionName"));
-    return { sandbox, stack, access, subscribers: registerSubscribers(stack), close };
+    const pipelines: Pipeline[] = [];
+    for (const pipeline of pipelinesIn(stack.outputs)) {
+      const sandbox = sandboxes.get(pipeline.id);
+      if (sandbox === undefined) continue;
+      await stack.setSecret(outputOf(pipeline, "TokenSecretArn"), JSON.stringify({ token: sandbox.token }));
+      await invoke(stack, outputOf(pipeline, "RegisterFunctionName"));
+      pipelines.push({ ...pipeline, sandbox, subscribers: registerSubscribers(stack, pipeline) });
+    }
+    const [first, ...others] = pipelines;
+    if (first === undefined)
+      throw new Error("The assembly has no output SettingsDigest: is it this pipeline's?");
+    const { sandbox, subscribers } = first;
+    return { sandbox, stack, access, subscribers, pipelines: [first, ...others], close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** The first one has the ports of the options, the others any free ones. */
+function sandboxOf(
+  id: string,
+  isFirst: boolean,
+  { keep, sandboxPort, controlPort }: StartOptions,
+  common: SandboxOptions,
+): SandboxOptions {
+  return {
+    ...common,
+    ...(keep !== undefined && { directory: join(keep, id === "" ? "sandbox" : `sandbox-${id}`) }),
+    port: isFirst ? sandboxPort : 0,
+    ...(controlPort !== undefined && { controlPort: isFirst ? controlPort : 0 }),
+  };
 }
 
 /** Invokes a function by name and waits. @throws with the function's error */

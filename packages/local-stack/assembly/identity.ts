@@ -20,6 +20,7 @@ const runTypes = [
   "AWS::Events::Rule",
   "AWS::IAM::Policy",
   "AWS::IAM::Role",
+  "AWS::KMS::Key",
   "AWS::Lambda::EventInvokeConfig",
   "AWS::Lambda::EventSourceMapping",
   "AWS::Lambda::Function",
@@ -96,6 +97,7 @@ export function generatedName(
       return digest(name).slice(0, 10);
     case "AWS::Lambda::Url":
       return digest(name).slice(0, 32);
+    case "AWS::KMS::Key":
     case "AWS::Lambda::EventSourceMapping":
       return digest(name).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, "$1-$2-$3-$4-$5");
     default:
@@ -125,6 +127,8 @@ export function identityOf(type: RunType, name: string, { region, account }: Pla
       const secret = arn("secretsmanager", `secret:${name}-000000`);
       return { ref: secret, attributes: { Id: secret } };
     }
+    case "AWS::KMS::Key":
+      return { ref: name, attributes: { KeyId: name, Arn: arn("kms", `key/${name}`) } };
     case "AWS::Lambda::Function":
       return { ref: name, attributes: { Arn: arn("lambda", `function:${name}`) } };
     case "AWS::IAM::Role":

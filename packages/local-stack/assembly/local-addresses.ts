@@ -5,17 +5,15 @@ import type { StackPlan } from "./plan.ts";
 /** Templates name addresses as they would be in AWS: the API's is built from its id, a function's URL is an attribute. */
 export function withLocalAddresses(
   plan: StackPlan,
-  api: HttpApi | undefined,
+  apis: ReadonlyMap<string, HttpApi>,
   urls: ReadonlyMap<string, string>,
   region: string,
 ): StackPlan {
   const replaced: readonly (readonly [string, string])[] = [
-    ...(api === undefined || plan.api === undefined
-      ? []
-      : [
-          [executeApiOrigin(plan.api.id, region), api.url] as const,
-          ...plan.api.domains.map((domain) => [`https://${domain}`, api.url] as const),
-        ]),
+    ...plan.apis.flatMap(({ logicalId, id, domains }) => {
+      const addresses = [executeApiOrigin(id, region), ...domains.map((domain) => `https://${domain}`)];
+      return addresses.map((address) => [address, apis.get(logicalId)?.url ?? address] as const);
+    }),
     ...plan.urls.map(({ logicalId, url }) => [url, urls.get(logicalId) ?? url] as const),
   ];
   const localized = (value: string): string =>

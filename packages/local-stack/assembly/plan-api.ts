@@ -51,13 +51,14 @@ export function planApi(
 export function planStage(
   properties: Properties,
   scope: StackScope,
-): Pick<ApiPlan, "throttle" | "accessLog"> {
+): Pick<ApiPlan, "throttle" | "accessLog"> & { readonly apiId: string } {
   const stage = parseProperties(stageSchema, properties, scope, ignoredOfStages);
   const { ThrottlingRateLimit: ratePerSecond, ThrottlingBurstLimit: burst } =
     stage.DefaultRouteSettings ?? {};
   const log = stage.AccessLogSettings;
   const logGroupName = log?.DestinationArn.split(":log-group:")[1]?.replace(/:\*$/, "");
   return {
+    apiId: stage.ApiId,
     ...(ratePerSecond !== undefined && burst !== undefined && { throttle: { ratePerSecond, burst } }),
     ...(log !== undefined &&
       logGroupName !== undefined && { accessLog: { logGroupName, format: log.Format } }),
@@ -65,7 +66,11 @@ export function planStage(
 }
 
 /** A route with the function behind its integration. */
-export function planRoute(logicalId: string, properties: Properties, scope: StackScope): RoutePlan {
+export function planRoute(
+  logicalId: string,
+  properties: Properties,
+  scope: StackScope,
+): RoutePlan & { readonly apiId: string } {
   const route = parseProperties(routeSchema, properties, scope);
   const integrationId = [...scope.resources]
     .filter(([, { Type }]) => Type === "AWS::ApiGatewayV2::Integration")
@@ -81,6 +86,7 @@ export function planRoute(logicalId: string, properties: Properties, scope: Stac
     ["Description"],
   );
   return {
+    apiId: route.ApiId,
     logicalId,
     key: route.RouteKey,
     function: functionIdOf(integration.IntegrationUri, scope),

@@ -100,24 +100,20 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
   const compositeAlarms = each("AWS::CloudWatch::CompositeAlarm", (id, { Properties }) =>
     planCompositeAlarm(id, Properties, scope),
   );
-  const [stage] = each("AWS::ApiGatewayV2::Stage", (_, { Properties }) => planStage(Properties, scope));
+  const stages = each("AWS::ApiGatewayV2::Stage", (_, { Properties }) => planStage(Properties, scope));
   const routes = each("AWS::ApiGatewayV2::Route", (id, { Properties }) => planRoute(id, Properties, scope));
-  const [api, ...furtherApis] = each("AWS::ApiGatewayV2::Api", (id, { Properties }) =>
-    planApi(id, Properties, scope),
-  );
-  const measured = [api?.id, ...[...functions, ...queues, ...tables].map(({ name }) => name)];
-  const names = new Set(
-    [...measured, ...sources.filter(countsEvents).map(({ id }) => id)].filter((name) => name !== undefined),
-  );
+  const apis = each("AWS::ApiGatewayV2::Api", (id, { Properties }) => {
+    const planned = planApi(id, Properties, scope);
+    const isOwn = ({ apiId }: { readonly apiId: string }) => apiId === planned.id;
+    const domains = planDomains(id, scope);
+    return { ...stages.find(isOwn), ...planned, routes: routes.filter(isOwn), domains };
+  });
+  const measured = [
+    ...apis.map(({ id }) => id),
+    ...[...functions, ...queues, ...tables].map(({ name }) => name),
+  ];
+  const names = new Set([...measured, ...sources.filter(countsEvents).map(({ id }) => id)]);
   problems.add(...unmeasuredAlarms(alarms, metricFilters, names));
-  const domains = problems.attempt("DomainName", () => planDomains(scope));
-  problems.add(
-    ...furtherApis.map(({ logicalId }) => ({
-      logicalId,
-      what: "it is a second HTTP API, and one is served here",
-      remedy: "Leave one out of the stack that runs here.",
-    })),
-  );
   const resourcePolicies = mergePolicies([...permissions, ...dataPolicies.flat()]);
   for (const source of sources) {
     const target = functions.find(({ logicalId }) => logicalId === source.function);
@@ -135,7 +131,7 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
     secrets,
     functions,
     sources,
-    ...(api && { api: { ...api, routes, domains: domains ?? [], ...stage } }),
+    apis,
     urls,
     rules,
     metricFilters,
@@ -267,6 +263,11 @@ function planOutputs(
 
 function resourcesNotRun(scope: StackScope): string[] {
   return [...scope.resources]
-    .filter(([, { Type }]) => runType(Type) === undefined && Type !== "AWS::CDK::Metadata")
+    .filter(([, { Type }]) => isNotRun(Type))
     .map(([logicalId, { Type }]) => `${logicalId} (${Type})`);
+}
+
+/** A key has a name here, which others refer to, and encrypts nothing. */
+function isNotRun(type: string): boolean {
+  return type === "AWS::KMS::Key" || (runType(type) === undefined && type !== "AWS::CDK::Metadata");
 }

@@ -224,7 +224,7 @@ export type StackPlan = {
   readonly secrets: readonly SecretPlan[];
   readonly functions: readonly FunctionPlan[];
   readonly sources: readonly (QueueSourcePlan | StreamSourcePlan)[];
-  readonly api?: ApiPlan;
+  readonly apis: readonly ApiPlan[];
   readonly urls: readonly UrlPlan[];
   readonly rules: readonly RulePlan[];
   readonly metricFilters: readonly MetricFilterPlan[];

@@ -96,7 +96,7 @@ export type LocalStack = {
   readonly name: string;
   readonly region: string;
   readonly account: string;
-  /** Undefined where the stack has no HTTP API. */
+  /** Of the first HTTP API; undefined where the stack has none. */
   readonly apiUrl: string | undefined;
   readonly gatewayUrl: string;
   /** For people: which engine keeps the tables. */

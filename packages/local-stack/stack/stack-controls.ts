@@ -19,7 +19,7 @@ export type StartedStack = StackParts & {
   readonly operator: Credentials;
   /** The operator's. */
   readonly clients: Clients;
-  readonly api: HttpApi | undefined;
+  readonly apis: readonly HttpApi[];
   readonly functions: readonly StartedFunction[];
   readonly sources: readonly RunningSource[];
   readonly queueUrlOf: (logicalId: string) => string;
@@ -31,14 +31,14 @@ export type StartedStack = StackParts & {
 
 /** What can be asked of a stack that runs and done to it. */
 export function stackControls(started: StartedStack): LocalStack {
-  const { plan, gateway, operator, api, alarms, functions, sources, schedules, cleanup } = started;
+  const { plan, gateway, operator, apis, alarms, functions, sources, schedules, cleanup } = started;
   const secrets = new SecretsManagerClient(clientSettings(gateway, operator));
   cleanup.defer(() => secrets.destroy());
   return {
     name: plan.name,
     region: gateway.region,
     account: gateway.account,
-    apiUrl: api?.url,
+    apiUrl: apis[0]?.url,
     gatewayUrl: gateway.url,
     engine: started.engine,
     operator,
@@ -56,8 +56,8 @@ export function stackControls(started: StartedStack): LocalStack {
     alarmPlans: plan.alarms,
     lookAtAlarms: alarms.look,
     alarmValues: alarms.values,
-    accessLog: () => api?.accessLog() ?? [],
-    statusCounts: () => api?.statusCounts() ?? new Map(),
+    accessLog: () => apis.flatMap((api) => api.accessLog()),
+    statusCounts: () => sumOf(apis.map((api) => api.statusCounts())),
     problems: () => ({
       denials: gateway.denials(),
       initErrors: functions.flatMap(({ host }) =>
@@ -91,4 +91,11 @@ function queuesOf({ plan, queueUrlOf }: StartedStack): ReadonlyMap<string, Local
       { logicalId, name, arn, url: queueUrlOf(logicalId) },
     ]),
   );
+}
+
+function sumOf(counts: readonly ReadonlyMap<number, number>[]): ReadonlyMap<number, number> {
+  const sum = new Map<number, number>();
+  for (const [status, count] of counts.flatMap((each) => [...each]))
+    sum.set(status, (sum.get(status) ?? 0) + count);
+  return sum;
 }

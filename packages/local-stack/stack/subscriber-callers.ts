@@ -1,6 +1,7 @@
 import { parsePolicy } from "../iam/policy.ts";
 import type { Credentials } from "../lambda/environment.ts";
 import { outputOf, subscribersOf } from "../outputs.ts";
+import type { PipelineOutputs } from "../pipelines.ts";
 import { newCredentials } from "./clients.ts";
 import type { LocalStack } from "./local-stack.ts";
 
@@ -24,9 +25,13 @@ const readQueue = [
  * Makes each subscriber a caller of its own: the role or user that its settings name first, with what the stack's own
  * policies give that. One that names none is a role of this account, which has what it needs by a policy of its own.
  */
-export function registerSubscribers(stack: LocalStack): readonly SubscriberCaller[] {
-  return subscribersOf(stack).map(({ name, queueUrl, principals }) => {
-    const credentials = newCredentials(`subscriber ${name}`);
+export function registerSubscribers(
+  stack: LocalStack,
+  pipeline: PipelineOutputs = { id: "", outputs: stack.outputs },
+): readonly SubscriberCaller[] {
+  return subscribersOf(pipeline).map(({ name, queueUrl, principals }) => {
+    const caller = `subscriber ${[pipeline.id, name].filter(Boolean).join("/")}`;
+    const credentials = newCredentials(caller);
     const [principal] = principals;
     const role = `arn:aws:iam::${accountOf(principal) ?? stack.account}:role/${name}`;
     const queue = [...stack.queues.values()].find(({ url }) => url === queueUrl);
@@ -38,12 +43,12 @@ export function registerSubscribers(stack: LocalStack): readonly SubscriberCalle
         {
           Effect: "Allow",
           Action: ["lambda:InvokeFunctionUrl", "lambda:InvokeFunction"],
-          Resource: outputOf(stack, "DocumentsFunctionArn"),
+          Resource: outputOf(pipeline, "DocumentsFunctionArn"),
         },
       ],
     };
     stack.gateway.register({
-      name: `subscriber ${name}`,
+      name: caller,
       arn: isNamed ? principal : role,
       ...credentials,
       policies: isNamed && accountOf(principal) === stack.account ? [] : [parsePolicy(own, name)],

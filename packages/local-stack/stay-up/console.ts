@@ -13,6 +13,8 @@ export type ConsoleOptions = {
   /** A program of commands, of which `console` serves the page. */
   readonly program: string;
   readonly port: number;
+  /** Which one it shows, where there are several. */
+  readonly pipeline?: string;
   /** The port of the system's AWS endpoint: how the program finds it among others. */
   readonly awsPort: number;
   /** Is called with what is worth knowing later on: an address for one more browser. */
@@ -22,8 +24,10 @@ export type ConsoleOptions = {
 const announced = z.object({ url: z.url() });
 
 /** Starts it, as one that ends with this process however that ends. @throws with what it said where it can't */
-export async function startConsole({ program, port, awsPort, onSaid }: ConsoleOptions): Promise<Console> {
+export async function startConsole(options: ConsoleOptions): Promise<Console> {
+  const { program, port, pipeline, awsPort, onSaid } = options;
   const args = ["console", "--json", "--write", "--local", String(awsPort), "--port", String(port)];
+  if (pipeline !== undefined) args.push("--pipeline", pipeline);
   // Its channel to this process closes with it: the console then ends.
   const child = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "pipe", "pipe", "ipc"] });
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
-import { addressesOf, printableAddresses, subscriberVariables } from "../addresses.ts";
+import { type Addresses, addressesOf, printableAddresses, subscriberVariables } from "../addresses.ts";
 import { announce } from "../announce.ts";
 import { holdsState } from "../engines/kept.ts";
 import { defaultConsolePort, type StartOptions } from "../options.ts";
@@ -29,31 +29,38 @@ export async function runSession<Result>(
   const goesOn = keep !== undefined && holdsState(keep);
   const system = await startSystem(options, {}, progress, () => undefined);
   const ending = new AbortController();
-  const endAnnouncement = announce(system.stack, {
-    sandbox: system.sandbox,
-    ...(logs === undefined ? {} : { logs }),
+  const announcements = system.pipelines.map((pipeline) => {
+    const { sandbox } = pipeline;
+    return announce(system.stack, { pipeline, sandbox, ...(logs === undefined ? {} : { logs }) });
   });
   const programs: (() => Promise<void>)[] = [];
   let page: Console | undefined;
   try {
     page = await consoleOf(system, options, progress);
-    const addresses = { ...addressesOf(system), ...(page && { console: { url: page.url } }) };
+    const all = new Map(
+      system.pipelines.map((pipeline) => [pipeline.id, addressesOf(system, pipeline)] as const),
+    );
+    const addresses = {
+      ...addressesOf(system),
+      ...(all.size > 1 && { pipelines: Object.fromEntries(all) }),
+      ...(page && { console: { url: page.url } }),
+    };
     if (json !== undefined) await writeFile(json, `${JSON.stringify(addresses, null, 2)}\n`);
     for (const each of options.subscriber ?? [])
-      programs.push(runSubscriber(each, subscriberVariables(addresses, each.name), print));
+      programs.push(runSubscriber(each, subscriberVariables(all, each.name), print));
     if (goesOn) {
       progress(`Going on with what ${keep} keeps`);
     } else {
       progress(`Connecting the accounts of ${users} sample users`);
-      await system.sandbox.createUsers(users, { companyAccounts: 1 });
+      for (const { sandbox } of system.pipelines) await sandbox.createUsers(users, { companyAccounts: 1 });
     }
     const first = page === undefined ? "" : `Console       ${page.url}    (good for one browser)\n`;
-    print(`\n${first}${printableAddresses(addresses, system, logs)}\n\nCtrl-C ends it.`);
+    print(`\n${first}${printableSystem(system, all, logs)}\n\nCtrl-C ends it.`);
     void showActivity(system, progress, ending.signal);
     return await stays(system);
   } finally {
     ending.abort();
-    endAnnouncement();
+    for (const end of announcements) end();
     print("\nEnding every process that was started");
     for (const end of programs) await end();
     await page?.close();
@@ -61,16 +68,33 @@ export async function runSession<Result>(
   }
 }
 
+/** The addresses of each pipeline, below its name where there are several. */
+function printableSystem(
+  { stack, pipelines }: System,
+  addresses: ReadonlyMap<string, Addresses>,
+  logs: string | undefined,
+): string {
+  return pipelines
+    .flatMap(({ id, sandbox }) => {
+      const own = addresses.get(id);
+      if (own === undefined) return [];
+      const heading = pipelines.length > 1 ? `The pipeline ${id}\n\n` : "";
+      return [heading + printableAddresses(own, { stack, sandbox }, logs)];
+    })
+    .join("\n\n");
+}
+
 /** The page on the system. Without it all else runs: why it is not there is said. */
 async function consoleOf(
-  { stack }: System,
+  { stack, pipelines }: System,
   { console: program, consolePort = defaultConsolePort }: Pick<StartOptions, "console" | "consolePort">,
   progress: Surface["progress"],
 ): Promise<Console | undefined> {
   if (program === undefined) return undefined;
   const awsPort = Number(new URL(stack.gatewayUrl).port);
   try {
-    return await startConsole({ program, port: consolePort, awsPort, onSaid: progress });
+    const shown = pipelines.length > 1 ? { pipeline: pipelines[0].id || stack.name } : {};
+    return await startConsole({ program, port: consolePort, awsPort, onSaid: progress, ...shown });
   } catch (error) {
     progress(`There is no console: ${error instanceof Error ? error.message : String(error)}`);
     return undefined;

@@ -119,9 +119,9 @@ describe("a function", () => {
       "an unknown resource in its policies",
       {
         ...functionResources("Work", { allow: [["kms:Decrypt", { "Fn::GetAtt": ["Key", "Arn"] }]] }),
-        Key: { Type: "AWS::KMS::Key" },
+        Key: { Type: "AWS::RDS::DBInstance" },
       },
-      "Work: it depends on Key of type AWS::KMS::Key, which the local runner does not run",
+      "Work: it depends on Key of type AWS::RDS::DBInstance, which the local runner does not run",
     ],
     [
       "an unknown resource by DependsOn",

@@ -86,7 +86,7 @@ describe("an HTTP API", () => {
       ...functionResources("Work"),
       ...apiResources({ "POST /a": "Work", $default: "Work" }),
     });
-    expect(plan.api?.routes).toMatchObject([
+    expect(plan.apis[0]?.routes).toMatchObject([
       { key: "POST /a", function: "Work", timeoutMilliseconds: 30_000 },
       { key: "$default", function: "Work" },
     ]);
