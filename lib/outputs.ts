@@ -110,7 +110,7 @@ export function addOutputs(scope: Construct, parts: OutputParts): void {
   add("ArchiveFunctionName", parts.archive.lambda.functionName, "Archives dead letters that near their end");
   if (parts.topic.topicArn !== undefined) add("AlarmTopicArn", parts.topic.topicArn, "Where alarms go");
   if (parts.dashboard !== undefined)
-    add("DashboardName", parts.dashboard.name, "The dashboard of the data flow");
+    add("DashboardName", parts.dashboard.dashboard.dashboardName, "The dashboard of the data flow");
   if (parts.registration === undefined) return;
   const { lambda, rotation } = parts.registration;
   add("RegisterFunctionName", lambda.functionName, "Registers webhooks when invoked");

@@ -1,5 +1,6 @@
 import { CfnCondition, CfnParameter, Fn, RemovalPolicies, RemovalPolicy } from "aws-cdk-lib";
 import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
+import type { Dashboard as CloudWatchDashboard } from "aws-cdk-lib/aws-cloudwatch";
 import type { Construct, IConstruct } from "constructs";
 import { type WebhookKind, webhookKinds } from "../domain/event/events.ts";
 import { messageSource } from "../domain/message/message-types.ts";
@@ -84,8 +85,8 @@ export class Pipeline {
     return this.complete().readApi;
   }
 
-  get dashboardName(): string | undefined {
-    return this.complete().dashboard?.name;
+  get dashboard(): CloudWatchDashboard | undefined {
+    return this.complete().dashboard?.dashboard;
   }
 
   /** Queues with dead letters, of subscribers too. */

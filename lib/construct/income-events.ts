@@ -1,5 +1,5 @@
 import { Aspects } from "aws-cdk-lib";
-import type { MathExpression, Metric } from "aws-cdk-lib/aws-cloudwatch";
+import type { Dashboard, MathExpression, Metric } from "aws-cdk-lib/aws-cloudwatch";
 import type * as kms from "aws-cdk-lib/aws-kms";
 import type * as sns from "aws-cdk-lib/aws-sns";
 import { Construct } from "constructs";
@@ -131,10 +131,10 @@ export class IncomeEvents extends Construct {
     return new Subscriber({ name, work, namesPrincipals, readApi: () => this.#pipeline.readApi });
   }
 
-  /** The name of the dashboard; undefined: the settings want none. Known at deploy time, once all subscribers are added. */
-  get dashboardName(): string | undefined {
+  /** The dashboard of the data flow, to which widgets can be added; undefined: the settings want none. Add all subscribers first. */
+  get dashboard(): Dashboard | undefined {
     this.complete();
-    return this.#pipeline.dashboardName;
+    return this.#pipeline.dashboard;
   }
 
   /** Events that were stored: first receipts. */

@@ -18,7 +18,7 @@ const columns = 24;
  * one list of names. Source: CloudFormation template reference, "AWS::CloudWatch::Dashboard".
  */
 export class Dashboard extends Construct {
-  readonly name: string;
+  readonly dashboard: CloudWatchDashboard;
 
   constructor(scope: Construct, id: string, parts: DashboardParts) {
     super(scope, id);
@@ -26,7 +26,7 @@ export class Dashboard extends Construct {
       defaultInterval: Duration.hours(3),
       periodOverride: PeriodOverride.INHERIT,
     });
-    this.name = dashboard.dashboardName;
+    this.dashboard = dashboard;
     const about = `# ${pipelineName(this)}\nFrom the webhook to the subscriber, row by row. When an alarm goes off: \`docs/operate/runbook.md\`.`;
     dashboard.addWidgets(new TextWidget({ markdown: about, width: columns, height: 2 }));
     for (const row of dashboardRows(parts)) dashboard.addWidgets(...widgetsOf(row));

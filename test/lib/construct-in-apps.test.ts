@@ -1,0 +1,102 @@
+import { App, Aspects, CfnResource, type Environment, Stack, Tags } from "aws-cdk-lib";
+import { Template } from "aws-cdk-lib/assertions";
+import { TextWidget } from "aws-cdk-lib/aws-cloudwatch";
+import * as lambda from "aws-cdk-lib/aws-lambda";
+import { describe, expect, it } from "vitest";
+import { IncomeEvents } from "../../lib/construct/income-events.ts";
+import { productionSettings } from "./synthesized.ts";
+
+const codeOf = () => lambda.Code.fromInline("// stand-in");
+const minimal = { production: false, subscribers: [{ name: "billing" }] };
+
+/** A stack of an app with pipelines in it. */
+function appWith(fill: (stack: Stack, add: Add) => void, env?: Environment) {
+  const app = new App({ builtinCloudFormationValidation: false });
+  const stack = new Stack(app, "Mine", env && { env });
+  fill(
+    stack,
+    (id, written) => new IncomeEvents(stack, id, { stage: "test", where: "the test", codeOf, written }),
+  );
+  return Template.fromStack(stack);
+}
+
+type Add = (id: string, written: object) => IncomeEvents;
+
+describe("the construct, whatever app it stands in", () => {
+  it("has the same logical ids for what holds data, whatever becomes of the rest", () => {
+    const idsOf = (written: object) => {
+      const template = appWith((_, add) => add("Events", written));
+      const types = ["DynamoDB::Table", "S3::Bucket", "SecretsManager::Secret"];
+      return types.flatMap((type) => Object.keys(template.findResources(`AWS::${type}`))).sort();
+    };
+    const ids = idsOf(minimal);
+    expect(ids).toEqual([
+      "EventsArchiveBucket74AB984C",
+      "EventsErasureKey9DBD8931",
+      "EventsErasureLogE7DACD97",
+      "EventsOverflowBucket8792D559",
+      "EventsRelayFailures4DA1E461",
+      "EventsTableE33B5F5B",
+      "EventsTokenSecret066A0A0B",
+      "EventsWebhookSecretC738FA8E",
+    ]);
+    expect(idsOf({ ...minimal, subscribers: [], dashboard: true, retention: { logsDays: 7 } })).toEqual(ids);
+  });
+
+  it("lets an app's aspects and tags reach all of it, what is built last too", () => {
+    const seen = new Set<string>();
+    const template = appWith((stack, add) => {
+      const events = add("Events", minimal);
+      Aspects.of(stack).add({
+        visit: (node) => void (node instanceof CfnResource && seen.add(stack.resolve(node.logicalId))),
+      });
+      Tags.of(stack).add("team", "income");
+      events.addSubscriber({ name: "late" });
+    });
+    expect([...seen].sort()).toEqual(Object.keys(template.toJSON().Resources).sort());
+    for (const { Properties } of Object.values(template.findResources("AWS::Lambda::Function")))
+      expect(Properties.Tags).toContainEqual({ Key: "team", Value: "income" });
+  });
+
+  it("gives its dashboard, to which an app adds widgets, and none where the settings want none", () => {
+    const template = appWith((_, add) => {
+      const { dashboard } = add("Events", { ...minimal, dashboard: true });
+      dashboard?.addWidgets(new TextWidget({ markdown: "of the app" }));
+      expect(add("Without", minimal).dashboard).toBeUndefined();
+    });
+    const [dashboard] = Object.values(template.findResources("AWS::CloudWatch::Dashboard"));
+    expect(JSON.stringify(dashboard?.Properties)).toContain("of the app");
+  });
+
+  it.each([
+    ["cn-north-1", "aws-cn"],
+    ["us-gov-west-1", "aws-us-gov"],
+    ["eu-central-1", "aws"],
+    [undefined, undefined],
+  ])("names no partition but its own, in any region: %s", (region, partition) => {
+    const settings = { ...productionSettings, encryption: {}, alarms: { emails: ["on-call@example.com"] } };
+    const env = region === undefined ? undefined : { region, account: "123456789012" };
+    const template = appWith((_, add) => add("Events", settings), env);
+    const { Resources, Outputs } = template.toJSON();
+    const arns = [...JSON.stringify({ Resources, Outputs }).matchAll(/\barn:([a-z-]*):/g)].map(
+      ([, name]) => name,
+    );
+    expect(arns.filter((name) => name !== partition)).toEqual([]);
+    // A service is named so in each partition; an address of one is not.
+    const hosts = JSON.stringify(Resources).match(/[\w.-]+\.amazonaws\.com[\w.]*/g) ?? [];
+    expect(hosts.filter((host) => !/^[a-z]+\.amazonaws\.com$/.test(host))).toEqual([]);
+  });
+
+  it("gives no queue, table, bucket, secret, function, role or topic a fixed name", () => {
+    const { Resources } = appWith((_, add) =>
+      add("Events", { ...minimal, dashboard: true, alarms: { emails: ["on-call@example.com"] } }),
+    ).toJSON();
+    const names = ["QueueName", "TableName", "BucketName", "Name", "FunctionName", "RoleName", "TopicName"];
+    const types =
+      /^AWS::(SQS::Queue|DynamoDB::Table|S3::Bucket|SecretsManager::Secret|Lambda::Function|IAM::Role|SNS::Topic|CloudWatch::Alarm)$/;
+    for (const { Type, Properties = {} } of Object.values<{ Type: string; Properties?: object }>(Resources))
+      if (types.test(Type))
+        for (const name of [...names, "AlarmName", "DashboardName"])
+          expect(Properties).not.toHaveProperty(name);
+  });
+});
