@@ -67,7 +67,7 @@ export async function forward(call: AuthorizedRequest, context: ForwardContext):
     case "cloudwatch":
       return cloudWatchAnswer(operation, parseJsonObject(body.toString()), context.monitoring);
     case "sts":
-      return stsAnswer(caller, context.scope.account);
+      return stsAnswer(caller);
     case "logs":
       throw new Error("the log service has no engine");
   }

@@ -15,7 +15,9 @@ export function stsOperation(body: string): Operation {
   return { service: "sts", action, needs: [] };
 }
 
-export function stsAnswer({ arn, accessKeyId }: Principal, account: string): Answer {
+export function stsAnswer({ arn, accessKeyId }: Principal): Answer {
+  // That of the caller, which may be another one than the stack's.
+  const [, , , , account = ""] = arn.split(":");
   const identity = `<Arn>${escapeXml(arn)}</Arn><UserId>${accessKeyId}</UserId><Account>${account}</Account>`;
   const text =
     `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>${identity}` +

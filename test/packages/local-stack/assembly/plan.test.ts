@@ -25,6 +25,16 @@ test("everything that can't be run is listed at once", async () => {
   ]);
 });
 
+test("a key has an ARN that policies and queues name, and is not run", async () => {
+  const arn = { "Fn::GetAtt": ["Key", "Arn"] };
+  const plan = await planned({
+    ...functionResources("Work", { allow: [["kms:Decrypt", arn]], environment: { KEY: arn } }),
+    Key: { Type: "AWS::KMS::Key" },
+  });
+  expect(plan.functions[0]?.environment.KEY).toMatch(/^arn:aws:kms:[a-z0-9-]+:\d{12}:key\/[0-9a-f-]{36}$/);
+  expect(plan.notRun).toEqual(["Key (AWS::KMS::Key)"]);
+});
+
 test("what nothing depends on is left out, and said", async () => {
   const plan = await planned({
     ...functionResources("Work"),
@@ -89,6 +99,42 @@ describe("an HTTP API", () => {
     expect(plan.apis[0]?.routes).toMatchObject([
       { key: "POST /a", function: "Work", timeoutMilliseconds: 30_000 },
       { key: "$default", function: "Work" },
+    ]);
+  });
+
+  test("has its own routes, stage and domains where a stack has several", async () => {
+    const DefaultRouteSettings = { ThrottlingRateLimit: 5, ThrottlingBurstLimit: 10 };
+    const ApiId = { Ref: "Second" };
+    const IntegrationUri = { "Fn::GetAtt": ["Work", "Arn"] };
+    const Target = { "Fn::Join": ["", ["integrations/", { Ref: "ToOther" }]] };
+    const plan = await planned({
+      ...functionResources("Work"),
+      ...apiResources({ "POST /a": "Work" }),
+      Second: { Type: "AWS::ApiGatewayV2::Api", Properties: { ProtocolType: "HTTP" } },
+      SecondStage: {
+        Type: "AWS::ApiGatewayV2::Stage",
+        Properties: { ApiId, StageName: "$default", DefaultRouteSettings },
+      },
+      ToOther: {
+        Type: "AWS::ApiGatewayV2::Integration",
+        Properties: { ApiId, IntegrationType: "AWS_PROXY", IntegrationUri, PayloadFormatVersion: "2.0" },
+      },
+      SecondRoute: { Type: "AWS::ApiGatewayV2::Route", Properties: { ApiId, RouteKey: "POST /b", Target } },
+      Domain: { Type: "AWS::ApiGatewayV2::DomainName", Properties: { DomainName: "hooks.example.com" } },
+      Mapping: {
+        Type: "AWS::ApiGatewayV2::ApiMapping",
+        Properties: { ApiId, DomainName: { Ref: "Domain" }, Stage: { Ref: "SecondStage" } },
+      },
+    });
+    expect(plan.apis[0]).not.toHaveProperty("throttle");
+    expect(plan.apis).toMatchObject([
+      { logicalId: "Api", routes: [{ key: "POST /a", function: "Work" }], domains: [] },
+      {
+        logicalId: "Second",
+        routes: [{ key: "POST /b", function: "Work" }],
+        domains: ["hooks.example.com"],
+        throttle: { ratePerSecond: 5, burst: 10 },
+      },
     ]);
   });
 

@@ -14,6 +14,16 @@ test("who calls is answered to everybody, and nothing else of STS", async () => 
     Account: account,
     Arn: system.operator.arn,
   });
+  const theirs = {
+    name: "theirs",
+    arn: "arn:aws:iam::210987654321:role/theirs",
+    accessKeyId: "AKIATHEIRSTHEIRSTHEI",
+    secretAccessKey: "theirs",
+    policies: [],
+  };
+  system.gateway.register(theirs);
+  const ofOthers = clients(system, theirs).sts;
+  expect(await ofOthers.send(new GetCallerIdentityCommand({}))).toMatchObject({ Account: "210987654321" });
   const other = sts.send(new GetSessionTokenCommand({}));
   await expect(other).rejects.toThrow("The local gateway knows GetCallerIdentity of STS only");
 });
