@@ -1,32 +1,7 @@
-import { IncomeEventsStack } from "@income-events/cdk";
-import { App, CfnOutput, Duration } from "aws-cdk-lib";
-import { AttributeType, BillingMode, Table } from "aws-cdk-lib/aws-dynamodb";
-import { Runtime } from "aws-cdk-lib/aws-lambda";
-import { SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
-import { NodejsFunction, OutputFormat } from "aws-cdk-lib/aws-lambda-nodejs";
+import { App, Validations } from "aws-cdk-lib";
+import { AwsSolutionsChecks } from "cdk-nag";
+import { billingStack } from "./billing.ts";
 
 const app = new App();
-const stage = String(app.node.tryGetContext("stage") ?? "local");
-const file = `stages/${stage}.json`;
-const stack = IncomeEventsStack.fromSettingsFile(app, `income-events-${stage}`, { stage, file });
-// Its filter there lets through data and erasures: the role below can read documents, and nobody's state.
-const billing = stack.events.subscriber("billing");
-
-const incomes = new Table(stack, "Incomes", {
-  partitionKey: { name: "account", type: AttributeType.STRING },
-  billingMode: BillingMode.PAY_PER_REQUEST,
-});
-const reader = new NodejsFunction(stack, "Billing", {
-  entry: "subscriber.ts",
-  runtime: Runtime.NODEJS_24_X,
-  timeout: Duration.seconds(20),
-  // Not the SDK that the runtime happens to have, which npm start has not.
-  bundling: { format: OutputFormat.ESM, mainFields: ["module", "main"], bundleAwsSDK: true },
-  environment: { INCOMES: incomes.tableName },
-});
-incomes.grantWriteData(reader);
-billing.grantConsume(reader);
-billing.grantReadDocuments(reader);
-// Without the last option one message that fails would bring back all of its batch.
-reader.addEventSource(new SqsEventSource(billing.queue, { reportBatchItemFailures: true }));
-new CfnOutput(stack, "IncomesTableName", { value: incomes.tableName });
+billingStack(app, String(app.node.tryGetContext("stage") ?? "local"));
+if (process.env.CDK_VALIDATION !== "false") Validations.of(app).addPlugins(new AwsSolutionsChecks(app));

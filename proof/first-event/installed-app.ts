@@ -61,6 +61,8 @@ export type Running = AsyncDisposable & {
   readonly printed: (pattern: RegExp, after?: number) => Promise<string>;
   /** How many lines it has printed. */
   readonly count: () => number;
+  /** What it has printed so far. */
+  readonly lines: () => readonly string[];
 };
 
 /** @param command as `npm run dev -- …` */
@@ -76,6 +78,7 @@ export function start(
   for (const stream of [child.stdout, child.stderr]) follow(stream, lines, listeners);
   return {
     count: () => lines.length,
+    lines: () => lines,
     printed: (pattern, after = 0) =>
       new Promise((resolve, reject) => {
         const look = () => {

@@ -28,6 +28,7 @@ describe("init", () => {
     expect(written).toEqual([
       ".github/workflows/check.yml",
       ".gitignore",
+      "README.md",
       "app.test.ts",
       "app.ts",
       "cdk.json",

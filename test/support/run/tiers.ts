@@ -58,7 +58,7 @@ const long = [
   "test/e2e/{saturation,stay-up,storm,synthesis}.test.ts",
   "test/e2e/commands/{bad-night,dead-letters,erase,repair,replay,restore-drill,rotation,sandbox,smoke,token-revoked}.test.ts",
   "test/e2e/console/console.test.ts",
-  "test/examples/lambda-subscriber.test.ts",
+  "test/examples/examples.test.ts",
   "test/packages/sandbox/{connect-browser,load,main}.test.ts",
   "test/proof/bench/{comparison,interruption,options}.test.ts",
   "test/proof/fuzz/**/*.test.ts",

@@ -1,0 +1,29 @@
+import test from "node:test";
+import { App } from "aws-cdk-lib";
+import { Match, Template } from "aws-cdk-lib/assertions";
+import { billingStack } from "./billing.ts";
+
+const app = new App({ builtinCloudFormationValidation: false });
+const template = Template.fromStack(billingStack(app, "prod"));
+
+test("the function reads billing's queue, and leaves there what it could not process", () => {
+  template.hasResourceProperties("AWS::Lambda::EventSourceMapping", {
+    EventSourceArn: { "Fn::GetAtt": [Match.stringLikeRegexp("^SubscriberBillingQueue"), "Arn"] },
+    FunctionName: { Ref: Match.stringLikeRegexp("^Billing") },
+    FunctionResponseTypes: ["ReportBatchItemFailures"],
+  });
+});
+
+test("its role may read documents at the pipeline's address", () => {
+  template.hasResourceProperties("AWS::IAM::Policy", {
+    PolicyDocument: {
+      Statement: Match.arrayWith([
+        Match.objectLike({
+          Action: ["lambda:InvokeFunctionUrl", "lambda:InvokeFunction"],
+          Resource: { "Fn::GetAtt": [Match.stringLikeRegexp("^ReadDocuments"), "Arn"] },
+        }),
+      ]),
+    },
+    Roles: [{ Ref: Match.stringLikeRegexp("^BillingServiceRole") }],
+  });
+});

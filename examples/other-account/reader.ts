@@ -1,0 +1,27 @@
+import { CfnParameter, Stack, type StackProps } from "aws-cdk-lib";
+import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import type { Construct } from "constructs";
+
+/** A stack of the other account: the role of a service that reads the queue and the documents behind its messages. */
+export class Reader extends Stack {
+  constructor(scope: Construct, id: string, props?: StackProps) {
+    super(scope, id, props);
+    // Outputs of the pipeline: SubscriberRiskQueueArn and DocumentsFunctionArn.
+    const queue = new CfnParameter(this, "QueueArn").valueAsString;
+    const documents = new CfnParameter(this, "DocumentsFunctionArn").valueAsString;
+    const role = new Role(this, "Service", { assumedBy: new ServicePrincipal("ecs-tasks.amazonaws.com") });
+    // The pipeline lets this account in, and each account lets its own roles out.
+    role.addToPolicy(
+      new PolicyStatement({
+        actions: ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility"],
+        resources: [queue],
+      }),
+    );
+    role.addToPolicy(
+      new PolicyStatement({
+        actions: ["lambda:InvokeFunctionUrl", "lambda:InvokeFunction"],
+        resources: [documents],
+      }),
+    );
+  }
+}
