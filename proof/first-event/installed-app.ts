@@ -17,10 +17,12 @@ export type Source = AsyncDisposable & {
   readonly fileOf: (name: string) => string;
 };
 
-/** Packs the packages into a folder, and starts the registry. */
-export async function startSource(folder: string): Promise<Source> {
+const allPackages = ["cdk", "subscriber", "local-stack"];
+
+/** Packs packages into a folder, and starts the registry. */
+export async function startSource(folder: string, packages = allPackages): Promise<Source> {
   const pack = join(repository, "tools/pack.ts");
-  await runFile(process.execPath, [pack, "cdk", "subscriber", "local-stack", "--to", folder]);
+  await runFile(process.execPath, [pack, ...packages, "--to", folder]);
   const registry = await startRegistry(repository, join(kept, "files"));
   const quiet = { npm_config_audit: "false", npm_config_fund: "false", npm_config_update_notifier: "false" };
   return {
