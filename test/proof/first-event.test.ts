@@ -1,10 +1,22 @@
-import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { freePorts, run, type Source, start, startSource } from "../../proof/first-event/installed-app.ts";
 
+const repository = join(import.meta.dirname, "../..");
 const addresses = z.object({
   endpoints: z.object({ api: z.url() }),
   webhookHeaders: z.record(z.string(), z.string()),
@@ -38,6 +50,79 @@ describe("an app that is installed from the packages' files, in an empty folder 
     expect(globSync("cdk.out/*.template.json", { cwd: app })).toEqual([
       "cdk.out/income-events-prod.template.json",
     ]);
+  });
+
+  it("is synthesized without a network: neither the app nor CDK's program tries to connect", async () => {
+    const asked = join(folder, "asked");
+    const guard = pathToFileURL(join(repository, "test/support/failing/refuse-network.ts")).href;
+    // What CDK's program has kept of the network's answers is elsewhere.
+    const home = { CDK_HOME: join(folder, "home of CDK") };
+    const env = { ...source.env, ...home, NODE_OPTIONS: `--import ${guard}`, NETWORK_ASKED: asked };
+    await run({ env }, app, ["node_modules/.bin/cdk", "synth", "--quiet", "-c", "stage=prod"]);
+    expect(existsSync(asked) ? readFileSync(asked, "utf8") : "").toBe("");
+    const connecting = run({ env }, app, ["node", "-e", "fetch('http://127.0.0.1:9')"]);
+    await expect(connecting).rejects.toThrow();
+    expect(readFileSync(asked, "utf8")).not.toBe("");
+  });
+
+  it("is the same stack where its files have Windows' line ends", async () => {
+    const env = { ...source.env, CDK_VALIDATION: "false" };
+    const templateOf = async (project: string) => {
+      const CDK_OUTDIR = join(project, "compared");
+      const CDK_CONTEXT_JSON = JSON.stringify({ stage: "prod" });
+      await run({ env: { ...env, CDK_OUTDIR, CDK_CONTEXT_JSON } }, project, ["node", "app.ts"]);
+      return readFileSync(join(CDK_OUTDIR, "income-events-prod.template.json"), "utf8");
+    };
+    const windows = join(folder, "of-windows");
+    mkdirSync(windows);
+    symlinkSync(join(app, "node_modules"), join(windows, "node_modules"));
+    for (const name of globSync("{*.{ts,json},stages/*.json}", { cwd: app })) {
+      mkdirSync(join(windows, name, ".."), { recursive: true });
+      const text = readFileSync(join(app, name), "utf8");
+      writeFileSync(join(windows, name), text.replace(/\r?\n/g, "\r\n"));
+    }
+    expect(await templateOf(windows)).toBe(await templateOf(app));
+    await run(source, windows, ["npm", "run", "typecheck"]);
+  });
+
+  it("goes on as it was where dev can't synthesize a change, and starts again with what is stored", async () => {
+    const file = join(app, "addresses.json");
+    const env = { ...source.env, INCOME_EVENTS_RUNNING: join(folder, "running") };
+    await using running = start({ env }, app, [
+      ...["npm", "run", "dev", "--", "--users", "1", "--json", file, ...freePorts],
+    ]);
+    await running.printed(/Ctrl-C ends it/);
+    const { endpoints, webhookHeaders } = addresses.parse(JSON.parse(readFileSync(file, "utf8")));
+    const stored = async () => {
+      const id = await deliver(endpoints.api, webhookHeaders);
+      await running.printed(new RegExp(`^billing \\| user\\.created user/${id}$`));
+      return id;
+    };
+    const first = await stored();
+
+    const program = join(app, "app.ts");
+    const written = readFileSync(program, "utf8");
+    writeFileSync(program, `${written}this does not compile\n`);
+    await running.printed(/SyntaxError|Expected/);
+    await stored();
+    const settings = join(app, "stages/local.json");
+    const before = readFileSync(settings, "utf8");
+    writeFileSync(program, written);
+    writeFileSync(settings, before.replace('"startEndpoints"', '"startEndpoint"'));
+    await running.printed(/startEndpoint: no such setting; remove it, or correct it to one of: /);
+    await stored();
+
+    const count = running.count();
+    writeFileSync(
+      settings,
+      before.replace('{ "name": "billing" }', '{ "name": "billing" }, { "name": "risk" }'),
+    );
+    await running.printed(/Starting again, with what is stored/, count);
+    await running.printed(/Ctrl-C ends it/, count);
+    await stored();
+    const shown = ["npx", "--no", "--offline", "income-events", "records", "show", "user", first, "--json"];
+    expect(await run({ env }, app, shown)).toContain(first);
+    writeFileSync(settings, before);
   });
 
   it("is given events and documents by dev, and loses none while the construct is upgraded", async () => {

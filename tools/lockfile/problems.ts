@@ -6,6 +6,7 @@ const registry = "https://registry.npmjs.org/";
 const installScripts: Readonly<Record<string, string>> = {
   esbuild: "checks that the program for this system is there",
   node: "puts the program for this system in its place",
+  yarn: "makes room for its program where it is installed for all projects, which it is not here",
 };
 
 /**

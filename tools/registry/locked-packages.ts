@@ -15,7 +15,7 @@ export type LockedPackage = {
 
 const folderOfAll = "node_modules/";
 
-/** By name: all that is locked and comes from a registry. */
+/** By name: all that is locked. What comes within a package, too: npm and pnpm take it from there, yarn asks for it. */
 export function lockedPackages(repository: string): ReadonlyMap<string, readonly LockedPackage[]> {
   const lock = fieldsOf(JSON.parse(readFileSync(join(repository, "package-lock.json"), "utf8")), "the lock");
   const entries = Object.entries(fieldsOf(lock.packages, "packages"));
@@ -25,7 +25,7 @@ export function lockedPackages(repository: string): ReadonlyMap<string, readonly
   const packages = new Map<string, LockedPackage[]>();
   for (const [path, entry] of entries) {
     const at = path.lastIndexOf(folderOfAll);
-    if (at < 0 || bundled.has(path) || !isFields(entry) || entry.link === true) continue;
+    if (at < 0 || !isFields(entry) || entry.link === true) continue;
     const name = path.slice(at + folderOfAll.length);
     const others = packages.get(name) ?? [];
     if (others.some(({ version }) => version === entry.version)) continue;

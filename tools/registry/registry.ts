@@ -36,7 +36,7 @@ export async function startRegistry(repository: string, kept: string): Promise<R
       const url = `http://${request.headers.host}/${name}/-/`;
       if (wanted === undefined)
         return void to.end(JSON.stringify(await listing(name, versions ?? [], { kept, url })));
-      const found = versions?.find((each) => fileOf(each) === wanted);
+      const found = versions?.find((each) => addressOf(each) === wanted);
       if (found?.folder === undefined) return void to.writeHead(404).end();
       to.end(await keptTarball(found, kept));
     }
@@ -63,18 +63,12 @@ async function listing(
 ): Promise<object> {
   const described = await Promise.all(
     versions.map(async (each) => {
-      const integrity =
-        each.folder === undefined
-          ? {}
-          : {
-              integrity: `sha512-${createHash("sha512")
-                .update(await keptTarball(each, kept))
-                .digest("base64")}`,
-            };
+      const contents = each.folder === undefined ? new Uint8Array() : await keptTarball(each, kept);
+      const integrity = `sha512-${createHash("sha512").update(contents).digest("base64")}`;
       const { scripts: _scripts, ...manifest } = each.manifest;
       return [
         each.version,
-        { ...manifest, dist: { tarball: `${url}${fileOf(each)}`, ...integrity } },
+        { ...manifest, dist: { tarball: `${url}${addressOf(each)}`, integrity } },
       ] as const;
     }),
   );
@@ -87,6 +81,11 @@ async function listing(
 
 function byVersion(one: string, other: string): number {
   return one.localeCompare(other, "en", { numeric: true });
+}
+
+/** As every registry has it: yarn notes any other in its lockfile. */
+function addressOf({ name, version }: LockedPackage): string {
+  return `${name.replace(/^.*\//, "")}-${version}.tgz`;
 }
 
 function fileOf({ name, version }: LockedPackage): string {

@@ -1,0 +1,102 @@
+import { cpSync, existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { filesIn } from "../../cli/init/package-files.ts";
+import { writeApp } from "../../cli/init/write-app.ts";
+import { run, type Source, startSource } from "../../proof/first-event/installed-app.ts";
+
+const repository = join(import.meta.dirname, "../..");
+const template = join(repository, "examples/minimal");
+const fileOf = (name: string) => join(repository, "node_modules", name);
+
+type Manager = {
+  readonly program: string;
+  readonly install: readonly string[];
+  /** Before the name of a program that a package brings. */
+  readonly exec: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+const pnpm: Manager = { program: fileOf("pnpm/bin/pnpm.cjs"), install: ["install"], exec: ["exec"] };
+const classicYarn: Manager = {
+  program: fileOf("yarn/bin/yarn.js"),
+  // The registry serves esbuild as it is installed here: its script has run, and can't once more.
+  install: ["install", "--ignore-scripts"],
+  exec: ["--silent", "run"],
+};
+const yarn = (linker: string): Manager => ({
+  program: fileOf("@yarnpkg/cli-dist/bin/yarn.js"),
+  install: ["install"],
+  exec: ["run"],
+  env: { YARN_NODE_LINKER: linker },
+});
+
+describe("an app that another package manager than npm installs, below a path with spaces", () => {
+  let folder: string;
+  let source: Source;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "somebody's other folder "));
+    source = await startSource(folder);
+    writeApp(join(folder, "my-events"), { files: filesIn(folder, "0.1.0"), template });
+  });
+  afterAll(async () => {
+    await source?.[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const installed = async (name: string, { program, install, exec, env }: Manager) => {
+    const app = join(folder, name);
+    cpSync(join(folder, "my-events"), app, { recursive: true });
+    // Yarn looks for the project's root.
+    writeFileSync(join(app, "yarn.lock"), "");
+    const within = { env: { ...source.env, ...env, ...stores(folder, source.registry.url) } };
+    const start = (...words: readonly string[]) => run(within, app, [process.execPath, program, ...words]);
+    await start(...install);
+    return { app, exec: (...words: readonly string[]) => start(...exec, ...words) };
+  };
+  const synthesize = async ({ app, exec }: Awaited<ReturnType<typeof installed>>) => {
+    // The template's checks are those of npm's app.
+    await exec("cdk", "synth", "--quiet", "--no-validation", "-c", "stage=prod");
+    expect(globSync("cdk.out/*.template.json", { cwd: app })).toHaveLength(1);
+    expect(await exec("income-events", "--version")).toContain("0.1.0");
+    await expect(exec("income-events", "status")).rejects.toThrow("No system runs on this machine");
+    expect(source.registry.unknown()).toEqual([]);
+  };
+
+  it.each([
+    ["pnpm", pnpm],
+    ["yarn-1", classicYarn],
+    ["yarn-4", yarn("node-modules")],
+  ])("has types that hold, is synthesized, and has its commands: %s", async (name, manager) => {
+    const one = await installed(name, manager);
+    await one.exec("tsc");
+    await synthesize(one);
+    // Nothing of a package's own is where only hoisting would put it.
+    if (name === "pnpm") expect(existsSync(join(one.app, "node_modules/croner"))).toBe(false);
+  });
+
+  it("is synthesized and has its commands under yarn's Plug'n'Play, which the compiler of types can't read", async () => {
+    const one = await installed("plug-and-play", yarn("pnp"));
+    expect(existsSync(join(one.app, "node_modules"))).toBe(false);
+    await synthesize(one);
+    await expect(one.exec("tsc")).rejects.toThrow();
+  });
+});
+
+/** Folders and addresses of the test's own, by the names that each of them reads. */
+function stores(folder: string, registry: string): Readonly<Record<string, string>> {
+  return {
+    npm_config_store_dir: join(folder, "pnpm-store"),
+    YARN_CACHE_FOLDER: join(folder, "yarn-cache"),
+    YARN_GLOBAL_FOLDER: join(folder, "yarn-global"),
+    YARN_REGISTRY: registry,
+    YARN_NPM_REGISTRY_SERVER: registry,
+    YARN_UNSAFE_HTTP_WHITELIST: "127.0.0.1",
+    // The registry doesn't know how old a version is.
+    YARN_NPM_MINIMAL_AGE_GATE: "0",
+    YARN_ENABLE_IMMUTABLE_INSTALLS: "false",
+    YARN_ENABLE_TELEMETRY: "false",
+    INCOME_EVENTS_RUNNING: join(folder, "running"),
+  };
+}
