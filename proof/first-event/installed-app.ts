@@ -17,12 +17,15 @@ export type Source = AsyncDisposable & {
   readonly fileOf: (name: string) => string;
 };
 
-const allPackages = ["cdk", "subscriber", "local-stack"];
+/** What an app that `init` writes depends on. */
+const packagesOfApps = ["cdk", "subscriber", "local-stack"];
 
 /** Packs packages into a folder, and starts the registry. */
-export async function startSource(folder: string, packages = allPackages): Promise<Source> {
-  const pack = join(repository, "tools/pack.ts");
-  await runFile(process.execPath, [pack, ...packages, "--to", folder]);
+export async function startSource(
+  folder: string,
+  packages: readonly string[] = packagesOfApps,
+): Promise<Source> {
+  await runFile(process.execPath, [join(repository, "tools/pack.ts"), ...packages, "--to", folder]);
   const registry = await startRegistry(repository, join(kept, "files"));
   const quiet = { npm_config_audit: "false", npm_config_fund: "false", npm_config_update_notifier: "false" };
   return {
@@ -63,8 +66,6 @@ export type Running = AsyncDisposable & {
   readonly printed: (pattern: RegExp, after?: number) => Promise<string>;
   /** How many lines it has printed. */
   readonly count: () => number;
-  /** What it has printed so far. */
-  readonly lines: () => readonly string[];
 };
 
 /** @param command as `npm run dev -- …` */
@@ -80,7 +81,6 @@ export function start(
   for (const stream of [child.stdout, child.stderr]) follow(stream, lines, listeners);
   return {
     count: () => lines.length,
-    lines: () => lines,
     printed: (pattern, after = 0) =>
       new Promise((resolve, reject) => {
         const look = () => {

@@ -41,5 +41,5 @@ export const slowTests: Readonly<Record<string, string>> = {
   "test/packages/local-stack/sources/recursion.test.ts":
     "waits until what ended a loop is visible again, longer than a busy machine works on a message",
   "test/tools/install.test.ts":
-    "installs the package as an app does: what it lacks shows only where nothing else is beside it",
+    "installs the package with npm in an empty folder: what a change leaves out of it shows only there",
 };
