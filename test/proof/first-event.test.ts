@@ -58,11 +58,12 @@ describe("an app that is installed from the packages' files, in an empty folder 
     // What CDK's program has kept of the network's answers is elsewhere.
     const home = { CDK_HOME: join(folder, "home of CDK") };
     const env = { ...source.env, ...home, NODE_OPTIONS: `--import ${guard}`, NETWORK_ASKED: asked };
-    await run({ env }, app, ["node_modules/.bin/cdk", "synth", "--quiet", "-c", "stage=prod"]);
+    const synth = ["node_modules/.bin/cdk", "synth", "--quiet", "-c", "stage=prod"];
+    await run({ env }, app, synth);
     expect(existsSync(asked) ? readFileSync(asked, "utf8") : "").toBe("");
-    const connecting = run({ env }, app, ["node", "-e", "fetch('http://127.0.0.1:9')"]);
-    await expect(connecting).rejects.toThrow();
-    expect(readFileSync(asked, "utf8")).not.toBe("");
+    // Such a try is seen: with notices, CDK's program asks AWS for them.
+    await run({ env }, app, [...synth, "--no-validation", "--notices"]);
+    expect(readFileSync(asked, "utf8")).toContain("cdk");
   });
 
   it("is the same stack where its files have Windows' line ends", async () => {
