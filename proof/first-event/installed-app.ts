@@ -66,6 +66,8 @@ export type Running = AsyncDisposable & {
   readonly printed: (pattern: RegExp, after?: number) => Promise<string>;
   /** How many lines it has printed. */
   readonly count: () => number;
+  /** All that it has printed. */
+  readonly lines: () => readonly string[];
 };
 
 /** @param command as `npm run dev -- …` */
@@ -81,6 +83,7 @@ export function start(
   for (const stream of [child.stdout, child.stderr]) follow(stream, lines, listeners);
   return {
     count: () => lines.length,
+    lines: () => lines,
     printed: (pattern, after = 0) =>
       new Promise((resolve, reject) => {
         const look = () => {
