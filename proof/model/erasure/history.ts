@@ -78,8 +78,9 @@ export class History {
     without: (happening: Happening) => boolean = () => false,
   ): Promise<void> {
     // From the start it is known whose an account is.
-    for (const person of this.#people) await this.#receive(person, 0, false);
-    await this.#waitUntilIdle();
+    await Promise.all(this.#people.map((person) => this.#receive(person, 0, false)));
+    await this.#relayAll();
+    await Promise.all(this.#writes.splice(0).map((write) => write()));
     for (const [index, happening] of happenings.entries()) {
       this.#at = index + 1;
       this.#count = 0;
@@ -281,8 +282,13 @@ export class History {
     for (const [index, task] of tasks.entries()) if (failed[index] !== true) await world.finish(task);
   }
 
+  /** At once, as the changes of a batch are. */
+  async #relayAll(): Promise<void> {
+    await Promise.all(this.#changes.map(() => this.#relay()));
+  }
+
   async #waitUntilIdle(): Promise<void> {
-    while (this.#changes.length > 0) await this.#relay();
+    await this.#relayAll();
     for (const write of this.#writes.splice(0)) await write();
   }
 }

@@ -51,6 +51,7 @@ export type World = {
   tick(): Promise<void>;
   /** After so many calls every one fails, as if the function ended; undefined: none. */
   failAfter(calls: number | undefined): void;
+  /** Read once, at the end. */
   pieces(): Promise<readonly Piece[]>;
 };
 

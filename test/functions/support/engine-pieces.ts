@@ -1,9 +1,13 @@
 import { gunzipSync } from "node:zlib";
+import { BatchWriteItemCommand, paginateScan } from "@aws-sdk/client-dynamodb";
+import { DeleteObjectsCommand, GetObjectCommand, paginateListObjectsV2 } from "@aws-sdk/client-s3";
 import { DeleteMessageBatchCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
+import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { z } from "zod";
 import { queueDepth } from "../../../adapters/sqs/queue-depth.ts";
+import { batchesOf } from "../../../domain/core/batches.ts";
 import { type Piece, placeOfItem, placeOfObject } from "../../../proof/model/erasure/world.ts";
-import type { TestBucket, TestSystem } from "../../support/engines.ts";
+import type { TestSystem } from "../../support/engines.ts";
 import type { ErasureFixture } from "./erasing.ts";
 
 const keyed = z.looseObject({ pk: z.string(), sk: z.string() });
@@ -11,42 +15,77 @@ const givenUp = z.object({ payload: z.string() });
 const records = z.object({ Records: z.array(z.unknown()) });
 const archived = z.object({ body: z.string() });
 
-/** All that the engines hold of what a fixture made, as text: what is compressed is expanded. Empties the queues. */
-export async function readPieces(system: TestSystem, fixture: ErasureFixture): Promise<readonly Piece[]> {
-  const { table, overflow, failures, archive, log, deadLetters } = fixture;
-  const items = (await table.all()).map((item) => ({
-    place: placeOfItem(keyed.parse(item)),
-    text: textOf(item),
-  }));
-  const changes = await textsIn(failures);
-  const lying = await textsIn(archive);
+/** A request that deletes items takes so many. */
+const maxDeletes = 25;
+
+/**
+ * All that the engines hold of what a fixture made, as text: what is compressed is expanded. Takes it out: the fixture is as new
+ * afterwards.
+ */
+export async function takePieces(system: TestSystem, fixture: ErasureFixture): Promise<readonly Piece[]> {
+  const { table, overflow, failures, archive, log, deadLetters, entries } = fixture;
+  const [items, bodies, changes, archivedLetters, erasures, lying] = await Promise.all([
+    takeItems(system, table.name),
+    takeObjects(system, overflow.name),
+    takeObjects(system, failures.name),
+    takeObjects(system, archive.name),
+    takeObjects(system, log.name),
+    drain(system, deadLetters.users),
+  ]);
   const named = (place: string, texts: readonly string[]) => texts.map((text) => ({ place, text }));
   return [
-    ...items,
-    ...(await textsIn(overflow)).map(([key, text]) => ({ place: placeOfObject(key), text })),
-    ...named("dead letter", await drain(system, deadLetters.users)),
-    ...lying.map(([, text]) => ({
-      place: "archived dead letter",
-      text: archived.parse(JSON.parse(text)).body,
-    })),
+    ...items.map((item) => ({ place: placeOfItem(keyed.parse(item)), text: textOf(item) })),
+    ...bodies.map(([key, text]) => ({ place: placeOfObject(key), text })),
+    ...named("dead letter", lying),
+    ...named(
+      "archived dead letter",
+      archivedLetters.map(([, text]) => archived.parse(JSON.parse(text)).body),
+    ),
     ...changes.flatMap(([, text]) => named("given-up change", recordsIn(text))),
-    ...named("erasure log", (await textsIn(log)).flat()),
+    ...named("erasure log", erasures.flat()),
     ...named(
       "log",
-      fixture.entries.map((entry) => JSON.stringify(entry)),
+      entries.splice(0).map((entry) => JSON.stringify(entry)),
     ),
   ];
+}
+
+async function takeItems({ dynamodb }: TestSystem, TableName: string): Promise<readonly unknown[]> {
+  const items: Record<string, unknown>[] = [];
+  const scan = { TableName, ConsistentRead: true };
+  for await (const { Items = [] } of paginateScan({ client: dynamodb }, scan))
+    items.push(...Items.map((item) => unmarshall(item)));
+  for (const batch of batchesOf(items, { maxItems: maxDeletes })) {
+    const deletes = batch.map(({ pk, sk }) => ({ DeleteRequest: { Key: marshall({ pk, sk }) } }));
+    const command = new BatchWriteItemCommand({ RequestItems: { [TableName]: deletes } });
+    const { UnprocessedItems = {} } = await dynamodb.send(command);
+    if (Object.keys(UnprocessedItems).length > 0) throw new Error("the engine deleted a part of a batch");
+  }
+  return items;
+}
+
+async function takeObjects(
+  { s3 }: TestSystem,
+  Bucket: string,
+): Promise<readonly (readonly [string, string])[]> {
+  const found: (readonly [string, string])[] = [];
+  for await (const { Contents = [] } of paginateListObjectsV2({ client: s3 }, { Bucket })) {
+    const keys = Contents.flatMap(({ Key }) => Key ?? []);
+    const texts = keys.map(async (Key) => {
+      const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key }));
+      return [Key, expanded((await Body?.transformToByteArray()) ?? Buffer.of())] as const;
+    });
+    found.push(...(await Promise.all(texts)));
+  }
+  const Objects = found.map(([Key]) => ({ Key }));
+  if (Objects.length > 0) await s3.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects } }));
+  return found;
 }
 
 function recordsIn(text: string): readonly string[] {
   return records
     .parse(JSON.parse(givenUp.parse(JSON.parse(text)).payload))
     .Records.map((each) => JSON.stringify(each));
-}
-
-async function textsIn(bucket: TestBucket): Promise<readonly (readonly [string, string])[]> {
-  const keys = await bucket.keys();
-  return Promise.all(keys.map(async (key) => [key, expanded(await bucket.bytes(key))] as const));
 }
 
 /** Takes all out of a queue, also what a reader who ended by force still hides. */

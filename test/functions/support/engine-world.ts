@@ -19,8 +19,8 @@ import { TaskList } from "../../../proof/model/erasure/task-list.ts";
 import type { Fetched, Piece, StoredEvent, World } from "../../../proof/model/erasure/world.ts";
 import { receiptOf } from "../../adapters/dynamodb/receipt.ts";
 import type { TestSystem } from "../../support/engines.ts";
-import { readPieces } from "./engine-pieces.ts";
-import { createErasureFixture, type ErasureFixture, erasedAt } from "./erasing.ts";
+import { takePieces } from "./engine-pieces.ts";
+import { type ErasureFixture, erasedAt } from "./erasing.ts";
 
 /** Longer than a history takes: what is hidden comes back by its steps. */
 const hiddenSeconds = 600;
@@ -53,7 +53,8 @@ export function withoutGateway(system: TestSystem): TestSystem {
   const { tables, queuesAndObjects } = system.engines;
   const settings = {
     region: system.access.region,
-    maxAttempts: 1,
+    // On a busy machine an engine may end an idle connection just when it is used again.
+    maxAttempts: 3,
     // The engines look at no signature, which takes a tenth of a call.
     signer: {
       sign: async <T extends { readonly headers: Record<string, string> }>(request: T) => {
@@ -107,7 +108,7 @@ export function withFuse<T>(run: () => Promise<T>): Promise<T> {
   return fuses.run({ callsLeft: undefined, received: [] }, run);
 }
 
-/** All that an erasure touches, in real engines, with queues, buckets and a table of its own. */
+/** All that an erasure touches, in real engines, with the queues, buckets and table of a fixture, which no other world has at that time. */
 export class EngineWorld extends TaskList implements World {
   readonly ports: EraserDependencies;
   readonly #system: TestSystem;
@@ -115,11 +116,8 @@ export class EngineWorld extends TaskList implements World {
   #seconds = erasedAt.getTime() / 1000;
   #hidden: { steps: number; readonly handles: readonly (string | undefined)[] }[] = [];
 
-  static async create(system: TestSystem): Promise<EngineWorld> {
-    return new EngineWorld(system, await createErasureFixture(system));
-  }
-
-  private constructor(system: TestSystem, fixture: ErasureFixture) {
+  /** @param fixture as new: of another world whose pieces were read, too */
+  constructor(system: TestSystem, fixture: ErasureFixture) {
     super();
     this.#system = system;
     this.#fixture = fixture;
@@ -230,7 +228,7 @@ export class EngineWorld extends TaskList implements World {
 
   async pieces(): Promise<readonly Piece[]> {
     for (const { handles } of this.#hidden.splice(0)) await this.#show(handles);
-    return readPieces(this.#system, this.#fixture);
+    return takePieces(this.#system, this.#fixture);
   }
 }
 

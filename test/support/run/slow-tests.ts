@@ -31,7 +31,7 @@ export const slowTests: Readonly<Record<string, string>> = {
   "test/functions/erase/eraser.test.ts":
     "erases through real queues of dead letters, hidden while they are read",
   "test/functions/erase/erasure-law-on-engines.test.ts":
-    "plays a hundred histories in real engines: that they keep what the model says shows only there",
+    "plays three hundred histories in real engines: that they keep what the model says shows only there",
   "test/functions/erase/erasure-law.test.ts":
     "plays ten thousand histories with the eraser's own code: rarer interleavings are found by their number",
   "test/functions/reconcile/reconciler-lists.test.ts":

@@ -61,7 +61,7 @@ const long = [
   "test/examples/examples.test.ts",
   "test/packages/sandbox/{connect-browser,load,main}.test.ts",
   "test/proof/bench/{comparison,interruption,options}.test.ts",
-  "test/proof/fuzz/**/*.test.ts",
+  "test/proof/{erasure-law,fuzz}/*.test.ts",
   "test/proof/{capacity,catalogue,first-event,mutants,outage,package-managers,read,records,soak,startup}.test.ts",
   "test/tools/{check,failed-test,package}.test.ts",
 ];

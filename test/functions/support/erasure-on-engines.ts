@@ -1,0 +1,63 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { nameOf } from "../../../domain/event/subjects.ts";
+import { History } from "../../../proof/model/erasure/history.ts";
+import { holdingsOf } from "../../../proof/model/erasure/holdings.ts";
+import { MemoryWorld } from "../../../proof/model/erasure/memory-world.ts";
+import { startTestSystem, type TestSystem } from "../../support/engines.ts";
+import { EngineWorld, withFuse, withoutGateway } from "./engine-world.ts";
+import { createErasureFixture, type ErasureFixture } from "./erasing.ts";
+import { historiesOf, withoutErasures } from "./erasure-histories.ts";
+
+/** Histories that are under way together: most of their time each waits for what is hidden or delayed. */
+const atOnce = 30;
+const mostHappenings = 12;
+
+/** @param part of the histories: each has others */
+export function holdsOnEngines(tables: string, counts: readonly number[], part = 0): void {
+  let system: TestSystem;
+  beforeAll(async () => {
+    system = withoutGateway(await startTestSystem(tables));
+  });
+  afterAll(() => system.close());
+
+  it.each(counts)(
+    "holds in %i random histories: nothing is left of who was erased, and everything of all others",
+    async (count) => {
+      const seed = Number(fc.readConfigureGlobal().seed ?? 1) + 1_000 * part;
+      const waiting = fc.sample(historiesOf(mostHappenings), { numRuns: count, seed }).values();
+      const playInTurn = async () => {
+        const fixture = await createErasureFixture(system);
+        for (const history of waiting) await play(system, fixture, history);
+      };
+      await Promise.all(Array.from({ length: atOnce }, playInTurn));
+    },
+  );
+}
+
+type Played = ReturnType<typeof historiesOf> extends fc.Arbitrary<infer History> ? History : never;
+
+async function play(system: TestSystem, fixture: ErasureFixture, history: Played): Promise<void> {
+  const { people, happenings } = history;
+  const found = await withFuse(() => playOnEngines(new EngineWorld(system, fixture), history));
+  const undisturbed = new MemoryWorld();
+  await new History(undisturbed, people).play(happenings, withoutErasures);
+  const all = await undisturbed.pieces();
+  const expected = people.map((person) => ({
+    isErased: found.asked.has(person),
+    holdings: found.asked.has(person) ? [] : holdingsOf(person, all),
+  }));
+  expect({ happenings, left: found.left }).toEqual({ happenings, left: expected });
+}
+
+async function playOnEngines(world: EngineWorld, { people, happenings }: Played) {
+  const history = new History(world, people);
+  await history.play(happenings);
+  const erased = await world.erased(people.map(({ userId: id }) => ({ kind: "user", id })));
+  const pieces = await world.pieces();
+  const left = people.map((person) => ({
+    isErased: erased.has(nameOf({ kind: "user", id: person.userId })),
+    holdings: holdingsOf(person, pieces),
+  }));
+  return { asked: history.asked, left };
+}
