@@ -55,7 +55,7 @@ export async function readArchive(access: Access, Bucket: string): Promise<Archi
     const subscriber = /^subscriber\/(?<name>.+)$/.exec(queue)?.groups?.name;
     if (subscriber === undefined) {
       const { success, data } = identified.safeParse(JSON.parse(body));
-      deadLetters.push({ id: success ? data.id : body, reason });
+      deadLetters.push({ id: success ? data.id : body, reason, body });
     } else {
       parked.set(subscriber, [...(parked.get(subscriber) ?? []), body]);
     }

@@ -170,7 +170,7 @@ export function typesById(bodies: readonly string[]): ReadonlyMap<string, string
 const identified = z.object({ id: z.string() });
 
 /** A dead letter: what it is (the event's id, or its text where it has none), and why it lies there. */
-export type DeadLetter = { readonly id: string; readonly reason: string };
+export type DeadLetter = { readonly id: string; readonly reason: string; readonly body: string };
 
 /**
  * What lies in a dead-letter queue; reading takes the messages out of it. Our own functions say why they sent one
@@ -185,7 +185,8 @@ export async function readDeadLetters(
   const found: DeadLetter[] = [];
   for await (const { Body = "", MessageAttributes = {} } of drain(access, queueUrl)) {
     const { success, data } = identified.safeParse(JSON.parse(Body));
-    found.push({ id: success ? data.id : Body, reason: MessageAttributes.reason?.StringValue ?? moved });
+    const reason = MessageAttributes.reason?.StringValue ?? moved;
+    found.push({ id: success ? data.id : Body, reason, body: Body });
   }
   return found;
 }

@@ -12,6 +12,8 @@ export type Evidence = {
   readonly deadLetters: ReadonlySet<string>;
   /** The provider's ids of who was erased: nothing of them may be left. */
   readonly erased: ReadonlySet<string>;
+  /** What is left of them, in words. */
+  readonly remains: readonly string[];
   /** What is missing or wrong, in words that name an event or a subject. */
   readonly losses: readonly string[];
 };
@@ -65,6 +67,8 @@ export function account(evidence: Evidence): Account {
         .filter(([id, fate]) => fate === "refused" && (stored.has(id) || deadLetters.has(id)))
         .map(([id]) => `${id} was refused and is there`),
       ...losses.filter((loss) => !isExplained(loss)),
+      // Each fails, also where every event of the erased is where it should be.
+      ...evidence.remains,
     ],
   };
 }

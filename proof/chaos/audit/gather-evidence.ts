@@ -1,14 +1,20 @@
-import { deadLetterQueuesOf, outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
+import { deadLetterQueuesOf, outputOf, queuesOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { readArchive } from "@income-events/local-stack/scenario/archive-dead-letters.ts";
 import { findLosses } from "@income-events/local-stack/scenario/compare.ts";
-import { findRemains } from "@income-events/local-stack/scenario/erasure.ts";
 import { documentsIn, readDocuments } from "@income-events/local-stack/scenario/read-documents.ts";
 import { expectationOf } from "@income-events/local-stack/scenario/run.ts";
-import { readDeadLetters, readObjects, readTable } from "@income-events/local-stack/scenario/snapshot.ts";
+import {
+  readBodies,
+  readDeadLetters,
+  readObjects,
+  readTable,
+} from "@income-events/local-stack/scenario/snapshot.ts";
 import { registerSubscribers } from "@income-events/local-stack/stack/subscriber-callers.ts";
 import type { Truth } from "../provider/protocol.ts";
 import type { ChaosSystem } from "../system.ts";
 import type { Evidence } from "./audit-events.ts";
+import { findRemains, type Places } from "./find-remains.ts";
+import { marksOf } from "./marks.ts";
 import { readMessages, readRecords, readSent } from "./read-records.ts";
 
 /**
@@ -31,11 +37,14 @@ export async function gatherEvidence(
     ...(await readObjects(access, outputOf(stack, "OverflowBucketName"), table.objects)),
   ]);
   const lying = await Promise.all(
-    deadLetterQueuesOf(stack).map(({ url, source }) => readDeadLetters(access, url, source)),
+    deadLetterQueuesOf(stack).map(async ({ url, source }) => ({
+      url,
+      letters: await readDeadLetters(access, url, source),
+    })),
   );
   // After the queues: what is archived meanwhile is in one of the two.
   const { deadLetters: letters } = await readArchive(access, outputOf(stack, "ArchiveBucketName"));
-  const deadLetters = new Set([...letters, ...lying.flat()].map(({ id }) => id));
+  const deadLetters = new Set([...letters, ...lying.flatMap((queue) => queue.letters)].map(({ id }) => id));
   const accepted = new Set(
     sent.flatMap(({ id, status = 0, subjects }) =>
       status >= 200 && status < 300 && !subjects.some((name) => erased.has(name)) ? [id] : [],
@@ -45,7 +54,9 @@ export async function gatherEvidence(
   const expected = expectationOf(limitedTo(truth, announced), { accepted: () => accepted }, deadLetters);
   const found = { table, contents, messages: receivedBy(messages), deadLetters: [] };
   const losses = findLosses({ ...expected, deadLetters: new Set() }, found, subscribersOf(stack));
-  const remains = await findRemains(system, [...erased]);
+  const drained = lying.map(({ url, letters }) => [url, letters.map(({ body }) => body)] as const);
+  const sought = { ids: [...erased], marks: marksOf(truth.data, erased) };
+  const remains = await findRemains(access, await placesOf(system, new Map(drained)), sought);
   const unread = await findUnreadDocuments(system, messages, erased);
   const ids = new Set(sent.map(({ id }) => id));
   return {
@@ -56,7 +67,29 @@ export async function gatherEvidence(
     // A task is no event, and neither is what the load put there itself.
     deadLetters: deadLetters.intersection(ids),
     erased,
-    losses: [...losses, ...remains, ...unread],
+    remains,
+    losses: [...losses, ...unread],
+  };
+}
+
+/**
+ * Everywhere that something of a person may lie, but for what subscribers have; takes the messages out of their queues.
+ * @param drained what was taken out of queues before
+ */
+async function placesOf(
+  { stack, access }: ChaosSystem,
+  drained: ReadonlyMap<string, readonly string[]>,
+): Promise<Places> {
+  const subscribers = new Set(subscribersOf(stack).map(({ queueUrl }) => queueUrl));
+  const queues = Object.entries(queuesOf(stack)).filter(([, url]) => !subscribers.has(url));
+  const read = async (url: string) => drained.get(url) ?? (await readBodies(access, url));
+  const messages = await Promise.all(queues.map(async ([name, url]) => [name, await read(url)] as const));
+  const buckets = Object.entries(stack.outputs).filter(([name]) => name.endsWith("BucketName"));
+  return {
+    table: outputOf(stack, "TableName"),
+    buckets: Object.fromEntries(buckets),
+    messages: Object.fromEntries(messages),
+    logs: Object.fromEntries(stack.functions.map(({ logicalId, log }) => [logicalId, log()])),
   };
 }
 

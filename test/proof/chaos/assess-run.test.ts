@@ -6,7 +6,15 @@ import { injectFaults } from "../../../proof/chaos/faults/inject-faults.ts";
 
 const sent = [{ kind: "users", id: "a", subjects: [], status: 202 }];
 const stored = new Set(["a"]);
-const evidence = { sent, stored, records: [], messages: [], deadLetters: new Set<string>(), losses: [] };
+const evidence = {
+  sent,
+  stored,
+  records: [],
+  messages: [],
+  deadLetters: new Set<string>(),
+  losses: [],
+  remains: [],
+};
 const whole = account({ ...evidence, erased: new Set() });
 const course = { fired: [["SQS fails", 1] as const], left: [], initErrors: [] };
 

@@ -10,6 +10,7 @@ const nothing: Evidence = {
   stored: new Set(),
   deadLetters: new Set(),
   erased: new Set(),
+  remains: [],
   losses: [],
 };
 const call = (id: string, status: number | undefined, subjects: readonly string[] = []) => ({

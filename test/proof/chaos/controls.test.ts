@@ -59,6 +59,7 @@ await describeOnTables("the account of a store", (tables) => {
       stored,
       deadLetters: new Set(),
       erased: new Set(),
+      remains: [],
       losses: [],
     });
   }

@@ -29,7 +29,7 @@ it("the snapshot counts a dead letter that another reader holds, such as a run o
     if (id === "held") await sqs.send(new ReceiveMessageCommand({ QueueUrl: letters, VisibilityTimeout: 1 }));
   }
   expect(await readDeadLetters(access, letters, source)).toEqual([
-    { id: "lying", reason: "received 5 times" },
-    { id: "held", reason: "received 5 times" },
+    { id: "lying", reason: "received 5 times", body: '{"id":"lying"}' },
+    { id: "held", reason: "received 5 times", body: '{"id":"held"}' },
   ]);
 });
