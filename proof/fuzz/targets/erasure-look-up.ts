@@ -6,8 +6,11 @@ import { mentions } from "../../../domain/recovery/mentions.ts";
 import { must, type Target } from "../target.ts";
 import { splitAtEmptyLine } from "./split.ts";
 
+/** What it looks into; a test puts broken ones in their place. */
+const sound = { keyPart, canonicalId, mentions, partitionOf };
+
 /** An id, and a text that may name it, after the first empty line. */
-function check(input: Uint8Array): void {
+function check({ keyPart, canonicalId, mentions, partitionOf }: typeof sound, input: Uint8Array): void {
   const { head: id, rest } = splitAtEmptyLine(input);
   const text = Buffer.from(rest).toString("utf8");
   if (id === "" || !id.isWellFormed()) return;
@@ -32,7 +35,12 @@ function check(input: Uint8Array): void {
   must(!mentions([account])(JSON.stringify({ subject: user })), "an account is found where a user is named");
 }
 
-export const target: Target = {
+/** @param broken what is wrong on purpose */
+export function lookUpTarget(broken: Partial<typeof sound> = {}): Target {
+  return { ...described, check: (input) => check({ ...sound, ...broken }, input) };
+}
+
+const described = {
   promise:
     "whoever is named by our own texts is found by an erasure, and nobody else of the same id; keys are injective",
   seeds: [
@@ -42,5 +50,6 @@ export const target: Target = {
     "accounts\n\n/accounts/accounts",
   ],
   words: ["%2F", "#", "..", "__proto__", "user/", "\\u0037", '"id":'],
-  check,
 };
+
+export const target: Target = lookUpTarget();

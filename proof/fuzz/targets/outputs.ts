@@ -4,8 +4,12 @@ import { must, type Target } from "../target.ts";
 
 const place = { partition: "aws", region: "eu-west-1", account: "123456789012" };
 
+/** What it looks into; a test puts broken ones in their place. */
+const sound = { checkAddresses, isOwnAddress, placeOfArn };
+
 /** An output, as a value of a queue's address, of any other name, and of the ARN that says where the stage is. */
-function check(input: Uint8Array): void {
+function check({ checkAddresses, isOwnAddress, placeOfArn }: typeof sound, input: Uint8Array): void {
+  const isTaken = (outputs: Readonly<Record<string, string>>) => doesNotRefuse(checkAddresses, outputs);
   const text = Buffer.from(input).toString("utf8");
   const found = placeOfArn(text);
   must(found === undefined || /^[a-z0-9-]+$/.test(found.region), "a region is part of another address");
@@ -22,9 +26,9 @@ function check(input: Uint8Array): void {
     must(new URL(text).hostname.endsWith(".lambda-url.eu-west-1.on.aws"), "documents are elsewhere");
 }
 
-function isTaken(outputs: Readonly<Record<string, string>>): boolean {
+function doesNotRefuse(check: typeof checkAddresses, outputs: Readonly<Record<string, string>>): boolean {
   try {
-    checkAddresses(outputs, place, "outputs.json");
+    check(outputs, place, "outputs.json");
     return true;
   } catch (error) {
     if (error instanceof CommandError) return false;
@@ -32,7 +36,12 @@ function isTaken(outputs: Readonly<Record<string, string>>): boolean {
   }
 }
 
-export const target: Target = {
+/** @param broken what is wrong on purpose */
+export function outputsTarget(broken: Partial<typeof sound> = {}): Target {
+  return { ...described, check: (input) => check({ ...sound, ...broken }, input) };
+}
+
+const described = {
   promise: "outputs lead nowhere but to AWS's own addresses in the stage's region",
   seeds: [
     "https://sqs.eu-west-1.amazonaws.com/123456789012/q",
@@ -43,5 +52,6 @@ export const target: Target = {
     "https://abc.lambda-url.eu-west-1.on.aws/",
   ],
   words: ["amazonaws.com", "on.aws", "sqs.", "@", "#", "//", "\\u002f", ":443"],
-  check,
 };
+
+export const target: Target = outputsTarget();

@@ -7,9 +7,13 @@ import type { Target } from "../../../proof/fuzz/target.ts";
 import { target as deep } from "./planted/deep.ts";
 import { target as endless } from "./planted/endless.ts";
 import { target as hoarding } from "./planted/hoarding.ts";
+import { target as idsThatChange } from "./planted/ids-that-change.ts";
 import { target as keeping } from "./planted/keeping.ts";
+import { target as keysThatCollide } from "./planted/keys-that-collide.ts";
+import { target as lookUpsThatMiss } from "./planted/look-ups-that-miss.ts";
 import { target as losing } from "./planted/losing.ts";
 import { target as neverSettling } from "./planted/never-settling.ts";
+import { target as outputsThatLeadAway } from "./planted/outputs-that-lead-away.ts";
 
 /** What is planted is found: else that nothing is found would say nothing. */
 describe("a campaign", () => {
@@ -61,6 +65,16 @@ describe("a campaign", () => {
 
   it("distinguishes a loss from a crash", async () => {
     expect(await run("losing", losing, 10_000)).toMatchObject({ found: "loss" });
+  });
+
+  it.each([
+    ["keys-that-collide", keysThatCollide, "a part of a key holds what joins it"],
+    ["ids-that-change", idsThatChange, "a canonical id has another one"],
+    ["look-ups-that-miss", lookUpsThatMiss, "is not found"],
+    ["outputs-that-lead-away", outputsThatLeadAway, "a queue is elsewhere"],
+  ])("finds what is broken in a target of ours: %s", async (name, target, promise) => {
+    const result = await run(name, target, 100_000);
+    expect(result).toMatchObject({ found: "crash", said: expect.stringContaining(promise) });
   });
 
   it("gives as many inputs as were asked for, and finds nothing where nothing is wrong", async () => {
