@@ -110,7 +110,6 @@ export class Fetching extends Construct {
           [
             "dynamodb:BatchGetItem",
             "dynamodb:GetItem",
-            "dynamodb:PutItem",
             "dynamodb:Query",
             "dynamodb:UpdateItem",
             ...writeStatements,

@@ -5,7 +5,7 @@ import * as targets from "aws-cdk-lib/aws-events-targets";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
 import type { WebhookKind } from "../../domain/event/events.ts";
-import { allow, writeStatements } from "../function/permissions.ts";
+import { allow } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
 import { Alarm } from "../observability/alarm.ts";
 import { tailOf } from "../observability/alarm-metrics.ts";
@@ -66,7 +66,6 @@ export class Reconciliation extends Construct {
             "dynamodb:BatchGetItem",
             "dynamodb:PutItem",
             "dynamodb:UpdateItem",
-            ...writeStatements,
             "dynamodb:Query",
           ],
           [table.table.tableArn],
