@@ -26,7 +26,11 @@ export type ScenarioResult = {
 };
 
 /** Neither events nor tasks, by the output that names their queue: each must end in that queue's dead letters. */
-const unreadableTasks = { FetchQueueUrl: '{"schemaVersion":0}', EraseQueueUrl: '{"schemaVersion":-1}' };
+const unreadableTasks = {
+  FetchQueueUrl: '{"schemaVersion":0}',
+  EraseQueueUrl: '{"schemaVersion":-1}',
+  ChecksQueueUrl: '{"schemaVersion":-2}',
+};
 /** Functions that send to subscribers. */
 const notifiesSubscribers = /^(?:Relay|Erase)/;
 const failuresOfProvider = 5;
