@@ -20,8 +20,21 @@ const report = z.object({
 const askedAtCreation =
   /^(sqs:GetQueueAttributes|dynamodb:ListStreams|s3:ListBucket|s3:PutObject) on .*(Queue|\*$|failures)/;
 
-/** What follows from an item's expiry, which no engine brings about: `test/functions/relay/relay-expiry.test.ts` does. */
-const usedOnExpiry = /^RelayChanges\w* s3:DeleteObject on /;
+/** What the scenario can't bring about, why, and the test that does. */
+const usedElsewhere: readonly (readonly [RegExp, string])[] = [
+  [
+    /^RelayChanges\w* s3:DeleteObject on /,
+    "on expiry, which no engine brings about: test/functions/relay/relay-expiry.test.ts",
+  ],
+  [
+    /^ReconcileUsers\w* sqs:SendMessage on .*FetchWork/,
+    "for documents that are older than a run lasts: test/functions/reconcile/reconciler-lists.test.ts",
+  ],
+  [
+    /^ReadDocuments\w* dynamodb:(?:Query|BatchGetItem) on /,
+    "where a subscriber lists, while those of the scenario read by address: test/functions/read/reader.test.ts",
+  ],
+];
 
 new Command("npm run proof -- permissions")
   .description("Runs the scenario, and shows of each permission of each role whether a call needed it.")
@@ -47,7 +60,8 @@ try {
   const judged = permissions.map(({ role, action, resource, isNeeded }) => {
     const name = `${action} on ${resource}`;
     const ofRole = `${role.replace(/[0-9A-F]{8}$/, "")} ${name}`;
-    const later = usedOnExpiry.test(ofRole) ? "needed on expiry" : "NOT NEEDED";
+    const [, why] = usedElsewhere.find(([pattern]) => pattern.test(ofRole)) ?? [];
+    const later = why === undefined ? "NOT NEEDED" : `needed ${why}`;
     const verdict = isNeeded ? "needed" : askedAtCreation.test(name) ? "needed at creation" : later;
     return { verdict, line: `${verdict}: ${ofRole}` };
   });
