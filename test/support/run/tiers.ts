@@ -24,7 +24,7 @@ const pure = [
   "test/packages/subscriber/{document-shapes,json,lambda,read-document,reader}.test.ts",
   "test/proof/{capacity-model,conformance,restore-drill,timing}.test.ts",
   "test/proof/bench/{faults,work-off,workload}.test.ts",
-  "test/proof/chaos/{audit-events,crash-points,fault-schedule,judge-run}.test.ts",
+  "test/proof/chaos/{audit-events,crash-points,fault-schedule,assess-run}.test.ts",
   "test/proof/{model,outage}/**/*.test.ts",
   "test/security/prototype-pollution.test.ts",
   "test/tools/{lockfile,slow-tests,vocabulary}.test.ts",
