@@ -12,9 +12,23 @@ import { nameOf, type Subject, subjectOf } from "../../domain/event/subjects.ts"
 import { wants } from "../../domain/message/subscribers.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { choiceFlag, countFlag, periodFlags, type SubjectFlags, subjectFlag } from "../core/flags.ts";
+import {
+  choiceFlag,
+  countFlag,
+  periodFlags,
+  type SubjectFlags,
+  sinceFlag,
+  subjectFlag,
+} from "../core/flags.ts";
 import { agreeToScan } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
+import {
+  eventHistory,
+  type HistoryEvent,
+  type HistoryPeriod,
+  historyOutcomes,
+  selectHistory,
+} from "../events/event-history.ts";
 import { type EventQuery, type ListedEvent, listEvents } from "../events/event-list.ts";
 import { lookupPorts } from "../events/event-lookup.ts";
 
@@ -23,6 +37,9 @@ type Flags = SubjectFlags & {
   readonly type?: string;
   readonly since?: string;
   readonly until?: string;
+  readonly endpoint?: string;
+  readonly text?: string;
+  readonly outcome?: string;
   readonly state?: string;
   readonly limit: string;
 };
@@ -33,11 +50,11 @@ export function addEventsList(group: Command): void {
     {
       name: "list",
       summary:
-        "Lists stored events, the newest first. Of one user or account it is a query; else the whole table is read, and what that costs is said before.",
+        "Lists events, the newest first. Of one user or account it is a query of the table; all others come from the functions' logs. With --state the whole table is read, and what that costs is said before.",
       asks: true,
       examples: [
         "npx income-events events list --user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed    with those of the user's accounts",
-        "npx income-events events list --type account.* --since 24h",
+        "npx income-events events list --type account.* --since 7d    from the functions' logs",
         "npx income-events events list --state stored --until 15m    what nothing has followed for 15 minutes",
       ],
     },
@@ -48,14 +65,25 @@ export function addEventsList(group: Command): void {
     .option("--company-account <id>", "those of a company account")
     .option("--kind <kind>", `those that came by one webhook: ${webhookKinds.join(", ")}`)
     .option("--type <type>", "those of a type, or of all types that begin so: account.*")
-    .option("--since <time>", "those received since: a date, a date-time, or how long ago (90m, 24h, 7d)")
+    .option("--endpoint <name>", "those about an endpoint of the provider")
+    .option("--text <text>", "those whose id contains a text")
+    .option("--outcome <outcome>", `by the logs, those that came so far: ${historyOutcomes.join(", ")}`)
+    .option(
+      "--since <time>",
+      `those received since: a date, a date-time, or how long ago (90m, 24h, 7d); by the logs ${defaultSince} unless given`,
+    )
     .option("--until <time>", "those received before")
     .option("--state <state>", `those that have come so far: ${eventStates.join(", ")}`)
     .option("--limit <count>", "at most so many", "50");
 }
 
-async function list({ deployment, clients, terminal }: Operation, flags: Flags): Promise<void> {
+/** The time that is looked at in the logs, unless another is given. */
+const defaultSince = "24h";
+
+async function list(operation: Operation, flags: Flags): Promise<void> {
+  const { deployment, clients, terminal } = operation;
   const query = parseQuery(flags, new Date());
+  if (query.subject === undefined && query.state === undefined) return listHistory(operation, query, flags);
   const table = deployment.output("TableName");
   const onScanned =
     query.subject === undefined ? await agreeToScan(clients.dynamodb, table, terminal) : () => undefined;
@@ -64,6 +92,40 @@ async function list({ deployment, clients, terminal }: Operation, flags: Flags):
     { stage: deployment.stage, events: events.map(describe) },
     events.length === 0 ? "There is no such event." : tableText(head, events.map(row)),
   );
+}
+
+/** From the functions' logs: whatever a table holds, no item of it is read. */
+async function listHistory(
+  operation: Operation,
+  { filter, limit }: EventQuery,
+  { outcome, since: given = defaultSince }: Flags,
+): Promise<void> {
+  const { deployment, terminal } = operation;
+  const { since = sinceFlag(given, new Date()) ?? "", until, ...rest } = filter;
+  let done = 0;
+  const events = await eventHistory(operation, present<HistoryPeriod>({ since, until }), (progress) => {
+    if (progress.done === done) return;
+    done = progress.done;
+    terminal.progress(`Read ${done} of ${progress.of} functions' logs: ${progress.lines} lines.`);
+  });
+  const wanted = choiceFlag("--outcome", outcome, historyOutcomes);
+  const selected = selectHistory(events, { ...rest, ...(wanted && { outcome: wanted }) });
+  const listed = selected.slice(0, limit);
+  const more = selected.length > limit ? `\n${selected.length - limit} more: see --limit.` : "";
+  terminal.result(
+    { stage: deployment.stage, from: "logs", since, count: selected.length, events: listed },
+    listed.length === 0
+      ? `There is no such event.`
+      : `${tableText(historyHead, listed.map(historyRow))}${more}`,
+  );
+}
+
+const historyHead = ["RECEIVED", "TYPE", "SUBJECT", "TIMES", "OUTCOME", "REASON", "ID"];
+
+function historyRow(event: HistoryEvent): readonly (string | number | undefined)[] {
+  const { at, kind, type, subject, endpoint, times, outcome, reason, id } = event;
+  const about = [subject ?? [], endpoint ?? []].flat().join("/");
+  return [at, type ?? kind, about === "" ? undefined : about, times, outcome, reason, id.slice(0, shownOfId)];
 }
 
 function parseQuery(flags: Flags, now: Date): EventQuery {
@@ -77,10 +139,17 @@ function parseQuery(flags: Flags, now: Date): EventQuery {
   const filter = present<EventQuery["filter"]>({
     kind: choiceFlag("--kind", flags.kind, webhookKinds),
     type,
+    ...{ endpoint: flags.endpoint, text: flags.text },
     ...periodFlags(flags, now),
   });
+  choiceFlag("--outcome", flags.outcome, historyOutcomes);
   const subject = subjectFlag(flags);
   checkFilter(filter, subject);
+  if (flags.outcome !== undefined && (subject !== undefined || flags.state !== undefined))
+    throw new CommandError(
+      "usage",
+      "--outcome is told by the logs: leave out --state and whose events they are.",
+    );
   return present<EventQuery>({
     subject,
     filter,

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
+import { textPattern } from "../../adapters/aws/log-groups.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { choiceFlag, isWholeId, sinceFlag } from "../core/flags.ts";
+import { choiceFlag, sinceFlag } from "../core/flags.ts";
 import { entryText, logLevels, selectEntries } from "../logs/log-entries.ts";
 import { stageLogLines } from "../logs/log-lines.ts";
 
@@ -16,7 +17,7 @@ export function addLogs(program: Command): void {
     {
       name: "logs [id]",
       summary:
-        "Shows what all functions have logged, in order: of one event, user, account or message by its id, or of everything since a time. On this machine an id may be cut short.",
+        "Shows what all functions have logged, in order: of one event, user, account or message by its id or a part of it, or of everything since a time.",
       examples: [
         "npx income-events logs o3EN73myQKUP-MTtWRdsl6x-F8jygvstM-z3GQ0gb34",
         "npx income-events logs --level WARN --since 15m",
@@ -38,9 +39,8 @@ async function show(operation: Operation, flags: Flags, id?: string): Promise<vo
   if (id !== undefined && id.length < shortestId)
     throw new CommandError("usage", `<id> ${id}: give ${shortestId} characters of it at least.`);
   const filter = { since, ...(id !== undefined && { text: id }), ...(level !== undefined && { level }) };
-  const entries = selectEntries(await stageLogLines(operation, since, id), filter);
-  if (entries.length === 0 && id !== undefined && deployment.local === undefined && !isWhole(id))
-    throw new CommandError("usage", `<id> ${id}: it is no whole id. In AWS logs are searched by all of it.`);
+  const search = { since: new Date(since), ...(id !== undefined && { pattern: textPattern(id) }) };
+  const entries = selectEntries(await stageLogLines(operation, search), filter);
   // An id that is mistyped must not look like one that is quiet.
   if (entries.length === 0 && id !== undefined)
     throw new CommandError(
@@ -52,9 +52,4 @@ async function show(operation: Operation, flags: Flags, id?: string): Promise<vo
     { stage: deployment.stage, entries },
     entries.length === 0 ? `Nothing was logged since ${since}.` : entries.map(entryText).join("\n"),
   );
-}
-
-/** An event's id, or that of a user, an account, a message or an invocation. */
-function isWhole(id: string): boolean {
-  return /^[\w-]{43}$/.test(id) || isWholeId(id);
 }

@@ -6,6 +6,7 @@ import { overviewRoutes } from "./api/overview.ts";
 import { providerRoutes, subscriberRoutes } from "./api/provider.ts";
 import { recordRoutes } from "./api/records.ts";
 import { troubleRoutes } from "./api/trouble.ts";
+import { createHistories } from "./history.ts";
 import type { Jobs } from "./jobs.ts";
 import type { ConsoleContext, Route } from "./route.ts";
 
@@ -13,7 +14,7 @@ import type { ConsoleContext, Route } from "./route.ts";
 export function consoleRoutes(context: ConsoleContext, jobs: Jobs): readonly Route[] {
   return [
     ...overviewRoutes(context),
-    ...eventRoutes,
+    ...eventRoutes(createHistories(context.now)),
     ...deadLetterRoutes(jobs),
     ...recordRoutes(jobs),
     ...documentRoutes,

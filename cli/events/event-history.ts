@@ -1,21 +1,46 @@
+import { fieldPattern } from "../../adapters/aws/log-groups.ts";
+import { present } from "../../domain/core/parse.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
 import { isWebhookKind } from "../../domain/event/events.ts";
-import type { Operation } from "../core/command.ts";
+import { wants } from "../../domain/message/subscribers.ts";
 import { type LogEntry, selectEntries } from "../logs/log-entries.ts";
-import { stageLogLines } from "../logs/log-lines.ts";
+import { type LogPlace, stageLogLines } from "../logs/log-lines.ts";
 
 /** How far an event has come, as the functions' logs say. */
-export type HistoryOutcome = "accepted" | "stored" | "again" | "rejected";
+export const historyOutcomes = ["accepted", "again", "stored", "rejected"] as const;
+export type HistoryOutcome = (typeof historyOutcomes)[number];
 
-/** A webhook that came, by the logs of the functions that had it in hand. */
-export type HistoryEvent = {
+/** A webhook that came. */
+export type HistoryRow = {
   readonly id: string;
-  /** When it came last, ISO 8601. */
+  /** When it came, ISO 8601. */
   readonly at: string;
   readonly kind: WebhookKind;
-  readonly outcome: HistoryOutcome;
+  /** How far it has come. */
+  readonly outcome: string;
+  readonly times: number;
+  /** Once it is stored. */
+  readonly type?: string;
+  /** Whom it is about: `account/<id>`. */
+  readonly subject?: string;
+  readonly endpoint?: string;
   /** Of what was rejected. */
   readonly reason?: string;
+};
+
+/** By the logs of the functions that had it in hand: how often, and when last, it came in the time that was read. */
+export type HistoryEvent = HistoryRow & { readonly outcome: HistoryOutcome };
+
+export type HistoryFilter = {
+  readonly kind?: string;
+  /** `account.connected`, or `account.*` */
+  readonly type?: string;
+  readonly outcome?: string;
+  readonly endpoint?: string;
+  /** `account/<id>` */
+  readonly subject?: string;
+  /** Of the id, the type or the subject. */
+  readonly text?: string;
 };
 
 /** The codes that say so: nothing else is read, and never the table. */
@@ -26,17 +51,36 @@ const outcomeOf: Readonly<Record<string, HistoryOutcome>> = {
   WEBHOOK_UNREADABLE: "rejected",
   MESSAGE_REJECTED: "rejected",
 };
-const rank: readonly HistoryOutcome[] = ["accepted", "again", "stored", "rejected"];
 
-/** The events that came since a time, the newest first, from the functions' logs. */
+export type HistoryPeriod = { readonly since: string; readonly until?: string };
+export type HistoryProgress = { readonly lines: number; readonly done: number; readonly of: number };
+
+/** An event is stored some time after it came: so far around a period its lines are read. */
+const marginInMs = 15 * 60_000;
+
+/**
+ * The events that came in a period, the newest first, from the logs of the functions that receive and store them.
+ * @param onProgress is called after each page, with a look at what is known so far
+ */
 export async function eventHistory(
-  place: Pick<Operation, "deployment" | "clients">,
-  since: string,
+  place: LogPlace,
+  { since, until }: HistoryPeriod,
+  onProgress: (progress: HistoryProgress) => void = () => undefined,
 ): Promise<readonly HistoryEvent[]> {
-  // On this machine all lines are read anyway; in AWS each code is a search of its own.
-  const texts = place.deployment.local === undefined ? Object.keys(outcomeOf) : [undefined];
-  const lines = await Promise.all(texts.map((text) => stageLogLines(place, since, text)));
-  return historyIn(selectEntries(lines.flat(), { since }));
+  const search = {
+    since: new Date(Date.parse(since) - marginInMs),
+    ...(until !== undefined && { until: new Date(Date.parse(until) + marginInMs) }),
+    pattern: fieldPattern("code", Object.keys(outcomeOf)),
+    groups: /^[A-Za-z]*(Receive|Store)Logs/,
+  };
+  let count = 0;
+  const lines = await stageLogLines(place, search, ({ lines: some, done, of }) => {
+    count += some.length;
+    onProgress({ lines: count, done, of });
+  });
+  return historyIn(selectEntries(lines, { since: "" })).filter(
+    ({ at }) => at >= since && (until === undefined || at < until),
+  );
 }
 
 /** @param entries in the order of time */
@@ -46,14 +90,20 @@ export function historyIn(entries: readonly LogEntry[]): readonly HistoryEvent[]
     const outcome = outcomeOf[String(entry.code)];
     const kind = entry.kind ?? String(entry.function).split("/")[1];
     if (outcome === undefined || !isWebhookKind(kind)) continue;
-    for (const id of idsOf(entry)) {
+    const [ids, types, subjects] = [idsOf(entry), textsIn(entry.types), textsIn(entry.subjects)];
+    for (const [index, id] of ids.entries()) {
       const known = events.get(id);
-      const further = known === undefined || rank.indexOf(outcome) >= rank.indexOf(known.outcome);
-      const reason = outcome === "rejected" ? String(entry.reason ?? "no JSON") : known?.reason;
+      const isFurther = known === undefined || rankOf(outcome) >= rankOf(known.outcome);
+      const isAccepted = outcome === "accepted";
       events.set(id, {
-        ...{ id, kind, outcome: further ? outcome : known.outcome },
-        at: outcome === "accepted" || known === undefined ? entry.timestamp : known.at,
-        ...(reason !== undefined && { reason }),
+        ...{ id, kind, outcome: isFurther ? outcome : known.outcome },
+        times: (known?.times ?? 0) + Number(isAccepted),
+        at: isAccepted || known === undefined ? entry.timestamp : known.at,
+        ...present({
+          type: types[index] ?? known?.type,
+          reason: outcome === "rejected" ? String(entry.reason ?? "no JSON") : known?.reason,
+          ...aboutIn(subjects[index], known),
+        }),
       });
     }
   }
@@ -62,7 +112,41 @@ export function historyIn(entries: readonly LogEntry[]): readonly HistoryEvent[]
   );
 }
 
+function aboutIn(text: string | undefined, known: HistoryEvent | undefined) {
+  if (text === undefined) return { subject: known?.subject, endpoint: known?.endpoint };
+  const [, subject, endpoint] = /^([^/]+\/[^/]+)(?:\/(.*))?$/s.exec(text) ?? [];
+  return { subject, endpoint };
+}
+
+/** What a filter lets through. */
+export function selectHistory<Row extends HistoryRow>(
+  events: readonly Row[],
+  { kind, type, outcome, endpoint, subject, text }: HistoryFilter,
+): readonly Row[] {
+  return events.filter(
+    (event) =>
+      (kind === undefined || event.kind === kind) &&
+      (outcome === undefined || event.outcome === outcome) &&
+      (endpoint === undefined || event.endpoint === endpoint) &&
+      (subject === undefined || event.subject === subject) &&
+      (type === undefined || (event.type !== undefined && isOfType(event.type, type))) &&
+      (text === undefined || [event.id, event.type, event.subject].some((each) => each?.includes(text))),
+  );
+}
+
+function isOfType(type: string, wanted: string): boolean {
+  return wants({ name: "", types: [wanted] }, type);
+}
+
+function rankOf(outcome: HistoryOutcome): number {
+  return historyOutcomes.indexOf(outcome);
+}
+
 function idsOf({ correlationId, correlationIds }: LogEntry): readonly string[] {
-  const several: readonly unknown[] = Array.isArray(correlationIds) ? correlationIds : [correlationId];
-  return several.filter((id) => typeof id === "string");
+  return Array.isArray(correlationIds) ? textsIn(correlationIds) : textsIn([correlationId]);
+}
+
+function textsIn(value: unknown): readonly string[] {
+  const several: readonly unknown[] = Array.isArray(value) ? value : [];
+  return several.filter((each) => typeof each === "string");
 }

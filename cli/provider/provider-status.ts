@@ -1,3 +1,4 @@
+import { fieldPattern } from "../../adapters/aws/log-groups.ts";
 import { callsInLastMinute } from "../../adapters/provider/recent-calls.ts";
 import { loadBreaker } from "../../adapters/provider/shared-breaker.ts";
 import type { Clients } from "../core/clients.ts";
@@ -69,8 +70,9 @@ async function answersOf(
 ): Promise<RecentAnswers | undefined> {
   const since = new Date(now.getTime() - minutesOfAnswers * 60_000).toISOString();
   // Who may not read logs, or has none, sees all else.
-  const lines = await stageLogLines({ deployment, clients }, since, fetcher).catch(() => undefined);
-  return lines && recentAnswers(selectEntries(lines, { since, text: fetcher }));
+  const search = { since: new Date(since), pattern: fieldPattern("function", [fetcher]) };
+  const lines = await stageLogLines({ deployment, clients }, search).catch(() => undefined);
+  return lines && recentAnswers(selectEntries(lines, { since }));
 }
 
 function answerOf(registrations: RegistrationStatus): Pick<ProviderStatus, "answersNow" | "answer"> {

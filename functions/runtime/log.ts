@@ -100,6 +100,10 @@ export type LogFields = {
   readonly correlationId?: string | undefined;
   /** The same, of a line about several. */
   readonly correlationIds?: readonly string[];
+  /** Of the events of `correlationIds`, in their order. */
+  readonly types?: readonly string[];
+  /** Whom those events are about, with the endpoint: `account/<id>/income`. */
+  readonly subjects?: readonly string[];
   readonly subject?: string;
   readonly endpoint?: string;
   readonly task?: string;

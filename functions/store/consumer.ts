@@ -7,8 +7,10 @@ import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
 import { parseJson } from "../../domain/core/parse.ts";
 import { readEnvelope } from "../../domain/event/envelope.ts";
+import type { IncomeEvent } from "../../domain/event/events.ts";
 import { type KindMapping, mapPayload, type Search } from "../../domain/event/mapping.ts";
 import type { MappedHeaders } from "../../domain/event/mapping-source.ts";
+import { nameOf, subjectOf } from "../../domain/event/subjects.ts";
 import type { Log, LogCode } from "../runtime/log.ts";
 import { rejectPermanent, wholeSqsBatch } from "../runtime/sqs-batch.ts";
 
@@ -82,6 +84,17 @@ function isReceipt(value: Receipt | Failure): value is Receipt {
 function logReceipts(code: LogCode, receipts: readonly Receipt[], log: Log): void {
   const [first] = receipts;
   if (first === undefined) return;
-  const correlationIds = [...new Set(receipts.map(({ event }) => event.id))];
-  log(code, { kind: first.event.kind, count: receipts.length, correlationIds });
+  const events = [...new Map(receipts.map(({ event }) => [event.id, event])).values()];
+  log(code, {
+    kind: first.event.kind,
+    count: receipts.length,
+    correlationIds: events.map(({ id }) => id),
+    types: events.map(({ type }) => type),
+    subjects: events.map(subjectText),
+  });
+}
+
+function subjectText(event: IncomeEvent): string {
+  const { endpoint } = event;
+  return [nameOf(subjectOf(event)), ...(endpoint === undefined ? [] : [endpoint])].join("/");
 }

@@ -15,6 +15,7 @@ import { startQueuesAndObjects } from "./engines/queues-and-objects.ts";
 import { createSecretsEngine } from "./engines/secrets.ts";
 import { startGateway } from "./gateway/gateway.ts";
 import type { EventSourceMapping } from "./gateway/lambda-mappings.ts";
+import type { LogGroup } from "./gateway/logs/logs.ts";
 import type { Gateway } from "./gateway/types.ts";
 import { createAccountConcurrency } from "./lambda/account-concurrency.ts";
 import { createAsynchronousInvoker } from "./lambda/asynchronous.ts";
@@ -79,8 +80,9 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
   const invoker = createAsynchronousInvoker(delay);
   cleanup.adopt(invoker, ({ close }) => close());
   const hosts = new Map<string, HostedFunction>();
-  // Both come after the gateway, and are read through it.
+  // All come after the gateway, and are read through it.
   let alarmsOf: Alarms | undefined;
+  const logGroups: LogGroup[] = [];
   let mappings: () => readonly EventSourceMapping[] = () => [];
   const gateway = await startGateway({
     port: options.gatewayPort ?? 0,
@@ -94,6 +96,7 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
     deduplicationSeconds: options.deduplicationSeconds,
     lambda: { functions: hosts, invoker, mappings: () => mappings() },
     alarms: () => alarmsOf?.look() ?? [],
+    logs: { groups: () => logGroups },
     onThrottled: ({ tableName, metric: name }) => {
       alarmsOf?.record({ namespace: "AWS/DynamoDB", name, dimensions: { TableName: tableName } }, 1);
     },
@@ -121,7 +124,10 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
   );
   const parts: StackParts = { gateway, alarms, account, options, delay, onProblem, cleanup };
   const functions = plan.functions.map((planned) => startFunction(planned, parts));
-  for (const { host } of functions) hosts.set(host.plan.logicalId, host);
+  for (const { host, log } of functions) {
+    hosts.set(host.plan.logicalId, host);
+    logGroups.push({ ...log, name: host.plan.logGroupName });
+  }
   for (const api of plan.apis) apis.get(api.logicalId)?.serve(api, hosts);
   for (const { logicalId, function: target } of plan.urls) {
     const host = hosts.get(target);

@@ -49,6 +49,8 @@ export const fieldMeanings: Readonly<Record<keyof LogFields, string>> = {
   kind: "the kind of webhook",
   correlationId: "of the event or record that the line is about, see below",
   correlationIds: "the same, where a line is about several",
+  types: "the types of these events, in their order",
+  subjects: "whom these events are about, in their order, with the endpoint: `account/<id>/income`",
   subject: "`user/<id>`, `account/<id>` or `company-account/<id>`",
   endpoint: "the provider's endpoint",
   task: "the kind of call: `startFetch`, `fetchDocument`, `fetchState` or `verifyStart`",

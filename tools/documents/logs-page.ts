@@ -43,7 +43,7 @@ const opening = `# Logs and traces
 Each line that a function logs is one JSON object:
 
 \`\`\`json
-{"timestamp":"2026-01-31T09:00:00.123Z","level":"INFO","code":"EVENT_STORED","function":"store/accounts","requestId":"6f1c2b9e-5a0d-4c3e-8f7a-1b2c3d4e5f60","kind":"accounts","count":1,"correlationIds":["o3EN73myQKUP-MTtWRdsl6x-F8jygvstM-z3GQ0gb34"]}
+{"timestamp":"2026-01-31T09:00:00.123Z","level":"INFO","code":"EVENT_STORED","function":"store/accounts","requestId":"6f1c2b9e-5a0d-4c3e-8f7a-1b2c3d4e5f60","kind":"accounts","count":1,"correlationIds":["o3EN73myQKUP-MTtWRdsl6x-F8jygvstM-z3GQ0gb34"],"types":["account.created"],"subjects":["account/9c858901-8a57-4791-81fe-4c455b099bc9"]}
 \`\`\`
 
 \`timestamp\`, \`level\` and \`code\` are always there. \`function\` is its entry file below \`functions/\`, \`requestId\` Lambda's id of

@@ -1,22 +1,43 @@
+import { textPattern } from "../../../adapters/aws/log-groups.ts";
 import { present } from "../../../domain/core/parse.ts";
+import { nameOf, type Subject, subjectOf } from "../../../domain/event/subjects.ts";
 import { showEvent } from "../../commands/events-show.ts";
 import { showRecord } from "../../commands/records-show.ts";
 import { CommandError } from "../../core/command-error.ts";
-import { isWholeId, type SubjectFlags, sinceFlag, subjectFlag } from "../../core/flags.ts";
-import { eventHistory } from "../../events/event-history.ts";
-import { listEvents } from "../../events/event-list.ts";
+import { isWholeId, periodFlags, type SubjectFlags, sinceFlag, subjectFlag } from "../../core/flags.ts";
+import {
+  eventHistory,
+  type HistoryFilter,
+  type HistoryPeriod,
+  type HistoryRow,
+  historyIn,
+} from "../../events/event-history.ts";
+import { type ListedEvent, listEvents } from "../../events/event-list.ts";
 import { lookupPorts } from "../../events/event-lookup.ts";
-import { selectEntries } from "../../logs/log-entries.ts";
+import { type LogEntry, selectEntries } from "../../logs/log-entries.ts";
 import { stageLogLines } from "../../logs/log-lines.ts";
+import type { Histories, ReadHistory } from "../history.ts";
 import { type Asked, type ConsoleContext, optionalTextIn, param, type Route, textIn } from "../route.ts";
 import { runCommand } from "../run-command.ts";
 
-/** More rows than this are asked for again with a narrower time. */
-const maxHistory = 100_000;
-const maxOfSubject = 1_000;
+const maxOfSubject = 100_000;
 
-export const eventRoutes: readonly Route[] = [
-  { method: "GET", path: "/api/events", answer: history },
+/** @param histories what pages are looking at */
+export function eventRoutes(histories: Histories): readonly Route[] {
+  return [
+    {
+      method: "GET",
+      path: "/api/events",
+      answer: (context, asked) => {
+        const reading = param(asked, "reading") ?? histories.begin(historyReader(context, asked));
+        return histories.page(reading, filterIn(asked), Number(param(asked, "offset") ?? 0));
+      },
+    },
+    ...lookupRoutes,
+  ];
+}
+
+const lookupRoutes: readonly Route[] = [
   { method: "GET", path: "/api/event", answer: event },
   {
     // A look: it is written into the audit trail, and changes nothing else.
@@ -41,35 +62,39 @@ export const eventRoutes: readonly Route[] = [
 ];
 
 /** A subject's events come from the table, by a query; all others from the functions' logs. */
-async function history({ operation, now }: ConsoleContext, asked: Asked): Promise<object> {
+function historyReader({ operation, now }: ConsoleContext, asked: Asked): ReadHistory {
   const { deployment, clients } = operation;
-  const since = sinceFlag(param(asked, "since") ?? "1h", now()) ?? "";
+  const { since = "", until } = periodFlags(
+    { since: param(asked, "since") ?? "1h", until: param(asked, "until") },
+    now(),
+  );
   const subject = subjectFlag(subjectFlags(asked));
-  if (subject === undefined) {
-    const events = await eventHistory(operation, since);
-    return { from: "logs", since, events: events.slice(0, maxHistory) };
-  }
+  const period = present<HistoryPeriod>({ since, until });
+  if (subject === undefined) return (onProgress) => eventHistory(operation, period, onProgress);
   const ports = {
     ...lookupPorts(clients.dynamodb, deployment.output("TableName")),
     onScanned: () => undefined,
   };
-  const query = { subject, filter: { since }, limit: maxOfSubject };
-  const events = await listEvents(query, ports);
+  return async () => (await listEvents({ subject, filter: period, limit: maxOfSubject }, ports)).map(rowOf);
+}
+
+function rowOf({ event, receipts, progress }: ListedEvent): HistoryRow {
+  const { id, kind, receivedAt, type, endpoint } = event;
   return {
-    from: "table",
-    since,
-    events: events.map(({ event: { id, kind, receivedAt, type, endpoint }, receipts, progress }) => ({
-      ...{
-        id,
-        kind,
-        at: receivedAt,
-        outcome: progress.outcome ?? progress.state,
-        type,
-        times: receipts.count,
-      },
-      ...present({ endpoint }),
-    })),
+    ...{ id, kind, at: receivedAt, outcome: progress.outcome ?? progress.state, type, times: receipts.count },
+    subject: nameOf(subjectOf(event)),
+    ...present({ endpoint }),
   };
+}
+
+function filterIn(asked: Asked): HistoryFilter {
+  return present<HistoryFilter>({
+    kind: param(asked, "kind"),
+    type: param(asked, "type"),
+    outcome: param(asked, "outcome"),
+    endpoint: param(asked, "endpoint"),
+    text: param(asked, "text"),
+  });
 }
 
 function subjectFlags(asked: Asked): SubjectFlags {
@@ -90,10 +115,24 @@ async function event({ operation }: ConsoleContext, asked: Asked): Promise<objec
 async function logs({ operation, now }: ConsoleContext, asked: Asked): Promise<object> {
   const id = idIn(asked);
   const since = sinceFlag(param(asked, "since") ?? "7d", now()) ?? "";
-  return { entries: selectEntries(await stageLogLines(operation, since, id), { since, text: id }) };
+  return { entries: await entriesOf(operation, since, id) };
 }
 
-type Found = { readonly kind: "event" | "user" | "account" | "company-account"; readonly id: string };
+async function entriesOf(
+  operation: ConsoleContext["operation"],
+  since: string,
+  id: string,
+): Promise<readonly LogEntry[]> {
+  const search = { since: new Date(since), pattern: textPattern(id) };
+  return selectEntries(await stageLogLines(operation, search), { since, text: id });
+}
+
+type Found = {
+  readonly kind: "event" | Subject["kind"];
+  readonly id: string;
+  /** Whom an event is about, where the logs say so: by that it is found without reading the whole table. */
+  readonly subject?: string;
+};
 
 /** Whatever an id is of: somebody, an event, or what a function logged: a message, a request. */
 async function find(
@@ -116,10 +155,18 @@ async function find(
     if (subjects.flat().length > 0) return { found: subjects.flat() };
   }
   const since = sinceFlag("7d", now()) ?? "";
-  const entries = selectEntries(await stageLogLines(operation, since, id), { since, text: id });
+  const entries = await entriesOf(operation, since, id);
+  const subjects = new Map(historyIn(entries).map((event) => [event.id, event.subject]));
   const ids = entries.flatMap(({ correlationId, correlationIds }) => [correlationId, correlationIds].flat());
   const events = [...new Set(ids.filter((each) => typeof each === "string"))];
-  return { found: events.map((each) => ({ kind: "event", id: each })) };
+  // A line of a batch has others beside the one that is looked for.
+  const wanted = events.filter((each) => each.includes(id));
+  return {
+    found: (wanted.length > 0 ? wanted : events).map((each) => ({
+      ...{ kind: "event", id: each },
+      ...present({ subject: subjects.get(each) }),
+    })),
+  };
 }
 
 function idIn(asked: Asked): string {

@@ -9,6 +9,7 @@ import { type EngineClient, type EngineRequest, withoutConnectionHeaders } from 
 import type { IdentifyContext } from "./identify.ts";
 import type { InFlightLimit } from "./in-flight.ts";
 import { type LambdaEngine, lambdaAnswer } from "./lambda.ts";
+import { type LogsEngine, logsAnswer } from "./logs/logs.ts";
 import type { MessageTraces } from "./message-traces.ts";
 import { asObject, asString, type JsonObject, type Operation, parseJsonObject } from "./operation.ts";
 import { messageFault } from "./queue-limits.ts";
@@ -33,6 +34,7 @@ export type ForwardContext = Pick<IdentifyContext, "scope" | "secrets"> & {
   readonly capacity: CapacityBook | undefined;
   readonly runStatements: RunStatements;
   readonly monitoring: Monitoring;
+  readonly logs: LogsEngine;
   /** Absent: the engine's own window. */
   readonly deduplication: Deduplication | undefined;
   readonly traces: MessageTraces;
@@ -69,7 +71,7 @@ export async function forward(call: AuthorizedRequest, context: ForwardContext):
     case "sts":
       return stsAnswer(caller);
     case "logs":
-      throw new Error("the log service has no engine");
+      return logsAnswer(operation, parseJsonObject(body.toString()), context.logs);
   }
 }
 

@@ -24,6 +24,7 @@ import { serviceOf } from "./identify.ts";
 import { createInFlightLimit, mostInFlight } from "./in-flight.ts";
 import { firstOutcome, forwardBy, isRefusal, type Refusal } from "./interception.ts";
 import type { LambdaEngine } from "./lambda.ts";
+import type { LogsEngine } from "./logs/logs.ts";
 import { createMessageTraces } from "./message-traces.ts";
 import type { Operation } from "./operation.ts";
 import { createQueueMetrics } from "./queue-metrics.ts";
@@ -55,6 +56,8 @@ export type GatewayOptions = {
   readonly onThrottled?: (event: ThrottleEvent) => void;
   /** Absent: there is no alarm. */
   readonly alarms?: Monitoring["alarms"];
+  /** Absent: there is no log group. */
+  readonly logs?: LogsEngine;
 };
 
 /** Longer than any client keeps an idle connection, so that it is never us who closes one in its face. */
@@ -95,6 +98,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       alarms: options.alarms ?? (() => []),
       queueMetrics: createQueueMetrics(engines.sqs, Date.now),
     },
+    logs: options.logs ?? { groups: () => [] },
     deduplication:
       options.deduplicationSeconds === undefined
         ? undefined

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { SecretsEngine } from "../engines/secrets.ts";
 import { cloudWatchOperation } from "./cloudwatch.ts";
 import { lambdaOperation } from "./lambda.ts";
+import { logsOperation } from "./logs/logs.ts";
 import { type Operation, parseJsonObject, UnknownOperationError } from "./operation.ts";
 import { s3Operation } from "./s3.ts";
 import { secretsManagerOperation } from "./secrets-manager.ts";
@@ -75,15 +76,12 @@ export function identify(
     case "sts":
       return stsOperation(body.toString());
     case "logs":
-      throw new UnknownOperationError(
-        `logs:${name}`,
-        "The local gateway has no log service: a function's output is its log, and the runner writes it",
-      );
+      return logsOperation(name, parseJsonObject(body.toString()), context.scope);
     case undefined:
       throw new UnknownOperationError(
         targetOf(request) || `${request.method} ${request.url}`,
         `The local gateway does not know the service of ${targetOf(request) || "this request"}; it knows SQS, ` +
-          "DynamoDB and its streams, S3, Secrets Manager, Lambda, CloudWatch and STS",
+          "DynamoDB and its streams, S3, Secrets Manager, Lambda, CloudWatch and its logs, and STS",
       );
   }
 }

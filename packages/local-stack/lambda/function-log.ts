@@ -1,8 +1,9 @@
-import { createWriteStream, mkdirSync, type WriteStream } from "node:fs";
 import { join } from "node:path";
 import type { FunctionPlan } from "../assembly/plan.ts";
 import type { Gateway } from "../gateway/types.ts";
+import { createLogFile, type LogFile, type LoggedLine, type LogPage } from "./log-file.ts";
 import { isOfLevel } from "./log-level.ts";
+import { timeOfLine } from "./log-time.ts";
 
 /** How many lines of a function are kept in memory. */
 const keptLines = 1000;
@@ -11,6 +12,10 @@ export type FunctionLog = {
   write(line: string): void;
   /** The latest lines, oldest first. */
   lines(): readonly string[];
+  /** Where to read from for all lines since a time, in milliseconds since 1970. */
+  beginOf(since: number): number;
+  /** The lines from there on, or some of them: all of the file where there is one, else those in memory. */
+  page(from: number): Promise<LogPage>;
   /** Of all lines so far, line ends left out. */
   bytes(): number;
   close(): Promise<void>;
@@ -34,11 +39,13 @@ export function createFunctionLog(
   gateway: Pick<Gateway, "authorize" | "region" | "account">,
   { directory, onError, onWritten = () => undefined }: LogDestination,
 ): FunctionLog {
-  const kept: string[] = [];
+  const kept: LoggedLine[] = [];
   const stream = `arn:aws:logs:${gateway.region}:${gateway.account}:log-group:${plan.logGroupName}:log-stream:local`;
   let allowed: boolean | undefined;
   let bytes = 0;
-  let file: WriteStream | undefined;
+  let count = 0;
+  let file: LogFile | undefined;
+  let last = Date.now();
 
   const isAllowed = (): boolean => {
     allowed ??= ["logs:CreateLogStream", "logs:PutLogEvents"]
@@ -46,29 +53,24 @@ export function createFunctionLog(
       .every(Boolean);
     return allowed;
   };
-  const open = (): WriteStream | undefined => {
-    if (directory === undefined || file !== undefined) return file;
-    mkdirSync(directory, { recursive: true });
-    const path = join(directory, `${plan.name}.log`);
-    file = createWriteStream(path, { flags: "w" });
-    file.on("error", (error) => onError(`the log ${path} can't be written: ${error.message}`));
+  const open = (): LogFile | undefined => {
+    if (directory !== undefined) file ??= createLogFile(join(directory, `${plan.name}.log`), onError);
     return file;
   };
   return {
     write: (line) => {
       if (!isAllowed() || (plan.jsonLog && !isOfLevel(line, plan.jsonLog.level))) return;
-      kept.push(line);
+      last = timeOfLine(line, last);
+      kept.push({ at: last, text: line, next: ++count });
       bytes += Buffer.byteLength(line);
       if (kept.length > keptLines) kept.shift();
       onWritten(line);
-      open()?.write(`${line}\n`);
+      open()?.write(line);
     },
-    lines: () => kept,
+    lines: () => kept.map(({ text }) => text),
+    beginOf: (since) => file?.beginOf(since) ?? 0,
+    page: async (from) => file?.page(from) ?? { lines: kept.filter(({ next }) => next > from) },
     bytes: () => bytes,
-    close: async () => {
-      const opened = file;
-      if (opened === undefined || opened.errored) return;
-      await new Promise<void>((resolve) => opened.end(resolve));
-    },
+    close: async () => file?.close(),
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { historyIn } from "../../../cli/events/event-history.ts";
+import { historyIn, selectHistory } from "../../../cli/events/event-history.ts";
 import type { LogEntry } from "../../../cli/logs/log-entries.ts";
 
 const entry = (second: number, code: string, fields: object): LogEntry => ({
@@ -38,9 +38,36 @@ describe("the history of events in the functions' logs", () => {
         kind: "users",
         at: "2026-03-01T12:00:01.000Z",
         outcome: "rejected",
+        times: 1,
         reason: "it names nobody",
       },
     ]);
+  });
+
+  it("tells the types of stored events, and whom they are about, as the line of a batch lists them", () => {
+    const history = historyIn([
+      entry(1, "WEBHOOK_ACCEPTED", { kind: "endpoints", correlationId: "one" }),
+      entry(2, "EVENT_STORED", {
+        kind: "endpoints",
+        correlationIds: ["two", "one"],
+        types: ["endpoint.updated", "endpoint.removed"],
+        subjects: ["account/a/income", "company-account/b"],
+      }),
+      entry(3, "WEBHOOK_ACCEPTED", { kind: "endpoints", correlationId: "one" }),
+    ]);
+    expect(history).toMatchObject([
+      { id: "one", type: "endpoint.removed", subject: "company-account/b", times: 2 },
+      { id: "two", type: "endpoint.updated", subject: "account/a", endpoint: "income", times: 0 },
+    ]);
+    const found = (filter: Parameters<typeof selectHistory>[1]) =>
+      selectHistory(history, filter).map(({ id }) => id);
+    expect(found({})).toEqual(["one", "two"]);
+    expect(found({ type: "endpoint.*", outcome: "stored" })).toEqual(["one", "two"]);
+    expect(found({ type: "endpoint.updated" })).toEqual(["two"]);
+    expect(found({ endpoint: "income" })).toEqual(["two"]);
+    expect(found({ subject: "company-account/b", kind: "endpoints" })).toEqual(["one"]);
+    expect(found({ text: "wo" })).toEqual(["two"]);
+    expect(found({ kind: "users" })).toEqual([]);
   });
 
   it("leaves out what is of no webhook: tasks that were rejected, and lines without an id", () => {

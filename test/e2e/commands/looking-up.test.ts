@@ -5,6 +5,7 @@ import { isNameOrDate } from "../../../domain/core/mask.ts";
 import { identify } from "../../../domain/event/identify.ts";
 import { runProgram } from "../../support/program.ts";
 import { waitUntilIdle } from "../../support/wait-until-idle.ts";
+import { describeHistory } from "./events-of-everybody.ts";
 import { type LookedUpStage, leavesOf, startLookedUpStage } from "./looked-up-stage.ts";
 
 const listed = z.object({
@@ -53,28 +54,12 @@ describe("looking up, on the running stack", () => {
       expect((await list("--account", account)).ids).toEqual(idsOf(mine));
     });
 
-    it("lists by type and kind from a scan of the table, having said what it costs", async () => {
-      const all = await stage.storedEvents();
-      const { ids, stderr } = await list("--type", "account.*", "--kind", "accounts");
-      expect(ids).toEqual(idsOf(all.filter(({ event }) => event.type.startsWith("account."))));
+    describeHistory(() => stage);
+
+    it("lists by state from a scan of the table, having said what it costs: what is to be fetched, until it is", async () => {
+      const { ids: none, stderr } = await list("--state", "fetching");
+      expect(none).toEqual([]);
       expect(stderr).toMatch(/reads the whole table: about \d+ items.*read units.*US\$/);
-    });
-
-    it("lists by time and the newest first, up to a limit", async () => {
-      const times = (await stage.storedEvents()).map(({ event }) => event.receivedAt).toSorted();
-      const middle = times[Math.floor(times.length / 2)] ?? "";
-      const { events } = await list("--since", middle);
-      expect(events.map(({ receivedAt }) => receivedAt)).toEqual(
-        times.filter((time) => time >= middle).toReversed(),
-      );
-      const before = await list("--until", middle);
-      expect(before.events).toHaveLength(times.filter((time) => time < middle).length);
-      const few = await list("--limit", "2");
-      expect(few.events.map(({ receivedAt }) => receivedAt)).toEqual(times.slice(-2).toReversed());
-    });
-
-    it("lists by state: what is still to be fetched, until it is", async () => {
-      expect((await list("--state", "fetching")).ids).toEqual([]);
       stage.system.sandbox.fault({ path: `/${account}/employment`, status: 503, share: 1 });
       const id = stage.announceEndpoint({ endpoint: "employment" });
       const fetching = async () => (await list("--state", "fetching")).ids;
@@ -119,6 +104,8 @@ describe("looking up, on the running stack", () => {
       [["--type", "account.*x"], "--type"],
       [["--state", "gone"], "--state"],
       [["--limit", "0"], "--limit"],
+      [["--outcome", "lost"], "--outcome"],
+      [["--outcome", "stored", "--user", "u"], "--outcome"],
       [["--user", "u", "--account", "a"], "--account"],
       [["--since", "1h", "--until", "2h"], "nothing lies between"],
       [["--kind", "users", "--type", "account.created"], "does not come by --kind users"],

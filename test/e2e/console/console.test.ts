@@ -57,6 +57,8 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
     await page.getByText("Live", { exact: true }).first().waitFor();
   };
 
+  const calls = (action: string) => opened.stage.system.stack.gateway.calls().get(`operator ${action}`) ?? 0;
+
   let eventId = "";
   it("shows a verdict and the pipeline first, and an event as it comes, which is stored", async () => {
     await open("/");
@@ -79,11 +81,26 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
 
   it("finds the event in its history and by its id, and shows its body once somebody asks, which is logged", async () => {
     await open("/events?since=15m&kind=users");
-    await page.getByRole("link", { name: new RegExp(eventId.slice(0, 12)) }).waitFor();
+    const found = page.getByRole("link", { name: new RegExp(eventId.slice(0, 12)) });
+    await found.waitFor();
+    await panel("History").getByLabel("Type").selectOption("user.created");
+    await panel("History")
+      .getByText(/^\d+ of \d+ events, from the functions' logs\.$/)
+      .waitFor();
+    await panel("History").getByLabel("Text of the id").fill(eventId.slice(4, 12));
+    await panel("History")
+      .getByText(/^1 of \d+ events/)
+      .waitFor();
+    const scans = calls("dynamodb:Scan");
+    await found.click();
+    await panel("user.created").waitFor();
+    await open("/events");
     await page.getByLabel("Search by any id").fill(eventId);
     await press("Find");
     await panel("user.created").waitFor();
     expect(new URL(page.url()).pathname).toBe(`/events/${eventId}`);
+    // Whom it is about is in the logs: a query finds it.
+    expect(calls("dynamodb:Scan")).toBe(scans);
     await panel("Its way").getByText("stored").waitFor();
     await panel("What functions logged").getByText("EVENT_STORED").waitFor();
     await panel("Body").getByText("create_user").waitFor();

@@ -32,7 +32,10 @@ await describeOnTables("the consumer", (tables) => {
     });
     expect(await isEmpty()).toBe(true);
     expect(fixture.entries).toEqual([
-      { code: "EVENT_STORED", kind: "accounts", count: 1, correlationIds: [envelope.id] },
+      {
+        ...{ code: "EVENT_STORED", kind: "accounts", count: 1, correlationIds: [envelope.id] },
+        ...{ types: ["account.connected"], subjects: [`account/${payload.account_id}`] },
+      },
     ]);
   });
 

@@ -2,7 +2,11 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 type Props<T> = {
-  readonly items: readonly T[];
+  readonly count: number;
+  /** Undefined while it is being asked for. */
+  readonly itemAt: (index: number) => T | undefined;
+  /** Is called with what is seen, so that it can be asked for. */
+  readonly onSeen: (first: number, last: number) => void;
   readonly rowHeight: number;
   readonly label: string;
   readonly row: (item: T) => ComponentChildren;
@@ -12,15 +16,17 @@ type Props<T> = {
 const spare = 8;
 
 /** A list of which only what is seen is drawn: 100,000 rows scroll as ten do. */
-export function VirtualList<T>({ items, rowHeight, label, row }: Props<T>) {
+export function VirtualList<T>({ count, itemAt, onSeen, rowHeight, label, row }: Props<T>) {
   const box = useRef<HTMLElement>(null);
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(600);
   useEffect(() => {
     if (box.current !== null) setHeight(box.current.clientHeight);
-  }, [items.length]);
+  }, [count]);
   const first = Math.max(0, Math.floor(top / rowHeight) - spare);
-  const shown = items.slice(first, Math.ceil((top + height) / rowHeight) + spare);
+  const end = Math.min(count, Math.ceil((top + height) / rowHeight) + spare);
+  useEffect(() => onSeen(first, end - 1), [first, end]);
+  const shown = Array.from({ length: Math.max(0, end - first) }, (_, index) => itemAt(first + index));
   return (
     <section
       class="virtual"
@@ -30,11 +36,11 @@ export function VirtualList<T>({ items, rowHeight, label, row }: Props<T>) {
       ref={box}
       onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}
     >
-      <svg class="virtual-space" width="1" height={items.length * rowHeight} aria-hidden="true" />
+      <svg class="virtual-space" width="1" height={count * rowHeight} aria-hidden="true" />
       <ul ref={(list) => list?.style.setProperty("transform", `translateY(${first * rowHeight}px)`)}>
         {shown.map((item, index) => (
           <li key={first + index} ref={(line) => line?.style.setProperty("height", `${rowHeight}px`)}>
-            {row(item)}
+            {item === undefined ? <span class="quiet">…</span> : row(item)}
           </li>
         ))}
       </ul>

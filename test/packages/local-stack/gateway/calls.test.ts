@@ -82,7 +82,7 @@ describe("what is not understood", () => {
       "DynamoDB_20120810.ExecuteStatement",
       "does not know the operation dynamodb:ExecuteStatement",
     ],
-    ["logs", "Logs_20140328.PutLogEvents", "has no log service"],
+    ["logs", "Logs_20140328.PutLogEvents", "does not know the CloudWatch Logs operation PutLogEvents"],
   ])("%s %s is refused with 403 and recorded, for the operator too", async (service, target, reason) => {
     const answer = await signedCall(fixture.system, fixture.system.operator, { service, target }, {});
     expect(answer).toMatchObject({ status: 403, content: { message: expect.stringContaining(reason) } });

@@ -1,0 +1,128 @@
+import type { LoggedLine, LogPage } from "../../lambda/log-file.ts";
+import { type Answer, errorAnswer, jsonAnswer } from "../answer.ts";
+import { asString, type JsonObject, type Operation, UnknownOperationError } from "../operation.ts";
+import { FilterPatternError, parseFilterPattern } from "./filter-pattern.ts";
+
+/** The functions' log groups. */
+export type LogGroup = {
+  readonly name: string;
+  beginOf(since: number): number;
+  page(from: number): Promise<LogPage>;
+};
+
+export type LogsEngine = { readonly groups: () => readonly LogGroup[] };
+
+const knownInputs: Readonly<Record<string, readonly string[]>> = {
+  DescribeLogGroups: ["logGroupNamePrefix", "limit", "nextToken"],
+  FilterLogEvents: [
+    ...["logGroupName", "startTime", "endTime", "filterPattern"],
+    ...["limit", "nextToken", "interleaved"],
+  ],
+};
+const mostGroups = 50;
+const mostEvents = 10_000;
+const mostBytes = 1024 * 1024;
+/** CloudWatch counts so many for each event beyond its message. */
+const overheadBytes = 26;
+
+/**
+ * Source: CloudWatch Logs API reference, "DescribeLogGroups" and "FilterLogEvents".
+ * @throws UnknownOperationError for what this machine does not answer as CloudWatch Logs would
+ */
+export function logsOperation(
+  name: string,
+  input: JsonObject,
+  scope: { readonly region: string; readonly account: string },
+): Operation {
+  const unknown = Object.keys(input).find((key) => !knownInputs[name]?.includes(key));
+  if (knownInputs[name] === undefined || unknown !== undefined)
+    throw new UnknownOperationError(
+      `logs:${name}`,
+      `The local gateway does not know the CloudWatch Logs operation ${name}${unknown === undefined ? "" : ` with ${unknown}`}; ` +
+        "it knows DescribeLogGroups and FilterLogEvents. A function's output is its log, and the runner writes it",
+    );
+  const resource = `arn:aws:logs:${scope.region}:${scope.account}:log-group:${asString(input.logGroupName)}:log-stream:`;
+  return { service: "logs", action: `logs:${name}`, needs: [{ action: `logs:${name}`, resource }] };
+}
+
+export async function logsAnswer(
+  { action }: Operation,
+  input: JsonObject,
+  { groups }: LogsEngine,
+): Promise<Answer> {
+  if (action === "logs:DescribeLogGroups") return describeGroups(input, groups());
+  const group = groups().find(({ name }) => name === input.logGroupName);
+  if (group === undefined)
+    return fault("ResourceNotFoundException", "The specified log group does not exist.");
+  try {
+    return jsonAnswer(200, await filterEvents(group, input));
+  } catch (error) {
+    if (error instanceof FilterPatternError) return fault("InvalidParameterException", error.message);
+    throw error;
+  }
+}
+
+function describeGroups(input: JsonObject, groups: readonly LogGroup[]): Answer {
+  const found = groups
+    .map(({ name }) => name)
+    .filter((name) => name.startsWith(asString(input.logGroupNamePrefix)))
+    .toSorted();
+  const begin = found.findIndex((name) => name > asString(input.nextToken));
+  const limit = Math.min(mostGroups, Number(input.limit ?? mostGroups));
+  const page = begin === -1 ? [] : found.slice(begin, begin + limit);
+  const last = page.at(-1);
+  return jsonAnswer(200, {
+    logGroups: page.map((logGroupName) => ({ logGroupName })),
+    ...(last !== undefined && last !== found.at(-1) && { nextToken: last }),
+  });
+}
+
+/**
+ * The events in one page of the log, which may be none though more follow.
+ * @throws FilterPatternError
+ */
+async function filterEvents(group: LogGroup, input: JsonObject): Promise<object> {
+  const isWanted = parseFilterPattern(asString(input.filterPattern));
+  const since = Number(input.startTime ?? 0);
+  const until = Number(input.endTime ?? Number.POSITIVE_INFINITY);
+  const limit = Math.min(mostEvents, Number(input.limit ?? mostEvents));
+  const from = positionIn(input.nextToken) ?? group.beginOf(since);
+  const { lines, next } = await group.page(from);
+  const events: LoggedLine[] = [];
+  let bytes = 0;
+  let cut: number | undefined;
+  let before = from;
+  for (const line of lines) {
+    if (line.at >= since && line.at <= until && isWanted(line.text)) {
+      bytes += Buffer.byteLength(line.text) + overheadBytes;
+      if (events.length === limit || (bytes > mostBytes && events.length > 0)) {
+        cut = before;
+        break;
+      }
+      events.push(line);
+    }
+    before = line.next;
+  }
+  const nextToken = cut ?? next;
+  return {
+    events: events.map((event) => described(event)),
+    searchedLogStreams: [],
+    ...(nextToken !== undefined && { nextToken: `local/${nextToken}` }),
+  };
+}
+
+function described({ at, text, next }: LoggedLine): object {
+  return { logStreamName: "local", timestamp: at, ingestionTime: at, message: text, eventId: String(next) };
+}
+
+/** @throws FilterPatternError for a token of another service */
+function positionIn(token: unknown): number | undefined {
+  if (token === undefined) return undefined;
+  const [, position] = /^local\/(\d+)$/.exec(asString(token)) ?? [];
+  if (position === undefined) throw new FilterPatternError("The specified nextToken is invalid.");
+  return Number(position);
+}
+
+function fault(errorType: string, message: string): Answer {
+  return errorAnswer("logs", { status: 400, errorType, message });
+}

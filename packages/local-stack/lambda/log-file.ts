@@ -1,0 +1,80 @@
+import { createWriteStream, mkdirSync, type WriteStream } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { dirname } from "node:path";
+import { timeOfLine } from "./log-time.ts";
+
+/** A line in a log, and where the next one begins. */
+export type LoggedLine = { readonly at: number; readonly text: string; readonly next: number };
+
+/** Some lines in their order; `next` is absent at the end of the log. */
+export type LogPage = { readonly lines: readonly LoggedLine[]; readonly next?: number };
+
+export type LogFile = {
+  write(line: string): void;
+  /** Where lines begin that are not older, or somewhat before. */
+  beginOf(since: number): number;
+  page(from: number): Promise<LogPage>;
+  close(): Promise<void>;
+};
+
+const pageBytes = 1024 * 1024;
+
+/** A log in a file that is written again; what is read of it is read in pages. */
+export function createLogFile(path: string, onError: (message: string) => void): LogFile {
+  mkdirSync(dirname(path), { recursive: true });
+  const stream = createWriteStream(path, { flags: "w" });
+  stream.on("error", (error) => onError(`the log ${path} can't be written: ${error.message}`));
+  const marks: { readonly at: number; readonly offset: number }[] = [];
+  let size = 0;
+  let last = Date.now();
+  return {
+    write: (line) => {
+      last = timeOfLine(line, last);
+      if (size >= marks.length * pageBytes) marks.push({ at: last, offset: size });
+      size += Buffer.byteLength(line) + 1;
+      stream.write(`${line}\n`);
+    },
+    // Lines of several processes lie a moment apart: one mark more.
+    beginOf: (since) => marks.filter(({ at }) => at < since).at(-2)?.offset ?? 0,
+    page: async (from) => {
+      const end = size;
+      if (from >= end) return { lines: [] };
+      await flushed(stream);
+      await using file = await open(path);
+      const text = await wholeLines(file, from, end);
+      const lines = linesOf(text, from, marks.findLast(({ offset }) => offset <= from)?.at ?? last);
+      const next = lines.at(-1)?.next ?? end;
+      return { lines, ...(next < end && { next }) };
+    },
+    close: async () => {
+      if (stream.errored) return;
+      await new Promise<void>((resolve) => stream.end(resolve));
+    },
+  };
+}
+
+/** What was written so far is in the file. */
+function flushed(stream: WriteStream): Promise<void> {
+  if (stream.writableLength === 0 || stream.writableEnded) return Promise.resolve();
+  return new Promise((resolve) => stream.write("", () => resolve()));
+}
+
+/** About a page of text, to the end of its last line. */
+async function wholeLines(file: FileHandle, from: number, end: number): Promise<string> {
+  for (let length = Math.min(pageBytes, end - from); ; length = Math.min(length * 2, end - from)) {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, from);
+    const whole = buffer.subarray(0, bytesRead).lastIndexOf("\n") + 1;
+    if (whole > 0 || length === end - from) return buffer.toString("utf8", 0, whole);
+  }
+}
+
+function linesOf(text: string, from: number, before: number): readonly LoggedLine[] {
+  const lines: LoggedLine[] = [];
+  let [at, next] = [before, from];
+  for (const line of text.split("\n").slice(0, -1)) {
+    at = timeOfLine(line, at);
+    next += Buffer.byteLength(line) + 1;
+    lines.push({ at, text: line, next });
+  }
+  return lines;
+}

@@ -1,0 +1,161 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  CloudWatchLogsClient,
+  DescribeLogGroupsCommand,
+  FilterLogEventsCommand,
+  type FilterLogEventsCommandInput,
+  PutLogEventsCommand,
+  paginateDescribeLogGroups,
+  paginateFilterLogEvents,
+} from "@aws-sdk/client-cloudwatch-logs";
+import type { LogGroup } from "@income-events/local-stack/gateway/logs/logs.ts";
+import type { Principal } from "@income-events/local-stack/gateway/types.ts";
+import { createLogFile, type LogFile } from "@income-events/local-stack/lambda/log-file.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { account, type LocalSystem, region, startLocalSystem } from "./local-system.ts";
+
+const begin = Date.parse("2026-11-21T12:00:00Z");
+const lineOf = (second: number, fields: object) =>
+  JSON.stringify({ timestamp: new Date(begin + second * 1000).toISOString(), level: "INFO", ...fields });
+
+describe("the logs API of the gateway, by AWS's own client", () => {
+  let system: LocalSystem;
+  let directory: string;
+  let log: LogFile;
+  const groups: LogGroup[] = [];
+  const clientOf = ({ accessKeyId, secretAccessKey }: Principal) =>
+    new CloudWatchLogsClient({
+      ...{
+        region,
+        endpoint: system.gateway.url,
+        credentials: { accessKeyId, secretAccessKey },
+        maxAttempts: 1,
+      },
+    });
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), "logs-"));
+    log = createLogFile(join(directory, "one.log"), () => undefined);
+    system = await startLocalSystem({ engines: { logs: { groups: () => groups } } });
+    groups.push({ ...log, name: "stage-OneLogs" }, { ...log, name: "stage-TwoLogs" });
+    for (let number = 0; number < 60; number += 1) groups.push({ ...log, name: `other-${number}` });
+    log.write(lineOf(0, { code: "A", correlationId: "first-id" }));
+    log.write("no JSON at all");
+    log.write(lineOf(2, { code: "B", kind: "users", inner: { name: "ü" } }));
+    log.write(lineOf(4, { code: "C", kind: "accounts", correlationIds: ["second-id"] }));
+  });
+  afterAll(async () => {
+    await log?.close();
+    await system?.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const filter = async (input: Partial<FilterLogEventsCommandInput> = {}) => {
+    using client = { api: clientOf(system.operator), [Symbol.dispose]: () => client.api.destroy() };
+    const command = new FilterLogEventsCommand({ logGroupName: "stage-OneLogs", ...input });
+    return client.api.send(command);
+  };
+  const secondsOf = async (input: Partial<FilterLogEventsCommandInput>) =>
+    ((await filter(input)).events ?? []).map(({ timestamp = 0 }) => (timestamp - begin) / 1000);
+
+  it("lists log groups by the beginning of their name, in pages of fifty", async () => {
+    const client = clientOf(system.operator);
+    const { logGroups = [] } = await client.send(
+      new DescribeLogGroupsCommand({ logGroupNamePrefix: "stage-" }),
+    );
+    expect(logGroups.map(({ logGroupName }) => logGroupName)).toEqual(["stage-OneLogs", "stage-TwoLogs"]);
+    const pages: number[] = [];
+    for await (const { logGroups: some = [] } of paginateDescribeLogGroups({ client }, {}))
+      pages.push(some.length);
+    expect(pages).toEqual([50, 12]);
+    client.destroy();
+  });
+
+  it("gives events with their time and message, and takes one without a time for as old as the one before", async () => {
+    const { events = [] } = await filter();
+    expect(events.map(({ timestamp = 0, message }) => [timestamp - begin, message])).toEqual([
+      [0, lineOf(0, { code: "A", correlationId: "first-id" })],
+      [0, "no JSON at all"],
+      [2000, lineOf(2, { code: "B", kind: "users", inner: { name: "ü" } })],
+      [4000, lineOf(4, { code: "C", kind: "accounts", correlationIds: ["second-id"] })],
+    ]);
+    expect(await secondsOf({ startTime: begin + 1, endTime: begin + 2000 })).toEqual([2]);
+  });
+
+  it.each<[string, readonly number[]]>([
+    ["", [0, 0, 2, 4]],
+    ['"first-id"', [0]],
+    ['"first"', [0]],
+    ['"irst-i"', []],
+    ["%irst-i%", [0]],
+    ["%first|second%", [0, 4]],
+    ['{ $.code = "B" }', [2]],
+    ['{ ($.code = "A") || ($.code = "C") }', [0, 4]],
+    ['{ ($.code = "A" || $.code = "C") && $.kind = "acc*" }', [4]],
+    ['{ $.inner.name = "ü" }', [2]],
+    ["{ $.kind = %^user% }", [2]],
+    ['{ $.correlationIds = "second-id" }', []],
+  ])("selects by the filter pattern %s", async (filterPattern, seconds) => {
+    expect(await secondsOf({ filterPattern })).toEqual(seconds);
+  });
+
+  it.each(["ERROR", "[a, b]", "{ $.code > 3 }", '{ $.code = "A" ', "%a(b)%", '"a" "b"', '{ ($.code = "A" }'])(
+    "refuses a filter pattern that it does not know: %s",
+    async (filterPattern) => {
+      await expect(filter({ filterPattern })).rejects.toMatchObject({ name: "InvalidParameterException" });
+    },
+  );
+
+  it("gives everything page by page, also where pages are empty, and goes on where a limit ended", async () => {
+    const long = createLogFile(join(directory, "long.log"), () => undefined);
+    groups.push({ ...long, name: "long-Logs" });
+    const filler = "x".repeat(2_000);
+    for (let second = 0; second < 2_000; second += 1)
+      long.write(lineOf(second, { code: second === 1_500 ? "RARE" : "OFTEN", filler }));
+    const client = clientOf(system.operator);
+    const read = async (input: Partial<FilterLogEventsCommandInput>) => {
+      const pages: number[] = [];
+      for await (const { events = [] } of paginateFilterLogEvents(
+        { client },
+        { logGroupName: "long-Logs", ...input },
+      ))
+        pages.push(events.length);
+      return pages;
+    };
+    const all = await read({});
+    expect(all.length).toBeGreaterThan(3);
+    expect(all.reduce((one, other) => one + other, 0)).toBe(2_000);
+    const rare = await read({ filterPattern: '{ $.code = "RARE" }' });
+    expect(rare.filter((count) => count > 0)).toEqual([1]);
+    expect(rare.length).toBeGreaterThan(3);
+    const limited = await read({ startTime: begin + 1_990_000, limit: 4 });
+    expect(limited.filter((count) => count > 0)).toEqual([4, 4, 2]);
+    await expect(filter({ nextToken: "of another" })).rejects.toMatchObject({
+      name: "InvalidParameterException",
+    });
+    client.destroy();
+    await long.close();
+  });
+
+  it("needs the permission on the log group, and refuses what it does not know", async () => {
+    await expect(filter({ logGroupName: "gone" })).rejects.toMatchObject({
+      name: "ResourceNotFoundException",
+    });
+    const arn = `arn:aws:logs:${region}:${account}:log-group`;
+    const client = clientOf(system.caller("reader", ["logs:FilterLogEvents", `${arn}:stage-OneLogs:*`]));
+    await client.send(new FilterLogEventsCommand({ logGroupName: "stage-OneLogs" }));
+    const denied = { name: expect.stringMatching(/^AccessDenied/) };
+    await expect(
+      client.send(new FilterLogEventsCommand({ logGroupName: "stage-TwoLogs" })),
+    ).rejects.toMatchObject(denied);
+    await expect(client.send(new DescribeLogGroupsCommand({}))).rejects.toMatchObject(denied);
+    await expect(filter({ logStreamNames: ["one"] })).rejects.toThrow("FilterLogEvents with logStreamNames");
+    await expect(
+      client.send(
+        new PutLogEventsCommand({ logGroupName: "stage-OneLogs", logStreamName: "one", logEvents: [] }),
+      ),
+    ).rejects.toThrow("the runner writes it");
+    client.destroy();
+  });
+});
