@@ -1,11 +1,13 @@
 import { reconcileNow } from "../../commands/reconcile-now.ts";
-import { runReplay } from "../../commands/replay.ts";
+import { runControlledReplay, runReplay } from "../../commands/replay.ts";
 import { testSubscriber } from "../../commands/subscribers-test.ts";
 import { refreshToken } from "../../commands/token-refresh.ts";
 import { registerNow } from "../../commands/webhooks-register.ts";
+import { sinceFlag } from "../../core/flags.ts";
+import { providerHistory } from "../../provider/provider-history.ts";
 import { providerStatus } from "../../provider/provider-status.ts";
 import type { Jobs } from "../jobs.ts";
-import { type Asked, checkTyped, optionalTextIn, type Route, textIn } from "../route.ts";
+import { type Asked, checkTyped, optionalTextIn, param, type Route, textIn } from "../route.ts";
 import { runCommand } from "../run-command.ts";
 
 export const providerRoutes: readonly Route[] = [
@@ -13,6 +15,14 @@ export const providerRoutes: readonly Route[] = [
     method: "GET",
     path: "/api/provider",
     answer: ({ operation: { deployment, clients }, now }) => providerStatus(deployment, clients, now()),
+  },
+  {
+    method: "GET",
+    path: "/api/provider/history",
+    answer: async ({ operation, now }, asked) => {
+      const since = sinceFlag(param(asked, "since") ?? "24h", now()) ?? "";
+      return { since, turns: await providerHistory(operation, since) };
+    },
   },
   {
     method: "POST",
@@ -36,6 +46,7 @@ export const providerRoutes: readonly Route[] = [
 
 /** Of subscribers: what is sent to them again, and to see whether they read. */
 export function subscriberRoutes(jobs: Jobs): readonly Route[] {
+  const paused = new Set<string>();
   return [
     {
       method: "POST",
@@ -50,28 +61,65 @@ export function subscriberRoutes(jobs: Jobs): readonly Route[] {
       path: "/api/replay/count",
       changes: true,
       answer: async ({ operation }, asked) =>
-        jobs.start(`Count what a replay sends to ${textIn(asked, "name")}`, (onProgress) =>
-          runCommand(operation, (each) => runReplay(each, { ...replayFlags(asked), dryRun: true }), {
-            isAgreed: asked.body.scan === true,
-            onProgress,
-          }),
-        ),
+        jobs.start(`Count what a replay sends to ${textIn(asked, "name")}`, async (onProgress) => {
+          const said: string[] = [];
+          const counted = await runCommand(
+            operation,
+            (each) => runReplay(each, { ...replayFlags(asked), dryRun: true }),
+            {
+              isAgreed: asked.body.scan === true,
+              onProgress: (text) => {
+                said.push(text);
+                onProgress(text);
+              },
+            },
+          );
+          return { ...counted, price: priceOf(counted.messages, said[0]) };
+        }),
     },
     {
       method: "POST",
       path: "/api/replay",
       changes: true,
       answer: async ({ operation }, asked) => {
-        checkTyped(asked, textIn(asked, "name"));
-        return jobs.start(`Replay to ${textIn(asked, "name")}`, (onProgress) =>
-          runCommand(operation, (each) => runReplay(each, replayFlags(asked)), {
+        const name = textIn(asked, "name");
+        checkTyped(asked, name);
+        paused.delete(name);
+        const resume = optionalTextIn(asked, "resume");
+        const flags = resume === undefined ? replayFlags(asked) : { resume };
+        return jobs.start(`Replay to ${name}`, (onProgress) => {
+          const control = {
+            isPaused: () => paused.has(name),
+            onSent: (messages: number) => onProgress(`Sent ${messages} messages so far.`),
+          };
+          return runCommand(operation, (each) => runControlledReplay(each, flags, control), {
             isAgreed: true,
             onProgress,
-          }),
-        );
+          });
+        });
+      },
+    },
+    {
+      // After the ten messages that are on their way: what was sent is noted, and it goes on from there.
+      method: "POST",
+      path: "/api/replay/pause",
+      changes: true,
+      answer: async (_, asked) => {
+        paused.add(textIn(asked, "name"));
+        return {};
       },
     },
   ];
+}
+
+/** US dollars for a request of SQS (us-east-1); a message is at most one. Source: Amazon SQS pricing. */
+const dollarsPerMessage = 0.4 / 1_000_000;
+
+/** @param reading what the command has said of its scan */
+function priceOf(messages: unknown, reading: string | undefined): string {
+  const sending = Number(messages) * dollarsPerMessage;
+  const price = sending < 0.01 ? "below US$ 0.01" : `at most US$ ${sending.toFixed(2)}`;
+  return [reading ?? [], `Sending costs ${price}.`].flat().join(" ");
 }
 
 function replayFlags(asked: Asked) {

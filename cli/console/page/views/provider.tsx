@@ -4,6 +4,7 @@ import { useLoaded } from "../api.ts";
 import { number } from "../format.ts";
 import { Action } from "../parts/action.tsx";
 import { Command, Panel, Time } from "../parts/panel.tsx";
+import { ProviderHistory } from "../parts/provider-history.tsx";
 import { useStage } from "../stage.ts";
 
 export function Provider() {
@@ -33,6 +34,7 @@ export function Provider() {
         />
         <Command line="npx income-events reconcile now" />
       </Panel>
+      <ProviderHistory />
     </>
   );
 }
@@ -134,6 +136,7 @@ function Registrations() {
               <th scope="col">Kind</th>
               <th scope="col">Is registered</th>
               <th scope="col">Address</th>
+              <th scope="col">Should be</th>
             </tr>
           </thead>
           <tbody>
@@ -142,6 +145,7 @@ function Registrations() {
                 <th scope="row">{webhook.kind}</th>
                 <td class={webhook.is === "here" ? "" : "bad"}>{webhook.is}</td>
                 <td class="id">{addressOf(webhook)}</td>
+                <td class="id">{"deployed" in webhook ? webhook.deployed : "—"}</td>
               </tr>
             ))}
           </tbody>
@@ -167,7 +171,7 @@ function addressOf(webhook: Webhook): string {
     case "elsewhere":
       return webhook.url;
     case "none":
-      return `should be ${webhook.deployed}`;
+      return "—";
     case "untold":
       return webhook.reason;
   }
