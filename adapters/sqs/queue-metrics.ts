@@ -18,9 +18,19 @@ export type QueueMetrics = {
    * where nothing was for two weeks.
    */
   readonly lastSent: (queueUrls: readonly string[]) => Promise<ReadonlyMap<string, Date>>;
+  /** How many messages were sent to each queue and received of it, by the beginning of the period; periods without are left out. */
+  readonly traffic: (
+    queueUrls: readonly string[],
+    seconds: number,
+    period: number,
+  ) => Promise<ReadonlyMap<string, QueueTraffic>>;
   /** Those queues that somebody has asked for messages within the last hour, in vain or not. */
   readonly asked: (queueUrls: readonly string[]) => Promise<ReadonlySet<string>>;
 };
+
+/** Messages by the beginning of a period, in seconds since 1970. */
+export type Series = readonly (readonly [at: number, count: number])[];
+export type QueueTraffic = { readonly sent: Series; readonly received: Series };
 
 type Wanted = { readonly metric: string; readonly stat: "Sum" | "Maximum"; readonly period: number };
 type Point = { readonly at: Date; readonly value: number };
@@ -69,6 +79,19 @@ export function queueMetrics(client: CloudWatchClient, now: () => Date): QueueMe
       const latest = (points: readonly Point[]) => points.find(({ value }) => value > 0)?.at;
       return new Map([...mapped(coarse, latest), ...mapped(fine, latest)]);
     },
+    traffic: async (queueUrls, seconds, period) => {
+      const wanted = { stat: "Sum", period } as const;
+      const [sent, received] = await Promise.all([
+        read(queueUrls, { ...wanted, metric: "NumberOfMessagesSent" }, seconds),
+        read(queueUrls, { ...wanted, metric: "NumberOfMessagesReceived" }, seconds),
+      ]);
+      return new Map(
+        queueUrls.map((url) => [
+          url,
+          { sent: seriesOf(sent.get(url)), received: seriesOf(received.get(url)) },
+        ]),
+      );
+    },
     asked: async (queueUrls) => {
       const asked = new Set<string>();
       for (const metric of ["NumberOfMessagesReceived", "NumberOfEmptyReceives"]) {
@@ -78,6 +101,12 @@ export function queueMetrics(client: CloudWatchClient, now: () => Date): QueueMe
       return asked;
     },
   };
+}
+
+function seriesOf(points: readonly Point[] = []): Series {
+  return points
+    .map(({ at, value }) => [at.getTime() / 1000, value] as const)
+    .toSorted(([one], [other]) => one - other);
 }
 
 function queryOf(Id: string, queueUrl: string, { metric, stat, period }: Wanted): MetricDataQuery {

@@ -54,7 +54,30 @@ export function addReplay(program: Command): void {
     .option("--dry-run", "only count");
 }
 
-export async function runReplay(operation: Operation, flags: Flags): Promise<void> {
+/** Who began a replay follows it, and can pause it: it then goes on as one that was interrupted. */
+export type ReplayControl = {
+  readonly isPaused: () => boolean;
+  readonly onSent: (messages: number) => void;
+};
+
+class ReplayPaused extends Error {
+  readonly run: ReplayRun;
+
+  constructor(run: ReplayRun) {
+    super(`the replay ${run.id} is paused`);
+    this.run = run;
+  }
+}
+
+export function runReplay(operation: Operation, flags: Flags): Promise<void> {
+  return runControlledReplay(operation, flags, { isPaused: () => false, onSent: () => undefined });
+}
+
+export async function runControlledReplay(
+  operation: Operation,
+  flags: Flags,
+  control: ReplayControl,
+): Promise<void> {
   const { deployment, clients, terminal } = operation;
   const { dryRun = false } = flags;
   const replays = replayRuns(clients.dynamodb, deployment.output("TableName"), () => new Date());
@@ -71,11 +94,35 @@ export async function runReplay(operation: Operation, flags: Flags): Promise<voi
   const replayed = await audited(
     operation,
     { act: "replay", target: started.subscribers.join(", "), subject: started.subject },
-    () => send(operation, started, checkpoint, onPage),
+    () => send(operation, started, pausable(checkpoint, control), onPage).catch(pausedRun),
     ({ run: { counts } }) => counts.messages,
   );
+  if ("isPaused" in replayed) return reportPause(operation, replayed.run);
   await checkpoint.remove();
   report(operation, replayed, dryRun);
+}
+
+/** What was sent is noted before a pause: nothing of it is sent again. */
+function pausable(checkpoint: ReplayCheckpoint, { isPaused, onSent }: ReplayControl): ReplayCheckpoint {
+  return {
+    ...checkpoint,
+    save: async (run) => {
+      const saved = await checkpoint.save(run);
+      onSent(run.counts.messages);
+      if (saved !== undefined && isPaused()) throw new ReplayPaused(saved);
+      return saved;
+    },
+  };
+}
+
+function pausedRun(error: unknown): Replayed & { readonly isPaused: true } {
+  if (error instanceof ReplayPaused) return { run: error.run, unreadable: [], isPaused: true };
+  throw error;
+}
+
+function reportPause({ deployment: { stage }, terminal }: Operation, { id, counts }: ReplayRun): void {
+  const data = { stage, paused: true, replayId: id, messages: counts.messages, sent: counts.sent };
+  terminal.result(data, `Paused after ${counts.messages} messages. Go on with: replay --resume ${id}`);
 }
 
 async function begin(

@@ -1,6 +1,9 @@
+import { relative } from "node:path";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
 import { CommandError } from "../../core/command-error.ts";
+import type { Deployment } from "../../core/deployment.ts";
+import { examineSettings, settingsFile } from "../../doctor/settings-check.ts";
 import { checkMapping, readStageMapping, type StageMapping } from "../../mapping/stage-mapping.ts";
 import { tryMapping } from "../../mapping/trial.ts";
 import { optionalTextIn, param, type Route, textIn } from "../route.ts";
@@ -12,6 +15,11 @@ export const mappingRoutes: readonly Route[] = [
     answer: async ({ operation }, asked) => ({
       mapping: mappingOf(param(asked, "stage") ?? operation.deployment.stage),
     }),
+  },
+  {
+    method: "GET",
+    path: "/api/mapping/deployed",
+    answer: async ({ operation: { deployment } }) => comparedWithFile(deployment),
   },
   {
     // It maps what was pasted, here: nothing leaves this machine, and nothing is kept.
@@ -28,6 +36,20 @@ export const mappingRoutes: readonly Route[] = [
     },
   },
 ];
+
+export type ComparedSettings = {
+  readonly file?: string;
+  /** What differs, and what to do; absent: the file is what is deployed. */
+  readonly finding?: { readonly what: string; readonly fix: string };
+};
+
+/** By their digests: the settings themselves are in the functions, not in the stage's outputs. */
+function comparedWithFile(deployment: Deployment): ComparedSettings {
+  const file = settingsFile(deployment.stage, undefined);
+  if (file === undefined) return {};
+  const [finding] = examineSettings(deployment, file);
+  return { file: relative(".", file), ...(finding && { finding: { what: finding.what, fix: finding.fix } }) };
+}
 
 /** Of a stage without a file of settings here: the default one. */
 function mappingOf(stage: string): StageMapping {

@@ -1,4 +1,5 @@
 import { stackAlarms } from "../../../adapters/aws/stack-alarms.ts";
+import { type QueueTraffic, queueMetrics } from "../../../adapters/sqs/queue-metrics.ts";
 import { examine } from "../../doctor/examine.ts";
 import { remedyFor } from "../../doctor/remedies.ts";
 import { queueStatuses } from "../../status/queue-status.ts";
@@ -6,7 +7,15 @@ import { registrationStatus } from "../../status/registration-status.ts";
 import { tokenStatus } from "../../status/token-status.ts";
 import { subscriberQueues, workQueues } from "../../status/work-queues.ts";
 import { recent } from "../recent.ts";
-import type { ConsoleContext, Route } from "../route.ts";
+import { type ConsoleContext, param, type Route } from "../route.ts";
+
+/** What went through queues in a time; times are seconds since 1970. */
+export type Traffic = {
+  readonly since: number;
+  readonly until: number;
+  readonly period: number;
+  readonly queues: readonly (QueueTraffic & { readonly name: string })[];
+};
 
 /** A page that is seen asks so often, in seconds. In AWS a metric that is asked for is billed. */
 const paces = {
@@ -14,10 +23,18 @@ const paces = {
   aws: { queues: 60, token: 60, alarms: 60, registrations: 60, doctor: 60 },
 } as const;
 
+/** Plots of so many seconds, with a value for each period; each is asked for again at most once in `every` seconds. */
+const spans = {
+  "3h": { seconds: 3 * 3600, period: 60, every: 60 },
+  "7d": { seconds: 7 * 86_400, period: 3600, every: 600 },
+} as const;
+
 /** US dollars for one metric that GetMetricData is asked for (us-east-1). Source: Amazon CloudWatch pricing. */
 const dollarsPerMetric = 0.01 / 1000;
 /** Of a queue: two ages and two times of the last message. Doctor asks as much again, and who has read. */
 const metricsPerQueue = 8;
+/** Sent and received: of three hours each minute, and of seven days each ten minutes. */
+const plottedPerQueue = 2 + 2 / 10;
 
 /** What the first page shows, each part by itself: what one lacks keeps none of the others back. */
 export function overviewRoutes(context: ConsoleContext): readonly Route[] {
@@ -35,6 +52,7 @@ export function overviewRoutes(context: ConsoleContext): readonly Route[] {
   const dated = (load: () => Promise<object>) => async () => ({ at: now().toISOString(), ...(await load()) });
   return [
     { method: "GET", path: "/api/stage", answer: async () => stageOf(context, seconds) },
+    trafficRoute(context),
     ...names.map((name): Route => {
       const answer = recent(dated(parts[name]), seconds[name], now);
       return { method: "GET", path: `/api/${name}`, answer };
@@ -42,12 +60,40 @@ export function overviewRoutes(context: ConsoleContext): readonly Route[] {
   ];
 }
 
+/** What went through each queue: for plots, and for how fast a subscriber reads. */
+function trafficRoute({ operation: { deployment, clients }, now }: ConsoleContext): Route {
+  const queues = workQueues(deployment);
+  const load =
+    ({ seconds, period }: (typeof spans)[keyof typeof spans]) =>
+    async (): Promise<Traffic> => {
+      const urls = queues.map(({ queueUrl }) => queueUrl);
+      const traffic = await queueMetrics(clients.cloudWatch, now).traffic(urls, seconds, period);
+      const until = now().getTime() / 1000;
+      return {
+        ...{ since: Math.floor((until - seconds) / period) * period, until, period },
+        queues: queues.map(({ name, queueUrl }) => ({
+          name,
+          ...(traffic.get(queueUrl) ?? { sent: [], received: [] }),
+        })),
+      };
+    };
+  const isLocal = deployment.local !== undefined;
+  const every = (seconds: number) => (isLocal ? paces.local.alarms : seconds);
+  const short = recent(load(spans["3h"]), every(spans["3h"].every), now);
+  const long = recent(load(spans["7d"]), every(spans["7d"].every), now);
+  return {
+    method: "GET",
+    path: "/api/traffic",
+    answer: (_, asked) => (param(asked, "span") === "7d" ? long() : short()),
+  };
+}
+
 /** What does not change while the console runs. */
 function stageOf({ operation, isWritable }: ConsoleContext, paceInSeconds: Readonly<Record<string, number>>) {
   const { deployment } = operation;
   const isLocal = deployment.local !== undefined;
   const queues = workQueues(deployment).length;
-  const perHour = isLocal ? 0 : queues * metricsPerQueue * 60 * dollarsPerMetric;
+  const perHour = isLocal ? 0 : queues * (metricsPerQueue + plottedPerQueue) * 60 * dollarsPerMetric;
   return {
     stage: deployment.stage,
     region: deployment.client.region,

@@ -17,6 +17,8 @@ type ActionProps = {
   readonly isLook?: boolean;
   /** Whether there is nothing to do it to. */
   readonly isOff?: boolean;
+  /** Is called when its work begins, and when that has ended. */
+  readonly onRunning?: (isRunning: boolean) => void;
   readonly onDone?: (result: Readonly<Record<string, unknown>>) => void;
   /** What it says afterwards; absent: what the command says. */
   readonly says?: (result: Readonly<Record<string, unknown>>) => string;
@@ -40,10 +42,13 @@ export function Action(props: ActionProps) {
     const problem = result.problem;
     if (typeof problem === "string") setState({ is: "failed", text: problem });
     else setState({ is: "done", text: props.says?.(result) ?? "Done." });
+    props.onRunning?.(false);
     onDone?.(result);
   };
-  const fail = (error: unknown) =>
+  const fail = (error: unknown) => {
+    props.onRunning?.(false);
     setState({ is: "failed", text: error instanceof Error ? error.message : String(error) });
+  };
   const run = async () => {
     setState({ is: "busy" });
     try {
@@ -51,8 +56,10 @@ export function Action(props: ActionProps) {
         ...body,
         ...(typed && { typed: word }),
       });
-      if (isJob(answer)) setState({ is: "running", job: answer });
-      else finish(answer);
+      if (isJob(answer)) {
+        props.onRunning?.(true);
+        setState({ is: "running", job: answer });
+      } else finish(answer);
     } catch (error) {
       fail(error);
     }

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Trial } from "../../../mapping/trial.ts";
+import type { ComparedSettings } from "../../api/mapping.ts";
 import { post, useLoaded } from "../api.ts";
 import { visible } from "../format.ts";
 import { Command, Panel } from "../parts/panel.tsx";
@@ -85,11 +86,32 @@ export function Mapping() {
           )}
         </Panel>
       </div>
+      <Compared />
       <Panel title="What comes of it" error={problem}>
         {problem === undefined && trial !== undefined && <Outcome trial={trial} />}
       </Panel>
       <Command line={`npx income-events mapping try webhook.json --kind ${kind}`} />
     </>
+  );
+}
+
+/** Whether what is shown is what the stage does. */
+function Compared() {
+  const { data, error } = useLoaded<ComparedSettings>("/api/mapping/deployed");
+  return (
+    <Panel title="Deployed settings" error={error}>
+      {data === undefined && error === undefined && <p class="quiet">They are being compared…</p>}
+      {data !== undefined && data.file === undefined && (
+        <p>There is no file of this stage's settings here to compare with: the defaults are shown.</p>
+      )}
+      {data?.file !== undefined && data.finding === undefined && <p>{data.file} is what is deployed.</p>}
+      {data?.finding !== undefined && (
+        <>
+          <p class="bad">{data.finding.what}</p>
+          <Command line={data.finding.fix} />
+        </>
+      )}
+    </Panel>
   );
 }
 

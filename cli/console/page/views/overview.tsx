@@ -7,6 +7,7 @@ import { number, span } from "../format.ts";
 import { happenings } from "../live.ts";
 import { Panel, Time } from "../parts/panel.tsx";
 import { Pipeline } from "../parts/pipeline.tsx";
+import { Plots } from "../parts/plots.tsx";
 import { Ticker } from "../parts/ticker.tsx";
 import { type Diagnosis, Verdict } from "../parts/verdict.tsx";
 import { useStage } from "../stage.ts";
@@ -32,6 +33,7 @@ export function Overview() {
         <Pipeline queues={queues} alarms={alarms.data?.alarms ?? []} provider={provider} />
         <Numbers queues={queues} />
       </Panel>
+      <Plots />
       <div class="columns">
         <Token />
         <Registrations />

@@ -1,10 +1,13 @@
 import { useState } from "preact/hooks";
+import type { Series } from "../../../../adapters/sqs/queue-metrics.ts";
 import type { QueueStatus } from "../../../status/queue-status.ts";
+import type { Traffic } from "../../api/overview.ts";
 import { useLoaded } from "../api.ts";
 import { number, span } from "../format.ts";
 import { Action } from "../parts/action.tsx";
 import { Command, Panel, Time } from "../parts/panel.tsx";
 import { useStage } from "../stage.ts";
+import { lastOf, perMinute } from "../traffic.ts";
 import { Select } from "./trouble.tsx";
 
 export function Subscribers() {
@@ -13,6 +16,7 @@ export function Subscribers() {
     "/api/queues",
     paceInSeconds.queues,
   );
+  const traffic = useLoaded<Traffic>("/api/traffic?span=3h", paceInSeconds.alarms);
   if (subscribers.length === 0)
     return <p class="empty">Nobody gets anything yet. Add one under subscribers in the stage's settings.</p>;
   return (
@@ -23,7 +27,8 @@ export function Subscribers() {
           name={name}
           gets={types?.join(", ") ?? "everything"}
           queue={data?.queues.find((queue) => queue.name === `subscriber/${name}`)}
-          error={error}
+          traffic={traffic.data}
+          error={error ?? traffic.error}
         />
       ))}
     </>
@@ -34,15 +39,21 @@ type OneProps = {
   readonly name: string;
   readonly gets: string;
   readonly queue: QueueStatus | undefined;
+  readonly traffic: Traffic | undefined;
   readonly error: string | undefined;
 };
 
 const times = ["1h", "24h", "7d", "30d"];
 
-function One({ name, gets, queue, error }: OneProps) {
+function One({ name, gets, queue, traffic, error }: OneProps) {
   const [since, setSince] = useState("24h");
   const [isScanning, setScanning] = useState(false);
+  // Nobody sends what was not counted before.
+  const [counted, setCounted] = useState("");
+  const [isRunning, setRunning] = useState(false);
+  const [pausedId, setPausedId] = useState<string | undefined>(undefined);
   const { isLocal } = useStage();
+  const own = traffic?.queues.find((each) => each.name === `subscriber/${name}`);
   const dead = queue?.deadLetters ?? 0;
   const body = { name, since, scan: isLocal || isScanning };
   return (
@@ -54,10 +65,17 @@ function One({ name, gets, queue, error }: OneProps) {
           name="behind by"
           value={queue?.oldestSeconds === undefined ? "—" : span(queue.oldestSeconds)}
         />
+        <Figure name="gets a minute" value={own && rateOf(own.sent, traffic)} />
+        <Figure name="reads a minute" value={own && rateOf(own.received, traffic)} />
         <Figure name="dead letters" value={number(dead)} />
       </dl>
       <p>
-        Gets {gets}. Last message <Time at={queue?.lastSentAt} />
+        Gets {gets}. Last message <Time at={queue?.lastSentAt} /> Last read{" "}
+        {own === undefined || lastOf(own.received) !== undefined ? (
+          <Time at={own && lastOf(own.received)} />
+        ) : (
+          "over 3 hours ago"
+        )}
       </p>
       {dead > 0 && (
         <p>
@@ -86,24 +104,39 @@ function One({ name, gets, queue, error }: OneProps) {
           label="Count a replay"
           path="/api/replay/count"
           body={body}
-          says={({ messages }) => `It would send ${String(messages)} messages.`}
+          onDone={() => setCounted(since)}
+          says={({ messages, price }) => `It would send ${String(messages)} messages. ${String(price)}`}
         />
         <Action
-          label="Replay"
+          label={pausedId === undefined ? "Replay" : "Go on with the replay"}
           path="/api/replay"
-          body={body}
+          body={{ ...body, ...(pausedId !== undefined && { resume: pausedId }) }}
           typed={name}
+          isOff={counted !== since && pausedId === undefined}
+          onRunning={setRunning}
+          onDone={({ paused, replayId }) => setPausedId(paused === true ? String(replayId) : undefined)}
           warning={
             <p>
               {name} gets what came in the last {since} again, 50 messages a second, with the same ids.
             </p>
           }
-          says={({ messages }) => `Sent again: ${String(messages)} messages.`}
+          says={({ messages, paused }) =>
+            `${paused === true ? "Paused. " : ""}Sent again: ${String(messages)} messages.`
+          }
         />
+        {isRunning && (
+          <Action label="Pause" path="/api/replay/pause" body={{ name }} says={() => "It pauses."} />
+        )}
       </div>
       <Command line={`npx income-events replay --subscriber ${name} --since ${since} --dry-run`} />
     </Panel>
   );
+}
+
+/** Of the last ten minutes. */
+function rateOf(series: Series, traffic: Traffic | undefined): string {
+  const rate = traffic === undefined ? 0 : perMinute(series, traffic);
+  return rate === 0 ? "0" : rate < 10 ? rate.toFixed(1) : number(Math.round(rate));
 }
 
 function Figure({ name, value }: { readonly name: string; readonly value: string | undefined }) {

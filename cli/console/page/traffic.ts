@@ -1,0 +1,43 @@
+import type { Series } from "../../../adapters/sqs/queue-metrics.ts";
+import type { Traffic } from "../api/overview.ts";
+
+/** What is plotted together. */
+export type Line = { readonly name: string; readonly values: readonly number[] };
+
+const groups = [
+  ["webhooks", /^(users|accounts|endpoints|company-accounts)$/],
+  ["calls to the provider", /^fetch$/],
+  ["messages to subscribers", /^subscriber\//],
+] as const;
+
+/** The beginnings of all periods, in seconds since 1970. */
+export function timesOf({ since, until, period }: Traffic): readonly number[] {
+  return Array.from(
+    { length: Math.max(0, Math.ceil((until - since) / period)) },
+    (_, index) => since + index * period,
+  );
+}
+
+/** What was sent to the queues of each group; a period of which nothing is known had nothing. */
+export function linesOf(traffic: Traffic): readonly Line[] {
+  const times = timesOf(traffic);
+  return groups.map(([name, isOf]) => {
+    const counts = new Map<number, number>();
+    for (const queue of traffic.queues.filter((each) => isOf.test(each.name)))
+      for (const [at, count] of queue.sent) counts.set(at, (counts.get(at) ?? 0) + count);
+    return { name, values: times.map((at) => counts.get(at) ?? 0) };
+  });
+}
+
+/** How many of the last ten whole minutes' messages went each minute. */
+export function perMinute(series: Series, { until }: Pick<Traffic, "until">): number {
+  const from = until - 600;
+  const sum = series.reduce((total, [at, count]) => (at >= from ? total + count : total), 0);
+  return sum / 10;
+}
+
+/** When something was last there, ISO 8601, to the minute. */
+export function lastOf(series: Series): string | undefined {
+  const last = series.findLast(([, count]) => count > 0);
+  return last === undefined ? undefined : new Date(last[0] * 1000).toISOString();
+}

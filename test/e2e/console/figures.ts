@@ -1,0 +1,100 @@
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import type { OpenedConsole } from "./opened-console.ts";
+
+/** What a person reads of plots and figures. */
+export function describeFigures(use: () => OpenedConsole): void {
+  const open = (path: string) => use().page.goto(`${use().origin}${path}`);
+  const panel = (name: string) => use().page.getByRole("region", { name, exact: true });
+  /** Webhooks that were put into their queues. */
+  const receives = () =>
+    [...use().stage.system.stack.gateway.calls()]
+      .filter(([call]) => /receive.* sqs:SendMessage$/i.test(call))
+      .reduce((sum, [, count]) => sum + count, 0);
+
+  it("plots what went through the pipeline in three hours and in seven days, by the metrics of its queues", async () => {
+    await open("/");
+    for (const [title, per] of [
+      ["The last 3 hours", "a minute"],
+      ["The last 7 days", "an hour"],
+    ] as const) {
+      const plot = panel(title);
+      await plot.getByRole("img", { name: `Messages ${per}`, exact: true }).waitFor();
+      const webhooks = () => figureIn(plot, "webhooks");
+      const received = receives();
+      expect(received).toBeGreaterThan(0);
+      // What reconciliation found and what was redriven came there, too.
+      await expect.poll(webhooks).toBeGreaterThanOrEqual(received);
+      expect(await figureIn(plot, "messages to subscribers")).toBeGreaterThan(0);
+      expect(await isDrawn(use().page, title)).toBe(true);
+    }
+  });
+
+  it("says how fast a subscriber gets and reads messages, and when it last read", async () => {
+    await open("/subscribers");
+    const subscriber = panel("everything");
+    const rate = async (name: string) =>
+      Number(await subscriber.locator(`div:has(> dt:text-is("${name}")) > dd`).textContent());
+    await expect.poll(() => rate("gets a minute")).toBeGreaterThan(0);
+    expect(await rate("reads a minute")).toBeGreaterThan(0);
+    await subscriber
+      .getByText(/Last read/)
+      .locator("time")
+      .nth(1)
+      .waitFor();
+  });
+
+  it("pauses a replay that was counted before, and goes on with it where it stood", async () => {
+    await open("/subscribers");
+    const subscriber = panel("everything");
+    const button = (name: string) => subscriber.getByRole("button", { name, exact: true });
+    const confirm = async (name: string) => {
+      await button(name).click();
+      await subscriber.getByLabel(/to confirm/).fill("everything");
+      await button(name).click();
+    };
+    const said = async (words: RegExp) => {
+      await subscriber.getByText(words).waitFor();
+      return Number(words.exec((await subscriber.getByText(words).textContent()) ?? "")?.[1]);
+    };
+    expect(await button("Replay").isDisabled()).toBe(true);
+    await button("Count a replay").click();
+    const counted = await said(/^It would send (\d+) messages\./);
+    expect(counted).toBeGreaterThan(10);
+    const { gateway } = use().stage.system.stack;
+    const hurry = gateway.intercept(async ({ principal, action }, phase) =>
+      principal === "operator" && action === "sqs:SendMessageBatch" && phase === "before"
+        ? { delayAnswerMs: 3_000 }
+        : undefined,
+    );
+    await confirm("Replay");
+    await button("Pause").click();
+    const sent = await said(/^Paused\. Sent again: (\d+) messages\.$/);
+    hurry();
+    expect(sent).toBeLessThan(counted);
+    await confirm("Go on with the replay");
+    expect(await said(/^Sent again: (\d+) messages\.$/)).toBeGreaterThanOrEqual(counted);
+    const acts = await use().stage.run(["audit", "list", "--act", "replay", "--json"]);
+    expect(JSON.stringify(acts.json())).toContain(`"count":${sent}`);
+  });
+
+  it("says whether there is a file of settings that the mapping shown can be compared with", async () => {
+    await open("/mapping");
+    await panel("Deployed settings")
+      .getByText(/^There is no file of this stage's settings here/)
+      .waitFor();
+  });
+}
+
+async function figureIn(plot: ReturnType<Page["getByRole"]>, name: string): Promise<number> {
+  const text = (await plot.getByRole("listitem").filter({ hasText: name }).textContent()) ?? "";
+  return Number(/: ([\d,]+) in all/.exec(text)?.[1]?.replaceAll(",", ""));
+}
+
+function isDrawn(page: Page, title: string): Promise<unknown> {
+  return page.evaluate(`(() => {
+    const canvas = document.querySelector('[aria-label="${title}"] canvas');
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    return data.some((value) => value > 0);
+  })()`);
+}
