@@ -71,7 +71,7 @@ export async function eventHistory(
     since: new Date(Date.parse(since) - marginInMs),
     ...(until !== undefined && { until: new Date(Date.parse(until) + marginInMs) }),
     pattern: fieldPattern("code", Object.keys(outcomeOf)),
-    groups: /^[A-Za-z]*(Receive|Store)Logs/,
+    groups: /(Receive|Store)Logs/,
   };
   let count = 0;
   const lines = await stageLogLines(place, search, ({ lines: some, done, of }) => {

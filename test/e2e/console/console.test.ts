@@ -10,7 +10,6 @@ import { type OpenedConsole, openConsole, violationsInThemes } from "./opened-co
 import { describePeople, type People, startPeople } from "./people.ts";
 
 const hasBrowser = findChromium() !== undefined || process.env.FORBID_SKIPS !== undefined;
-const provided = z.object({ history: z.array(z.object({ code: z.string() })) });
 const pages = [
   "/",
   "/events",
@@ -199,20 +198,6 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
     await press("Refresh now");
     await panel("Token").getByText("The refresher says: refreshed.").waitFor();
     expect(await token()).not.toBe(before);
-    await press("Reconcile now");
-    await panel("Reconciliation")
-      .getByText(/^Compared \d+ users/)
-      .waitFor();
-    await page.getByRole("button", { name: "Look again" }).first().click();
-    await panel("What reconciliation found")
-      .getByRole("cell", { name: "compared to the end" })
-      .first()
-      .waitFor();
-    await panel("History of the token").getByText("refreshed", { exact: true }).first().waitFor();
-    await panel("History of the breaker").getByText("It was never found down.").waitFor();
-    const { history } = provided.parse(await run("provider", "--since", "1h"));
-    const found = history.filter(({ code }) => code === "RECONCILED");
-    expect(await panel("What reconciliation found").getByRole("row").count()).toBe(found.length + 1);
   });
 
   it("maps a webhook that is pasted, and says at once why another is none", async () => {

@@ -1,6 +1,9 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
+import { z } from "zod";
 import type { OpenedConsole } from "./opened-console.ts";
+
+const provided = z.object({ history: z.array(z.object({ code: z.string() })) });
 
 /** What a person reads of plots and figures. */
 export function describeFigures(use: () => OpenedConsole): void {
@@ -9,7 +12,7 @@ export function describeFigures(use: () => OpenedConsole): void {
   /** Webhooks that were put into their queues. */
   const receives = () =>
     [...use().stage.system.stack.gateway.calls()]
-      .filter(([call]) => /receive.* sqs:SendMessage$/i.test(call))
+      .filter(([call]) => /receive.* sqs:SendMessage/i.test(call))
       .reduce((sum, [, count]) => sum + count, 0);
 
   it("plots what went through the pipeline in three hours and in seven days, by the metrics of its queues", async () => {
@@ -76,6 +79,26 @@ export function describeFigures(use: () => OpenedConsole): void {
     expect(await said(/^Sent again: (\d+) messages\.$/)).toBeGreaterThanOrEqual(counted);
     const acts = await use().stage.run(["audit", "list", "--act", "replay", "--json"]);
     expect(JSON.stringify(acts.json())).toContain(`"count":${sent}`);
+  });
+
+  it("tells the breaker's turns, the token's refreshes and what reconciliation found, as its command does", async () => {
+    await open("/provider");
+    await panel("Token").getByRole("button", { name: "Refresh now", exact: true }).click();
+    await panel("Token").getByText("The refresher says: refreshed.").waitFor();
+    await panel("Reconciliation").getByRole("button", { name: "Reconcile now", exact: true }).click();
+    await panel("Reconciliation")
+      .getByText(/^Compared \d+ users/)
+      .waitFor();
+    await use().page.getByRole("button", { name: "Look again" }).first().click();
+    const found = panel("What reconciliation found");
+    await found.getByRole("cell", { name: "compared to the end" }).first().waitFor();
+    await panel("History of the token").getByText("refreshed", { exact: true }).first().waitFor();
+    const said = await use().stage.run(["provider", "--since", "24h", "--json"]);
+    const { history } = provided.parse(said.json());
+    const countOf = (codes: RegExp) => history.filter(({ code }) => codes.test(code)).length;
+    const turns = panel("History of the breaker").getByRole("listitem");
+    await expect.poll(() => found.getByRole("row").count()).toBe(countOf(/^RECONCIL/) + 1);
+    expect(await turns.count()).toBe(countOf(/^PROVIDER_/));
   });
 
   it("says whether there is a file of settings that the mapping shown can be compared with", async () => {
