@@ -9,7 +9,11 @@ export type Following = {
   /** From here on nothing is missed. */
   readonly onReady: () => void;
   /** AWS asks to go slower, or is out of reach: it goes on by itself. */
-  readonly onError: (reason: string) => void;
+  readonly onError: (reason: string, error: Error) => void;
+  /** Is called once it went on after an error. */
+  readonly onRecovered?: () => void;
+  /** Whether it goes on after every error, as where somebody may sign in again meanwhile; else it ends with most. */
+  readonly endures?: boolean;
 };
 
 const secondsBetweenReads = 1;
@@ -51,14 +55,17 @@ async function* follow(shards: StreamShards, following: Following): AsyncGenerat
 }
 
 /** Runs an operation until it succeeds, as long as its troubles pass by themselves. */
-function persistently({ signal, wait, onError }: Omit<Following, "onReady">) {
+function persistently({ signal, wait, onError, onRecovered, endures }: Omit<Following, "onReady">) {
   return async <T>(operation: () => Promise<T>): Promise<T> => {
     for (let tries = 0; ; tries += 1) {
       try {
-        return await operation();
+        const result = await operation();
+        if (tries > 0) onRecovered?.();
+        return result;
       } catch (error) {
-        if (signal.aborted || !isTransient(error)) throw error;
-        onError(error.name);
+        const goesOn = isTransient(error) || (endures === true && error instanceof Error);
+        if (signal.aborted || !goesOn) throw error;
+        onError(error.name, error);
         await wait(Math.min(longestBackOffInSeconds, 2 ** tries));
       }
     }

@@ -15,6 +15,9 @@ export type Place = {
   begin: "LATEST" | "TRIM_HORIZON";
   iterator?: string | undefined;
   lastRead?: string | undefined;
+  enteredAt?: Date;
+  /** What was written before is not wanted, though it is read again. */
+  notBefore?: Date;
   hasEnded: boolean;
 };
 
@@ -62,6 +65,7 @@ export function streamShards(
         ? { ShardIteratorType: begin }
         : { ShardIteratorType: "AFTER_SEQUENCE_NUMBER" as const, SequenceNumber: lastRead };
     const command = new GetShardIteratorCommand({ StreamArn, ShardId: shardId, ...position });
+    place.enteredAt ??= new Date();
     place.iterator = (await client.send(command, { abortSignal })).ShardIterator;
   };
 
@@ -77,7 +81,7 @@ export function streamShards(
         place.lastRead = Records.at(-1)?.dynamodb?.SequenceNumber ?? place.lastRead;
         place.iterator = NextShardIterator;
         place.hasEnded = NextShardIterator === undefined;
-        return Records;
+        return Records.filter((record) => isWanted(record, place));
       } catch (error) {
         leave(place, error);
         return [];
@@ -86,12 +90,29 @@ export function streamShards(
   };
 }
 
+function isWanted({ dynamodb }: _Record, { notBefore }: Place): boolean {
+  const at = dynamodb?.ApproximateCreationDateTime;
+  return at === undefined || notBefore === undefined || at >= notBefore;
+}
+
 /** After a long pause an iterator has expired, or the stream has dropped what comes next: it is entered again. */
 function leave(place: Place, error: unknown): void {
   const isDropped = error instanceof TrimmedDataAccessException;
   if (!isDropped && !(error instanceof ExpiredIteratorException)) throw error;
   place.iterator = undefined;
+  if (isDropped || place.lastRead === undefined) {
+    // Nothing was read yet: the present end is not the one that it was entered at.
+    if (place.begin === "LATEST" && place.enteredAt !== undefined)
+      place.notBefore = minuteOf(place.enteredAt);
+    place.begin = "TRIM_HORIZON";
+  }
   if (!isDropped) return;
-  place.begin = "TRIM_HORIZON";
   place.lastRead = undefined;
+}
+
+const millisecondsPerMinute = 60_000;
+
+/** What is known of a record's time: AWS says the second, DynamoDB Local the minute. */
+function minuteOf(time: Date): Date {
+  return new Date(Math.floor(time.getTime() / millisecondsPerMinute) * millisecondsPerMinute);
 }

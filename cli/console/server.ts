@@ -75,7 +75,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, handli
     if (isApi) return sendJson(response, 401, { error: notAdmitted });
     return send(response, 401, "text/plain; charset=utf-8", `${notAdmitted}\n`);
   }
-  if (pathname === "/api/tail") return tail.serve(request, response);
+  if (pathname === "/api/tail") return tail.serve(request, response, searchParams.get("after") ?? undefined);
   if (isApi) return answerApi(request, response, { ...handling, pathname, params: searchParams });
   if (method !== "GET" && method !== "HEAD")
     return sendJson(response, 405, { error: "Pages are read only." });

@@ -76,7 +76,7 @@ function Side({ stage, path }: { readonly stage: Stage; readonly path: string })
         <p class={`live live-${tailState.value.state}`} title={tailState.value.reason}>
           {tailState.value.state === "following"
             ? "Live"
-            : tailState.value.state === "failed"
+            : tailState.value.reason !== undefined
               ? "Not live"
               : "Connecting…"}
         </p>

@@ -10,11 +10,16 @@ export const tailState = signal<{ readonly state: string; readonly reason?: stri
   state: "connecting",
 });
 
+/** Whether more has happened meanwhile than the console keeps. */
+export const hasMissed = signal(false);
+
 /** What the page keeps: an hour of events would fill it. */
 const kept = 500;
 const listeners = new Set<(happening: Happening) => void>();
 let source: EventSource | undefined;
 let last = 0;
+/** The id of what came last: a new connection goes on after it. */
+let seen = "";
 let pending: Live[] = [];
 let isDrawing = false;
 
@@ -35,9 +40,13 @@ export function startLive(): void {
   follow();
 }
 
+const millisecondsBetweenTries = 3000;
+
 function open(): void {
-  source = new EventSource("/api/tail");
-  source.addEventListener("happening", ({ data }) => {
+  const opened = new EventSource(seen === "" ? "/api/tail" : `/api/tail?after=${encodeURIComponent(seen)}`);
+  source = opened;
+  opened.addEventListener("happening", ({ data, lastEventId }) => {
+    seen = lastEventId;
     const happening: Happening = JSON.parse(data);
     last += 1;
     pending.push({ number: last, happening });
@@ -51,10 +60,24 @@ function open(): void {
       pending = [];
     });
   });
-  source.addEventListener("state", ({ data }) => {
+  opened.addEventListener("state", ({ data, lastEventId }) => {
+    seen = lastEventId;
     tailState.value = JSON.parse(data);
   });
-  source.addEventListener("error", () => {
-    tailState.value = { state: "connecting" };
+  opened.addEventListener("missed", () => {
+    hasMissed.value = true;
+  });
+  opened.addEventListener("error", () => {
+    // Out of reach, the browser tries again by itself; refused, it does not.
+    const isRefused = opened.readyState === EventSource.CLOSED;
+    tailState.value = isRefused ? { state: "failed", reason: notLetIn } : { state: "connecting" };
+    if (!isRefused || source !== opened) return;
+    setTimeout(() => {
+      if (source !== opened) return;
+      source = undefined;
+      if (!document.hidden) open();
+    }, millisecondsBetweenTries);
   });
 }
+
+const notLetIn = "The console was started again: open the address that it has printed.";

@@ -125,6 +125,42 @@ await describeOnEachTable("following a table's stream", (tables) => {
     await ended;
   });
 
+  it("misses nothing where the iterator expired before anything was read", async () => {
+    const { seen, ready, stop, ended } = follow(client, stream);
+    await ready;
+    const failed = fail("dynamodb:GetRecords", "ExpiredIteratorException");
+    await failed;
+    await put("during the pause");
+    release();
+    await expect.poll(() => seen).toContain("during the pause");
+    stop();
+    await ended;
+  });
+
+  it("goes on after any error where it is to endure, and says when", async () => {
+    const turns: string[] = [];
+    const ending = new AbortController();
+    const records = followStream(client, stream, {
+      signal: ending.signal,
+      wait: () => new Promise((resolve) => void setTimeout(resolve, 5)),
+      endures: true,
+      onReady: () => void turns.push("ready"),
+      onError: (reason) => void turns.push(reason),
+      onRecovered: () => void turns.push("recovered"),
+    });
+    void fail("dynamodb:GetShardIterator", "ExpiredTokenException");
+    const ended = (async () => {
+      for await (const _ of records);
+    })();
+    await expect.poll(() => turns).toContain("ExpiredTokenException");
+    expect(turns).not.toContain("ready");
+    release();
+    await expect.poll(() => turns).toContain("ready");
+    expect(turns).toContain("recovered");
+    ending.abort();
+    await ended;
+  });
+
   it("ends with the error where it may not read", async () => {
     void fail("dynamodb:GetShardIterator", "AccessDeniedException");
     await expect(follow(client, stream).ready).rejects.toMatchObject({ name: "AccessDeniedException" });

@@ -1,35 +1,46 @@
 import type { Happening } from "../../../events/event-tail.ts";
 import { localClock, utcTime, visible } from "../format.ts";
-import { happenings, tailState } from "../live.ts";
+import { happenings, hasMissed, tailState } from "../live.ts";
 
 /** What has just happened, the newest first. */
 export function Ticker({ most }: { readonly most: number }) {
   const shown = happenings.value.slice(0, most);
+  const missed = hasMissed.value && (
+    <p class="quiet">
+      More happened while this page was away than is shown here: <a href="/events">the history has it</a>.
+    </p>
+  );
   if (shown.length === 0)
     return (
-      <p class="empty">
-        {tailState.value.state === "failed"
-          ? `The table's stream can't be followed: ${tailState.value.reason}`
-          : "Nothing has happened since this page was opened. On this machine, trigger an event under Trouble, or: npx income-events trigger account.connected"}
-      </p>
+      <>
+        {missed}
+        <p class="empty">
+          {tailState.value.reason !== undefined
+            ? `The table's stream can't be followed: ${tailState.value.reason}`
+            : "Nothing has happened since this page was opened. On this machine, trigger an event under Trouble, or: npx income-events trigger account.connected"}
+        </p>
+      </>
     );
   return (
-    <table class="ticker">
-      <caption class="hidden">What has just happened, the newest first</caption>
-      <thead>
-        <tr>
-          <th scope="col">Time</th>
-          <th scope="col">What</th>
-          <th scope="col">Type</th>
-          <th scope="col">Of whom</th>
-        </tr>
-      </thead>
-      <tbody>
-        {shown.map(({ number, happening }) => (
-          <Row key={number} happening={happening} />
-        ))}
-      </tbody>
-    </table>
+    <>
+      {missed}
+      <table class="ticker">
+        <caption class="hidden">What has just happened, the newest first</caption>
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            <th scope="col">What</th>
+            <th scope="col">Type</th>
+            <th scope="col">Of whom</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map(({ number, happening }) => (
+            <Row key={number} happening={happening} />
+          ))}
+        </tbody>
+      </table>
+    </>
   );
 }
 
