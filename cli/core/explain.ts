@@ -11,6 +11,10 @@ export function isGone(error: unknown): boolean {
   return error instanceof Error && goneNames.includes(error.name);
 }
 
+export function isNotAllowed(error: unknown): error is Error {
+  return error instanceof Error && ["AccessDenied", "AccessDeniedException"].includes(error.name);
+}
+
 /** What went wrong, in words that say what to do. Errors of AWS are known by their names. */
 export function explain(error: unknown): Explanation {
   if (error instanceof CommandError) return { exitCode: error.exitCode, message: error.message };
@@ -36,6 +40,11 @@ export function explain(error: unknown): Explanation {
       return noDeployment(
         `AWS does not accept the credentials (${error.message}). Sign in to the stage's account.`,
       );
+    // What CloudFormation makes or changes is not to be asked or changed meanwhile.
+    case "ResourceConflictException":
+    case "ResourceInUseException":
+    case "TableInUseException":
+      return noDeployment(`It is being deployed: ${error.message} Look again in a minute.`);
     case "AccessDenied":
     case "AccessDeniedException":
       return noDeployment(`The credentials do not allow this. ${error.message}`);

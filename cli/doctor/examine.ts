@@ -1,5 +1,5 @@
 import { CommandError, exitCodes } from "../core/command-error.ts";
-import { isGone } from "../core/explain.ts";
+import { isGone, isNotAllowed } from "../core/explain.ts";
 import { type RegistrationStatus, registrationStatus } from "../status/registration-status.ts";
 import { examineAlarms } from "./alarm-check.ts";
 import { byCause, type Cause } from "./causes.ts";
@@ -77,11 +77,15 @@ export async function examine(
   return { findings: byCause(distinct(findings)), checked: names };
 }
 
-/** Something that the outputs name and that is not there is a finding too, and so is an output that is missing. */
+/**
+ * Something that the outputs name and that is not there is a finding too, and so is an output that is missing, and what the
+ * one who looks may not see: the rest is looked at all the same.
+ */
 async function outcomeOf(look: () => Promise<Examined>, stage: string): Promise<Outcome> {
   try {
     return await look();
   } catch (error) {
+    if (isNotAllowed(error)) return { lacks: error, findings: [notAllowed(error)], well: [] };
     const isMissing = error instanceof CommandError && error.exitCode === exitCodes.noDeployment;
     if (!isMissing && !isGone(error)) throw error;
     const what = error instanceof Error ? error.message : String(error);
@@ -89,6 +93,17 @@ async function outcomeOf(look: () => Promise<Examined>, stage: string): Promise<
     const finding: Finding = { code: "part-missing", severity: "error", what, why, fix: deployAgain(stage) };
     return { lacks: error, findings: [finding], well: [] };
   }
+}
+
+function notAllowed({ message }: Error): Finding {
+  const [, action] = / perform: (\S+)/.exec(message) ?? [];
+  return {
+    code: "permission-missing",
+    severity: "warning",
+    what: `Your credentials don't allow ${action ?? "everything that is looked at"}`,
+    why: `A part of the stage was not looked at. ${message}`,
+    fix: "aws sts get-caller-identity",
+  };
 }
 
 function distinct(findings: readonly Finding[]): readonly Finding[] {

@@ -16,6 +16,7 @@ test.each<[unknown, number, string]>([
   [error("ResourceNotFoundException"), 3, "Is this the account of the stage"],
   [error("QueueDoesNotExist"), 3, "Is this the account of the stage"],
   [error("NoSuchBucket"), 3, "Is this the account of the stage"],
+  [error("ResourceConflictException"), 3, "It is being deployed: said AWS Look again in a minute."],
   [error("ThrottlingException"), 1, "Run the command again in a minute."],
   [
     Object.assign(error("Error", "connect 127.0.0.1:1"), { code: "ECONNREFUSED" }),
