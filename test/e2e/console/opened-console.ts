@@ -11,6 +11,8 @@ import { type Program, runProgram } from "../../support/program.ts";
 /** A console that was started as a person starts it, with a browser that was let in. */
 export type OpenedConsole = AsyncDisposable & {
   readonly stage: OperatedStage;
+  /** The console itself. */
+  readonly program: Program;
   readonly origin: string;
   readonly context: BrowserContext;
   readonly page: Page;
@@ -44,7 +46,7 @@ export async function openConsole(): Promise<OpenedConsole> {
       .find((each) => each.startsWith("{"));
     return { program, url: z.object({ url: z.url() }).parse(JSON.parse(line ?? "")).url };
   };
-  const { url } = await start("--write");
+  const { program, url } = await start("--write");
   const executablePath = findChromium();
   if (executablePath === undefined)
     throw new Error("no browser was found: install Chromium, or name it in CHROMIUM");
@@ -64,6 +66,7 @@ export async function openConsole(): Promise<OpenedConsole> {
   const { origin } = new URL(url);
   return {
     stage,
+    program,
     origin,
     context,
     page,

@@ -1,0 +1,257 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Call, Fault, Service } from "@income-events/local-stack/gateway/types.ts";
+import type { Locator, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { findChromium } from "../../packages/sandbox/browser.ts";
+import { webhookSecretOf } from "../../support/operator.ts";
+import { runProgram } from "../../support/program.ts";
+import { expired, gone, throttled } from "../../support/refusing-aws.ts";
+import { type OpenedConsole, openConsole } from "./opened-console.ts";
+
+const hasBrowser = findChromium() !== undefined || process.env.FORBID_SKIPS !== undefined;
+
+/** What AWS says to who may not do something. */
+const forbidden = (service: Service, action: string): Fault => ({
+  status: service === "sqs" || service === "lambda" ? 403 : 400,
+  errorType: service === "sqs" ? "AccessDenied" : "AccessDeniedException",
+  message: `User: arn:aws:iam::000000000000:user/viewer is not authorized to perform: ${action} on resource: it`,
+});
+
+const deploying = (service: Service): Fault =>
+  service === "lambda"
+    ? {
+        status: 409,
+        errorType: "ResourceConflictException",
+        message: "The operation cannot be performed at this time. An update is in progress.",
+      }
+    : gone(service);
+
+describe.skipIf(!hasBrowser)("the console where something fails", () => {
+  let opened: OpenedConsole;
+  let page: Page;
+  let webhookHeaders: Readonly<Record<string, string>>;
+  let restore: () => void = () => undefined;
+  beforeAll(async () => {
+    opened = await openConsole();
+    page = opened.page;
+    const secret = await webhookSecretOf(opened.stage.system.stack);
+    webhookHeaders = { "content-type": "application/json", [output("WebhookSecretHeader")]: secret };
+  });
+  afterEach(() => restore());
+  afterAll(async () => {
+    await opened?.[Symbol.asyncDispose]();
+  });
+
+  const output = (name: string) => opened.stage.system.stack.outputs[name] ?? "";
+  const open = (path: string) => page.goto(`${opened.origin}${path}`);
+  const panel = (name: string, on: Page = page) => on.getByRole("region", { name, exact: true });
+  const alert = (of: Locator) => of.getByRole("alert");
+  const ticker = (on: Page = page) => panel("Happening now", on);
+  const isLive = (on: Page = page) => on.getByText("Live", { exact: true }).first().waitFor();
+  const seesAllIsWell = () => panel("Verdict").getByRole("heading", { name: "All is well" }).waitFor();
+  /** Until it is restored, in the operator's calls alone: those of the functions go on. */
+  const refuse = (faultOf: (call: Call) => Fault | undefined) => {
+    restore = opened.stage.system.stack.gateway.intercept(async (call, phase) =>
+      phase === "before" && call.principal === "operator" ? faultOf(call) : undefined,
+    );
+  };
+  const send = (path: string, body: string) => {
+    const { apiUrl } = opened.stage.system.stack;
+    return fetch(`${apiUrl}/webhooks/${path}`, { method: "POST", headers: webhookHeaders, body });
+  };
+  /** Lets the provider tell of a new user. */
+  const createUser = async () => {
+    const user = randomUUID();
+    const body = JSON.stringify({ action: "create_user", data: { id: user } });
+    expect((await send("users", body)).status).toBe(202);
+    return user;
+  };
+  /** How often the tail has told that a user's first event came. */
+  const rowsOf = (user: string, on: Page = page) =>
+    ticker(on)
+      .getByRole("row", { name: new RegExp(` received user\\.created user/${user}$`) })
+      .count();
+
+  it("says in each panel that the credentials have expired in the middle, and goes on once they are renewed", async () => {
+    await open("/");
+    await seesAllIsWell();
+    await isLive();
+    refuse(({ service }) => expired(service));
+    for (const name of ["The pipeline", "Token", "Alarms"])
+      await alert(panel(name)).getByText("The AWS credentials have expired. Sign in again.").waitFor();
+    await page.getByText("Not live", { exact: true }).waitFor();
+    // What was last known stays.
+    await panel("Verdict").getByText("The AWS credentials have expired.").waitFor();
+    await panel("Queues in numbers").getByRole("rowheader", { name: "users" }).first().waitFor();
+    const user = await createUser();
+    restore();
+    await isLive();
+    await expect.poll(() => alert(page.locator("main")).count()).toBe(0);
+    await expect.poll(() => rowsOf(user)).toBe(1);
+  });
+
+  it("names in each panel the permission that it lacks, and shows the others", async () => {
+    refuse(({ service, action }) =>
+      ["cloudwatch:DescribeAlarms", "secretsmanager:DescribeSecret"].includes(action) ||
+      action === "sqs:GetQueueAttributes"
+        ? forbidden(service, action)
+        : undefined,
+    );
+    await open("/");
+    await alert(panel("Alarms"))
+      .getByText(/The credentials do not allow this\. .*perform: cloudwatch:DescribeAlarms/)
+      .waitFor();
+    await alert(panel("The pipeline"))
+      .getByText(/sqs:GetQueueAttributes/)
+      .waitFor();
+    await panel("Webhooks").getByText("registered here").first().waitFor();
+    await panel("Verdict")
+      .getByText(/Your credentials don't allow /)
+      .first()
+      .waitFor();
+    await isLive();
+    await open("/dead-letters");
+    await alert(panel("By queue"))
+      .getByText(/sqs:GetQueueAttributes/)
+      .waitFor();
+    await open("/events");
+    await panel("History")
+      .getByText(/from the functions' logs/)
+      .waitFor();
+  });
+
+  it("says that AWS asks to go slower, and goes on by itself once it no longer does", async () => {
+    await open("/");
+    await seesAllIsWell();
+    refuse(({ service }) => throttled(service));
+    await alert(panel("Alarms")).getByText("AWS asks to go slower.").waitFor();
+    await page.getByText("Not live", { exact: true }).waitFor();
+    restore();
+    await expect.poll(() => alert(page.locator("main")).count()).toBe(0);
+    await isLive();
+    await seesAllIsWell();
+  });
+
+  it("says that a stage is being deployed, or a part of it is not there, and goes on when it is", async () => {
+    refuse(({ service, action }) =>
+      ["lambda", "dynamodb", "streams"].includes(service) || action === "cloudwatch:DescribeAlarms"
+        ? deploying(service)
+        : undefined,
+    );
+    await open("/");
+    await panel("Verdict")
+      .getByText(/It is being deployed|not those of the last deployment/)
+      .first()
+      .waitFor();
+    await page.getByText("Not live", { exact: true }).waitFor();
+    restore();
+    await seesAllIsWell();
+    await isLive();
+  });
+
+  it("misses and doubles nothing after a sleep, in which the iterators of its reader have expired", async () => {
+    await open("/");
+    await isLive();
+    const before = await createUser();
+    await expect.poll(() => rowsOf(before)).toBe(1);
+    opened.program.signal("SIGSTOP");
+    const during = [await createUser(), await createUser()];
+    const expiredOnce = new Set<string>();
+    refuse(({ service, action, body }) => {
+      if (action !== "dynamodb:GetRecords" || expiredOnce.has(String(body))) return undefined;
+      expiredOnce.add(String(body));
+      return { status: 400, errorType: "ExpiredIteratorException", message: `${service}: Iterator expired` };
+    });
+    opened.program.signal("SIGCONT");
+    for (const user of during) await expect.poll(() => rowsOf(user)).toBe(1);
+    restore();
+    const after = await createUser();
+    await expect.poll(() => rowsOf(after)).toBe(1);
+    for (const user of [before, ...during]) expect(await rowsOf(user)).toBe(1);
+  });
+
+  it("reads nothing while the page is hidden, and shows then what came meanwhile, once", async () => {
+    await open("/");
+    await isLive();
+    const show = (isShown: boolean) =>
+      page.evaluate(`(() => {
+        Object.defineProperty(document, "hidden", { configurable: true, get: () => ${!isShown} });
+        document.dispatchEvent(new Event("visibilitychange"));
+      })()`);
+    await show(false);
+    const { gateway } = opened.stage.system.stack;
+    const reads = () => gateway.calls().get("operator dynamodb:GetRecords") ?? 0;
+    const asked = () => gateway.calls().get("operator cloudwatch:GetMetricData") ?? 0;
+    let before = -1;
+    const more = () => {
+      const now = reads() + asked();
+      const since = now - before;
+      before = now;
+      return since;
+    };
+    // A read that was on its way may still come.
+    await expect.poll(more, { interval: 1_500 }).toBe(0);
+    const user = await createUser();
+    await show(true);
+    await expect.poll(() => rowsOf(user)).toBe(1);
+    await isLive();
+    expect(await rowsOf(user)).toBe(1);
+  });
+
+  it("shows in two tabs what happens and what is done in either, and one that is closed takes nothing along", async () => {
+    await open("/");
+    const other = await opened.context.newPage();
+    await other.goto(`${opened.origin}/`);
+    await Promise.all([isLive(), isLive(other)]);
+    const user = await createUser();
+    await expect.poll(() => rowsOf(user)).toBe(1);
+    await expect.poll(() => rowsOf(user, other)).toBe(1);
+    await other.goto(`${opened.origin}/trouble`);
+    await other.getByRole("button", { name: "Reconcile now" }).click();
+    await other.close();
+    const next = await createUser();
+    await expect.poll(() => rowsOf(next)).toBe(1);
+  });
+
+  it("shows a body of 1 MB with markup, control characters and right-to-left text as the text that it is", async () => {
+    const hostile =
+      "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">\u202e\u0007\u2028אבג";
+    const body = JSON.stringify({ action: hostile, data: { id: "x", note: "<b>".repeat(330_000) } });
+    expect(Buffer.byteLength(body)).toBeGreaterThan(990_000);
+    expect((await send("users", body)).status).toBe(202);
+    await open("/dead-letters?queue=users");
+    const deadLetters = panel("Dead letters of users");
+    await expect.poll(async () => (await opened.stage.run(["dlq", "list"])).stdout).toMatch(/^users +1 /m);
+    await page.reload();
+    await deadLetters.getByText("users event").click();
+    await deadLetters.getByRole("button", { name: "Show personal data" }).click();
+    const shown = deadLetters.getByLabel("The body", { exact: true });
+    await shown.getByText("<script>").waitFor();
+    const text = (await shown.textContent()) ?? "";
+    expect(text).toContain("<img src=x onerror=");
+    expect(text).toContain("\\u{202e}\\u0007\\u{2028}אבג");
+    expect(text.length).toBeGreaterThan(990_000);
+    expect(await page.locator("main :is(img, script, b:has(b))").count()).toBe(0);
+    expect(await page.title()).toBe("Dead letters · Console");
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(1280);
+    await open("/mapping");
+    await page.getByRole("textbox", { name: "Webhook" }).fill(body);
+    await panel("What comes of it")
+      .getByText(/No event: /)
+      .first()
+      .waitFor();
+    expect(await page.title()).toBe("Mapping · Console");
+  });
+
+  it("says how to start a stage where none runs, and serves nothing", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "no-stage-"));
+    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    await using program = runProgram("cli/main.ts", ["console"], { INCOME_EVENTS_RUNNING: directory });
+    expect(await program.ended).toBe(3);
+    expect(program.output()).toMatch(/No system runs on this machine.*npm start/s);
+    expect(program.output()).not.toContain("http://");
+  });
+});
