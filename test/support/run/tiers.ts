@@ -57,7 +57,7 @@ const long = [
   "test/e2e/{alarms,assembly,aws-endpoint,chaos,keep,late-retries,once,outage,reconciliation,relay-outage}.test.ts",
   "test/e2e/{saturation,stay-up,storm,synthesis}.test.ts",
   "test/e2e/commands/{bad-night,dead-letters,erase,repair,replay,restore-drill,rotation,sandbox,smoke,token-revoked}.test.ts",
-  "test/e2e/console/{console,faults}.test.ts",
+  "test/e2e/console/{console,faults,use}.test.ts",
   "test/examples/examples.test.ts",
   "test/examples/lambda-subscriber.test.ts",
   "test/packages/sandbox/{connect-browser,load,main}.test.ts",

@@ -1,0 +1,90 @@
+import { expect, it } from "vitest";
+import { z } from "zod";
+import type { OpenedConsole } from "./opened-console.ts";
+
+const known = z.object({ accounts: z.array(z.object({ connected: z.boolean() })) });
+
+/** What a person does to the provider of a system on this machine, and what they then see of it. */
+export function describeTrouble(use: () => OpenedConsole): void {
+  const open = (path: string) => use().page.goto(`${use().origin}${path}`);
+  const panel = (name: string) => use().page.getByRole("region", { name, exact: true });
+  const press = (name: string) => use().page.getByRole("button", { name, exact: true }).click();
+  const verdict = () => panel("Verdict").getByRole("heading");
+  const isLive = () => use().page.getByText("Live", { exact: true }).first().waitFor();
+
+  it("connects an account as its user would, and watches it arrive", async () => {
+    const { page, context, stage } = use();
+    await open("/trouble");
+    await isLive();
+    const opening = context.waitForEvent("page");
+    await page.getByRole("link", { name: "Open the connect flow" }).click();
+    const flow = await opening;
+    await flow.getByLabel("Your name").fill("Ada Example");
+    await flow.getByRole("button", { name: "Continue" }).click();
+    await flow.getByRole("link", { name: "Doorstep Courier" }).click();
+    await flow.getByLabel("Username").fill("test-user");
+    await flow.getByLabel("Password").fill("test-password");
+    await flow.getByRole("button", { name: "Connect Doorstep Courier" }).click();
+    await flow.getByText("Connected to Doorstep Courier").waitFor();
+    await flow.close();
+    await panel("What happens").getByText("account.updated").first().waitFor();
+    const row = panel("What happens").getByRole("row", { name: /received account\.updated account\// });
+    const [, account = ""] = /account\/(\S+)/.exec((await row.first().textContent()) ?? "") ?? [];
+    await expect
+      .poll(async () => (await stage.run(["records", "show", "account", account, "--json"])).json())
+      .toMatchObject({ state: { connected: true } });
+    expect(known.parse(stage.system.sandbox.snapshot()).accounts).toContainEqual(
+      expect.objectContaining({ connected: true }),
+    );
+  });
+
+  it("lets the provider fail, reads first that it does, and lets it answer again by the button beside", async () => {
+    const { page, stage } = use();
+    await open("/trouble");
+    await page.getByLabel("How").selectOption("503");
+    await press("Fail");
+    await panel("Let the provider fail").getByText("It fails with 503.").waitFor();
+    expect((await fetch(`${stage.system.sandbox.baseUrl}/api/v0.4/users`)).status).toBe(503);
+    await open("/");
+    await verdict()
+      .getByText(/provider/i)
+      .waitFor();
+    const wrong = await verdict().textContent();
+    await press("Let the provider answer again");
+    await expect.poll(() => verdict().textContent()).not.toBe(wrong);
+    expect((await fetch(`${stage.system.sandbox.baseUrl}/api/v0.4/users`)).status).not.toBe(503);
+  });
+
+  it("loses an event on its way, and finds what was missed by reconciliation", async () => {
+    const { page } = use();
+    await open("/trouble");
+    await isLive();
+    await page.getByLabel("How").selectOption("drop");
+    await press("Fail");
+    await panel("Let the provider fail").getByText("It fails with drop.").waitFor();
+    const reconcile = async () => {
+      await press("Reconcile now");
+      const said = panel("Find what was missed").getByText(
+        /^Compared \d+ users; missing or in conflict: \d+\.$/,
+      );
+      await said.waitFor();
+      return /(\d+)\.$/.exec((await said.textContent()) ?? "")?.[1];
+    };
+    expect(Number(await reconcile())).toBeGreaterThan(0);
+    await expect.poll(reconcile, { interval: 2_000 }).toBe("0");
+  });
+
+  it("advances the provider's clock, and watches what the passing time brings", async () => {
+    await open("/trouble");
+    await isLive();
+    const before = Date.now();
+    await panel("Let time pass").getByRole("combobox").selectOption("1d");
+    await press("Advance the clock");
+    const said = panel("Let time pass").getByText(/^It is .* at the provider\.$/);
+    await said.waitFor();
+    const [, now = ""] = /It is (\S+) at/.exec((await said.textContent()) ?? "") ?? [];
+    expect(Date.parse(now) - before).toBeGreaterThan(23 * 3_600_000);
+    // The accounts' data of the next day is announced.
+    await panel("What happens").getByText("endpoint.updated").first().waitFor();
+  });
+}

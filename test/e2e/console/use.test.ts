@@ -1,0 +1,256 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { findChromium } from "../../packages/sandbox/browser.ts";
+import { webhookSecretOf } from "../../support/operator.ts";
+import { waitUntilIdle } from "../../support/wait-until-idle.ts";
+import { type OpenedConsole, openConsole, violationsInThemes } from "./opened-console.ts";
+import { describeTrouble } from "./trouble.ts";
+
+const hasBrowser = findChromium() !== undefined || process.env.FORBID_SKIPS !== undefined;
+
+describe.skipIf(!hasBrowser)("who uses the console", () => {
+  let opened: OpenedConsole;
+  let page: Page;
+  beforeAll(async () => {
+    opened = await openConsole();
+    page = opened.page;
+  });
+  afterAll(async () => {
+    await opened?.[Symbol.asyncDispose]();
+  });
+
+  const open = (path: string) => page.goto(`${opened.origin}${path}`);
+  const panel = (name: string) => page.getByRole("region", { name, exact: true });
+  const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
+  const trigger = async (type: string) => {
+    const said = (await opened.stage.run(["trigger", type, "--json"])).json();
+    await waitUntilIdle(opened.stage.system);
+    return String(Reflect.get(Object(said), "id"));
+  };
+  /** A browser of somebody else, on the other side of the world. */
+  const otherBrowser = async (timezoneId: string) => {
+    const browser = opened.context.browser();
+    if (browser === null) throw new Error("the browser is gone");
+    const context = await browser.newContext({ timezoneId });
+    onTestFinished(() => context.close());
+    return context.newPage();
+  };
+  const letIn = async (timezoneId: string) => {
+    const other = await otherBrowser(timezoneId);
+    const { url } = await opened.start();
+    await other.goto(url);
+    await other.getByRole("heading", { name: "Overview" }).waitFor();
+    return { other, origin: new URL(url).origin };
+  };
+
+  it("is told on each page that has nothing yet what to do", async () => {
+    for (const [path, words] of [
+      ["/", /Nothing has happened since this page was opened.*npx income-events trigger/],
+      ["/events", /No such event\. Choose a longer time, or trigger one: npx income-events trigger/],
+      ["/records", /Paste the id of a user or an account/],
+      ["/dead-letters", /There are none: everything was processed/],
+    ] as const) {
+      await open(path);
+      await page.locator("main").getByText(words).first().waitFor();
+    }
+  });
+
+  it("chooses light or dark, which the page keeps when it is opened again", async () => {
+    await open("/");
+    const background = () => page.evaluate("getComputedStyle(document.documentElement).backgroundColor");
+    const button = page.getByRole("button", { name: /^Theme: / });
+    await button.click();
+    await page.getByRole("button", { name: "Theme: light" }).waitFor();
+    const light = await background();
+    await button.click();
+    await page.getByRole("button", { name: "Theme: dark" }).waitFor();
+    const dark = await background();
+    expect(dark).not.toBe(light);
+    await page.reload();
+    await page.getByRole("button", { name: "Theme: dark" }).waitFor();
+    expect(await background()).toBe(dark);
+    await button.click();
+    await page.emulateMedia({ colorScheme: "light" });
+    expect(await background()).toBe(light);
+    await page.emulateMedia({ colorScheme: "dark" });
+    expect(await background()).toBe(dark);
+    await page.emulateMedia({ colorScheme: "light" });
+  });
+
+  it("sends an address to a colleague, whose own console shows the same in their time, with UTC beside it", async () => {
+    const id = await trigger("user.created");
+    await open(`/events/${id}`);
+    const time = panel("user.created").locator("time");
+    const at = (await time.getAttribute("datetime")) ?? "";
+    const utc = `${at.slice(0, 19).replace("T", " ")} UTC`;
+    const { pathname, search } = new URL(page.url());
+    expect(`${pathname}${search}`).not.toContain("token");
+    const stranger = await otherBrowser("UTC");
+    expect((await stranger.goto(page.url()))?.status()).toBe(401);
+    expect(await stranger.content()).not.toContain(id);
+    const texts: string[] = [];
+    for (const zone of ["Asia/Kolkata", "America/Los_Angeles"]) {
+      const { other, origin } = await letIn(zone);
+      await other.goto(`${origin}${pathname}${search}`);
+      const shown = other.getByRole("region", { name: "user.created", exact: true }).locator("time");
+      await shown.getByText(utc, { exact: true }).waitFor();
+      const hour = new Intl.DateTimeFormat(undefined, { timeStyle: "medium", timeZone: zone });
+      const text = (await shown.textContent()) ?? "";
+      expect(text.replaceAll("\u202f", " ")).toContain(hour.format(new Date(at)).replaceAll("\u202f", " "));
+      texts.push(text);
+    }
+    expect(texts[0]).not.toBe(texts[1]);
+  });
+
+  it("copies the command that does the same as the page, which then does it", async () => {
+    await opened.context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    const id = await trigger("user.created");
+    await open(`/events/${id}`);
+    await panel("user.created").waitFor();
+    await page.getByRole("button", { name: /^Copy the command: npx income-events events show/ }).click();
+    await page.getByText("Copied", { exact: true }).waitFor();
+    const line = String(await page.evaluate("navigator.clipboard.readText()"));
+    expect(line).toBe(`npx income-events events show ${id}`);
+    const shown = await opened.stage.run([...line.split(" ").slice(2), "--json"]);
+    expect(shown.json()).toMatchObject({ event: { id } });
+    for (const path of ["/events", "/dead-letters", "/subscribers", "/provider"]) {
+      await open(path);
+      await page
+        .getByRole("button", { name: /^Copy the command: npx income-events / })
+        .first()
+        .waitFor();
+    }
+  });
+
+  it("reaches all by keys, which write into a field as long as one is written in", async () => {
+    await open("/");
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+    for (const [letter, name] of [
+      ["e", "Events"],
+      ["u", "Users and accounts"],
+      ["d", "Dead letters"],
+      ["s", "Subscribers"],
+      ["p", "Provider"],
+      ["m", "Mapping"],
+      ["t", "Trouble"],
+      ["o", "Overview"],
+    ] as const) {
+      await page.keyboard.press("g");
+      await page.keyboard.press(letter);
+      await page.getByRole("heading", { name, level: 1 }).waitFor();
+    }
+    await page.keyboard.press("/");
+    const search = page.getByRole("searchbox");
+    await expect
+      .poll(() => search.evaluate((field) => field === field.ownerDocument.activeElement))
+      .toBe(true);
+    await page.keyboard.type("/?gd");
+    expect(await search.inputValue()).toBe("/?gd");
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Find");
+  });
+
+  it("has no finding of axe with dialogs and forms open, and no page is wider than 360 px", async () => {
+    const { stack } = opened.stage.system;
+    const secret = await webhookSecretOf(stack);
+    const headers = {
+      "content-type": "application/json",
+      [stack.outputs.WebhookSecretHeader ?? ""]: secret,
+    };
+    await fetch(`${stack.apiUrl}/webhooks/users`, { method: "POST", headers, body: '{"action":"sing"}' });
+    await expect.poll(async () => (await opened.stage.run(["dlq", "list"])).stdout).toMatch(/^users +1 /m);
+    const id = await trigger("user.created");
+    const confirmReplay = async () => {
+      await panel("everything").getByRole("button", { name: "Replay", exact: true }).click();
+      await panel("everything")
+        .getByLabel(/to confirm/)
+        .waitFor();
+    };
+    const reveal = async () => {
+      await press("Show personal data");
+      await page.getByLabel("The body", { exact: true }).waitFor();
+    };
+    const states: readonly (readonly [path: string, prepare: () => Promise<void>])[] = [
+      ["/", () => page.keyboard.press("?").then(() => page.getByRole("dialog").waitFor())],
+      [`/events/${id}`, reveal],
+      ["/subscribers", confirmReplay],
+      [
+        "/dead-letters?queue=users",
+        async () => {
+          await page.getByText("users event").click();
+          await reveal();
+          await press("Purge it");
+          await page.getByLabel(/to confirm/).waitFor();
+        },
+      ],
+      [
+        "/mapping",
+        async () => {
+          await page.getByRole("textbox", { name: "Webhook" }).fill("{");
+          await panel("What comes of it")
+            .getByText(/No event: |JSON/)
+            .first()
+            .waitFor();
+        },
+      ],
+      ["/records?kind=user&id=nobody", () => page.getByRole("alert").first().waitFor()],
+    ];
+    for (const [path, prepare] of states) {
+      await open(path);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      await prepare();
+      expect({ path, found: await violationsInThemes(page) }).toEqual({ path, found: [] });
+      await page.setViewportSize({ width: 360, height: 740 });
+      const width = () => page.evaluate("document.documentElement.scrollWidth");
+      await expect.poll(async () => ({ path, width: await width() })).toEqual({ path, width: 360 });
+      await page.setViewportSize({ width: 1280, height: 900 });
+    }
+  });
+
+  it("is safe from a page of another origin: it reads nothing, changes nothing and frames nothing", async () => {
+    const server = createServer((_, response) => {
+      response.writeHead(200, { "content-type": "text/html" });
+      response.end(`<!doctype html><title>elsewhere</title><iframe src="${opened.origin}/"></iframe>`);
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await new Promise((resolve) => server.once("listening", resolve));
+    const { port } = server.address() as AddressInfo;
+    const other = await opened.context.newPage();
+    onTestFinished(() => other.close());
+    // The same site by its name, so that even the strict cookie goes along.
+    await other.goto(`http://127.0.0.1:${port}/`);
+    const tryIt = (init: string) =>
+      other.evaluate(
+        `fetch("${opened.origin}/api/trouble/fail", ${init}).then(({ status, type }) => type + status, () => "refused")`,
+      );
+    const sent = 'method: "POST", credentials: "include", body: JSON.stringify({ how: "503" })';
+    expect(await tryIt(`{ ${sent}, headers: { "content-type": "application/json" } }`)).toBe("refused");
+    expect(await tryIt(`{ ${sent}, mode: "no-cors" }`)).toBe("refused");
+    expect(
+      await other.evaluate(
+        `fetch("${opened.origin}/api/stage", { credentials: "include" }).then((answer) => answer.text(), () => "refused")`,
+      ),
+    ).toBe("refused");
+    expect(await other.frames().at(-1)?.evaluate("document.querySelectorAll('nav').length")).toBe(0);
+    // The provider was not made to fail.
+    expect((await opened.stage.run(["provider"])).stdout).toMatch(/^answers +yes/m);
+  });
+
+  it("runs no script of a page but its own: what is written into it stays dead", async () => {
+    await open("/");
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+    await page.evaluate(`(() => {
+      const script = document.createElement("script");
+      script.textContent = "window.taken = true";
+      document.body.append(script);
+      document.body.insertAdjacentHTML("beforeend", "<img src=x onerror='window.taken = true'>");
+    })()`);
+    await expect.poll(() => opened.complaints.join(" ")).toMatch(/inline/);
+    expect(await page.evaluate("window.taken")).toBeUndefined();
+  });
+
+  describeTrouble(() => opened);
+});
