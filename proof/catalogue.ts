@@ -53,6 +53,13 @@ export const proofs: readonly Proof[] = [
     program: "proof/conformance/main.ts",
   },
   {
+    name: "console",
+    shows:
+      "How soon the console shows its first page and an event, and that lists scroll and memory stays flat.",
+    takes: "12 minutes; a minute with --minutes 0.5",
+    program: "proof/console/main.ts",
+  },
+  {
     name: "cost",
     shows: "What events and an idle stack use; writes the counts that docs/evidence/cost.md is made of.",
     takes: "some minutes",

@@ -59,11 +59,11 @@ const long = [
   "test/e2e/commands/{bad-night,dead-letters,erase,repair,replay,restore-drill,rotation,sandbox,smoke,token-revoked}.test.ts",
   "test/e2e/console/{console,faults,use}.test.ts",
   "test/examples/examples.test.ts",
-  "test/examples/lambda-subscriber.test.ts",
+  "test/examples/examples.test.ts",
   "test/packages/sandbox/{connect-browser,load,main}.test.ts",
   "test/proof/bench/{comparison,interruption,options}.test.ts",
   "test/proof/{erasure-law,fuzz}/*.test.ts",
-  "test/proof/{capacity,catalogue,first-event,mutants,outage,package-managers,read,records,soak,startup}.test.ts",
+  "test/proof/{capacity,catalogue,console,first-event,mutants,outage,package-managers,read,records,soak,startup}.test.ts",
   "test/tools/{check,failed-test,package}.test.ts",
 ];
 

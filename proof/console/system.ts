@@ -1,0 +1,123 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { announce } from "@income-events/local-stack/announce.ts";
+import { startConsole } from "@income-events/local-stack/stay-up/console.ts";
+import { startSystem } from "@income-events/local-stack/system.ts";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { z } from "zod";
+
+/** The stack of `npm start` with its console, and a browser that was let in. */
+export type OpenedSystem = AsyncDisposable & {
+  readonly origin: string;
+  readonly page: Page;
+  /** The folder of the functions' logs. */
+  readonly logs: string;
+  /** The console's process. */
+  readonly pid: number;
+  /** Sends a webhook that tells of a new user. */
+  readonly sendUser: (id: string) => Promise<void>;
+};
+
+/** Far beyond what a busy machine takes. */
+const patienceMs = 180_000;
+
+export async function openSystem(executablePath: string): Promise<OpenedSystem> {
+  await using closers = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), "income-events-console-"));
+  closers.defer(() => rm(directory, { recursive: true, force: true }));
+  const logs = join(directory, "logs");
+  const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0, controlPort: 0 };
+  const options = { once: false, users: 0, stage: "local", logs, ...ports };
+  const system = await startSystem(
+    options,
+    {},
+    () => undefined,
+    () => undefined,
+  );
+  closers.defer(() => system.close());
+  closers.defer(announce(system.stack, { sandbox: system.sandbox, logs }));
+  const awsPort = Number(new URL(system.stack.gatewayUrl).port);
+  const onSaid = () => undefined;
+  const served = await startConsole({ program: "cli/main.ts", port: 0, awsPort, onSaid });
+  closers.defer(() => served.close());
+  const browser: Browser = await chromium.launch({
+    executablePath,
+    args: ["--no-sandbox", "--disable-gpu", "--enable-precise-memory-info"],
+  });
+  closers.defer(() => browser.close());
+  const page = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage();
+  page.setDefaultTimeout(patienceMs);
+  await page.goto(served.url);
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  const { apiUrl, outputs } = system.stack;
+  const headers = {
+    "content-type": "application/json",
+    [outputs.WebhookSecretHeader ?? ""]: await webhookSecret(system.access, outputs.WebhookSecretArn),
+  };
+  const ending = closers.move();
+  return {
+    origin: new URL(served.url).origin,
+    page,
+    logs,
+    pid: await childRunning("cli/main.ts"),
+    sendUser: async (id) => {
+      const body = JSON.stringify({ action: "create_user", data: { id } });
+      const answer = await fetch(`${apiUrl}/webhooks/users`, { method: "POST", headers, body });
+      if (answer.status !== 202) throw new Error(`a webhook was answered ${answer.status}`);
+    },
+    [Symbol.asyncDispose]: () => ending.disposeAsync(),
+  };
+}
+
+type Access = ConstructorParameters<typeof SecretsManagerClient>[0];
+
+async function webhookSecret(access: Access, SecretId: string | undefined): Promise<string> {
+  const client = new SecretsManagerClient(access ?? {});
+  try {
+    const { SecretString = "" } = await client.send(new GetSecretValueCommand({ SecretId }));
+    return z.object({ current: z.string() }).parse(JSON.parse(SecretString)).current;
+  } finally {
+    client.destroy();
+  }
+}
+
+/** By Linux's process table. @throws where there is no such child */
+async function childRunning(program: string): Promise<number> {
+  for (const name of (await readdir("/proc")).filter((each) => /^\d+$/.test(each))) {
+    const read = (file: string) => readFile(`/proc/${name}/${file}`, "utf8").catch(() => "");
+    const [status, line] = [await read("status"), await read("cmdline")];
+    if (new RegExp(`^PPid:\\s+${process.pid}$`, "m").test(status) && line.includes(program))
+      return Number(name);
+  }
+  throw new Error(`no child of this process runs ${program}`);
+}
+
+/** @returns the bytes that a process holds of the machine's memory */
+export async function residentBytes(pid: number): Promise<number> {
+  const [, kilobytes = "0"] =
+    /^VmRSS:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(kilobytes) * 1024;
+}
+
+/** Adds to the log of what stores users, as if it had stored so many a second apart. */
+export async function addStored(logs: string, count: number): Promise<void> {
+  const name = (await readdir(logs)).find((each) => each.includes("UsersStore"));
+  if (name === undefined) throw new Error("nothing was stored yet");
+  const file = join(logs, name);
+  const known = await readFile(file, "utf8");
+  const line = known.split("\n").find((each) => each.includes("EVENT_STORED")) ?? "";
+  const sample = z.looseObject({ timestamp: z.string() }).parse(JSON.parse(line));
+  const end = Date.parse(sample.timestamp);
+  const lines = Array.from({ length: count }, (_, index) =>
+    JSON.stringify({
+      ...sample,
+      // Within the hour that the page shows first.
+      timestamp: new Date(end - Math.floor(((count - index) / count) * 3_000_000)).toISOString(),
+      correlationIds: [randomBytes(32).toString("base64url")],
+    }),
+  );
+  await writeFile(file, `${lines.join("\n")}\n${known}`);
+}
