@@ -1,0 +1,47 @@
+import { expect, it } from "vitest";
+import { createJobs } from "../../../cli/console/jobs.ts";
+import type { ConsoleContext } from "../../../cli/console/route.ts";
+import { consoleRoutes } from "../../../cli/console/routes.ts";
+import { createClients } from "../../../cli/core/clients.ts";
+import { createTerminal } from "../../../cli/core/terminal.ts";
+
+const noOutput = () => "";
+const deployment = {
+  stage: "test",
+  stack: "test",
+  client: { region: "eu-central-1" },
+  output: noOutput,
+  optionalOutput: noOutput,
+};
+const context: ConsoleContext = {
+  operation: {
+    deployment,
+    clients: createClients(deployment),
+    terminal: createTerminal({ json: true, yes: false }),
+  },
+  options: {},
+  isWritable: true,
+  now: () => new Date(),
+};
+const routes = consoleRoutes(context, createJobs());
+/** They are written into the audit trail, or stay on this machine, and change nothing of the stage. */
+const looks = ["/api/mapping/try", "/api/event/reveal", "/api/document/reveal", "/api/dead-letters/reveal"];
+
+it("needs --write for every address that is sent something, but the few that only look", () => {
+  const posts = routes.filter(({ method }) => method === "POST");
+  const withoutWrite = posts.filter(({ changes }) => changes !== true).map(({ path }) => path);
+  expect(looks).toEqual(expect.arrayContaining(withoutWrite));
+  expect(routes.filter(({ method, changes }) => method === "GET" && changes === true)).toEqual([]);
+});
+
+it.each([
+  ["/api/dead-letters/purge", { queue: "users" }],
+  ["/api/replay", { name: "everything" }],
+  ["/api/erase", { kind: "user", id: "9c858901-8a57-4791-81fe-4c455b099bc9" }],
+])("%s does nothing unless what it destroys or sends again is typed", async (path, body) => {
+  const route = routes.find((each) => each.path === path);
+  for (const typed of [undefined, "", "somebody else"]) {
+    const asked = { params: new URLSearchParams(), body: { ...body, ...(typed !== undefined && { typed }) } };
+    await expect(route?.answer(context, asked)).rejects.toThrow(/^Type .* to confirm\. Nothing was done\.$/);
+  }
+});
