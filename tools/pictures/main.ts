@@ -4,7 +4,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
-import { chromium } from "playwright-core";
+import { chromium, type Page } from "playwright-core";
 
 const {
   console: address,
@@ -20,12 +20,37 @@ const {
   .parse()
   .opts<{ readonly console: string; readonly chromium: string; readonly to: string }>();
 
-const pictures = [
-  { name: "overview-light", path: "/", colorScheme: "light" },
-  { name: "overview-dark", path: "/", colorScheme: "dark" },
+type Picture = {
+  readonly name: string;
+  readonly path: string;
+  readonly colorScheme: "light" | "dark";
+  /** What is to be done before it is taken. */
+  readonly prepare?: (page: Page) => Promise<void>;
+};
+
+const isWell = (page: Page) => page.getByRole("heading", { name: "All is well" }).waitFor();
+
+/** The last event that announced data. */
+const toEvent = async (page: Page) => {
+  await page
+    .getByRole("link", { name: /endpoint/ })
+    .first()
+    .click();
+  await page.getByRole("region", { name: "Its way" }).waitFor();
+};
+
+const pictures: readonly Picture[] = [
+  { name: "overview-light", path: "/", colorScheme: "light", prepare: isWell },
+  { name: "overview-dark", path: "/", colorScheme: "dark", prepare: isWell },
   { name: "events", path: "/events?since=24h", colorScheme: "light" },
+  {
+    name: "event",
+    path: "/events?since=24h&kind=endpoints&outcome=stored",
+    colorScheme: "light",
+    prepare: toEvent,
+  },
   { name: "mapping", path: "/mapping", colorScheme: "light" },
-] as const;
+];
 const viewport = { width: 1280, height: 760 };
 
 mkdirSync(to, { recursive: true });
@@ -35,13 +60,14 @@ try {
   page.setDefaultTimeout(180_000);
   await page.goto(address);
   await page.getByRole("heading", { name: "Overview" }).waitFor();
-  for (const { name, path, colorScheme } of pictures) {
+  for (const { name, path, colorScheme, prepare } of pictures) {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     await page.goto(new URL(path, address).href);
     await page.getByRole("heading", { level: 1 }).waitFor();
     // What is still being asked for ends in three dots.
     await page.getByText(/…$/).first().waitFor({ state: "detached" });
     await page.getByText("Live", { exact: true }).first().waitFor();
+    await prepare?.(page);
     await page.screenshot({ path: join(to, `${name}.png`) });
   }
 } finally {
