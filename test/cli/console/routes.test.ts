@@ -9,6 +9,7 @@ const noOutput = () => "";
 const deployment = {
   stage: "test",
   stack: "test",
+  resourcePrefix: "test-",
   client: { region: "eu-central-1" },
   output: noOutput,
   optionalOutput: noOutput,
