@@ -63,8 +63,6 @@ const long = [
   "test/proof/{capacity,catalogue,console,first-event,mutants,outage,package-managers,read,records,soak,startup}.test.ts",
   "test/packages/sandbox/{connect-browser,load,main}.test.ts",
   "test/proof/bench/{comparison,interruption,options}.test.ts",
-  "test/proof/{erasure-law,fuzz}/*.test.ts",
-  "test/proof/{capacity,catalogue,console,first-event,mutants,outage,package-managers,read,records,soak,startup}.test.ts",
   "test/tools/{check,failed-test,package}.test.ts",
 ];
 
