@@ -21,11 +21,11 @@ export type ProviderTurn = {
   /** The function that saw to it, or found it. */
   readonly by: string;
   readonly reason?: string;
-  /** What was found: `listed`, `missed`, `contradicted` and so on. */
+  /** What was found: `listed`, `missing`, `conflicting` and so on. */
   readonly counts: Readonly<Record<string, number>>;
 };
 
-const counted = ["listed", "missed", "contradicted", "unlisted", "deleted", "reread", "skipped"];
+const counted = ["listed", "missing", "conflicting", "orphaned", "deleted", "reread", "skipped"];
 
 /** What functions have logged of the provider since a time, the newest first. */
 export async function providerHistory(place: LogPlace, since: string): Promise<readonly ProviderTurn[]> {
@@ -67,7 +67,7 @@ function topicOf(code: string): ProviderTopic | undefined {
   return undefined;
 }
 
-/** In words: `listed 12, missed 1`. */
+/** In words: `listed 12, missing 1`. */
 export function countsText(counts: ProviderTurn["counts"]): string {
   return Object.entries(counts)
     .map(([name, value]) => `${name} ${value}`)

@@ -89,6 +89,7 @@ const runByTests: readonly RunBy[] = [
   ["npm run proof -- restore-drill", [`${commandsTests}/restore-drill.test.ts`], "proof/restore-drill"],
   ["npm run proof -- read", ["test/proof/read.test.ts"], "proof/read"],
   ["npm run proof -- conformance", ["test/proof/conformance.test.ts"], "proof/conformance"],
+  ["npm run proof -- console", ["test/proof/console.test.ts"], "proof/console"],
   ["npm run proof -- cost", ["test/proof/records.test.ts"], "proof/cost"],
   ["npm run docs -- --operating", ["test/tools/operating.test.ts"], "tools/operating"],
   ["npm run docs", ["test/docs/events.test.ts"], "writeDocuments("],

@@ -62,10 +62,10 @@ export function overviewRoutes(context: ConsoleContext): readonly Route[] {
 
 /** What went through each queue: for plots, and for how fast a subscriber reads. */
 function trafficRoute({ operation: { deployment, clients }, now }: ConsoleContext): Route {
-  const queues = workQueues(deployment);
   const load =
     ({ seconds, period }: (typeof spans)[keyof typeof spans]) =>
     async (): Promise<Traffic> => {
+      const queues = workQueues(deployment);
       const urls = queues.map(({ queueUrl }) => queueUrl);
       const traffic = await queueMetrics(clients.cloudWatch, now).traffic(urls, seconds, period);
       const until = now().getTime() / 1000;

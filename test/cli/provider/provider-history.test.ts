@@ -11,12 +11,12 @@ it("tells what happened with the provider by the functions' logs, the newest fir
     entry(2, "TASK_DONE", { function: "fetch/data" }),
     entry(3, "PROVIDER_BACK", { function: "refresh/token" }),
     entry(4, "TOKEN_REFUSED", { function: "refresh/token", reason: "the provider answered 401" }),
-    entry(5, "RECONCILED", { function: "reconcile/users", listed: 3, missed: 1, gap: 1 }),
+    entry(5, "RECONCILED", { function: "reconcile/users", listed: 3, missing: 1, drift: 1 }),
   ]);
   expect(turns).toEqual([
     {
       ...{ at: "2026-03-01T12:00:05.000Z", topic: "reconciliation", code: "RECONCILED" },
-      ...{ by: "reconcile/users", counts: { listed: 3, missed: 1 } },
+      ...{ by: "reconcile/users", counts: { listed: 3, missing: 1 } },
     },
     {
       ...{ at: "2026-03-01T12:00:04.000Z", topic: "token", code: "TOKEN_REFUSED", by: "refresh/token" },

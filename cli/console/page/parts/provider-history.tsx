@@ -85,7 +85,7 @@ function Turns({ topic, turns, error }: TurnsProps & { readonly topic: ProviderT
   );
 }
 
-const counts = ["listed", "missed", "contradicted", "unlisted", "deleted", "reread", "skipped"];
+const counts = ["listed", "missing", "conflicting", "orphaned", "deleted", "reread", "skipped"];
 
 function Findings({ turns, error }: TurnsProps) {
   return (

@@ -21,7 +21,7 @@ const knownInputs: Readonly<Record<string, readonly string[]>> = {
 };
 const mostGroups = 50;
 const mostEvents = 10_000;
-const mostBytes = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 /** CloudWatch counts so many for each event beyond its message. */
 const overheadBytes = 26;
 
@@ -95,7 +95,7 @@ async function filterEvents(group: LogGroup, input: JsonObject): Promise<object>
   for (const line of lines) {
     if (line.at >= since && line.at <= until && isWanted(line.text)) {
       bytes += Buffer.byteLength(line.text) + overheadBytes;
-      if (events.length === limit || (bytes > mostBytes && events.length > 0)) {
+      if (events.length === limit || (bytes > maxBytes && events.length > 0)) {
         cut = before;
         break;
       }
