@@ -9,7 +9,12 @@ import { writeApp } from "../../../cli/init/write-app.ts";
 const repository = join(import.meta.dirname, "../../..");
 const template = join(repository, "examples/minimal");
 const versions = z.record(z.string(), z.string());
-const manifest = z.object({ name: z.string(), dependencies: versions, devDependencies: versions });
+const manifest = z.object({
+  name: z.string(),
+  scripts: versions,
+  dependencies: versions,
+  devDependencies: versions,
+});
 
 describe("init", () => {
   let folder: string;
@@ -39,6 +44,22 @@ describe("init", () => {
       "tsconfig.json",
     ]);
     expect(manifestOf(app).name).toBe("my-events");
+  });
+
+  it("brings a workflow that runs types, tests, synthesis and preflight, by scripts that it has", () => {
+    const app = join(folder, "checked");
+    writeApp(app, { files: undefined, template });
+    const workflow = readFileSync(join(app, ".github/workflows/check.yml"), "utf8");
+    const runs = Array.from(workflow.matchAll(/run: (.+)/g), ([, command = ""]) => command);
+    expect(runs).toEqual([
+      "npm ci",
+      "npm run typecheck",
+      "npm test",
+      "npm run synth",
+      "npx --no --offline income-events preflight --stage prod",
+    ]);
+    const { scripts } = manifestOf(app);
+    for (const script of ["typecheck", "test", "synth"]) expect(scripts).toHaveProperty(script);
   });
 
   it("names exact versions: those that are tested here", () => {

@@ -164,6 +164,7 @@ describe.skipIf(!hasBrowser)("who uses the console", () => {
     await expect.poll(async () => (await opened.stage.run(["dlq", "list"])).stdout).toMatch(/^users +1 /m);
     const id = await trigger("user.created");
     const confirmReplay = async () => {
+      await panel("everything").getByRole("button", { name: "Count a replay", exact: true }).click();
       await panel("everything").getByRole("button", { name: "Replay", exact: true }).click();
       await panel("everything")
         .getByLabel(/to confirm/)
