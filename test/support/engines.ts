@@ -102,11 +102,6 @@ export async function describeOnTables(title: string, suite: (tables: string) =>
   describeOnEngines(title, await Promise.all(chosen.map(tableEngine)), suite);
 }
 
-/** Describes what is too much for every change, and for a slow engine: in `npm run test:proof`, on the fast engine. */
-export async function describeOnFastTables(title: string, suite: (tables: string) => void): Promise<void> {
-  describeOnEngines(title, [await tableEngine(await fastEngine())], suite);
-}
-
 /** Describes a behaviour in which engines differ where one of them is wrong, as above, on each of them at once. */
 export async function describeOnEachTable(title: string, suite: (tables: string) => void): Promise<void> {
   describeOnEngines(title, await Promise.all(engineNames.map(tableEngine)), suite);

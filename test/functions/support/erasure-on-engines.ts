@@ -1,10 +1,11 @@
+import { startDynamoDb } from "@income-events/local-stack/engines/dynamodb.ts";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { nameOf } from "../../../domain/event/subjects.ts";
 import { History } from "../../../proof/model/erasure/history.ts";
 import { holdingsOf } from "../../../proof/model/erasure/holdings.ts";
 import { MemoryWorld } from "../../../proof/model/erasure/memory-world.ts";
-import { startTestSystem, type TestSystem } from "../../support/engines.ts";
+import { fastEngine, startTestSystem, type TestSystem } from "../../support/engines.ts";
 import { EngineWorld, withFuse, withoutGateway } from "./engine-world.ts";
 import { createErasureFixture, type ErasureFixture } from "./erasing.ts";
 import { historiesOf, withoutErasures } from "./erasure-histories.ts";
@@ -13,13 +14,24 @@ import { historiesOf, withoutErasures } from "./erasure-histories.ts";
 const atOnce = 30;
 const mostHappenings = 12;
 
-/** @param part of the histories: each has others */
-export function holdsOnEngines(tables: string, counts: readonly number[], part = 0): void {
+/**
+ * @param tables the address of the table's engine; undefined: a fast one of the file's own, for many histories at once
+ * make an engine slow that others share
+ * @param part of the histories: each has others
+ */
+export function holdsOnEngines(tables: string | undefined, counts: readonly number[], part = 0): void {
   let system: TestSystem;
+  const own = new AsyncDisposableStack();
+  const startOwn = async () => {
+    const engine = await startDynamoDb({ engine: await fastEngine() });
+    own.defer(() => engine.close());
+    return engine.url;
+  };
   beforeAll(async () => {
-    system = withoutGateway(await startTestSystem(tables));
+    system = withoutGateway(await startTestSystem(tables ?? (await startOwn())));
+    own.defer(() => system.close());
   });
-  afterAll(() => system.close());
+  afterAll(() => own.disposeAsync());
 
   it.each(counts)(
     "holds in %i random histories: nothing is left of who was erased, and everything of all others",
