@@ -56,7 +56,7 @@ for (const { minutes: at, server, page } of samples)
 print("memory-server", growthOf(samples.map(({ server }) => server)), 0.1);
 print("memory-page", growthOf(samples.map(({ page }) => page)), 0.1);
 
-await addStored(system.logs, rows);
+addStored(system.functions, rows);
 const scrolled = await scroll(system);
 note(
   `  ${scrolled.rows} rows, read in ${scrolled.readSeconds.toFixed(1)} s, the median frame ${scrolled.medianFrame.toFixed(3)} s`,

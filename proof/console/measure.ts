@@ -59,8 +59,8 @@ export async function scroll({ page, origin }: OpenedSystem): Promise<Scrolling>
   await page.goto(`${origin}/events?since=1h`);
   await page.getByRole("region", { name: "Events, the newest first" }).locator("li").first().waitFor();
   const readSeconds = (performance.now() - started) / 1_000;
-  const said = (await page.getByText(/of \d+ events, from/).textContent()) ?? "";
-  const rows = Number(/of (\d+) events/.exec(said)?.[1]);
+  const said = (await page.getByText(/of [\d,.]+ events, from/).textContent()) ?? "";
+  const rows = Number(/of ([\d,.]+) events/.exec(said)?.[1]?.replaceAll(/\D/g, ""));
   const frames = await page.evaluate<readonly number[]>(`(async () => {
     const list = document.querySelector(".virtual");
     const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));

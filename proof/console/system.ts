@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { announce } from "@income-events/local-stack/announce.ts";
+import type { LocalFunction } from "@income-events/local-stack/stack/local-stack.ts";
 import { startConsole } from "@income-events/local-stack/stay-up/console.ts";
 import { startSystem } from "@income-events/local-stack/system.ts";
 import { type Browser, chromium, type Page } from "playwright-core";
@@ -13,8 +14,7 @@ import { z } from "zod";
 export type OpenedSystem = AsyncDisposable & {
   readonly origin: string;
   readonly page: Page;
-  /** The folder of the functions' logs. */
-  readonly logs: string;
+  readonly functions: readonly LocalFunction[];
   /** The console's process. */
   readonly pid: number;
   /** Sends a webhook that tells of a new user. */
@@ -61,7 +61,7 @@ export async function openSystem(executablePath: string): Promise<OpenedSystem> 
   return {
     origin: new URL(served.url).origin,
     page,
-    logs,
+    functions: system.stack.functions,
     pid: await childRunning("cli/main.ts"),
     sendUser: async (id) => {
       const body = JSON.stringify({ action: "create_user", data: { id } });
@@ -103,21 +103,17 @@ export async function residentBytes(pid: number): Promise<number> {
 }
 
 /** Adds to the log of what stores users, as if it had stored so many a second apart. */
-export async function addStored(logs: string, count: number): Promise<void> {
-  const name = (await readdir(logs)).find((each) => each.includes("UsersStore"));
-  if (name === undefined) throw new Error("nothing was stored yet");
-  const file = join(logs, name);
-  const known = await readFile(file, "utf8");
-  const line = known.split("\n").find((each) => each.includes("EVENT_STORED")) ?? "";
+export function addStored(functions: readonly LocalFunction[], count: number): void {
+  const store = functions.find(({ logicalId }) => logicalId.includes("UsersStore"));
+  const line = store?.log().find((each) => each.includes("EVENT_STORED"));
+  if (store === undefined || line === undefined) throw new Error("nothing was stored yet");
   const sample = z.looseObject({ timestamp: z.string() }).parse(JSON.parse(line));
   const end = Date.parse(sample.timestamp);
-  const lines = Array.from({ length: count }, (_, index) =>
-    JSON.stringify({
-      ...sample,
-      // Within the hour that the page shows first.
-      timestamp: new Date(end - Math.floor(((count - index) / count) * 3_000_000)).toISOString(),
-      correlationIds: [randomBytes(32).toString("base64url")],
-    }),
-  );
-  await writeFile(file, `${lines.join("\n")}\n${known}`);
+  for (let index = 0; index < count; index++) {
+    // Within the hour that the page shows first.
+    const timestamp = new Date(end - Math.floor(((count - index) / count) * 3_000_000)).toISOString();
+    store.addToLog(
+      JSON.stringify({ ...sample, timestamp, correlationIds: [randomBytes(32).toString("base64url")] }),
+    );
+  }
 }

@@ -81,6 +81,8 @@ export type LocalFunction = {
   log(): readonly string[];
   /** How much it has logged so far. */
   logBytes(): number;
+  /** Adds a line to its log, as if it had written it. */
+  addToLog(line: string): void;
 };
 
 export type StackProblems = {

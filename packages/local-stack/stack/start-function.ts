@@ -38,7 +38,7 @@ export function startFunction(
 export function localFunction({ host, log }: StartedFunction): LocalFunction {
   const { logicalId, name, arn, memoryMb } = host.plan;
   const { invoke, serve, measureMemory, killWorking, kill, counts } = host;
-  const { lines, bytes: logBytes } = log;
+  const { lines, bytes: logBytes, write: addToLog } = log;
   return {
     logicalId,
     name,
@@ -52,5 +52,6 @@ export function localFunction({ host, log }: StartedFunction): LocalFunction {
     counts,
     log: lines,
     logBytes,
+    addToLog,
   };
 }
