@@ -5,7 +5,12 @@ const longest = [
   "test/e2e/alarms.test.ts",
   "test/e2e/storm.test.ts",
   "test/e2e/chaos.test.ts",
+  "test/examples/examples.test.ts",
+  "test/proof/first-event.test.ts",
+  "test/proof/package-managers.test.ts",
   "test/functions/erase/erasure-law.test.ts",
+  "test/functions/erase/erasure-law-on-engines.test.ts",
+  "test/proof/erasure-law.test.ts",
   "test/proof/fuzz/run.test.ts",
   "test/tools/check.test.ts",
 ];
