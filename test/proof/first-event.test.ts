@@ -86,6 +86,46 @@ describe("an app that is installed from the packages' files, in an empty folder 
     await run(source, windows, ["npm", "run", "typecheck"]);
   });
 
+  it("goes on as it was where dev can't synthesize a change, and starts again with what is stored", async () => {
+    const file = join(app, "addresses.json");
+    const env = { ...source.env, INCOME_EVENTS_RUNNING: join(folder, "running") };
+    await using running = start({ env }, app, [
+      ...["npm", "run", "dev", "--", "--users", "1", "--json", file, ...freePorts],
+    ]);
+    await running.printed(/Ctrl-C ends it/);
+    const { endpoints, webhookHeaders } = addresses.parse(JSON.parse(readFileSync(file, "utf8")));
+    const stored = async () => {
+      const id = await deliver(endpoints.api, webhookHeaders);
+      await running.printed(new RegExp(`^billing \\| user\\.created user/${id}$`));
+      return id;
+    };
+    const first = await stored();
+
+    const program = join(app, "app.ts");
+    const written = readFileSync(program, "utf8");
+    writeFileSync(program, `${written}this does not compile\n`);
+    await running.printed(/SyntaxError|Expected/);
+    await stored();
+    const settings = join(app, "stages/local.json");
+    const before = readFileSync(settings, "utf8");
+    writeFileSync(program, written);
+    writeFileSync(settings, before.replace('"startEndpoints"', '"startEndpoint"'));
+    await running.printed(/startEndpoint: no such setting; remove it, or correct it to one of: /);
+    await stored();
+
+    const count = running.count();
+    writeFileSync(
+      settings,
+      before.replace('{ "name": "billing" }', '{ "name": "billing" }, { "name": "risk" }'),
+    );
+    await running.printed(/Starting again, with what is stored/, count);
+    await running.printed(/Ctrl-C ends it/, count);
+    await stored();
+    const shown = ["npx", "--no", "--offline", "income-events", "records", "show", "user", first, "--json"];
+    expect(await run({ env }, app, shown)).toContain(first);
+    writeFileSync(settings, before);
+  });
+
   it("is given events and documents by dev, and loses none while the construct is upgraded", async () => {
     const file = join(app, "addresses.json");
     await using running = start(source, app, [
