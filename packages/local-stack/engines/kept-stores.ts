@@ -4,7 +4,9 @@ import { z } from "zod";
 type Stores = NonNullable<NonNullable<Parameters<typeof buildApp>[0]>["stores"]>;
 /** What the engine itself keeps its stores with. */
 type Persistence = {
+  readonly db: { prepare(statement: string): { run(messageId: string): unknown } };
   load(...stores: readonly object[]): void;
+  updateMessageReady(messageId: string): void;
   close(): void;
 };
 type Persistent = { persistence?: unknown };
@@ -37,6 +39,11 @@ export async function openKeptStores(
   const { PersistenceManager } = await load(modules.kept);
   const stores = { sqsStore: new SqsStore(), snsStore: new SnsStore(), s3Store: new S3Store() };
   const persistence = new PersistenceManager(directory);
+  const makeReady = persistence.db.prepare(
+    "UPDATE sqs_messages SET receipt_handle = NULL, visibility_deadline = NULL WHERE message_id = ?",
+  );
+  // A trap: the engine's own forgets how often a message was received, which its table refuses; the message is lost.
+  persistence.updateMessageReady = (messageId) => void makeReady.run(messageId);
   // First: what is loaded is not to be written again.
   persistence.load(stores.sqsStore, stores.snsStore, stores.s3Store);
   const persistent: readonly Persistent[] = [...Object.values(stores), ...stores.sqsStore.allQueues()];
