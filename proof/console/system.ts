@@ -17,7 +17,7 @@ export type OpenedSystem = AsyncDisposable & {
   readonly functions: readonly LocalFunction[];
   /** The console's process. */
   readonly pid: number;
-  /** Sends a webhook that tells of a new user. */
+  /** Sends a webhook that announces a new user. */
   readonly sendUser: (id: string) => Promise<void>;
 };
 

@@ -1,29 +1,9 @@
 import { expect, it } from "vitest";
 import { createJobs } from "../../../cli/console/jobs.ts";
-import type { ConsoleContext } from "../../../cli/console/route.ts";
 import { consoleRoutes } from "../../../cli/console/routes.ts";
-import { createClients } from "../../../cli/core/clients.ts";
-import { createTerminal } from "../../../cli/core/terminal.ts";
+import { consoleContext } from "./console-context.ts";
 
-const noOutput = () => "";
-const deployment = {
-  stage: "test",
-  stack: "test",
-  resourcePrefix: "test-",
-  client: { region: "eu-central-1" },
-  output: noOutput,
-  optionalOutput: noOutput,
-};
-const context: ConsoleContext = {
-  operation: {
-    deployment,
-    clients: createClients(deployment),
-    terminal: createTerminal({ json: true, yes: false }),
-  },
-  options: {},
-  isWritable: true,
-  now: () => new Date(),
-};
+const context = consoleContext(true);
 const routes = consoleRoutes(context, createJobs());
 /** They are written into the audit trail, or stay on this machine, and change nothing of the stage. */
 const looks = ["/api/mapping/try", "/api/event/reveal", "/api/document/reveal", "/api/dead-letters/reveal"];

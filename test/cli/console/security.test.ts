@@ -1,19 +1,9 @@
 import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ConsoleContext, Route } from "../../../cli/console/route.ts";
+import type { Route } from "../../../cli/console/route.ts";
 import { type ConsoleServer, startConsole } from "../../../cli/console/server.ts";
-import { createClients } from "../../../cli/core/clients.ts";
-import { createTerminal } from "../../../cli/core/terminal.ts";
+import { consoleContext } from "./console-context.ts";
 
-const noOutput = () => "";
-const deployment = {
-  stage: "test",
-  stack: "test",
-  resourcePrefix: "test-",
-  client: { region: "eu-central-1" },
-  output: noOutput,
-  optionalOutput: noOutput,
-};
 const changes: string[] = [];
 const routes: readonly Route[] = [
   { method: "GET", path: "/api/person", answer: async () => ({ name: "<script>alert(1)</script>" }) },
@@ -44,14 +34,7 @@ describe("the console's server", () => {
   let writable: ConsoleServer;
   let readOnly: ConsoleServer;
   const start = (isWritable: boolean) => {
-    const clients = createClients(deployment);
-    const terminal = createTerminal({ json: true, yes: false });
-    const context: ConsoleContext = {
-      operation: { deployment, clients, terminal },
-      options: {},
-      isWritable,
-      now: () => new Date(),
-    };
+    const context = consoleContext(isWritable);
     const tail = { serve: () => undefined, [Symbol.dispose]: () => undefined };
     return startConsole({ context, files, routes, tail, onAdmitted: (address) => admitted.push(address) }, 0);
   };

@@ -62,7 +62,7 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
     const { apiUrl } = opened.stage.system.stack;
     return fetch(`${apiUrl}/webhooks/${path}`, { method: "POST", headers: webhookHeaders, body });
   };
-  /** Lets the provider tell of a new user. */
+  /** Lets the provider announce a new user. */
   const createUser = async () => {
     const user = randomUUID();
     const body = JSON.stringify({ action: "create_user", data: { id: user } });

@@ -1,7 +1,6 @@
-import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { theme } from "../theme.ts";
+import { usePlot } from "../plot.ts";
 
 type Props = {
   /** What it shows, also for who can't see it. */
@@ -14,24 +13,11 @@ const height = 240;
 
 /** A plot with a bar for each name, in the colours of the theme. */
 export function Bars({ label, names, values }: Props) {
-  const box = useRef<HTMLDivElement>(null);
-  const { value: chosen } = theme;
-  useEffect(() => {
-    const element = box.current;
-    if (element === null) return undefined;
-    const plot = new uPlot(optionsOf(element, names), [names.map((_, index) => index), [...values]], element);
-    const resize = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
-    resize.observe(element);
-    const dark = matchMedia("(prefers-color-scheme: dark)");
-    const redraw = () => plot.redraw();
-    dark.addEventListener("change", redraw);
-    return () => {
-      dark.removeEventListener("change", redraw);
-      resize.disconnect();
-      plot.destroy();
-    };
-    // Drawn anew in the colours of the theme that was chosen.
-  }, [chosen, names.join(), values.join()]);
+  const box = usePlot(
+    (element) => new uPlot(optionsOf(element, names), [names.map((_, index) => index), [...values]], element),
+    height,
+    `${names.join()} ${values.join()}`,
+  );
   return (
     <figure class="bars">
       <figcaption>{label}</figcaption>
