@@ -72,7 +72,7 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
     await startQueuesAndObjects({ region, keep: options.keep }),
     ({ close }) => close(),
   );
-  const tables = cleanup.adopt(await startTables(provisionalPlan, options), ({ close }) => close());
+  const tables = await (options.tables ?? startTables(provisionalPlan, options, cleanup));
   progress(`Tables: ${tables.name}`);
   checkKept(options.keep, { stack: provisionalPlan.name, engine: tables.kind });
   const kept = options.keep === undefined ? {} : { kept: keptJson(options.keep, "secrets") };
@@ -163,8 +163,12 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
 async function startTables(
   plan: StackPlan,
   { engine, keep }: Pick<StackOptions, "engine" | "keep">,
+  cleanup: AsyncDisposableStack,
 ): Promise<RunningDynamoDb> {
-  if (plan.tables.length > 0) return startDynamoDb({ keep, ...(engine !== undefined && { engine }) });
+  if (plan.tables.length > 0) {
+    const started = await startDynamoDb({ keep, ...(engine !== undefined && { engine }) });
+    return cleanup.adopt(started, ({ close }) => close());
+  }
   const name = "none, as the stack has no table";
   return { url: "http://127.0.0.1:1", name, kind: "none", close: async () => {} };
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type Sandbox, type SandboxOptions, startSandbox } from "@income-events/sandbox/server.ts";
 import type { Exchange } from "./api/http-api.ts";
 import { readAssembly } from "./assembly/read-assembly.ts";
+import { type RunningDynamoDb, startDynamoDb } from "./engines/dynamodb.ts";
 import type { StartOptions } from "./options.ts";
 import { outputOf } from "./outputs.ts";
 import { type PipelineOutputs, pipelineIds, pipelinesIn } from "./pipelines.ts";
@@ -47,6 +48,7 @@ export async function startSystem(
     for (const closeNext of closers.splice(0).reverse()) await closeNext();
   };
   try {
+    const tables = startTables(options, closers);
     const assembly = options.assembly ?? (await synthesizeAside(options.stage, closers, progress));
     const { template } = readAssembly(assembly, options.stack);
     progress("Starting the sandbox of the income-data service");
@@ -71,7 +73,7 @@ export async function startSystem(
       onAnswered,
       onAlarm: ({ state, description }) =>
         progress(state === "ALARM" ? `ALARM: ${description}` : `OK again: ${description}`),
-      ...(options.engine === undefined ? {} : { engine: options.engine }),
+      tables,
       ...(options.keep === undefined ? {} : { keep: options.keep }),
       ...(options.logs === undefined ? {} : { logsDir: options.logs }),
       ...(options.alarmClock === undefined ? {} : { alarmClock: options.alarmClock }),
@@ -102,6 +104,18 @@ export async function startSystem(
     await close();
     throw error;
   }
+}
+
+/** Begins before anything else, as the engine takes a second in which it needs nothing of what is synthesized. */
+function startTables(
+  { engine, keep }: StartOptions,
+  closers: (() => Promise<void>)[],
+): Promise<RunningDynamoDb> {
+  const starting = startDynamoDb({ keep, ...(engine !== undefined && { engine }) });
+  // Until the stack waits for it: what fails first is what the operator hears of.
+  const ended = starting.catch(() => undefined);
+  closers.push(async () => (await ended)?.close());
+  return starting;
 }
 
 /** The first one has the ports of the options, the others any free ones. */

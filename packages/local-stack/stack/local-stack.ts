@@ -3,7 +3,7 @@
 import type { AlarmNotice, AlarmState, Alarms } from "../alarms/alarms.ts";
 import type { AccessLogEntry, Exchange } from "../api/http-api.ts";
 import type { FunctionPlan, StackPlan } from "../assembly/plan.ts";
-import type { DynamoDbEngine } from "../engines/dynamodb.ts";
+import type { DynamoDbEngine, RunningDynamoDb } from "../engines/dynamodb.ts";
 import type { Denial, Gateway } from "../gateway/types.ts";
 import type { AccountConcurrency } from "../lambda/account-concurrency.ts";
 import type { Delay } from "../lambda/delay.ts";
@@ -21,6 +21,8 @@ export type StackOptions = {
   /** Values for the template's parameters; they win over defaults. */
   readonly parameters?: Readonly<Record<string, string>>;
   readonly engine?: DynamoDbEngine;
+  /** An engine that was started for this stack before; whoever started it closes it. */
+  readonly tables?: Promise<RunningDynamoDb>;
   /** Where tables, queues, objects, secrets and stream positions are kept from one start to the next. */
   readonly keep?: string;
   /** 0 or absent: any free port. */
