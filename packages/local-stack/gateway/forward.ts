@@ -5,7 +5,7 @@ import { type Answer, accessDenied, errorAnswer, jsonAnswer } from "./answer.ts"
 import { denialMessage, type ReceivedRequest } from "./authorization.ts";
 import { cloudWatchAnswer, type Monitoring } from "./cloudwatch.ts";
 import type { Deduplication } from "./deduplication.ts";
-import { type EngineClient, type EngineRequest, withoutConnectionHeaders } from "./engine-client.ts";
+import { type EngineClient, type EngineRequest, withoutConnectionHeaders } from "../engines/engine-client.ts";
 import type { IdentifyContext } from "./identify.ts";
 import type { InFlightLimit } from "./in-flight.ts";
 import { type LambdaEngine, lambdaAnswer } from "./lambda.ts";

@@ -11,7 +11,7 @@ import {
 } from "./authorization.ts";
 import type { Monitoring } from "./cloudwatch.ts";
 import { createDeduplication } from "./deduplication.ts";
-import { createEngineClient } from "./engine-client.ts";
+import { createEngineClient } from "../engines/engine-client.ts";
 import {
   type AuthorizedRequest,
   askTable,

@@ -5,7 +5,7 @@ import type { Answer } from "@income-events/local-stack/gateway/answer.ts";
 import {
   createEngineClient,
   withoutConnectionHeaders,
-} from "@income-events/local-stack/gateway/engine-client.ts";
+} from "@income-events/local-stack/engines/engine-client.ts";
 import type { Outcome } from "@income-events/local-stack/gateway/types.ts";
 import type { Interference, ObservedCall } from "../observed-call.ts";
 

@@ -1,6 +1,5 @@
 import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from "node:http";
-import { secretHeadersFor } from "../engines/run-secret.ts";
-import type { Answer } from "./answer.ts";
+import { secretHeadersFor } from "./run-secret.ts";
 
 export type EngineRequest = {
   readonly method: string;
@@ -9,19 +8,28 @@ export type EngineRequest = {
   readonly body: Buffer;
 };
 
-/** Connections to one engine, kept open between calls. */
+export type EngineAnswer = {
+  readonly status: number;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body: Buffer;
+};
+
+/** The way to one engine. */
 export type EngineClient = {
-  send(request: EngineRequest): Promise<Answer>;
+  send(request: EngineRequest): Promise<EngineAnswer>;
   close(): void;
 };
 
-/** @param address of the engine, with the secret of its run where it asks for one */
+/**
+ * Keeps connections open between calls.
+ * @param address of the engine, with the secret of its run where it asks for one
+ */
 export function createEngineClient(address: string): EngineClient {
   const { hostname, port } = new URL(address);
   const secret = secretHeadersFor(address);
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 64 });
 
-  function attempt(outgoing: EngineRequest, isRetry: boolean): Promise<Answer> {
+  function attempt(outgoing: EngineRequest, isRetry: boolean): Promise<EngineAnswer> {
     return new Promise((resolve, reject) => {
       const upstream = request(
         {
