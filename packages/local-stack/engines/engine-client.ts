@@ -68,7 +68,9 @@ export function createEngineClient(address: string): EngineClient {
 const connectionHeaders = ["connection", "keep-alive", "transfer-encoding", "expect", "host"];
 
 /** Headers that belong to one connection and not to the message. */
-export function withoutConnectionHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+export function withoutConnectionHeaders(
+  headers: IncomingHttpHeaders | OutgoingHttpHeaders,
+): OutgoingHttpHeaders {
   return Object.fromEntries(
     Object.entries(headers).filter(
       ([name, value]) => value !== undefined && !connectionHeaders.includes(name),

@@ -1,11 +1,13 @@
 import { buildApp } from "fauxqs";
+import { type EngineClient, withoutConnectionHeaders } from "./engine-client.ts";
 import { openKeptStores } from "./kept-stores.ts";
-import { isOfThisRun, newRunSecret, withRunSecret } from "./run-secret.ts";
+import { isOfThisRun, newRunSecret, secretHeadersFor, withRunSecret } from "./run-secret.ts";
 
-/** Both addresses carry the secret of the run. */
 export type QueuesAndObjects = {
-  readonly sqsUrl: string;
-  readonly s3Url: string;
+  /** Of both, with the secret of the run. */
+  readonly url: string;
+  /** The way to the queues within this process. */
+  readonly queues: EngineClient;
   close(): Promise<void>;
 };
 
@@ -29,11 +31,31 @@ export async function startQueuesAndObjects({
   });
   const url = withRunSecret(await app.listen({ host: "127.0.0.1", port: 0 }), secret);
   return {
-    sqsUrl: url,
-    s3Url: url,
+    url,
+    queues: withinProcess(app, url),
     close: async () => {
       await app.close();
       kept?.close();
     },
+  };
+}
+
+/**
+ * Hands requests over without a connection, which takes a third of the time.
+ * A trap: it resolves dots in a path as a browser does. Calls to queues have none, those to objects may.
+ */
+function withinProcess(app: ReturnType<typeof buildApp>, url: string): EngineClient {
+  const own = { host: new URL(url).host, ...secretHeadersFor(url) };
+  return {
+    send: async ({ method, target, headers, body }) => {
+      const all = { ...headers, ...own, "content-length": String(body.length) };
+      const answer = await app.inject({ method, url: target, headers: all, payload: body });
+      return {
+        status: answer.statusCode,
+        headers: withoutConnectionHeaders(answer.headers),
+        body: answer.rawPayload,
+      };
+    },
+    close: () => undefined,
   };
 }

@@ -1,3 +1,4 @@
+import { type EngineClient, type EngineRequest, withoutConnectionHeaders } from "../engines/engine-client.ts";
 import type { SecretsEngine } from "../engines/secrets.ts";
 import { SecretsError } from "../engines/secrets-error.ts";
 import type { AccessBook } from "./access.ts";
@@ -5,7 +6,6 @@ import { type Answer, accessDenied, errorAnswer, jsonAnswer } from "./answer.ts"
 import { denialMessage, type ReceivedRequest } from "./authorization.ts";
 import { cloudWatchAnswer, type Monitoring } from "./cloudwatch.ts";
 import type { Deduplication } from "./deduplication.ts";
-import { type EngineClient, type EngineRequest, withoutConnectionHeaders } from "../engines/engine-client.ts";
 import type { IdentifyContext } from "./identify.ts";
 import type { InFlightLimit } from "./in-flight.ts";
 import { type LambdaEngine, lambdaAnswer } from "./lambda.ts";

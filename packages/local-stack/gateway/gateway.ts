@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createEngineClient, type EngineClient } from "../engines/engine-client.ts";
 import type { SecretsEngine } from "../engines/secrets.ts";
 import { createAccessBook } from "./access.ts";
 import { type Answer, errorAnswer } from "./answer.ts";
@@ -11,7 +12,6 @@ import {
 } from "./authorization.ts";
 import type { Monitoring } from "./cloudwatch.ts";
 import { createDeduplication } from "./deduplication.ts";
-import { createEngineClient } from "../engines/engine-client.ts";
 import {
   type AuthorizedRequest,
   askTable,
@@ -41,7 +41,7 @@ export type GatewayOptions = {
   readonly region: string;
   readonly account: string;
   readonly dynamodbUrl: string;
-  readonly sqsUrl: string;
+  readonly queues: EngineClient;
   readonly s3Url: string;
   readonly secrets: SecretsEngine;
   /** Absent: there is no function. */
@@ -77,7 +77,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const access = createAccessBook();
   const interceptors = new Set<Interceptor>();
   const engines: Engines = {
-    sqs: createEngineClient(options.sqsUrl),
+    sqs: options.queues,
     dynamodb: createEngineClient(options.dynamodbUrl),
     s3: createEngineClient(options.s3Url),
   };

@@ -1,5 +1,5 @@
-import type { Answer } from "./answer.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
+import type { Answer } from "./answer.ts";
 import { beginOf, createMinuteCounts } from "./minute-counts.ts";
 import { asObject, type Operation, parseJsonObject } from "./operation.ts";
 

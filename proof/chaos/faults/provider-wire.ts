@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
-import type { Answer } from "@income-events/local-stack/gateway/answer.ts";
 import {
   createEngineClient,
   withoutConnectionHeaders,
 } from "@income-events/local-stack/engines/engine-client.ts";
+import type { Answer } from "@income-events/local-stack/gateway/answer.ts";
 import type { Outcome } from "@income-events/local-stack/gateway/types.ts";
 import type { Interference, ObservedCall } from "../observed-call.ts";
 

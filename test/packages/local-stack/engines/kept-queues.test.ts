@@ -15,13 +15,13 @@ import { expect, onTestFinished, test } from "vitest";
 const region = "eu-central-1";
 
 async function start(keep: string) {
-  const { sqsUrl, close } = await startQueuesAndObjects({ region, keep });
+  const { url, close } = await startQueuesAndObjects({ region, keep });
   const credentials = { accessKeyId: "test", secretAccessKey: "test" };
-  const sqs = new SQSClient({ region, endpoint: new URL(sqsUrl).origin, credentials });
+  const sqs = new SQSClient({ region, endpoint: new URL(url).origin, credentials });
   sqs.middlewareStack.add(
     (next) => (args) => {
       const headers: unknown = Reflect.get(Object(args.request), "headers");
-      Object.assign(Object(headers), secretHeadersFor(sqsUrl));
+      Object.assign(Object(headers), secretHeadersFor(url));
       return next(args);
     },
     { step: "build" },

@@ -160,17 +160,17 @@ describe("an engine process", () => {
 describe("queues and objects", () => {
   test("are for who knows the run's secret, by no name that a page in a browser could use", async () => {
     const engine = await startQueuesAndObjects({ region: "eu-central-1" });
-    await expectSecretAndHost(engine.sqsUrl);
+    await expectSecretAndHost(engine.url);
     await engine.close();
   });
 
   test("answer on loopback only, and are gone when closed", async () => {
     const engine = await startQueuesAndObjects({ region: "eu-central-1" });
-    const { port } = new URL(engine.sqsUrl);
-    expect(await isUp(engine.sqsUrl)).toBe(true);
+    const { port } = new URL(engine.url);
+    expect(await isUp(engine.url)).toBe(true);
     for (const address of outsideAddresses())
       expect(await isUp(`http://${address}:${port}/health`)).toBe(false);
     await engine.close();
-    expect(await isUp(engine.sqsUrl)).toBe(false);
+    expect(await isUp(engine.url)).toBe(false);
   });
 });

@@ -7,6 +7,7 @@ import {
   SendMessageCommand,
   SQSClient,
 } from "@aws-sdk/client-sqs";
+import { createEngineClient } from "@income-events/local-stack/engines/engine-client.ts";
 import { startGateway } from "@income-events/local-stack/gateway/gateway.ts";
 import { parsePolicy } from "@income-events/local-stack/iam/policy.ts";
 import { describe, expect, test } from "vitest";
@@ -164,7 +165,7 @@ describe("what goes wrong around it", () => {
       region,
       account,
       dynamodbUrl: "http://127.0.0.1:1",
-      sqsUrl: "http://127.0.0.1:1",
+      queues: createEngineClient("http://127.0.0.1:1"),
       s3Url: "http://127.0.0.1:1",
       secrets: fixture.system.secrets,
     });

@@ -39,8 +39,8 @@ export async function startLocalSystem(
     region,
     account,
     dynamodbUrl: tables?.url ?? "http://127.0.0.1:1",
-    sqsUrl: queues.sqsUrl,
-    s3Url: queues.s3Url,
+    queues: queues.queues,
+    s3Url: queues.url,
     secrets,
     ...options.engines,
   });
