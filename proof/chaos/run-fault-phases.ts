@@ -11,7 +11,8 @@ import type { ChaosSystem } from "./system.ts";
 
 /** What is not struck by then is struck while other things go wrong, or at the end. */
 const crashesEndAfterMs = 20_000;
-const lastCrashesEndAfterMs = 60_000;
+/** Since the last one: an erasure reads all that is archived, and the next one waits for it. */
+const lastCrashesEndAfterMs = 120_000;
 const longestShareMs = { whole: 10_000, short: 5_000 };
 const maxCorruptionMs = 10_000;
 const shareOfRandomKills = 0.01;
