@@ -84,7 +84,11 @@ export function addOutputs(scope: Construct, parts: OutputParts): void {
   add("TokenSecretArn", parts.token.secret.secretArn, "The provider's token: put the first one in here");
   const { requestsPerMinute } = parts.settings.provider;
   add("ProviderRequestsPerMinute", String(requestsPerMinute), "The rate that all calls to the provider keep");
-  add("WebhookSecretArn", parts.secret.secret.secretArn, "The secret header's value of webhooks");
+  add(
+    "WebhookSecretArn",
+    parts.secret.secret.secretArn,
+    "The webhooks' secret, of which each kind's header value is made",
+  );
   add(
     "WebhookSecretHeader",
     parts.settings.webhooks.secretHeader,

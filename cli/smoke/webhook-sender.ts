@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { WebhookSecret } from "../../domain/core/webhook-secret.ts";
+import { valueOfKind, type WebhookSecret } from "../../domain/core/webhook-secret.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
 import { maxWebhooks } from "./plan.ts";
 
@@ -45,7 +45,7 @@ export function webhookSender(target: SenderTarget, maxAtOnce: number): WebhookS
     try {
       const response = await fetch(`${target.webhooksUrl}/${kind}`, {
         method,
-        headers: headersOf(target, authentication, body),
+        headers: headersOf(target, kind, authentication, body),
         ...(body !== undefined && { body }),
         redirect: "manual",
         signal: AbortSignal.timeout(answerTimeoutInMs),
@@ -64,6 +64,7 @@ export function webhookSender(target: SenderTarget, maxAtOnce: number): WebhookS
 
 function headersOf(
   { secretHeader, secret }: SenderTarget,
+  kind: WebhookKind,
   authentication: Authentication,
   body = "",
 ): Record<string, string> {
@@ -79,7 +80,7 @@ function headersOf(
         signing === undefined
           ? {}
           : { "x-signature": createHmac("sha512", signing).update(body).digest("base64") };
-      return { ...headers, ...signature, [secretHeader]: current };
+      return { ...headers, ...signature, [secretHeader]: valueOfKind(current, kind) };
     }
   }
 }

@@ -1,7 +1,9 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { fieldsOf, optionalText, parseJson, present } from "./parse.ts";
 
-/** What the provider must send in the secret header. During a rotation the previous value stays valid. */
+/**
+ * What the webhooks' secret header is made of, by `valueOfKind`. During a rotation the previous value stays valid.
+ */
 export type WebhookSecret = {
   readonly current: string;
   readonly previous?: { readonly value: string; readonly until: string };
@@ -50,13 +52,13 @@ export function hasValidPrevious({ previous }: WebhookSecret, now: Date): boolea
   return previous !== undefined && now.getTime() < Date.parse(previous.until);
 }
 
-/** What the provider is asked to send. */
+/** The secret whose values the provider is asked to send. */
 export type ValueToRegister =
   | { readonly of: "current"; readonly value: string }
   | { readonly of: "previous"; readonly value: string; readonly readyInSeconds: number };
 
 /**
- * The value that every receiver accepts at `now`. A receiver that read the secret before `since`, when it was
+ * The secret whose values every receiver accepts at `now`. A receiver that read the secret before `since`, when it was
  * last changed, knows only the previous value until it reads again: until then that one stays registered. Without
  * a previous value (revoked, or the first) there is nothing to wait with.
  * @param propagationSeconds how long after a change every receiver has read it
@@ -91,13 +93,33 @@ export function overlapSecondsOf(retryHours: number, registerEveryHours: number)
   return 3600 * (retryHours + 2 * registerEveryHours);
 }
 
-/** Whether a presented header is a valid secret at `now`. Compares digests in constant time. */
-export function isAuthentic(presented: string | undefined, secret: WebhookSecret, now: Date): boolean {
+/**
+ * What the service is asked to send with the webhooks of one kind: HMAC-SHA256 of the kind's name under the secret, in
+ * hex. It opens that kind's receiver alone, and says nothing of the secret.
+ */
+export function valueOfKind(secret: string, kind: string): string {
+  return createHmac("sha256", secret).update(kind).digest("hex");
+}
+
+/**
+ * Whether a presented header opens the receiver of a kind at `now`: the kind's value, or the secret itself, which never
+ * travels from the service and is there for an operator's own programs. Compares digests in constant time.
+ */
+export function isAuthentic(
+  presented: string | undefined,
+  secret: WebhookSecret,
+  kind: string,
+  now: Date,
+): boolean {
   if (presented === undefined) return false;
-  const isCurrent = isSame(presented, secret.current);
+  const isBy = (value: string) => {
+    const isOfKind = isSame(presented, valueOfKind(value, kind));
+    const isSecret = isSame(presented, value);
+    return isOfKind || isSecret;
+  };
+  const isCurrent = isBy(secret.current);
   const { previous } = secret;
-  const isPrevious =
-    previous !== undefined && isSame(presented, previous.value) && hasValidPrevious(secret, now);
+  const isPrevious = previous !== undefined && isBy(previous.value) && hasValidPrevious(secret, now);
   return isCurrent || isPrevious;
 }
 

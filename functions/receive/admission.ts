@@ -61,7 +61,7 @@ export function limitBody(
   };
 }
 
-/** Answers 401 unless the secret header is right, and, where one is asked for, the signature, which covers the body alone. */
+/** Answers 401 unless the secret header is right for the kind, and, where one is asked for, the signature, which covers the body alone. */
 export function authenticate(
   kind: WebhookKind,
   { readSecret, secretHeader, mappedHeaders, now, log }: AdmissionDependencies,
@@ -79,7 +79,7 @@ export function authenticate(
         return answer(503, "not configured");
       }
       // A header that is repeated comes joined by commas, and so is no valid secret.
-      if (!isAuthentic(event.headers[header], secret, now())) return refuse("secret");
+      if (!isAuthentic(event.headers[header], secret, kind, now())) return refuse("secret");
       if (!isSigned(rawBodyOf(event), event.headers[signatureHeader], secret, now()))
         return refuse("signature");
       // The signature covers the body alone: an event would be made of what nobody signed.

@@ -2,7 +2,7 @@ import { type Call, noToken } from "../../adapters/provider/with-token.ts";
 import type { StoredWebhookSecret } from "../../adapters/secrets/webhook-secret.ts";
 import { FailureError, permanent } from "../../domain/core/failures.ts";
 import { isFields } from "../../domain/core/parse.ts";
-import { type ValueToRegister, valueToRegister } from "../../domain/core/webhook-secret.ts";
+import { type ValueToRegister, valueOfKind, valueToRegister } from "../../domain/core/webhook-secret.ts";
 import { type WebhookKind, webhookKinds } from "../../domain/event/events.ts";
 import { webhookUrlOf } from "../../domain/reconcile/registrations.ts";
 import type { Log } from "../runtime/log.ts";
@@ -33,8 +33,9 @@ export type Registration = {
 };
 
 /**
- * Registers each kind's webhook with the provider: a PUT replaces what was registered before. A new secret is
- * registered once every receiver accepts it; until then the previous one is. An event `{"takeOver": true}` takes the
+ * Registers each kind's webhook with the provider: a PUT replaces what was registered before. Each is asked
+ * to carry its kind's own value of the secret: those of a new secret once every receiver accepts them, until then those
+ * of the previous one. An event `{"takeOver": true}` takes the
  * webhooks of another stage.
  */
 export function registrar(dependencies: RegistrarDependencies): (event?: unknown) => Promise<Registration> {
@@ -70,7 +71,7 @@ function registering(dependencies: RegistrarDependencies): (event?: unknown) => 
     const chosen = valueToRegister(secret, since, now(), propagationSeconds);
     for (const kind of webhookKinds) {
       const url = webhookUrlOf(webhooksUrl, kind);
-      const body = { url, method: "POST", headers: { [secretHeader]: chosen.value } };
+      const body = { url, method: "POST", headers: { [secretHeader]: valueOfKind(chosen.value, kind) } };
       const answer = await call({ method: "PUT", path: paths[kind], body });
       if (!answer.found)
         throw permanent(`the provider knows no webhook at the path of ${kind}; see provider.paths`);

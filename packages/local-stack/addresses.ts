@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { Credentials } from "./lambda/environment.ts";
 import { outputOf, queuesOf } from "./outputs.ts";
 import type { Counts } from "./scenario/report.ts";
@@ -14,7 +15,7 @@ export type Addresses = {
   };
   /** The operator's. */
   readonly credentials: Credentials;
-  /** What a webhook must carry. */
+  /** What opens the paths of all kinds to programs of one's own: the service carries another value for each kind. */
   readonly webhookHeaders: Readonly<Record<string, string>>;
   readonly table: string;
   readonly queues: Readonly<Record<string, string>>;
@@ -24,13 +25,14 @@ export type Addresses = {
   readonly subscribers: Readonly<Record<string, SubscriberAddress>>;
 };
 
+const webhookSecret = z.object({ current: z.string() });
+
 type SubscriberAddress = { readonly queueUrl: string; readonly credentials: Credentials };
 
-/** @param pipeline the one that is meant, where the stack has several @throws where its webhooks were not registered */
+/** @param pipeline the one that is meant, where the stack has several @throws where it has no webhook secret */
 export function addressesOf({ stack, pipelines }: System, pipeline = pipelines[0]): Addresses {
   const { sandbox, subscribers } = pipeline;
-  const registered = sandbox.webhook("users");
-  if (registered === undefined) throw new Error("The register function registered no webhook of users");
+  const secret = webhookSecret.parse(JSON.parse(stack.secretValue(outputOf(pipeline, "WebhookSecretArn"))));
   return {
     region: stack.region,
     endpoints: {
@@ -40,7 +42,7 @@ export function addressesOf({ stack, pipelines }: System, pipeline = pipelines[0
       sandbox: sandbox.baseUrl,
     },
     credentials: pairOf(stack.operator),
-    webhookHeaders: registered.headers,
+    webhookHeaders: { [outputOf(pipeline, "WebhookSecretHeader")]: secret.current },
     table: outputOf(pipeline, "TableName"),
     queues: queuesOf(pipeline),
     documents: { url: outputOf(pipeline, "DocumentsUrl") },

@@ -155,6 +155,7 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
     queueUrlOf,
     schedules,
     invoker,
+    secrets,
   };
   return stackControls({ ...parts, ...controlled, plan, engine: tables.name, failures, functionsOf });
 }

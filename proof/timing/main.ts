@@ -4,7 +4,7 @@
 import { createHmac } from "node:crypto";
 import { wholeNumber } from "@income-events/local-stack/whole-number.ts";
 import { Command } from "commander";
-import { isAuthentic, isSigned } from "../../domain/core/webhook-secret.ts";
+import { isAuthentic, isSigned, valueOfKind } from "../../domain/core/webhook-secret.ts";
 import { type Compare, measure, secretOf } from "./measure.ts";
 import { naiveComparison } from "./naive.ts";
 import { largestT } from "./welch.ts";
@@ -35,15 +35,21 @@ const { samples } = new Command("npm run proof -- timing")
 const now = new Date();
 const length = 64;
 const secret = secretOf(length);
+const kind = "accounts";
 const body = Buffer.from("{}");
 const signature = createHmac("sha512", secret).update(body).digest("base64");
 
-const header = show("secret", (text) => isAuthentic(text, { current: secret }, now), secret);
+const header = show("secret", (text) => isAuthentic(text, { current: secret }, kind, now), secret);
 const previous = { value: secret, until: "2999-01-01T00:00:00Z" };
 const rotated = show(
   "previous",
-  (text) => isAuthentic(text, { current: secretOf(length), previous }, now),
+  (text) => isAuthentic(text, { current: secretOf(length), previous }, kind, now),
   secret,
+);
+const ofKind = show(
+  "kind",
+  (text) => isAuthentic(text, { current: secret }, kind, now),
+  valueOfKind(secret, kind),
 );
 const signed = show(
   "signature",
@@ -54,7 +60,7 @@ const control = show("control", naiveComparison(secret), secret);
 
 if (control < sure)
   process.stderr.write("The control shows no difference: too few samples, or too much noise.\n");
-process.exitCode = control < sure || [header, rotated, signed].some((t) => t >= sure) ? 1 : 0;
+process.exitCode = control < sure || [header, rotated, ofKind, signed].some((t) => t >= sure) ? 1 : 0;
 
 function show(name: string, compare: Compare, right: string): number {
   const t = largestT(measure(compare, right, samples));

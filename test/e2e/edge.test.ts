@@ -19,6 +19,7 @@ import { hosted } from "../packages/local-stack/lambda/hosting.ts";
 import { eventually } from "../support/eventually.ts";
 import { webhookSecretOf } from "../support/operator.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
+import { type CapturedKind, captureWebhook } from "./captured-webhook.ts";
 
 const reader = {
   name: "reader",
@@ -129,6 +130,28 @@ describe("a flood of wrong secrets at one kind", () => {
       3 * goodOnesOfEachKind,
     );
   });
+});
+
+describe("a webhook that was captured as the provider sent it", () => {
+  it.each<CapturedKind>(["accounts", "company-accounts"])(
+    "of %s is refused on every other kind's path, where nothing of it is stored, and taken on its own",
+    async (kind) => {
+      const { system } = product;
+      const stored = async () => (await readTable(system.access, outputOf(stack, "TableName"))).events.size;
+      const before = await stored();
+      // The mapping of either kind reads it.
+      const event = { ...account(), company_account_id: randomUUID() };
+      const send = await captureWebhook(system, kind, event);
+      const others = ["users", "accounts", "endpoints", "company-accounts"].filter((each) => each !== kind);
+      expect(await Promise.all(others.map(send))).toEqual([401, 401, 401]);
+      await stack.drained({ deadline: 120_000 });
+      expect(await stored()).toBe(before);
+
+      expect(await send(kind)).toBe(202);
+      await stack.drained({ deadline: 120_000 });
+      expect(await stored()).toBe(before + 1);
+    },
+  );
 });
 
 describe("a body over webhooks.maxBodyBytes", () => {

@@ -79,6 +79,9 @@ describe("npm start", () => {
     expect(await post("/webhooks/users", { method: "PUT", headers, body })).toBe(202);
     expect(await post("/webhooks/users", { method: "POST", body })).toBe(401);
     expect(await post("/webhooks/users", { method: "DELETE", headers })).toBe(405);
+    // One value for all kinds, and none of those that the service carries.
+    for (const kind of ["accounts", "endpoints", "company-accounts"])
+      expect(await post(`/webhooks/${kind}`, { method: "POST", headers, body: "{}" })).toBe(202);
     expect(await post("/webhooks/cars", { method: "POST", headers, body })).toBe(404);
     const huge = "x".repeat(7 * 1024 * 1024);
     expect(await post("/webhooks/users", { method: "POST", headers, body: huge })).toBe(413);

@@ -3,7 +3,7 @@
 /** The settings `webhooks.*`. */
 export interface WebhooksProps {
   /**
-   * The header that carries the secret.
+   * The header of a webhook that carries its kind's value of the secret.
    * @default "x-webhook-secret"
    */
   readonly secretHeader?: string;

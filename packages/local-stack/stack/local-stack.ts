@@ -143,5 +143,7 @@ export type LocalStack = {
   functionsOf(assembly: string): readonly FunctionPlan[];
   /** Sets a secret's value (SecretString) by its name or ARN. */
   setSecret(nameOrArn: string, value: string): Promise<void>;
+  /** A secret's value (SecretString) as it is now. @throws where there is none */
+  secretValue(nameOrArn: string): string;
   close(): Promise<void>;
 };

@@ -1,6 +1,7 @@
 import { PutSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import type { HttpApi } from "../api/http-api.ts";
 import type { FunctionPlan, StackPlan } from "../assembly/plan.ts";
+import type { SecretsEngine } from "../engines/secrets.ts";
 import type { AsynchronousInvoker } from "../lambda/asynchronous.ts";
 import type { Credentials } from "../lambda/environment.ts";
 import type { Schedules } from "../schedules/schedules.ts";
@@ -25,6 +26,7 @@ export type StartedStack = StackParts & {
   readonly queueUrlOf: (logicalId: string) => string;
   readonly schedules: Schedules;
   readonly invoker: AsynchronousInvoker;
+  readonly secrets: SecretsEngine;
   readonly failures: readonly string[];
   readonly functionsOf: (assembly: string) => readonly FunctionPlan[];
 };
@@ -80,6 +82,7 @@ export function stackControls(started: StartedStack): LocalStack {
     setSecret: async (SecretId, SecretString) => {
       await secrets.send(new PutSecretValueCommand({ SecretId, SecretString }));
     },
+    secretValue: (SecretId) => String(started.secrets.call("GetSecretValue", { SecretId }).SecretString),
     close: () => cleanup.disposeAsync(),
   };
 }

@@ -173,7 +173,8 @@ describe("a revocation", () => {
     expect(registered).toEqual([{ current: expect.any(String) }]);
     expect(waited).toEqual([]);
     const secret = (await stored()) ?? { current: "" };
-    for (const value of [leaked, "first"]) expect(isAuthentic(value, secret, new Date(time))).toBe(false);
+    for (const value of [leaked, "first"])
+      expect(isAuthentic(value, secret, "users", new Date(time))).toBe(false);
   });
 
   it("that can't be registered says what is refused until it is", async () => {

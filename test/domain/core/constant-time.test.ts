@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { beforeEach, expect, it, vi } from "vitest";
-import { isAuthentic, isSigned } from "../../../domain/core/webhook-secret.ts";
+import { isAuthentic, isSigned, valueOfKind } from "../../../domain/core/webhook-secret.ts";
 
 vi.mock("node:crypto", async (importOriginal) => {
   const crypto = await importOriginal<typeof import("node:crypto")>();
@@ -15,14 +15,20 @@ const compare = vi.mocked(timingSafeEqual);
 
 beforeEach(() => void compare.mockClear());
 
-/** Each way to be let in, with how many secrets there are to compare with. */
+/** Each way to be let in, with how many texts there are to compare with. */
 const checks = [
-  ["the secret", (text: string) => isAuthentic(text, { current: "right" }, now), "right", 1],
+  ["the secret", (text: string) => isAuthentic(text, { current: "right" }, "users", now), "right", 2],
+  [
+    "the kind's value",
+    (text: string) => isAuthentic(text, { current: "right" }, "users", now),
+    valueOfKind("right", "users"),
+    2,
+  ],
   [
     "the secret before it",
-    (text: string) => isAuthentic(text, { current: "new", previous }, now),
+    (text: string) => isAuthentic(text, { current: "new", previous }, "users", now),
     "before",
-    2,
+    4,
   ],
   [
     "a signature",
@@ -43,12 +49,12 @@ it.each(checks)("%s: nothing but a comparison in constant time decides", (_, che
 
 it.each(checks)(
   "%s: digests of one length are compared, whatever was presented",
-  (_, check, right, secrets) => {
+  (_, check, right, texts) => {
     for (const presented of ["", "x", right, `${right}x`, "x".repeat(100_000)]) {
       compare.mockClear();
       check(presented);
-      // Each secret is compared, also where an earlier one was right: how many there are is no news then.
-      expect(compare).toHaveBeenCalledTimes(secrets);
+      // Each text is compared, also where an earlier one was right: how many there are is no news then.
+      expect(compare).toHaveBeenCalledTimes(texts);
       for (const [left, other] of compare.mock.calls)
         expect([left.byteLength, other.byteLength]).toEqual([32, 32]);
     }

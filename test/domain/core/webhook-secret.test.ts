@@ -7,6 +7,7 @@ import {
   overlapSecondsOf,
   parseWebhookSecret,
   propagationSecondsOf,
+  valueOfKind,
   valueToRegister,
   type WebhookSecret,
   writeWebhookSecret,
@@ -19,20 +20,20 @@ const secret: WebhookSecret = { current: "current-value", previous: { value: "pr
 describe("a presented secret", () => {
   it("is authentic where it is the current one, at any time", () => {
     for (const now of [before, new Date(until), new Date("2036-01-01T00:00:00Z")]) {
-      expect(isAuthentic("current-value", secret, now)).toBe(true);
-      expect(isAuthentic("current-value", { current: "current-value" }, now)).toBe(true);
+      expect(isAuthentic("current-value", secret, "users", now)).toBe(true);
+      expect(isAuthentic("current-value", { current: "current-value" }, "users", now)).toBe(true);
     }
   });
 
   it("is authentic where it is the previous one, until its end and no longer", () => {
-    expect(isAuthentic("previous-value", secret, before)).toBe(true);
-    expect(isAuthentic("previous-value", secret, new Date(until))).toBe(false);
-    expect(isAuthentic("previous-value", { current: "current-value" }, before)).toBe(false);
+    expect(isAuthentic("previous-value", secret, "users", before)).toBe(true);
+    expect(isAuthentic("previous-value", secret, "users", new Date(until))).toBe(false);
+    expect(isAuthentic("previous-value", { current: "current-value" }, "users", before)).toBe(false);
   });
 
   it("is refused where the previous one's end can't be read", () => {
     const broken = { current: "c", previous: { value: "p", until: "some day" } };
-    expect(isAuthentic("p", broken, before)).toBe(false);
+    expect(isAuthentic("p", broken, "users", before)).toBe(false);
   });
 
   it("is refused where it is missing, empty, of another length, non-ASCII or repeated", () => {
@@ -52,7 +53,8 @@ describe("a presented secret", () => {
       "current-value,previous-value",
       "x".repeat(100_000),
     ];
-    for (const presented of wrong) expect(isAuthentic(presented, secret, before), presented).toBe(false);
+    for (const presented of wrong)
+      expect(isAuthentic(presented, secret, "users", before), presented).toBe(false);
   });
 
   it("passes only by an exact match", () => {
@@ -72,12 +74,51 @@ describe("a presented secret", () => {
     fc.assert(
       fc.property(close, text, ({ current, presented }, value) => {
         const both = { current, previous: { value, until } };
-        expect(isAuthentic(presented, { current }, before)).toBe(presented === current);
-        expect(isAuthentic(presented, both, before)).toBe(presented === current || presented === value);
-        expect(isAuthentic(presented, both, new Date(until))).toBe(presented === current);
+        expect(isAuthentic(presented, { current }, "users", before)).toBe(presented === current);
+        expect(isAuthentic(presented, both, "users", before)).toBe(
+          presented === current || presented === value,
+        );
+        expect(isAuthentic(presented, both, "users", new Date(until))).toBe(presented === current);
       }),
       { numRuns: 500 },
     );
+  });
+});
+
+describe("the value of a kind", () => {
+  const kinds = ["users", "accounts", "endpoints", "company-accounts"];
+
+  it("is HMAC-SHA256 of the kind's name under the secret, in hex, so that a person can make it with openssl", () => {
+    const made = createHmac("sha256", "the secret").update("accounts").digest("hex");
+    expect(valueOfKind("the secret", "accounts")).toBe(made);
+    expect(made).toBe("f0370e6621d0dbd761c95bd2b811b66a2e43db7d6d8eca1ef66a93683b2041df");
+  });
+
+  it("opens its own kind and no other, before, during and after a rotation, whatever the secrets are", () => {
+    const value = fc.string({ unit: "binary", minLength: 1 });
+    const kind = fc.constantFrom(...kinds);
+    fc.assert(
+      fc.property(value, value, kind, kind, (current, earlier, sentTo, of) => {
+        const rotating = { current, previous: { value: earlier, until } };
+        const ends = new Date(until);
+        expect(isAuthentic(valueOfKind(current, of), { current }, sentTo, before)).toBe(of === sentTo);
+        expect(isAuthentic(valueOfKind(current, of), rotating, sentTo, before)).toBe(of === sentTo);
+        expect(isAuthentic(valueOfKind(earlier, of), rotating, sentTo, before)).toBe(of === sentTo);
+        const isSame = current === earlier;
+        expect(isAuthentic(valueOfKind(earlier, of), rotating, sentTo, ends)).toBe(isSame && of === sentTo);
+      }),
+    );
+  });
+
+  it("of one secret is no secret from which another kind's value follows", () => {
+    for (const [of, to] of kinds.flatMap((each) => kinds.map((other) => [each, other] as const))) {
+      const derived = valueOfKind(valueOfKind("current-value", of), to);
+      expect(isAuthentic(derived, secret, to, before)).toBe(false);
+    }
+  });
+
+  it("is a header whatever the secret is: 64 digits", () => {
+    for (const of of kinds) expect(valueOfKind("\u0000é\n", of)).toMatch(/^[0-9a-f]{64}$/);
   });
 });
 
@@ -169,7 +210,8 @@ describe("the value to register", () => {
           propagationSecondsOf(cacheSeconds),
         );
         const known: WebhookSecret = seconds - readAgo < 0 ? { current: "previous-value" } : secret;
-        expect(isAuthentic(value, known, secondsLater(seconds))).toBe(true);
+        expect(isAuthentic(value, known, "users", secondsLater(seconds))).toBe(true);
+        expect(isAuthentic(valueOfKind(value, "users"), known, "users", secondsLater(seconds))).toBe(true);
       }),
     );
   });

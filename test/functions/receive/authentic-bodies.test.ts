@@ -1,5 +1,7 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { valueOfKind } from "../../../domain/core/webhook-secret.ts";
+import { webhookKinds } from "../../../domain/event/events.ts";
 import { identify } from "../../../domain/event/identify.ts";
 import { badInputs, rawOf } from "../support/bad-input.ts";
 import { account, call, goodSecret, receiverFixture, secretHeader } from "../support/receiver-fixture.ts";
@@ -81,6 +83,46 @@ describe("a webhook is refused with 401, and nothing of it is kept, where its se
     const answer = await call(receiverOf("accounts"), { headers });
     expect(answer).toMatchObject({ statusCode: 401, body: '{"message":"unauthorized"}' });
     await expectNothingKept();
+  });
+});
+
+describe("a webhook that carries the value of its kind", () => {
+  const signing = "signing-secret";
+  const body = Buffer.from(JSON.stringify(account));
+  const previous = { previous: "before", previousUntil: "2026-11-22T00:00:00Z" };
+  const signature = { "x-signature": createHmac("sha512", signing).update(body).digest("base64") };
+
+  test.each([
+    ["as the service sends it", { current: goodSecret }, goodSecret],
+    ["made of the secret before, in a rotation", { current: "next", ...previous }, "before"],
+    ["with a good signature", { current: goodSecret, signing }, goodSecret],
+  ])("opens its own path and no other, %s", async (_, secret, of) => {
+    for (const kind of webhookKinds) {
+      const receive = receiverOf(kind, { secret });
+      for (const sentTo of webhookKinds.filter((each) => each !== kind)) {
+        const headers = { [secretHeader]: valueOfKind(of, sentTo), ...signature };
+        expect(await call(receive, { body, headers })).toMatchObject({ statusCode: 401 });
+        await expectNothingKept();
+      }
+      const headers = { [secretHeader]: valueOfKind(of, kind), ...signature };
+      expect(await call(receive, { body, headers })).toMatchObject({ statusCode: 202 });
+      expect(await queued()).toMatchObject([{ kind, id: identify(kind, body) }]);
+    }
+  });
+
+  test("is refused when its secret's time is over, and so is the value of a secret that was revoked", async () => {
+    const over = { current: "next", previous: "before", previousUntil: "2026-11-21T12:00:00Z" };
+    const headers = { [secretHeader]: valueOfKind("before", "accounts") };
+    for (const secret of [over, { current: "next" }])
+      expect(await call(receiverOf("accounts", { secret }), { headers })).toMatchObject({ statusCode: 401 });
+    await expectNothingKept();
+  });
+
+  test("a program of the operator's own opens every path with the secret itself", async () => {
+    for (const kind of webhookKinds) {
+      expect(await call(receiverOf(kind), { body })).toMatchObject({ statusCode: 202 });
+      expect(await queued()).toHaveLength(1);
+    }
   });
 });
 

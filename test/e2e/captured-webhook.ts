@@ -1,0 +1,54 @@
+import { outputOf } from "@income-events/local-stack/outputs.ts";
+import { startTestProvider } from "@income-events/local-stack/provider.ts";
+import type { System } from "@income-events/local-stack/system.ts";
+
+/** Where a webhook of each kind is registered. */
+const paths = {
+  accounts: "/api/v0.3/webhooks/accounts",
+  "company-accounts": "/api/company/v0.5/webhooks/accounts",
+};
+
+export type CapturedKind = keyof typeof paths;
+
+/** Headers that belong to a connection or to one request. */
+const ofTheRequest = ["host", "connection", "content-length"];
+
+/**
+ * A webhook as the provider sends it, with all that was registered for its kind, taken where it arrives; the pipeline
+ * has not had it.
+ * @returns what sends it to the path of a kind, and answers the status
+ */
+export async function captureWebhook(
+  { sandbox, stack }: System,
+  kind: CapturedKind,
+  event: object,
+): Promise<(to: string) => Promise<number>> {
+  const registered = sandbox.webhook(kind);
+  const register = (webhook: unknown) =>
+    fetch(`${sandbox.baseUrl}${paths[kind]}`, {
+      method: "PUT",
+      headers: { authorization: `Bearer ${sandbox.token}`, "content-type": "application/json" },
+      body: JSON.stringify(webhook),
+    });
+  const recorder = await startTestProvider();
+  try {
+    recorder.answer = () => 202;
+    await register({ ...registered, url: recorder.url });
+    sandbox.fireEvent(kind, event);
+    await sandbox.waitUntilIdle();
+  } finally {
+    await register(registered);
+    await recorder.close();
+  }
+  const [request] = recorder.requests;
+  if (request === undefined) throw new Error(`no webhook of ${kind} was sent`);
+  const { method, body } = request;
+  const headers = Object.entries(request.headers).flatMap(([name, value]) =>
+    ofTheRequest.includes(name) ? [] : [[name, String(value)] as [string, string]],
+  );
+  return async (to) => {
+    const answer = await fetch(`${outputOf(stack, "WebhooksUrl")}/${to}`, { method, headers, body });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+}
