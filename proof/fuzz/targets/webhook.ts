@@ -1,6 +1,7 @@
 import { bodyText } from "../../../adapters/aws/body-text.ts";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import type { Receipt } from "../../../adapters/dynamodb/event-table.ts";
+import { valueOfKind } from "../../../domain/core/webhook-secret.ts";
 import { type Envelope, readEnvelope } from "../../../domain/event/envelope.ts";
 import { type WebhookKind, webhookKinds } from "../../../domain/event/events.ts";
 import { identify } from "../../../domain/event/identify.ts";
@@ -67,9 +68,10 @@ async function check(input: Uint8Array): Promise<void> {
   if (statusCode !== 202) {
     must(statusCode === 401 || statusCode === 413, `answered ${statusCode}`);
     must(sent.length === 0, "refused, and yet sent on");
-    must(headers["x-webhook-secret"] !== secret || raw.length > maxBodyBytes, "a right secret was refused");
+    must(!opens(kind, headers) || raw.length > maxBodyBytes, "a right secret was refused");
     return;
   }
+  must(opens(kind, headers), "a wrong secret, or another kind's, was let in");
   const [message] = sent;
   if (message === undefined || sent.length !== 1) throw new EventLost(`answered 202 and sent ${sent.length}`);
   const envelope = readEnvelope(message.body);
@@ -99,6 +101,11 @@ async function check(input: Uint8Array): Promise<void> {
   const [deadLetter] = dead;
   if (deadLetter !== undefined)
     must(deadLetter.body === message.body && Boolean(deadLetter.reason), "a dead letter is changed");
+}
+
+/** Whether a request may be let in: by the secret, or by the value of its own kind. */
+function opens(kind: WebhookKind, { "x-webhook-secret": given }: Request["headers"]): boolean {
+  return given === secret || given === valueOfKind(secret, kind);
 }
 
 /** What travels on is what came: its identity, the headers that the mapping reads, and the body. */
@@ -146,6 +153,9 @@ function same(left: unknown, right: unknown): boolean {
 
 const id = "0f8fad5b-d9cb-469f-a165-70867728950e";
 const authentic = `x-webhook-secret:${secret}`;
+const [ofAccounts, ofCompanyAccounts] = (["accounts", "company-accounts"] as const).map(
+  (kind) => `x-webhook-secret:${valueOfKind(secret, kind)}`,
+);
 
 export const target: Target = {
   promise:
@@ -156,6 +166,8 @@ export const target: Target = {
     choosing(4, `${authentic}\n\n{"event":"update_endpoint","account_id":"${id}","endpoint":"income"}`),
     choosing(7, `${authentic}\nx-event:%41\n\n{"event":"delete_account","company_account_id":"${id}"}`),
     choosing(2, "x-webhook-secret:wrong\n\n{}"),
+    choosing(2, `${ofAccounts}\n\n{"event":"connect_account","account_id":"${id}","connected":true}`),
+    choosing(2, `${ofCompanyAccounts}\n\n{"event":"connect_account","account_id":"${id}","connected":true}`),
   ],
   words: [authentic, "ce-id:", "x-event:", "link", "session", "connected", "__proto__", "\ufffe", "\u2028"],
   check,
