@@ -10,8 +10,8 @@ import { EngineWorld, withFuse, withoutGateway } from "./engine-world.ts";
 import { createErasureFixture, type ErasureFixture } from "./erasing.ts";
 import { historiesOf, withoutErasures } from "./erasure-histories.ts";
 
-/** Histories that are under way together: most of their time each waits for what is hidden or delayed. */
-const atOnce = 30;
+/** Histories that are under way together: while one waits for an engine, others go on. */
+const atOnce = 10;
 const mostHappenings = 12;
 
 /**

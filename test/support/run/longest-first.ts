@@ -11,6 +11,7 @@ const longest = [
   "test/functions/erase/erasure-law.test.ts",
   "test/functions/erase/erasure-law-on-engines.test.ts",
   "test/proof/erasure-law.test.ts",
+  "test/proof/erasure-law-further.test.ts",
   "test/proof/fuzz/run.test.ts",
   "test/tools/check.test.ts",
 ];
