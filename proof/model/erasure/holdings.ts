@@ -5,7 +5,7 @@ import { type Piece, placeOfItem } from "./world.ts";
 
 /**
  * The places of all that is somebody's: what has their mark in it, and what lies under their names. An event without the
- * mark may name two people, and lies with one of them.
+ * mark may name two people, and lies with one of them. A body that was no text lies in base64.
  */
 export function holdingsOf({ userId, accountId, mark }: Person, pieces: readonly Piece[]): readonly string[] {
   const subjects = [
@@ -18,6 +18,7 @@ export function holdingsOf({ userId, accountId, mark }: Person, pieces: readonly
   ]);
   const isTheirs = ({ place, text }: Piece) =>
     text.includes(mark) ||
+    (place.startsWith("object bodies/") && Buffer.from(text, "base64").includes(mark)) ||
     begins.some((begin) => place.startsWith(begin) && !place.startsWith(`${begin}${eventPrefix}`));
   return pieces
     .filter(isTheirs)
