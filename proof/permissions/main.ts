@@ -4,11 +4,13 @@
  * name, as `test/e2e/assembly.test.ts` shows.
  */
 import { spawnSync } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { z } from "zod";
+import { byCall, judge } from "./judge.ts";
+import { permissionsPage } from "./page.ts";
 
 const report = z.object({
   permissions: z.array(
@@ -16,29 +18,13 @@ const report = z.object({
   ),
 });
 
-/** What Lambda asks of a role when an event source is created, and no call needs: the runner then refuses the assembly. */
-const askedAtCreation =
-  /^(sqs:GetQueueAttributes|dynamodb:ListStreams|s3:ListBucket|s3:PutObject) on .*(Queue|\*$|failures)/;
+const page = join(import.meta.dirname, "../../docs/evidence/permissions.md");
 
-/** What the scenario can't bring about, why, and the test that does. */
-const usedElsewhere: readonly (readonly [RegExp, string])[] = [
-  [
-    /^RelayChanges\w* s3:DeleteObject on /,
-    "on expiry, which no engine brings about: test/functions/relay/relay-expiry.test.ts",
-  ],
-  [
-    /^ReconcileUsers\w* sqs:SendMessage on .*FetchWork/,
-    "for documents that are older than a run lasts: test/functions/reconcile/reconciler-lists.test.ts",
-  ],
-  [
-    /^ReadDocuments\w* dynamodb:(?:Query|BatchGetItem) on /,
-    "where a subscriber lists, while those of the scenario read by address: test/functions/read/reader.test.ts",
-  ],
-];
-
-new Command("npm run proof -- permissions")
+const { write } = new Command("npm run proof -- permissions")
   .description("Runs the scenario, and shows of each permission of each role whether a call needed it.")
-  .parse();
+  .option("--write", "record the result in docs/evidence/permissions.md, where all are needed", false)
+  .parse()
+  .opts<{ readonly write: boolean }>();
 
 const directory = await mkdtemp(join(tmpdir(), "permissions-"));
 try {
@@ -56,20 +42,17 @@ try {
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
   const text = await readFile(file, "utf8").catch(() => undefined);
   if (text === undefined) throw new Error(`the scenario did not come to its end:\n${stdout}${stderr}`);
-  const { permissions } = report.parse(JSON.parse(text));
-  const judged = permissions.map(({ role, action, resource, isNeeded }) => {
-    const name = `${action} on ${resource}`;
-    const ofRole = `${role.replace(/[0-9A-F]{8}$/, "")} ${name}`;
-    const [, why] = usedElsewhere.find(([pattern]) => pattern.test(ofRole)) ?? [];
-    const later = why === undefined ? "NOT NEEDED" : `needed ${why}`;
-    const verdict = isNeeded ? "needed" : askedAtCreation.test(name) ? "needed at creation" : later;
-    return { verdict, line: `${verdict}: ${ofRole}` };
-  });
-  const unneeded = judged.filter(({ verdict }) => verdict === "NOT NEEDED");
-  process.stdout.write(judged.map(({ line }) => `${line}\n`).join(""));
-  process.stdout.write(`${permissions.length} permissions, ${unneeded.length} not needed\n`);
+  const judged = judge(report.parse(JSON.parse(text)).permissions, "income-events-local");
+  const unneeded = judged.filter(({ need }) => need === undefined);
+  for (const { role, action, resource, need } of judged) {
+    const verdict = need === undefined ? "NOT NEEDED" : need === byCall ? "needed" : `needed for ${need}`;
+    process.stdout.write(`${verdict}: ${role} ${action} on ${resource}\n`);
+  }
+  process.stdout.write(`${judged.length} permissions, ${unneeded.length} not needed\n`);
   if (status !== 0) process.stdout.write(`The scenario failed besides:\n${stdout}${stderr}`);
-  process.exitCode = unneeded.length === 0 && status === 0 ? 0 : 1;
+  const isProven = unneeded.length === 0 && status === 0;
+  if (isProven && write) await writeFile(page, permissionsPage(judged));
+  process.exitCode = isProven ? 0 : 1;
 } finally {
   await rm(directory, { recursive: true, force: true });
 }

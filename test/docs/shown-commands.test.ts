@@ -115,7 +115,7 @@ const needsAws = [
   /^npx cdk (bootstrap|deploy|destroy|diff|rollback)\b/,
   /^aws [a-z0-9-]+ [a-z0-9-]+/,
   /^log=\$\(output \w+\)$/,
-  /^npm run proof -- permissions$/,
+  /^npm run proof -- permissions(?: --write)?$/,
 ];
 
 /** The helper with which guides read the outputs; it is run below. */

@@ -1,0 +1,63 @@
+/** A permission of a role, and whether some call of the scenario was allowed by it alone. */
+export type Permission = {
+  readonly role: string;
+  readonly action: string;
+  readonly resource: string;
+  readonly isNeeded: boolean;
+};
+
+/** Names without account and hashes: `UsersStore`, `OverflowBucket/data/*`. */
+export type Judged = {
+  readonly role: string;
+  readonly action: string;
+  readonly resource: string;
+  /** Why it stays; undefined: nothing needs it. */
+  readonly need: string | undefined;
+};
+
+export const byCall = "a call of the scenario";
+
+/** What Lambda asks of a role when an event source is created, and no call needs: the runner then refuses the assembly. */
+const askedAtCreation =
+  /^(sqs:GetQueueAttributes|dynamodb:ListStreams|s3:ListBucket|s3:PutObject) .*(Queue|\*$|failures)/;
+
+/** What the scenario can't bring about, why, and the test that does. */
+const usedElsewhere: readonly (readonly [RegExp, string])[] = [
+  [
+    /^RelayChanges s3:DeleteObject /,
+    "the expiry of a document, which no engine brings about: `test/functions/relay/relay-expiry.test.ts`",
+  ],
+  [
+    /^ReconcileUsers sqs:SendMessage FetchWork/,
+    "documents that are older than a run lasts: `test/functions/reconcile/reconciler-lists.test.ts`",
+  ],
+  [
+    /^ReadDocuments dynamodb:(?:Query|BatchGetItem) /,
+    "a subscriber that lists; those of the scenario read by address: `test/functions/read/reader.test.ts`",
+  ],
+];
+
+/** @param stack whose name the resources' names begin with */
+export function judge(permissions: readonly Permission[], stack: string): readonly Judged[] {
+  return permissions.map((permission) => {
+    const role = permission.role.replace(/Function[0-9A-F]{8}$/, "");
+    const resource = withoutHash(permission.resource, stack);
+    return { role, action: permission.action, resource, need: needOf(permission, role, resource) };
+  });
+}
+
+function needOf({ action, isNeeded }: Permission, role: string, resource: string): string | undefined {
+  if (isNeeded) return byCall;
+  if (askedAtCreation.test(`${action} ${resource}`)) return "the creation of its event source";
+  return usedElsewhere.find(([pattern]) => pattern.test(`${role} ${action} ${resource}`))?.[1];
+}
+
+/** The logical id of a resource, and what of it: an ARN without account, kind, stack and the hashes that CDK appends. */
+function withoutHash(arn: string, stack: string): string {
+  return arn
+    .replace(/^arn:aws:[^:]*:[^:]*:[^:]*:/, "")
+    .replace(/^(?:table\/|function:|log-group:|secret:)/, "")
+    .replace(`${stack}-`, "")
+    .replace(/[0-9A-Fa-f]{8}(?:-[0-9A-Za-z]{6})?(?=$|[./:])/, "")
+    .replace(/\/stream\/.*$/, "/stream/*");
+}
