@@ -46,7 +46,11 @@ describe("a refresh", () => {
     "whose new token is malformed discards it untried, and the next run is not held up: %j",
     async (malformed) => {
       fixture.onRefresh = () => ({ json: { token: malformed } });
+      const writes = () => fixture.system.calls().get("test secretsmanager:PutSecretValue") ?? 0;
+      const before = writes();
       expect(await refresherOf()()).toEqual({ outcome: "discarded" });
+      // It was never proposed: not even for a moment is there a pending version.
+      expect(writes()).toBe(before);
       expect(codes()).toEqual(["TOKEN_DISCARDED"]);
       expect(calls()).toEqual([`/refresh Bearer ${old}`]);
       expect(await fixture.secret.pending()).toBeUndefined();
@@ -54,6 +58,7 @@ describe("a refresh", () => {
       fixture.onRefresh = () => ({ json: { token: "newer" } });
       await refresherOf()();
       expect(await currentToken()).toBe("newer");
+      expect(writes()).toBeGreaterThan(before);
     },
   );
 
