@@ -93,6 +93,7 @@ const runByTests: readonly RunBy[] = [
   ["npm run proof -- cost", ["test/proof/records.test.ts"], "proof/cost"],
   ["npm run docs -- --operating", ["test/tools/operating.test.ts"], "tools/operating"],
   ["npm run docs", ["test/docs/events.test.ts"], "writeDocuments("],
+  ["node tools/upgrades/main.ts", ["test/lib/baseline.test.ts"], "tools/upgrades/main.ts"],
   ["npm run check -- baseline", ["test/lib/baseline.test.ts"], "baseline"],
   ["npm run check", ["test/tools/check.test.ts"], "npm run check"],
   ["npm run synth", ["test/tools/check.test.ts"], '"synth"'],

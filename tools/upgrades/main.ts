@@ -1,0 +1,23 @@
+/** Records the templates of the version that is released; each later one is compared with them. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { z } from "zod";
+import { printRelease, recordRelease } from "./release.ts";
+
+const repository = join(import.meta.dirname, "../..");
+const { values } = parseArgs({
+  options: { to: { type: "string", default: join(repository, "test/lib/releases") } },
+});
+const manifest = readFileSync(join(repository, "package.json"), "utf8");
+const { version } = z.object({ version: z.string() }).parse(JSON.parse(manifest));
+const file = join(values.to, `${version}.json`);
+if (existsSync(file)) {
+  process.stderr.write(
+    `${file} is there: what is released stays as it was. Raise the version in package.json first.\n`,
+  );
+  process.exitCode = 1;
+} else {
+  writeFileSync(file, printRelease(recordRelease(version)));
+  process.stdout.write(`${file} holds the templates of ${version}.\n`);
+}

@@ -1,0 +1,168 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { diffTemplate, ResourceImpact } from "@aws-cdk/cloudformation-diff";
+import { z } from "zod";
+import { type StageToRecord, stagesToRecord, synthesizeStage } from "./recorded-stages.ts";
+
+const record = z.record(z.string(), z.unknown());
+const resource = z.object({
+  Type: z.string(),
+  Properties: record.optional(),
+  DeletionPolicy: z.string().optional(),
+  UpdateReplacePolicy: z.string().optional(),
+});
+const parts = z.object({
+  Parameters: z.record(z.string(), record).default({}),
+  /** What CDK asks of its bootstrap. */
+  Rules: record.default({}),
+  Resources: z.record(z.string(), resource),
+});
+const template = parts.extend({ Outputs: z.record(z.string(), z.object({ Value: z.unknown() })) });
+/** Of an output's value what it refers to: the rest follows from settings. */
+const summary = parts.extend({
+  types: z.array(z.string()),
+  Outputs: z.record(z.string(), z.array(z.string())),
+});
+const release = z.object({
+  version: z.string(),
+  stages: z.array(
+    z.object({ name: z.string(), inAnApp: z.boolean(), settings: z.unknown(), template: summary }),
+  ),
+});
+
+/** What an upgrade can take away from whoever has a stage: part of a template, and the types of all that it makes. */
+export type Summary = z.output<typeof summary>;
+/** A version's templates, as they were when it was released. */
+export type Release = z.output<typeof release>;
+
+/** What holds data, or is an address that others hold: it is never renamed, removed or replaced. */
+export const neverReplaced: ReadonlySet<string> = new Set([
+  "AWS::ApiGatewayV2::Api",
+  "AWS::DynamoDB::Table",
+  "AWS::Lambda::Url",
+  "AWS::S3::Bucket",
+  "AWS::SecretsManager::Secret",
+  "AWS::SQS::Queue",
+]);
+
+/** What is recorded with all properties; of the rest those whose change replaces it. */
+const recordedWhole: ReadonlySet<string> = new Set([
+  ...neverReplaced,
+  "AWS::ApiGatewayV2::DomainName",
+  "AWS::ApiGatewayV2::Route",
+  "AWS::ApiGatewayV2::Stage",
+  "AWS::Logs::LogGroup",
+  "AWS::SNS::Subscription",
+  "AWS::SNS::Topic",
+]);
+
+/** What nobody outside of a stack refers to: that it is another one is not seen. */
+const unseen: ReadonlySet<string> = new Set([
+  "AWS::ApiGatewayV2::ApiMapping",
+  "AWS::ApiGatewayV2::Integration",
+  "AWS::Lambda::EventInvokeConfig",
+  "AWS::Lambda::EventSourceMapping",
+  "AWS::Lambda::Permission",
+  "AWS::Logs::MetricFilter",
+  "AWS::S3::BucketPolicy",
+  "AWS::SNS::TopicPolicy",
+  "AWS::SQS::QueuePolicy",
+]);
+
+/** The part of a stage's template that a release is held to. @throws SettingsError where its settings are refused */
+export function summarize(stage: StageToRecord): Summary {
+  const outdir = mkdtempSync(join(tmpdir(), "recorded stage "));
+  try {
+    return summaryOf(template.parse(synthesizeStage(stage, outdir)));
+  } finally {
+    rmSync(outdir, { recursive: true });
+  }
+}
+
+function summaryOf(whole: z.output<typeof template>): Summary {
+  const replacing = replacingProperties(whole.Resources);
+  const seen = Object.entries(whole.Resources).filter(([, { Type }]) => !unseen.has(Type));
+  return {
+    Parameters: mapValues(whole.Parameters, ({ Description: _, ConstraintDescription: __, ...rest }) => rest),
+    Rules: whole.Rules,
+    Outputs: mapValues(whole.Outputs, ({ Value }) => referencesOf(Value)),
+    types: [...new Set(Object.values(whole.Resources).map(({ Type }) => Type))].sort(),
+    Resources: Object.fromEntries(
+      seen.map(([id, { Properties = {}, ...rest }]) => {
+        const names = Object.keys(Properties).filter(
+          (name) =>
+            replacing.has(`${id}.${name}`) || (name !== "Description" && recordedWhole.has(rest.Type)),
+        );
+        return [
+          id,
+          { ...rest, Properties: Object.fromEntries(names.map((name) => [name, Properties[name]])) },
+        ];
+      }),
+    ),
+  };
+}
+
+function mapValues<T, U>(entries: Readonly<Record<string, T>>, map: (value: T) => U): Record<string, U> {
+  return Object.fromEntries(Object.entries(entries).map(([key, value]) => [key, map(value)]));
+}
+
+/** The resources and parameters of a template that a value names, each once, with the attribute that it takes. */
+function referencesOf(value: unknown): string[] {
+  const found = JSON.stringify(value).matchAll(
+    /\{"(?:Ref":"([^"]+)"|Fn::GetAtt":\["([^"]+)","([^"]+)"\])\}/g,
+  );
+  return [...new Set([...found].map((names) => names.slice(1).filter(Boolean).join(".")))].sort();
+}
+
+/** Those whose change replaces a resource, by its id and their name: each is changed, and CDK's own comparison is asked. */
+function replacingProperties(resources: z.output<typeof template>["Resources"]): ReadonlySet<string> {
+  const changed = Object.entries(resources).map(([id, { Properties = {}, ...rest }]) => {
+    const others = Object.keys(Properties).map((name) => [name, "another value"]);
+    return [id, { ...rest, Properties: Object.fromEntries(others) }];
+  });
+  const found = new Set<string>();
+  const { resources: differences } = diffTemplate(
+    { Resources: resources },
+    { Resources: Object.fromEntries(changed) },
+  );
+  differences.forEachDifference((id, { propertyUpdates }) => {
+    for (const [name, { changeImpact }] of Object.entries(propertyUpdates))
+      if (isReplaced(changeImpact)) found.add(`${id}.${name}`);
+  });
+  return found;
+}
+
+export function isReplaced(impact: ResourceImpact | undefined): boolean {
+  return impact === ResourceImpact.WILL_REPLACE || impact === ResourceImpact.MAY_REPLACE;
+}
+
+export function recordRelease(version: string): Release {
+  return { version, stages: stagesToRecord.map((stage) => ({ ...stage, template: summarize(stage) })) };
+}
+
+/** @returns the recorded releases, the oldest first */
+export function readReleases(folder: string): readonly Release[] {
+  const files = readdirSync(folder).filter((name) => name.endsWith(".json"));
+  return files
+    .sort((one, other) => one.localeCompare(other, "en", { numeric: true }))
+    .map((name) => release.parse(JSON.parse(readFileSync(join(folder, name), "utf8"))));
+}
+
+/** A line for each resource and output, so that two releases can be compared by eye. */
+export function printRelease({ version, stages }: Release): string {
+  const lines = (name: string, entries: object) => {
+    const each = Object.entries(entries).map(
+      ([key, value]) => `${JSON.stringify(key)}: ${JSON.stringify(value)}`,
+    );
+    return `"${name}": {\n${each.join(",\n")}\n}`;
+  };
+  const stage = ({ template: { types, ...parts }, ...about }: Release["stages"][number]) => {
+    const named = Object.entries(about).map(
+      ([key, value]) => `${JSON.stringify(key)}: ${JSON.stringify(value)}`,
+    );
+    const sections = Object.entries(parts).map(([name, entries]) => lines(name, entries));
+    return `{\n${named.join(",\n")},\n"template": {\n${[`"types": ${JSON.stringify(types)}`, ...sections].join(",\n")}\n}\n}`;
+  };
+  return `{\n"version": ${JSON.stringify(version)},\n"stages": [\n${stages.map(stage).join(",\n")}\n]\n}\n`;
+}
