@@ -35,6 +35,12 @@ export function addDev(program: Command): void {
 
 /** @returns its exit code */
 async function run(args: readonly string[]): Promise<number> {
+  if (process.versions.pnp !== undefined) {
+    throw new CommandError(
+      "failed",
+      "dev does not run under yarn's Plug'n'Play. Write `nodeLinker: node-modules` in .yarnrc.yml, and run: yarn install",
+    );
+  }
   const start = startOfLocalStack();
   if (Number(process.versions.node.split(".")[0]) < oldestNode) {
     throw new CommandError(

@@ -94,7 +94,7 @@ const runByTests: readonly RunBy[] = [
   ["npm run docs -- --operating", ["test/tools/operating.test.ts"], "tools/operating"],
   ["npm run docs", ["test/docs/events.test.ts"], "writeDocuments("],
   ["node tools/upgrades/main.ts", ["test/lib/baseline.test.ts"], "tools/upgrades/main.ts"],
-  ["npm run check -- baseline", ["test/lib/baseline.test.ts"], "baseline"],
+  ["npm run check -- baseline", ["test/lib/baseline.test.ts"], "resources that hold data"],
   ["npm run check", ["test/tools/check.test.ts"], "npm run check"],
   ["npm run synth", ["test/tools/check.test.ts"], '"synth"'],
 ];

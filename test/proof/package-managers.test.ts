@@ -1,10 +1,11 @@
 import { cpSync, existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { notesOfInstalls } from "@income-events/local-stack/synthesis/inputs.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { filesIn } from "../../cli/init/package-files.ts";
 import { writeApp } from "../../cli/init/write-app.ts";
-import { run, type Source, startSource } from "../../proof/first-event/installed-app.ts";
+import { freePorts, run, type Source, start, startSource } from "../../proof/first-event/installed-app.ts";
 
 const repository = join(import.meta.dirname, "../..");
 const template = join(repository, "examples/minimal");
@@ -35,6 +36,7 @@ const yarn = (linker: string): Manager => ({
 describe("an app that another package manager than npm installs, below a path with spaces", () => {
   let folder: string;
   let source: Source;
+  const apps = new Map<string, Awaited<ReturnType<typeof installed>>>();
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "somebody's other folder "));
     source = await startSource(folder);
@@ -51,9 +53,13 @@ describe("an app that another package manager than npm installs, below a path wi
     // Yarn looks for the project's root.
     writeFileSync(join(app, "yarn.lock"), "");
     const within = { env: { ...source.env, ...env, ...stores(folder, source.registry.url) } };
-    const start = (...words: readonly string[]) => run(within, app, [process.execPath, program, ...words]);
-    await start(...install);
-    return { app, exec: (...words: readonly string[]) => start(...exec, ...words) };
+    const ofManager = (words: readonly string[]) => [process.execPath, program, ...words];
+    await run(within, app, ofManager(install));
+    return {
+      app,
+      exec: (...words: readonly string[]) => run(within, app, ofManager([...exec, ...words])),
+      dev: () => start(within, app, ofManager(["run", "dev", "--users", "1", ...freePorts])),
+    };
   };
   const synthesize = async ({ app, exec }: Awaited<ReturnType<typeof installed>>) => {
     // The template's checks are those of npm's app.
@@ -72,15 +78,24 @@ describe("an app that another package manager than npm installs, below a path wi
     const one = await installed(name, manager);
     await one.exec("tsc");
     await synthesize(one);
+    // dev looks there whether another version was installed.
+    expect(notesOfInstalls.filter((file) => existsSync(join(one.app, file)))).toHaveLength(1);
     // Nothing of a package's own is where only hoisting would put it.
     if (name === "pnpm") expect(existsSync(join(one.app, "node_modules/croner"))).toBe(false);
+    apps.set(name, one);
   });
 
-  it("is synthesized and has its commands under yarn's Plug'n'Play, which the compiler of types can't read", async () => {
+  it.each(["pnpm", "yarn-4"])("is run by dev, which brings its subscriber an event: %s", async (name) => {
+    await using running = apps.get(name)?.dev();
+    expect(await running?.printed(/^billing \| user\.created/)).toBeDefined();
+  });
+
+  it("is synthesized and has its commands under Plug'n'Play, where the compiler and dev say no", async () => {
     const one = await installed("plug-and-play", yarn("pnp"));
     expect(existsSync(join(one.app, "node_modules"))).toBe(false);
     await synthesize(one);
     await expect(one.exec("tsc")).rejects.toThrow();
+    await expect(one.exec("income-events", "dev")).rejects.toThrow("nodeLinker: node-modules");
   });
 });
 

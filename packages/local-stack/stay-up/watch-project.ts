@@ -1,6 +1,6 @@
 import { existsSync, type FSWatcher, watch } from "node:fs";
 import { dirname, join } from "node:path";
-import { digestOfInputs, filesOf } from "../synthesis/inputs.ts";
+import { digestOfInputs, filesOf, notesOfInstalls } from "../synthesis/inputs.ts";
 import type { Project } from "../synthesis/project.ts";
 
 /** Editors write a file in several steps. */
@@ -28,10 +28,8 @@ export function watchProject(project: Project): ProjectWatch {
     waiting = undefined;
   };
   const follow = () => {
-    const files = filesOf(project).map((file) => dirname(file));
-    const folders = new Set(
-      [".", "node_modules", ...named, ...files].map((each) => join(project.directory, each)),
-    );
+    const files = [...filesOf(project), ...notesOfInstalls].map((file) => dirname(file));
+    const folders = new Set([".", ...named, ...files].map((each) => join(project.directory, each)));
     for (const folder of folders) {
       if (watchers.has(folder) || !existsSync(folder)) continue;
       const watcher = watch(folder, () => {

@@ -3,8 +3,13 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Project } from "./project.ts";
 
-/** What npm writes of what it has installed; what somebody changes in there by hand is not seen. */
-const installed = "node_modules/.package-lock.json";
+/** What npm, pnpm, yarn 1 and later yarns write of what they have installed; what somebody changes in there by hand is not seen. */
+export const notesOfInstalls: readonly string[] = [
+  "node_modules/.package-lock.json",
+  "node_modules/.pnpm/lock.yaml",
+  "node_modules/.yarn-integrity",
+  "node_modules/.yarn-state.yml",
+];
 
 /**
  * Of everything that an assembly is made of: the files that `cdk.json` names under `watch`, those that are given, the
@@ -21,7 +26,10 @@ export function digestOfInputs(
     hash.update(`${name}\n${Buffer.byteLength(contents)}\n`).update(contents);
   add("versions", JSON.stringify([process.version, process.platform, process.arch]));
   add("context", JSON.stringify(given));
-  const known = [...filesOf(project), "cdk.json", installed].map((name) => [name, join(directory, name)]);
+  const known = [...filesOf(project), "cdk.json", ...notesOfInstalls].map((name) => [
+    name,
+    join(directory, name),
+  ]);
   for (const [name = "", path = ""] of [...known, ...files.map((file) => ["given", file])]) {
     if (existsSync(path)) add(name, readFileSync(path));
   }

@@ -11,7 +11,7 @@ describe("the watch of a project", () => {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "watched "));
     mkdirSync(join(folder, "stages"));
-    mkdirSync(join(folder, "node_modules"));
+    mkdirSync(join(folder, "node_modules/.pnpm"), { recursive: true });
     write("cdk.json", JSON.stringify({ app: "node app.js", watch: { include: ["app.js", "stages/**"] } }));
     write("app.js", "one");
   });
@@ -21,6 +21,9 @@ describe("the watch of a project", () => {
     ["a file that cdk.json names", "app.js"],
     ["a new file of a folder that it names", "stages/local.json"],
     ["what npm has installed", "node_modules/.package-lock.json"],
+    ["what pnpm has installed", "node_modules/.pnpm/lock.yaml"],
+    ["what yarn 1 has installed", "node_modules/.yarn-integrity"],
+    ["what a later yarn has installed", "node_modules/.yarn-state.yml"],
   ])("sees another content of %s", async (_, name) => {
     using watching = watchProject(readProject(folder));
     const changed = watching.changed();
