@@ -80,9 +80,10 @@ function nameOf(path: string): string {
 function linesOf({ name, path, schema }: Interface): readonly string[] {
   const members = Object.entries(schema.properties ?? {}).flatMap(([key, part]) => {
     const own = path === "" ? key : `${path}.${key}`;
-    const optional = schema.required?.includes(key) ? "" : "?";
+    const optional = schema.required?.includes(key) !== true;
     const property = /^[A-Za-z]\w*$/.test(key) ? key : JSON.stringify(key);
-    return [...docOf(own, part), ...member(`  readonly ${property}${optional}: `, typeOf(own, part))];
+    const begin = `  readonly ${property}${optional ? "?" : ""}: `;
+    return [...docOf(own, part, optional), ...member(begin, typeOf(own, part))];
   });
   return [`/** ${titleOf(path)} */`, `export interface ${name} {`, ...members, "}"];
 }
@@ -94,18 +95,26 @@ function titleOf(path: string): string {
   return `The settings \`${path}.*\`.`;
 }
 
-function docOf(path: string, part: Schema): readonly string[] {
-  const known = isGroup(part)
-    ? undefined
-    : descriptions().get(path.replace(/^mapping\.[a-z-]+\./, "mapping.<kind>."));
-  const limits = limitsOf(part);
-  const given = part.default === undefined || isGroup(part) ? undefined : JSON.stringify(part.default);
-  const text = [known, limits].filter((each) => each !== undefined).join(". ");
-  if (text === "" && given === undefined) return [];
-  if (given === undefined) return [`  /** ${sentence(text)} */`];
-  return text === ""
-    ? [`  /** @default ${given} */`]
-    : ["  /**", `   * ${sentence(text)}`, `   * @default ${given}`, "   */"];
+function docOf(path: string, part: Schema, optional: boolean): readonly string[] {
+  if (isGroup(part)) return [`  /** ${titleOf(path)} */`];
+  const known = descriptions().get(path.replace(/^mapping\.[a-z-]+\./, "mapping.<kind>."));
+  const does = path === "subscribers" ? titleOf(path) : known?.does;
+  const text = [does, limitsOf(part)].filter((each) => each !== undefined).join(". ");
+  const written = part.default === undefined ? `- ${unsetOf(path, known)}` : JSON.stringify(part.default);
+  const lines = [
+    ...(text === "" ? [] : [sentence(text)]),
+    ...(optional || part.default !== undefined ? [`@default ${written}`] : []),
+  ];
+  const [only = "", ...more] = lines;
+  return more.length === 0
+    ? [`  /** ${only} */`]
+    : ["  /**", ...lines.map((line) => `   * ${line}`), "   */"];
+}
+
+function unsetOf(path: string, known: Description | undefined): string {
+  if (path.startsWith("mapping.")) return "as the provider documents it";
+  const text = known?.byDefault ?? "";
+  return text === "" || text === "unset" ? "not set" : text;
 }
 
 function isGroup(part: Schema): boolean {
@@ -160,21 +169,26 @@ function inlineType(path: string, part: Schema): readonly string[] {
   return ["unknown"];
 }
 
-let read: ReadonlyMap<string, string> | undefined;
+type Description = { readonly byDefault: string; readonly does: string };
+
+let read: ReadonlyMap<string, Description> | undefined;
 
 /** What the page of the settings says about each, by its whole name. */
-function descriptions(): ReadonlyMap<string, string> {
+function descriptions(): ReadonlyMap<string, Description> {
   read ??= new Map(
     readFileSync(page, "utf8")
       .split("\n")
       .filter((line) => line.startsWith("| `"))
       .flatMap((line) => {
         const cells = line.replaceAll("\\|", "\u0000").split("|").slice(1, -1);
-        const text = (cells.at(-1) ?? "")
-          .replaceAll("\u0000", "|")
-          .trim()
-          .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1");
-        return namesIn(cells[0] ?? "").map((name) => [name, text] as const);
+        const texts = cells.map((cell) =>
+          cell
+            .replaceAll("\u0000", "|")
+            .trim()
+            .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1"),
+        );
+        const [byDefault = "", does = ""] = texts.length === 2 ? ["", texts[1]] : texts.slice(-2);
+        return namesIn(cells[0] ?? "").map((name) => [name, { byDefault, does }] as const);
       }),
   );
   return read;

@@ -2,15 +2,25 @@
 
 /** The settings `functions.*`. */
 export interface FunctionsProps {
+  /** The settings `functions.receive.*`. */
   readonly receive?: FunctionsReceiveProps;
+  /** The settings `functions.store.*`. */
   readonly store?: FunctionsStoreProps;
+  /** The settings `functions.relay.*`. */
   readonly relay?: FunctionsRelayProps;
+  /** The settings `functions.fetch.*`. */
   readonly fetch?: FunctionsFetchProps;
+  /** The settings `functions.read.*`. */
   readonly read?: FunctionsReadProps;
+  /** The settings `functions.refresh.*`. */
   readonly refresh?: FunctionsRefreshProps;
+  /** The settings `functions.register.*`. */
   readonly register?: FunctionsRegisterProps;
+  /** The settings `functions.reconcile.*`. */
   readonly reconcile?: FunctionsReconcileProps;
+  /** The settings `functions.archive.*`. */
   readonly archive?: FunctionsArchiveProps;
+  /** The settings `functions.erase.*`. */
   readonly erase?: FunctionsEraseProps;
 }
 
@@ -26,7 +36,10 @@ export interface FunctionsReceiveProps {
    * @default 10
    */
   readonly timeoutSeconds?: number;
-  /** So many environments are kept for each of the four receivers, and it gets no more; beyond it the provider is answered 503 and sends again. From 1 to 100000. */
+  /**
+   * So many environments are kept for each of the four receivers, and it gets no more; beyond it the provider is answered 503 and sends again. From 1 to 100000.
+   * @default - none
+   */
   readonly reservedConcurrency?: number;
 }
 

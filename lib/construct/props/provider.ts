@@ -2,17 +2,25 @@
 
 /** The settings `provider.*`. */
 export interface ProviderProps {
-  /** @default "sandbox" */
+  /**
+   * The environment of the provider that the stage uses: `sandbox` or `production`.
+   * @default "sandbox"
+   */
   readonly environment?: "sandbox" | "production";
+  /** The settings `provider.baseUrls.*`. */
   readonly baseUrls?: ProviderBaseUrlsProps;
+  /** The settings `provider.versions.*`. */
   readonly versions?: ProviderVersionsProps;
+  /** The settings `provider.paths.*`. */
   readonly paths?: ProviderPathsProps;
   /**
    * Never more calls in any minute, of all functions together; at least 3. From 3 to 1000000.
    * @default 1000
    */
   readonly requestsPerMinute?: number;
+  /** The settings `provider.breaker.*`. */
   readonly breaker?: ProviderBreakerProps;
+  /** The settings `provider.timeouts.*`. */
   readonly timeouts?: ProviderTimeoutsProps;
   /**
    * A larger answer is cut off and its task given up; raise `functions.fetch.memoryMb` (1024) with it. From 1024 to 104857600.
@@ -24,6 +32,7 @@ export interface ProviderProps {
    * @default 104857600
    */
   readonly maxDataBytes?: number;
+  /** The settings `provider.paging.*`. */
   readonly paging?: ProviderPagingProps;
   /**
    * True where the provider answers from this machine or a private network.
@@ -34,64 +43,137 @@ export interface ProviderProps {
 
 /** The settings `provider.baseUrls.*`. */
 export interface ProviderBaseUrlsProps {
-  /** @default "https://sandbox.income-data.example" */
+  /**
+   * The base address of each environment: https://host, its host in lower case, without query or a slash at its end.
+   * @default "https://sandbox.income-data.example"
+   */
   readonly sandbox?: string;
-  /** @default "https://income-data.example" */
+  /**
+   * The base address of each environment: https://host, its host in lower case, without query or a slash at its end.
+   * @default "https://income-data.example"
+   */
   readonly production?: string;
 }
 
 /** The settings `provider.versions.*`. */
 export interface ProviderVersionsProps {
-  /** @default "v0.4" */
+  /**
+   * The version in these paths: in general, of the webhooks, of the company API.
+   * @default "v0.4"
+   */
   readonly api?: string;
   /**
    * The version in the path of the refresh: `v0.4` or `v0.3`.
    * @default "v0.4"
    */
   readonly refresh?: "v0.4" | "v0.3";
-  /** @default "v0.3" */
+  /**
+   * The version in these paths: in general, of the webhooks, of the company API.
+   * @default "v0.3"
+   */
   readonly webhooks?: string;
-  /** @default "v0.5" */
+  /**
+   * The version in these paths: in general, of the webhooks, of the company API.
+   * @default "v0.5"
+   */
   readonly company?: string;
 }
 
 /** The settings `provider.paths.*`. */
 export interface ProviderPathsProps {
+  /** The settings `provider.paths.start.*`. */
   readonly start?: ProviderPathsStartProps;
-  /** Reads an endpoint's data. */
+  /**
+   * Reads an endpoint's data.
+   * @default - `/api/<version>/accounts/{account_id}/{endpoint}`, `…/company-accounts/…`
+   */
   readonly read?: string;
-  /** Reads an endpoint's data. */
+  /**
+   * Reads an endpoint's data.
+   * @default - `/api/<version>/accounts/{account_id}/{endpoint}`, `…/company-accounts/…`
+   */
   readonly readCompany?: string;
-  /** Reads data by the dates that its event tells, each range as a document of its own; unset: as a whole. */
+  /**
+   * Reads data by the dates that its event tells, each range as a document of its own; unset: as a whole.
+   * @default - not set
+   */
   readonly readRange?: string;
-  /** Reads data by the dates that its event tells, each range as a document of its own; unset: as a whole. */
+  /**
+   * Reads data by the dates that its event tells, each range as a document of its own; unset: as a whole.
+   * @default - not set
+   */
   readonly readCompanyRange?: string;
-  /** Asks for a state. */
+  /**
+   * Asks for a state.
+   * @default - as `read`, without endpoint; none of a user
+   */
   readonly account?: string;
-  /** Asks for a state. */
+  /**
+   * Asks for a state.
+   * @default - as `read`, without endpoint; none of a user
+   */
   readonly companyAccount?: string;
-  /** Asks for a state. */
+  /**
+   * Asks for a state.
+   * @default - as `read`, without endpoint; none of a user
+   */
   readonly user?: string;
+  /**
+   * Lists the users.
+   * @default - `/api/<version>/users`
+   */
   readonly users?: string;
-  /** The list of a user's accounts, with `{user_id}`; unset: accounts are not compared. */
+  /**
+   * The list of a user's accounts, with `{user_id}`; unset: accounts are not compared.
+   * @default - not set
+   */
   readonly userAccounts?: string;
+  /**
+   * Gives a new token.
+   * @default - `/api/<version>/token/refresh`
+   */
   readonly refresh?: string;
+  /** The settings `provider.paths.webhooks.*`. */
   readonly webhooks?: ProviderPathsWebhooksProps;
+  /**
+   * Registers the webhook for company accounts.
+   * @default - `/api/company/<version>/webhooks/accounts`
+   */
   readonly companyWebhooks?: string;
 }
 
 /** The settings `provider.paths.start.*`. */
 export interface ProviderPathsStartProps {
-  /** @default "POST" */
+  /**
+   * Of the call that starts a fetch: GET, POST or PUT.
+   * @default "POST"
+   */
   readonly method?: "GET" | "POST" | "PUT";
+  /** Of that call: a path with `{account_id}`; any JSON, in which `{account_id}` and `{endpoints}` are filled in. */
   readonly path: string;
+  /**
+   * Of that call: a path with `{account_id}`; any JSON, in which `{account_id}` and `{endpoints}` are filled in.
+   * @default - not set
+   */
   readonly body?: unknown;
 }
 
 /** The settings `provider.paths.webhooks.*`. */
 export interface ProviderPathsWebhooksProps {
+  /**
+   * Registers the webhook of a kind.
+   * @default - `/api/<version>/webhooks/<kind>`
+   */
   readonly users?: string;
+  /**
+   * Registers the webhook of a kind.
+   * @default - `/api/<version>/webhooks/<kind>`
+   */
   readonly accounts?: string;
+  /**
+   * Registers the webhook of a kind.
+   * @default - `/api/<version>/webhooks/<kind>`
+   */
   readonly endpoints?: string;
 }
 
@@ -150,8 +232,12 @@ export interface ProviderPagingProps {
    * @default "next"
    */
   readonly next?: string;
-  /** The query parameter for the cursor or the page's number. */
+  /**
+   * The query parameter for the cursor or the page's number.
+   * @default - cursor, or page
+   */
   readonly parameter?: string;
+  /** The settings `provider.paging.pageSize.*`. */
   readonly pageSize?: ProviderPagingPageSizeProps;
   /**
    * A longer list goes to the dead-letter queue. From 1 to 100000.
@@ -162,8 +248,11 @@ export interface ProviderPagingProps {
 
 /** The settings `provider.paging.pageSize.*`. */
 export interface ProviderPagingPageSizeProps {
-  /** @default "limit" */
+  /**
+   * The query parameter of a page's size.
+   * @default "limit"
+   */
   readonly parameter?: string;
-  /** From 1 to 100000. */
+  /** The size that is asked for, in items. From 1 to 100000. */
   readonly items: number;
 }

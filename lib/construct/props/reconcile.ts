@@ -22,13 +22,18 @@ export interface ReconcileProps {
    * @default 30
    */
   readonly rereadAfterDays?: number;
+  /** The settings `reconcile.users.*`. */
   readonly users?: ReconcileUsersProps;
+  /** The settings `reconcile.accounts.*`. */
   readonly accounts?: ReconcileAccountsProps;
 }
 
 /** The settings `reconcile.users.*`. */
 export interface ReconcileUsersProps {
-  /** Where an answer has the list, if it is no bare one. */
+  /**
+   * Where an answer has the list, if it is no bare one.
+   * @default - `provider.paging.items`
+   */
   readonly items?: string;
   /**
    * JMESPath on a listed user.
@@ -44,6 +49,10 @@ export interface ReconcileUsersProps {
 
 /** The settings `reconcile.accounts.*`. */
 export interface ReconcileAccountsProps {
+  /**
+   * Where an answer has the list, if it is no bare one.
+   * @default - `provider.paging.items`
+   */
   readonly items?: string;
   /**
    * JMESPath on a listed account.

@@ -9,41 +9,64 @@ import type { WebhooksProps } from "./webhooks.ts";
 export interface SettingsProps {
   /** True: data outlives the stack, which is protected; false: the stack can be removed with all that it holds. */
   readonly production: boolean;
+  /** The settings `provider.*`. */
   readonly provider?: ProviderProps;
   /**
    * The endpoints that are started, or read, when an account connects.
    * @default ["profile","income","employment","activity","assets","banking-info","bonuses","documents","performance","transactions","trips","vehicles","wallet"]
    */
   readonly startEndpoints?: readonly string[];
+  /** The settings `webhooks.*`. */
   readonly webhooks?: WebhooksProps;
+  /** The settings `mapping.*`. */
   readonly mapping?: MappingProps;
-  /** @default [] */
+  /**
+   * A subscriber: a queue with a dead-letter queue of its own.
+   * @default []
+   */
   readonly subscribers?: readonly SubscriberProps[];
+  /** The settings `documents.*`. */
   readonly documents?: DocumentsProps;
+  /** The settings `relay.*`. */
   readonly relay?: RelayProps;
+  /** The settings `fetch.*`. */
   readonly fetch?: FetchProps;
+  /** The settings `token.*`. */
   readonly token?: TokenProps;
+  /** The settings `reconcile.*`. */
   readonly reconcile?: ReconcileProps;
+  /** The settings `register.*`. */
   readonly register?: RegisterProps;
+  /** The settings `archive.*`. */
   readonly archive?: ArchiveProps;
+  /** The settings `retention.*`. */
   readonly retention?: RetentionProps;
+  /** The settings `logs.*`. */
   readonly logs?: LogsProps;
   /**
    * `service`: AWS X-Ray traces all functions: logs.md.
    * @default "off"
    */
   readonly tracing?: "off" | "service";
+  /** The settings `erasure.*`. */
   readonly erasure?: ErasureProps;
+  /** The settings `functions.*`. */
   readonly functions?: FunctionsProps;
+  /** The settings `queues.*`. */
   readonly queues?: QueuesProps;
   /**
    * The account's quota of concurrent executions: reservations are checked against it, and the four consumers that store events share half of it, two each at least. From 1 to 1000000.
    * @default 10
    */
   readonly accountConcurrency?: number;
+  /** The settings `encryption.*`. */
   readonly encryption?: EncryptionProps;
+  /** The settings `alarms.*`. */
   readonly alarms?: AlarmsProps;
-  /** True or false: a dashboard of the data flow, US$ 3 a month. */
+  /**
+   * True or false: a dashboard of the data flow, US$ 3 a month.
+   * @default - in production
+   */
   readonly dashboard?: boolean;
   /**
    * Divides every waiting time of the stack, as the stage `compressed` does; refused in production. From 1 to 10000.
@@ -56,7 +79,10 @@ export interface SettingsProps {
 export interface SubscriberProps {
   /** Names the queue's outputs: `risk-team` has `SubscriberRiskTeamQueueUrl` and `…QueueArn`. */
   readonly name: string;
-  /** Message types (events.md), or prefixes such as `account.*`. */
+  /**
+   * Message types (events.md), or prefixes such as `account.*`.
+   * @default - everything
+   */
   readonly types?: readonly string[];
   /**
    * `inline`: `data.updated` holds the document itself, as far as the message stays within `documents.inlineLimit`; `reference`: it says where the document is read.
@@ -110,6 +136,7 @@ export interface FetchProps {
    * @default 5
    */
   readonly maxConcurrency?: number;
+  /** The settings `fetch.retry.*`. */
   readonly retry?: FetchRetryProps;
   /**
    * So long events may take to answer the start of a data fetch, before its endpoints are read anyway. From 1 to 604800.
@@ -206,7 +233,10 @@ export interface RetentionProps {
    * @default 0
    */
   readonly documentVersionsDays?: number;
-  /** So long the table keeps what operators did; unset: without limit. From 1 to 3650. */
+  /**
+   * So long the table keeps what operators did; unset: without limit. From 1 to 3650.
+   * @default - not set
+   */
   readonly auditDays?: number;
   /**
    * So long logs are kept.
@@ -244,17 +274,29 @@ export interface QueuesProps {
 
 /** The settings `encryption.*`. */
 export interface EncryptionProps {
-  /** A key of yours for the table, queues, buckets, secrets and logs. */
+  /**
+   * A key of yours for the table, queues, buckets, secrets and logs.
+   * @default - AWS's own keys
+   */
   readonly keyArn?: string;
-  /** `alias/aws/sqs`: the queues alone; refused where another account reads one. */
+  /**
+   * `alias/aws/sqs`: the queues alone; refused where another account reads one.
+   * @default - SSE-SQS
+   */
   readonly queueKey?: "alias/aws/sqs";
 }
 
 /** The settings `alarms.*`. */
 export interface AlarmsProps {
-  /** A topic of SNS that is there already, in the stage's region, in the place of `emails`. */
+  /**
+   * A topic of SNS that is there already, in the stage's region, in the place of `emails`.
+   * @default - none
+   */
   readonly topicArn?: string;
-  /** Addresses that are notified when an alarm goes off and when all are over, through a topic of the stack's own; each must follow the link of its first mail. */
+  /**
+   * Addresses that are notified when an alarm goes off and when all are over, through a topic of the stack's own; each must follow the link of its first mail.
+   * @default - none
+   */
   readonly emails?: readonly string[];
   /**
    * So long no webhook may come; 168 at most. From 1 to 168.

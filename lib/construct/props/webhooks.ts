@@ -17,8 +17,12 @@ export interface WebhooksProps {
    * @default 72
    */
   readonly retryHours?: number;
-  /** Addresses and networks that webhooks may come from; others are answered 403. */
+  /**
+   * Addresses and networks that webhooks may come from; others are answered 403.
+   * @default - everywhere
+   */
   readonly sourceAddresses?: readonly string[];
+  /** The settings `webhooks.throttle.*`. */
   readonly throttle?: WebhooksThrottleProps;
   /**
    * A larger body is answered 413 before anything is read for it. API Gateway itself answers so over 10 MB, and where the request with its headers, in base64 unless it is text, is over the 6 MB that Lambda takes. From 1024 to 6291456.
@@ -30,6 +34,7 @@ export interface WebhooksProps {
    * @default ["link","session"]
    */
   readonly credentialFields?: readonly string[];
+  /** The settings `webhooks.customDomain.*`. */
   readonly customDomain?: WebhooksCustomDomainProps;
 }
 
