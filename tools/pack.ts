@@ -36,9 +36,10 @@ function compile(source: string, staging: string): void {
   const holdsSandbox = sandboxName in needed;
   compileTo(source, dist);
   if (holdsSandbox) compileTo(sandbox, join(dist, "sandbox"));
+  const startOfSandbox = `node node_modules/${manifest.name}/dist/${holdsSandbox ? "sandbox/" : ""}main.js`;
   for (const name of globSync("**/*.{js,d.ts}", { cwd: dist })) {
     const file = join(dist, name);
-    const text = asInstalled(readFileSync(file, "utf8"));
+    const text = asInstalled(readFileSync(file, "utf8")).replaceAll("npm run sandbox --", startOfSandbox);
     writeFileSync(
       file,
       holdsSandbox ? text.replaceAll(`"${sandboxName}/`, `"${manifest.name}/sandbox/`) : text,
@@ -47,7 +48,7 @@ function compile(source: string, staging: string): void {
   // What another compiler makes when it is needed.
   for (const file of globSync("**/*.java", { cwd: source, exclude: ["node_modules/**"] }))
     cpSync(join(source, file), join(dist, file));
-  cpSync(join(source, "README.md"), join(staging, "README.md"));
+  writeFileSync(join(staging, "README.md"), packedReadme(readFileSync(join(source, "README.md"), "utf8")));
   cpSync(join(repository, "LICENSE"), join(staging, "LICENSE"));
   const { [sandboxName]: _held, ...others } = needed;
   const all = holdsSandbox
@@ -64,6 +65,12 @@ function compileTo(source: string, dist: string): void {
 
 function manifestOf(source: string) {
   return fieldsOf(JSON.parse(readFileSync(join(source, "package.json"), "utf8")), "package.json");
+}
+
+/** Without what is typed in a clone, and without links out of the package. */
+function packedReadme(text: string): string {
+  const [ofPackage = ""] = text.split(/^## (?:In this repository|Scripts)/m);
+  return `${ofPackage.replace(/\[[^\]]*\]\(\.\.\/\.\.\/([^)]*)\)/g, "`$1` in the repository of income-events").trim()}\n`;
 }
 
 /** The workspace exports its sources; the package what was compiled of them. */

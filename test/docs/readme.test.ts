@@ -11,6 +11,13 @@ describe("the README", () => {
     expect(readme.split("\n").length - 1).toBeLessThanOrEqual(150);
   });
 
+  it("begins with the package and what to type in an app, CONTRIBUTING with what to type in a clone", () => {
+    const [begin = "", first = ""] = readme.split(/^## /m);
+    expect(begin).toMatch(/^# income-events\n\n`@income-events\/cdk` is a construct for AWS CDK apps\./);
+    expect(first).toMatch(/^In an app of your own\n[\s\S]*^npx .* init my-events$/m);
+    expect(textOf("CONTRIBUTING.md")).toMatch(/^# .*\n\nFor whoever clones the repository;.*\n\n`npm ci`/);
+  });
+
   it("names only costs that the page of costs has", () => {
     const cost = textOf("docs/evidence/cost.md");
     const figures = [...readme.matchAll(/\b\d+\.\d\d\b/g)].map(([figure]) => figure);

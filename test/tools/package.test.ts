@@ -80,6 +80,32 @@ describe("the package of the construct, unpacked beside CDK in a folder of its o
     expect(Object.keys(manifest.peerDependencies)).toEqual(["aws-cdk-lib", "constructs"]);
   });
 
+  it("exports the constructs with their types alone, for peers from those that are tested to the next major", () => {
+    const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
+    expect(manifest.name).toBe("@income-events/cdk");
+    expect(manifest.exports).toEqual({
+      ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
+      "./package.json": "./package.json",
+    });
+    const { devDependencies } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
+    for (const [name, range] of Object.entries(manifest.peerDependencies))
+      expect(range).toBe(`^${devDependencies[name]}`);
+    expect(manifest.engines).toEqual({ node: ">=22" });
+    expect(manifest.bin).toEqual({ "income-events": "dist/income-events.mjs" });
+  });
+
+  it("brings its commands as one file behind the check of Node, and says of what it was made", () => {
+    expect(globSync("*.{js,mjs,cjs}", { cwd: join(installed, "dist") }).sort()).toEqual([
+      "cli.mjs",
+      "income-events.mjs",
+      "index.js",
+    ]);
+    const textOf = (name: string) => readFileSync(join(installed, name), "utf8");
+    expect(textOf("README.md")).toMatch(/^Where it comes from: .*each with its digest\./ms);
+    expect(textOf("CHANGELOG.md")).toContain("## 0.1.0");
+    expect(textOf("LICENSE")).toContain("Apache License");
+  });
+
   it("declares nothing but its own types and CDK's", () => {
     const declarations = globSync("dist/**/*.d.ts", { cwd: installed });
     const texts = declarations.map((file) => readFileSync(join(installed, file), "utf8"));
@@ -167,20 +193,24 @@ describe("the package of the construct, unpacked beside CDK in a folder of its o
     expect(asked).toEqual([]);
   });
 
-  it("refuses a peer that is too old, and two copies of itself in one app", async () => {
+  it("refuses a peer that is too old or of another major version, and two copies of itself in one app", async () => {
     const fake = join(folder, "an app with an old peer");
     cpSync(project, fake, { recursive: true, verbatimSymlinks: true });
     const constructs = join(fake, "node_modules/constructs");
     rmSync(constructs);
     cpSync(join(repository, "node_modules/constructs"), constructs, { recursive: true });
     const file = join(constructs, "package.json");
-    const old = { ...JSON.parse(readFileSync(file, "utf8")), version: "10.4.2" };
-    writeFileSync(file, JSON.stringify(old));
-    const oldApp = join(fake, "old.mjs");
-    writeFileSync(oldApp, imports + app);
-    await expect(run(process.execPath, [oldApp, join(fake, "out")], { cwd: fake })).rejects.toThrow(
-      /works with constructs \^10\.\d+\.\d+, and 10\.4\.2 is installed: npm install --save-exact constructs@10\./,
-    );
+    const manifest = JSON.parse(readFileSync(file, "utf8"));
+    const itsApp = join(fake, "app of another peer.mjs");
+    writeFileSync(itsApp, imports + app);
+    for (const version of ["10.4.2", "11.0.0"]) {
+      writeFileSync(file, JSON.stringify({ ...manifest, version }));
+      await expect(run(process.execPath, [itsApp, join(fake, "out")], { cwd: fake })).rejects.toThrow(
+        new RegExp(
+          `works with constructs \\^10\\.\\d+\\.\\d+, and ${version} is installed: npm install --save-exact constructs@10\\.`,
+        ),
+      );
+    }
 
     const other = join(project, "node_modules/a-library/node_modules/@income-events");
     mkdirSync(other, { recursive: true });

@@ -25,7 +25,14 @@ const page = join(import.meta.dirname, "../../docs/reference/settings.md");
 const width = 110;
 
 /** Interfaces of these groups are in files of their own. */
-export const groupsInFiles = ["provider", "mapping", "functions", "webhooks", "reconcile"] as const;
+export const groupsInFiles = [
+  "provider",
+  "mapping",
+  "functions",
+  "webhooks",
+  "reconcile",
+  "retention",
+] as const;
 
 /** The typed properties of the construct: one interface for each group of settings. */
 export function settingsProps(file: (typeof groupsInFiles)[number] | "settings"): string {

@@ -1,0 +1,35 @@
+// Written by `npm run docs` from the schema of the settings and docs/reference/settings.md.
+
+/** The settings `retention.*`. */
+export interface RetentionProps {
+  /**
+   * So long events are kept, and duplicates of them recognized. From 4 to 3650.
+   * @default 30
+   */
+  readonly eventsDays?: number;
+  /**
+   * So long it stays there. From 14 to 3650.
+   * @default 90
+   */
+  readonly failuresDays?: number;
+  /**
+   * So long the archive keeps a dead letter. From 14 to 3650.
+   * @default 90
+   */
+  readonly archiveDays?: number;
+  /**
+   * So long versions of documents are kept after newer ones took their place; 0: only the newest. From 0 to 3650.
+   * @default 0
+   */
+  readonly documentVersionsDays?: number;
+  /**
+   * So long the table keeps what operators did; unset: without limit. From 1 to 3650.
+   * @default - not set
+   */
+  readonly auditDays?: number;
+  /**
+   * So long logs are kept.
+   * @default 30
+   */
+  readonly logsDays?: 1 | 3 | 5 | 7 | 14 | 30 | 60 | 90 | 120 | 150 | 180 | 365;
+}
