@@ -55,6 +55,7 @@ export function checkAlarm(alarm: StackAlarm, well: readonly Well[], now: Date):
       why: "Its cause is gone; it looks back over a time.",
       fix: "nothing is to be done",
       isAlarm: true,
+      clearsAt: end.toISOString(),
     },
   ];
 }

@@ -17,6 +17,8 @@ export type Finding = {
   readonly fix: string;
   /** Whether it is an alarm that is on: it then stands beneath what was found of the same. */
   readonly isAlarm?: true;
+  /** Of an alarm that is on for what is over: when it is off at the latest, in ISO 8601. */
+  readonly clearsAt?: string;
 };
 
 export type Examination = {

@@ -1,5 +1,7 @@
 const count = new Intl.NumberFormat("en");
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const minute = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
+const dayMinute = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 
 export function number(value: number): string {
@@ -13,6 +15,12 @@ export function localTime(iso: string): string {
 
 export function localClock(iso: string): string {
   return clock.format(new Date(iso));
+}
+
+/** To the minute, with the day where it is another one. */
+export function localMinute(iso: string): string {
+  const at = new Date(iso);
+  return at.toDateString() === new Date().toDateString() ? minute.format(at) : dayMinute.format(at);
 }
 
 /** Stands beside the reader's own time. */

@@ -104,6 +104,7 @@ describe("what is fixed already", () => {
   test("is no finding: the alarm that is still on is named with when it clears, and all is quiet", () => {
     const found = byCause(checkAlarm(alarm("token-refused"), well, now));
     expect(openFindings(found)).toEqual([]);
+    expect(found).toMatchObject([{ clearsAt: "2026-11-21T12:27:00.000Z" }]);
     expect(reportText("local", { findings: found, checked: ["alarms"] })).toBe(
       [
         "Fixed already:",

@@ -18,6 +18,8 @@ export type OpenedConsole = AsyncDisposable & {
   readonly page: Page;
   /** What the browser has complained of. */
   readonly complaints: readonly string[];
+  /** Lets so much time pass for the alarms, which are then looked at. */
+  readonly passAlarmTime: (milliseconds: number) => Promise<void>;
   /** Starts one more console. */
   readonly start: (
     ...flags: readonly string[]
@@ -25,6 +27,8 @@ export type OpenedConsole = AsyncDisposable & {
 };
 
 const stageName = "console";
+/** The clock of alarms is behind, so that an alarm that goes off once time has passed lies in the past. */
+const behindAtFirst = 3_600_000;
 /** Far beyond what a busy machine takes. */
 const patienceMs = 120_000;
 
@@ -34,7 +38,9 @@ export async function openConsole(): Promise<OpenedConsole> {
   closers.defer(() => rm(directory, { recursive: true, force: true }));
   const changes = { retention: { documentVersionsDays: 30 } };
   const logs = join(directory, "logs");
-  const stage = closers.use(await startOperatedStage(stageName, changes, {}, { logs }));
+  let alarmsAreBehind = behindAtFirst;
+  const alarmClock = () => Date.now() - alarmsAreBehind;
+  const stage = closers.use(await startOperatedStage(stageName, changes, {}, { logs, alarmClock }));
   const start = async (...flags: readonly string[]) => {
     const program = closers.use(
       runProgram("cli/main.ts", ["console", "--json", "--stage", stageName, ...flags]),
@@ -71,6 +77,10 @@ export async function openConsole(): Promise<OpenedConsole> {
     context,
     page,
     complaints,
+    passAlarmTime: async (milliseconds) => {
+      alarmsAreBehind -= milliseconds;
+      await stage.system.stack.lookAtAlarms();
+    },
     start,
     [Symbol.asyncDispose]: () => closers.disposeAsync(),
   };

@@ -2,9 +2,9 @@ import { useState } from "preact/hooks";
 import type { Cause } from "../../../doctor/causes.ts";
 import type { QueueStatus } from "../../../status/queue-status.ts";
 import { post } from "../api.ts";
-import { visible } from "../format.ts";
+import { localMinute, visible } from "../format.ts";
 import { useStage } from "../stage.ts";
-import { Command } from "./panel.tsx";
+import { Command, Time } from "./panel.tsx";
 
 export type Diagnosis = {
   readonly at: string;
@@ -32,9 +32,10 @@ export function Verdict({ diagnosis, error, queues, onDone }: Props) {
   const open = diagnosis.findings.filter(({ severity }) => severity !== "info");
   const fixed = diagnosis.findings.filter(({ severity }) => severity === "info");
   const [first, ...others] = open;
+  const clearing = fixed.flatMap(({ clearsAt = [] }) => clearsAt).toSorted();
   return (
     <section class={`verdict verdict-${first?.severity ?? "well"}`} aria-label="Verdict" aria-live="polite">
-      <h2>{first === undefined ? "All is well" : visible(first.what)}</h2>
+      <h2>{first === undefined ? wellText(clearing) : visible(first.what)}</h2>
       <p>
         {first === undefined
           ? `Nothing is wrong: ${diagnosis.checked.length} things were looked at.`
@@ -65,13 +66,23 @@ export function Verdict({ diagnosis, error, queues, onDone }: Props) {
           ))}
         </ul>
       )}
-      {fixed.map(({ code, what }) => (
+      {fixed.map(({ code, what, clearsAt }) => (
         <p key={code + what} class="quiet">
-          {visible(what)}
+          {visible(what)} {clearsAt !== undefined && <Time at={clearsAt} />}
         </p>
       ))}
     </section>
   );
+}
+
+/** @param clearing when each alarm that is on for what is over is off at the latest, the first one first */
+function wellText(clearing: readonly string[]): string {
+  const last = clearing.at(-1);
+  if (last === undefined) return "All is well";
+  const when = new Date(last) <= new Date() ? "within a minute" : localMinute(last);
+  return clearing.length === 1
+    ? `Fixed: the alarm clears ${when}`
+    : `Fixed: ${clearing.length} alarms clear until ${when}`;
 }
 
 /** What becomes of events meanwhile. */
