@@ -14,8 +14,10 @@ import {
 } from "../../events/event-history.ts";
 import { type ListedEvent, listEvents } from "../../events/event-list.ts";
 import { lookupPorts } from "../../events/event-lookup.ts";
+import { eventSteps } from "../../events/event-steps.ts";
 import { type LogEntry, selectEntries } from "../../logs/log-entries.ts";
 import { stageLogLines } from "../../logs/log-lines.ts";
+import { subscriberQueues } from "../../status/work-queues.ts";
 import type { Histories, ReadHistory } from "../history.ts";
 import { type Asked, type ConsoleContext, optionalTextIn, param, type Route, textIn } from "../route.ts";
 import { runCommand } from "../run-command.ts";
@@ -111,11 +113,12 @@ async function event({ operation }: ConsoleContext, asked: Asked): Promise<objec
   return runCommand(operation, (each) => showEvent(each, flags, param(asked, "id")), agreed);
 }
 
-/** What all functions have logged of an id, in order. */
+/** What all functions have logged of an id, in order, and what it says of an event. */
 async function logs({ operation, now }: ConsoleContext, asked: Asked): Promise<object> {
   const id = idIn(asked);
   const since = sinceFlag(param(asked, "since") ?? "7d", now()) ?? "";
-  return { entries: await entriesOf(operation, since, id) };
+  const entries = await entriesOf(operation, since, id);
+  return { entries, steps: eventSteps(entries, { id, subscribers: subscriberQueues(operation.deployment) }) };
 }
 
 async function entriesOf(

@@ -1,7 +1,9 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
+import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 import type { OpenedConsole } from "./opened-console.ts";
 
+const triggered = z.object({ id: z.string() });
 const known = z.object({ accounts: z.array(z.object({ connected: z.boolean() })) });
 
 /** What a person does to the provider of a system on this machine, and what they then see of it. */
@@ -53,6 +55,40 @@ export function describeTrouble(use: () => OpenedConsole): void {
     await press("Let the provider answer again");
     await expect.poll(() => verdict().textContent()).not.toBe(wrong);
     expect((await fetch(`${stage.system.sandbox.baseUrl}/api/v0.4/users`)).status).not.toBe(503);
+  });
+
+  it("shows each step of an event with its time: calls that failed, the one that did not, and what was sent", async () => {
+    const { page, stage } = use();
+    const { users, accounts } = await stage.system.sandbox.createUsers(1);
+    await waitUntilIdle(stage.system);
+    const about = ["--user", users[0] ?? "", "--account", accounts[0] ?? ""];
+    await stage.run(["sandbox", "fail", "503"]);
+    const sent = await stage.run(["trigger", "endpoint.updated", "income", ...about, "--json"]);
+    const { id } = triggered.parse(sent.json());
+    await open(`/events/${id}?account=${accounts[0]}`);
+    const steps = panel("Timeline").getByRole("listitem");
+    const failed = steps.filter({ hasText: "call 1 of the provider the provider answered 503" });
+    const isThere = async () => {
+      await page.reload();
+      await steps.first().waitFor();
+      return failed.count();
+    };
+    await expect.poll(isThere, { interval: 1_000 }).toBe(1);
+    await stage.run(["sandbox", "heal"]);
+    await waitUntilIdle(stage.system);
+    await page.reload();
+    await steps.filter({ hasText: "to everything" }).first().waitFor();
+    const texts = (await steps.allTextContents()).map((text) => text.replace(/^.*? UTC /, ""));
+    expect(texts[0]).toBe("webhook it is in its queue");
+    expect(texts[1]).toBe("stored endpoint.updated");
+    expect(
+      texts.some((text) => /^call \d+ of the provider fetchDocument of account.*: it answered$/.test(text)),
+    ).toBe(true);
+    const times = await steps
+      .locator("time:first-of-type")
+      .evaluateAll((all) => all.map((each) => each.getAttribute("datetime") ?? ""));
+    expect(times).toEqual(times.toSorted());
+    expect(await failed.locator("time").count()).toBe(2);
   });
 
   it("says once the cause is gone that it is fixed, and when the alarm clears, which it then does", async () => {

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { IncomeEvent } from "../../../../domain/event/events.ts";
 import type { EventDocument } from "../../../events/event-document.ts";
+import type { TimedStep } from "../../../events/event-steps.ts";
 import type { Step } from "../../../events/event-timeline.ts";
 import type { LogEntry } from "../../../logs/log-entries.ts";
 import { useLoaded } from "../api.ts";
@@ -9,6 +10,7 @@ import { documentPath } from "../document/document-page.tsx";
 import { visible } from "../format.ts";
 import { Command, Panel, Time } from "../parts/panel.tsx";
 import { Payload } from "../parts/payload.tsx";
+import { Timeline } from "../parts/timeline.tsx";
 import { place } from "../route.ts";
 
 type Shown = {
@@ -24,12 +26,14 @@ type Shown = {
   }[];
 };
 
+type Logged = { readonly entries: readonly LogEntry[]; readonly steps: readonly TimedStep[] };
+
 export function EventPage({ id }: { readonly id: string }) {
   const whose = Object.fromEntries(new URLSearchParams(place.value.search));
   const [isScanning, setScanning] = useState(false);
   const query = new URLSearchParams({ id, ...whose, ...(isScanning && { scan: "yes" }) });
   const { data, error, reload } = useLoaded<Shown>(`/api/event?${query}`);
-  const logs = useLoaded<{ readonly entries: readonly LogEntry[] }>(`/api/logs?id=${encodeURIComponent(id)}`);
+  const logs = useLoaded<Logged>(`/api/logs?id=${encodeURIComponent(id)}`);
   const [revealed, setRevealed] = useState<unknown>(undefined);
   const event = data?.event ?? undefined;
   return (
@@ -68,6 +72,7 @@ export function EventPage({ id }: { readonly id: string }) {
           </ol>
         </Panel>
       )}
+      <Timeline steps={logs.data?.steps} error={logs.error} />
       <Panel title="What functions logged" error={logs.error}>
         {logs.data?.entries.length === 0 && <p class="empty">Nothing within 7 days.</p>}
         <ol class="log">
