@@ -11,6 +11,8 @@ import type { StreamRecord } from "./change-stream.ts";
 /** A batch of the table's stream that Lambda gave up on: an object of the failures bucket. */
 export type FailedBatch = {
   readonly key: string;
+  /** When Lambda gave it up. */
+  readonly since?: Date;
   /** @throws permanent failure where the object holds no records */
   readonly read: () => Promise<readonly StreamRecord[]>;
   readonly remove: () => Promise<void>;
@@ -26,10 +28,11 @@ export async function* failedBatches(client: S3Client, Bucket: string): AsyncGen
     { client },
     { Bucket, Prefix: "aws/lambda/" },
   )) {
-    for (const { Key } of Contents) {
+    for (const { Key, LastModified } of Contents) {
       if (Key === undefined) continue;
       yield {
         key: Key,
+        ...(LastModified && { since: LastModified }),
         read: async () => {
           const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
           return readRecords((await Body?.transformToString()) ?? "");

@@ -3,8 +3,10 @@ import type { DeadLetter } from "../../domain/recovery/dead-letter.ts";
 import { contentOfDeadLetter } from "../../domain/recovery/dead-letter-content.ts";
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
+import { countFlag } from "../core/flags.ts";
 import { oneLine } from "../core/printable.ts";
 import { deadLettersText } from "../dead-letters/count.ts";
+import type { OnEach } from "../dead-letters/each-result.ts";
 import { findDeadLetters, purgeDeadLetters } from "../dead-letters/purge.ts";
 import { deadLettersGivenBack, namedQueue } from "../dead-letters/queues.ts";
 import {
@@ -17,9 +19,11 @@ import {
 } from "../dead-letters/selection.ts";
 import type { WorkQueue } from "../status/work-queues.ts";
 
+type Flags = Selection & { readonly limit?: string };
+
 export function addDlqPurge(group: Command): void {
   addSelection(
-    addCommand<Selection>(
+    addCommand<Flags>(
       group,
       {
         name: "purge <queue>",
@@ -32,20 +36,31 @@ export function addDlqPurge(group: Command): void {
       },
       purgeQueue,
     ),
-  );
+  ).option("--limit <count>", "at most so many");
 }
 
-export async function purgeQueue(operation: Operation, selection: Selection, name = ""): Promise<void> {
+export function purgeQueue(operation: Operation, flags: Flags, name = ""): Promise<void> {
+  return purgeNamed(operation, flags, { name });
+}
+
+/** @param work names the queue, and says who hears of each dead letter */
+export async function purgeNamed(
+  operation: Operation,
+  selection: Flags,
+  { name, onEach }: { readonly name: string; readonly onEach?: OnEach },
+): Promise<void> {
   const { deployment, terminal } = operation;
+  const limit = selection.limit === undefined ? undefined : countFlag("--limit", selection.limit);
   checkSelection(selection);
   const queue = namedQueue(operation, name);
   const place = deadLettersGivenBack(operation, queue);
   const shown = new Map<string, string>();
-  const ids = await findDeadLetters(place, (deadLetter) => {
-    const isWanted = isSelected(deadLetter, selection);
-    if (isWanted) shown.set(deadLetter.messageId, lineOf(deadLetter));
-    return isWanted;
-  });
+  const isWanted = (deadLetter: DeadLetter) => {
+    const isOne = isSelected(deadLetter, selection);
+    if (isOne) shown.set(deadLetter.messageId, lineOf(deadLetter));
+    return isOne;
+  };
+  const ids = await findDeadLetters(place, isWanted, limit);
   checkFound(selection, ids.size, queue.name);
   if (ids.size > 0) await terminal.confirm(consequence(queue, [...shown.values()]));
   const act = { act: "purge", target: queue.name } as const;
@@ -55,7 +70,7 @@ export async function purgeQueue(operation: Operation, selection: Selection, nam
       : await audited(
           operation,
           act,
-          () => purgeDeadLetters(place, ids),
+          () => purgeDeadLetters(place, ids, onEach),
           (count) => count,
         );
   const gone = ids.size - purged;

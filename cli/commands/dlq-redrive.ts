@@ -7,6 +7,7 @@ import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { countFlag } from "../core/flags.ts";
 import { deadLettersText } from "../dead-letters/count.ts";
+import type { OnEach } from "../dead-letters/each-result.ts";
 import { archivedDeadLettersOf, deadLettersGivenBack, namedQueue } from "../dead-letters/queues.ts";
 import { type Redriven, type RedrivePorts, redrive } from "../dead-letters/redrive.ts";
 import {
@@ -43,7 +44,16 @@ export function addDlqRedrive(group: Command): void {
     .option("--archive", "those of the archive, not of the queue");
 }
 
-export async function redriveQueue(operation: Operation, flags: Flags, name = ""): Promise<void> {
+export function redriveQueue(operation: Operation, flags: Flags, name = ""): Promise<void> {
+  return redriveNamed(operation, flags, { name });
+}
+
+/** @param work names the queue, and says who hears of each dead letter */
+export async function redriveNamed(
+  operation: Operation,
+  flags: Flags,
+  { name, onEach }: { readonly name: string; readonly onEach?: OnEach },
+): Promise<void> {
   const { deployment, clients, terminal } = operation;
   const limit = flags.limit === undefined ? Number.POSITIVE_INFINITY : countFlag("--limit", flags.limit);
   checkSelection(flags);
@@ -61,6 +71,7 @@ export async function redriveQueue(operation: Operation, flags: Flags, name = ""
     run: randomUUID(),
     limit,
     onProgress: progressOf(terminal),
+    ...(onEach && { onEach }),
   };
   const act = { act: "redrive", target: queue.name } as const;
   const result = await audited(

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { hasRoomForAttributes, type Outgoing, type Send } from "../../adapters/sqs/sqs-sender.ts";
 import type { DeadLetter, DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
 import { nextRedriveCount, readRedriveCount } from "../../domain/recovery/redrive-count.ts";
+import type { OnEach } from "./each-result.ts";
 
 export type RedrivePorts = {
   readonly place: DeadLetterPlace;
@@ -15,6 +16,7 @@ export type RedrivePorts = {
   readonly run: string;
   readonly limit: number;
   readonly onProgress: (redriven: number) => void;
+  readonly onEach?: OnEach;
 };
 
 export type Redriven = {
@@ -35,7 +37,7 @@ export type Redriven = {
  * name.
  */
 export async function redrive(ports: RedrivePorts): Promise<Redriven> {
-  const { place, isWanted, send, queueUrl, orderOf, run, limit, onProgress } = ports;
+  const { place, isWanted, send, queueUrl, orderOf, run, limit, onProgress, onEach } = ports;
   const failed: { messageId: string; reason: string }[] = [];
   const unmarked = new Set<string>();
   const seen = { redriven: 0, left: 0, again: 0 };
@@ -57,6 +59,8 @@ export async function redrive(ports: RedrivePorts): Promise<Redriven> {
     for (const [index, { messageId }] of chosen.entries()) {
       const failure = failures[index];
       if (failure !== undefined) failed.push({ messageId, reason: failure.reason });
+      const result = failure === undefined ? "sent to its queue" : `not sent, it stays: ${failure.reason}`;
+      onEach?.({ id: messageId, result });
     }
     seen.redriven += done.length;
     seen.left += deadLetters.length - done.length;

@@ -1,14 +1,22 @@
+import { relayInvoker } from "../../../adapters/aws/relay-invoker.ts";
+import { type FailedBatch, failedBatches } from "../../../adapters/streams/failed-batches.ts";
 import { listDeadLetters } from "../../commands/dlq-list.ts";
-import { purgeQueue } from "../../commands/dlq-purge.ts";
-import { redriveQueue } from "../../commands/dlq-redrive.ts";
+import { purgeNamed } from "../../commands/dlq-purge.ts";
+import { redriveNamed } from "../../commands/dlq-redrive.ts";
 import { showDeadLetters } from "../../commands/dlq-show.ts";
+import type { Operation } from "../../core/command.ts";
 import { CommandError } from "../../core/command-error.ts";
-import type { Jobs } from "../jobs.ts";
+import type { OnEach } from "../../dead-letters/each-result.ts";
+import { listBatches, selectBatches, tellRemoved } from "../../recovery/failed-changes.ts";
+import { repairFailures } from "../../recovery/repair-failures.ts";
+import type { Job, Jobs, Work } from "../jobs.ts";
 import { type Asked, checkTyped, optionalTextIn, param, type Route, textIn } from "../route.ts";
-import { runCommand } from "../run-command.ts";
+import { type CommandOutcome, runCommand } from "../run-command.ts";
 
 /** So many are sent or shown at most at once. */
 const perStep = "1000";
+/** Of the work that this page shows. */
+const topic = "dead-letters";
 
 export function deadLetterRoutes(jobs: Jobs): readonly Route[] {
   return [
@@ -52,9 +60,9 @@ export function deadLetterRoutes(jobs: Jobs): readonly Route[] {
       answer: async ({ operation }, asked) => {
         const queue = textIn(asked, "queue");
         const flags = { ...selectionIn(asked), limit: perStep, archive: asked.body.archive === true };
-        return jobs.start(`Redrive dead letters of ${queue}`, (onProgress) =>
-          runCommand(operation, (each) => redriveQueue(each, flags, queue), { onProgress }),
-        );
+        const work: Work = (onProgress, onEach) =>
+          runCommand(operation, (each) => redriveNamed(each, flags, { name: queue, onEach }), { onProgress });
+        return jobs.start(`Redrive dead letters of ${queue}`, work, topic);
       },
     },
     {
@@ -64,23 +72,79 @@ export function deadLetterRoutes(jobs: Jobs): readonly Route[] {
       answer: async ({ operation }, asked) => {
         const queue = textIn(asked, "queue");
         checkTyped(asked, queue);
-        const options = { isAgreed: true };
-        return jobs.start(`Purge dead letters of ${queue}`, (onProgress) =>
-          runCommand(operation, (each) => purgeQueue(each, selectionIn(asked), queue), {
-            ...options,
+        const flags = { ...selectionIn(asked), limit: perStep };
+        const work: Work = (onProgress, onEach) =>
+          runCommand(operation, (each) => purgeNamed(each, flags, { name: queue, onEach }), {
+            isAgreed: true,
             onProgress,
-          }),
-        );
+          });
+        return jobs.start(`Purge dead letters of ${queue}`, work, topic);
       },
+    },
+    ...relayFailureRoutes(jobs),
+    ...jobRoutes(jobs),
+  ];
+}
+
+/** What the relay gave up on, a batch of changes each. */
+function relayFailureRoutes(jobs: Jobs): readonly Route[] {
+  const batchesOf = ({ deployment, clients }: Operation, text: string) =>
+    selectBatches(failedBatches(clients.s3, deployment.output("FailuresBucketName")), {
+      text,
+      limit: Number(perStep),
+    });
+  return [
+    {
+      method: "GET",
+      path: "/api/relay-failures",
+      answer: async ({ operation }, asked) => ({
+        batches: await listBatches(batchesOf(operation, param(asked, "text") ?? "")),
+      }),
+    },
+    {
+      method: "POST",
+      path: "/api/relay-failures/repair",
+      changes: true,
+      answer: async ({ operation }, asked) => {
+        const batches = batchesOf(operation, optionalTextIn(asked, "text") ?? "");
+        const work: Work = async (_, onEach) => relayAgain(operation, batches, onEach);
+        return jobs.start("Relay again what the relay gave up on", work, topic);
+      },
+    },
+  ];
+}
+
+/** A batch that can't be relayed whole stays, and says why. */
+async function relayAgain(
+  { deployment, clients }: Operation,
+  batches: AsyncIterable<FailedBatch>,
+  onEach: OnEach,
+): Promise<CommandOutcome> {
+  const relay = relayInvoker(clients.lambda, deployment.output("RelayFunctionName"));
+  const told = tellRemoved(batches, (id) => onEach({ id, result: "relayed, and removed" }));
+  const { kept, ...repaired } = await repairFailures(told, relay, false, () => undefined);
+  for (const { key: id, reason } of kept) onEach({ id, result: `it stays: ${reason}` });
+  return { ...repaired, kept: kept.length };
+}
+
+/** Work that was begun, by whichever page: it is there when that was closed. */
+function jobRoutes(jobs: Jobs): readonly Route[] {
+  const jobIn = (asked: Asked): Job => {
+    const job = jobs.find(param(asked, "id") ?? "");
+    if (job === undefined) throw new CommandError("nobody", "The console knows no such work any more.");
+    return job;
+  };
+  return [
+    { method: "GET", path: "/api/job", answer: async (_, asked) => jobIn(asked) },
+    {
+      method: "GET",
+      path: "/api/job/results",
+      answer: async (_, asked) => ({ results: jobs.resultsOf(jobIn(asked).id) }),
     },
     {
       method: "GET",
-      path: "/api/job",
-      answer: async (_, asked) => {
-        const job = jobs.find(param(asked, "id") ?? "");
-        if (job === undefined) throw new CommandError("nobody", "The console knows no such work any more.");
-        return job;
-      },
+      path: "/api/jobs",
+      answer: async (_, asked) => ({ jobs: jobs.list(param(asked, "of") ?? "") }),
     },
   ];
 }

@@ -37,6 +37,16 @@ describe("a purge", () => {
     expect(deadLetters.map(({ messageId }) => messageId)).toEqual(["new", "newer"]);
   });
 
+  it("finds no more than its limit, and says of each what became of it", async () => {
+    const deadLetters = ["a", "b", "c"].map(deadLetterOf);
+    expect(await findDeadLetters(placeOf(deadLetters), () => true, 1)).toEqual(new Set(["a"]));
+    const results: string[] = [];
+    await purgeDeadLetters(placeOf(deadLetters), new Set(["a", "gone"]), ({ id, result }) =>
+      results.push(`${id}: ${result}`),
+    );
+    expect(results).toEqual(["a: deleted", "gone: not there any more, or in the hands of another reader"]);
+  });
+
   it("does not count what could not be taken away", async () => {
     expect(await purgeDeadLetters(placeOf(["a", "b"].map(deadLetterOf), 1), new Set(["a", "b"]))).toBe(1);
   });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { findChromium } from "../../packages/sandbox/browser.ts";
 import { webhookSecretOf } from "../../support/operator.ts";
 import { waitUntilIdle } from "../../support/wait-until-idle.ts";
+import { describeDeadLetters } from "./dead-letters.ts";
 import { type OpenedConsole, openConsole, violationsInThemes } from "./opened-console.ts";
 import { describeTrouble } from "./trouble.ts";
 
@@ -253,5 +254,6 @@ describe.skipIf(!hasBrowser)("who uses the console", () => {
     expect(await page.evaluate("window.taken")).toBeUndefined();
   });
 
+  describeDeadLetters(() => opened);
   describeTrouble(() => opened);
 });

@@ -120,7 +120,9 @@ export function Action(props: ActionProps) {
       <p role="status" class={state.is === "failed" ? "problem" : "quiet"}>
         {state.is === "busy" && "On its way…"}
         {state.is === "running" &&
-          (state.job.progress.at(-1) ?? "It has begun; it goes on when this page is closed.")}
+          (state.job.count > 0
+            ? `${state.job.count} so far; it goes on when this page is closed.`
+            : (state.job.progress.at(-1) ?? "It has begun; it goes on when this page is closed."))}
         {(state.is === "done" || state.is === "failed") && state.text}
       </p>
     </div>

@@ -1,5 +1,7 @@
 import { useState } from "preact/hooks";
 import { useLoaded } from "../api.ts";
+import { RelayFailures } from "../dead-letters/relay-failures.tsx";
+import { Work } from "../dead-letters/work.tsx";
 import { number, visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
 import { Command, Panel, Time } from "../parts/panel.tsx";
@@ -23,6 +25,9 @@ type DeadLetter = {
   readonly receives: number;
   readonly payload: unknown;
 };
+
+/** So many are shown, redriven or purged at once. */
+const perStep = 1000;
 
 export function DeadLetters() {
   const { data, error, reload } = useLoaded<{ readonly queues: readonly Summary[] }>("/api/dead-letters");
@@ -81,6 +86,8 @@ export function DeadLetters() {
         <Command line="npx income-events dlq list" />
       </Panel>
       {queue !== "" && <OfQueue queue={queue} key={queue} onChanged={reload} />}
+      <RelayFailures />
+      <Work of="dead-letters" />
     </>
   );
 }
@@ -89,7 +96,7 @@ function OfQueue({ queue, onChanged }: { readonly queue: string; readonly onChan
   const [reason, archive] = [searchWord("reason"), searchWord("archive")];
   const words = { queue, ...(reason !== "" && { reason }), ...(archive !== "" && { archive }) };
   const { data, error, reload } = useLoaded<{ readonly deadLetters: readonly DeadLetter[] }>(
-    `/api/dead-letters/of?${new URLSearchParams({ ...words, limit: "1000" })}`,
+    `/api/dead-letters/of?${new URLSearchParams({ ...words, limit: String(perStep) })}`,
   );
   const deadLetters = data?.deadLetters ?? [];
   const body = { queue, archive: archive === "yes", ...(reason !== "" && { reason }) };
@@ -147,6 +154,11 @@ function OfQueue({ queue, onChanged }: { readonly queue: string; readonly onChan
             />
           )}
         </div>
+      )}
+      {deadLetters.length === perStep && (
+        <p class="quiet">
+          These are the first {number(perStep)} that fit. A step takes so many; look again for the next.
+        </p>
       )}
       <ul class="openable">
         {deadLetters.map((deadLetter) => (

@@ -1,0 +1,139 @@
+import { randomUUID } from "node:crypto";
+import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { GetQueueAttributesCommand, SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { expect, it, onTestFinished } from "vitest";
+import { writeChange } from "../../../adapters/streams/change-stream.ts";
+import { eventChange, eventOf } from "../../domain/samples.ts";
+import { type OpenedConsole, violationsInThemes } from "./opened-console.ts";
+
+/** What a person does about what failed. */
+export function describeDeadLetters(use: () => OpenedConsole): void {
+  const open = (path: string) => use().page.goto(`${use().origin}${path}`);
+  const panel = (name: string) => use().page.getByRole("region", { name, exact: true });
+  const ofCompanies = () => panel("Dead letters of company-accounts");
+  const output = (name: string) => use().stage.system.stack.outputs[name] ?? "";
+  const queueUrl = () => output("CompanyAccountsDeadLetterQueueUrl");
+  const clients = () => {
+    const { access } = use().stage.system;
+    const sqs = new SQSClient(access);
+    const s3 = new S3Client({ ...access, forcePathStyle: true });
+    onTestFinished(() => {
+      sqs.destroy();
+      s3.destroy();
+    });
+    return { sqs, s3 };
+  };
+  /** Puts dead letters into the queue, as our own code does: each with its reason. */
+  const put = async (sqs: SQSClient, reason: string, count: number) => {
+    const all = Array.from({ length: count }, (_, index) => ({
+      Id: String(index % 10),
+      MessageBody: JSON.stringify({ of: randomUUID() }),
+      MessageAttributes: { reason: { DataType: "String", StringValue: reason } },
+    }));
+    for (let begin = 0; begin < count; begin += 10)
+      await sqs.send(
+        new SendMessageBatchCommand({ QueueUrl: queueUrl(), Entries: all.slice(begin, begin + 10) }),
+      );
+  };
+  const depth = async (sqs: SQSClient) => {
+    const command = new GetQueueAttributesCommand({
+      QueueUrl: queueUrl(),
+      AttributeNames: ["ApproximateNumberOfMessages"],
+    });
+    return Number((await sqs.send(command)).Attributes?.ApproximateNumberOfMessages);
+  };
+  const purge = async (button: string) => {
+    await ofCompanies().getByRole("button", { name: button, exact: true }).click();
+    await ofCompanies()
+      .getByLabel(/to confirm/)
+      .fill("company-accounts");
+    await ofCompanies().getByRole("button", { name: button, exact: true }).click();
+  };
+  const work = (what: RegExp) => panel("What was done").getByRole("listitem").filter({ hasText: what });
+
+  it("redrives what a filter matches, and has what became of each, though the page was left in the middle", async () => {
+    const { sqs } = clients();
+    await put(sqs, "it names nobody", 2);
+    await put(sqs, "it is of no known type", 3);
+    const { gateway } = use().stage.system.stack;
+    const hurry = gateway.intercept(async ({ principal, action }, phase) =>
+      principal === "operator" && action === "sqs:SendMessageBatch" && phase === "before"
+        ? { delayAnswerMs: 4_000 }
+        : undefined,
+    );
+    await open("/dead-letters?queue=company-accounts&reason=no+known+type");
+    await ofCompanies().getByRole("button", { name: "Redrive these 3", exact: true }).click();
+    await work(/^running Redrive dead letters of company-accounts/).waitFor();
+    await open("/events");
+    await open("/dead-letters");
+    await work(/^running Redrive dead letters of company-accounts/).waitFor();
+    const done = work(/^done Redrive dead letters of company-accounts.* 3 in all$/);
+    await done.waitFor();
+    hurry();
+    await panel("What was done").getByText("Redrive dead letters of company-accounts").first().click();
+    const each = panel("What became of each").getByRole("listitem");
+    await expect.poll(() => each.count()).toBe(3);
+    for (const text of await each.allTextContents()) expect(text).toMatch(/^[\w-]{36} sent to its queue$/);
+    expect(await violationsInThemes(use().page)).toEqual([]);
+    // They fail again: all of them are there.
+    await expect.poll(() => depth(sqs)).toBe(5);
+  });
+
+  it("purges at most a thousand at a step, and says of each that it is deleted", async () => {
+    const { sqs } = clients();
+    const before = await depth(sqs);
+    await put(sqs, "a flood of them", 1_003);
+    await open("/dead-letters?queue=company-accounts&reason=a+flood");
+    await ofCompanies().getByText("These are the first 1,000 that fit.").waitFor();
+    await purge("Purge these 1,000");
+    await ofCompanies().getByText("Deleted: 1000.").waitFor();
+    await expect.poll(() => depth(sqs)).toBe(before + 3);
+    await panel("What was done").getByText("Purge dead letters of company-accounts").first().click();
+    const each = panel("What became of each");
+    await each
+      .getByText(/^[\w-]{36} deleted$/)
+      .first()
+      .waitFor();
+    await each.evaluate((list) => list.scrollTo(0, list.scrollHeight));
+    await each
+      .getByText(/ deleted$/)
+      .last()
+      .waitFor();
+    await purge("Purge these 3");
+    await ofCompanies().getByText("Deleted: 3.").waitFor();
+    await expect.poll(() => depth(sqs)).toBe(before);
+  });
+
+  it("relays again what the relay gave up on and a filter matches, and says why the rest stays", async () => {
+    const { s3 } = clients();
+    const user = randomUUID();
+    const facts = { userId: user, kind: "users", receivedAt: new Date().toISOString() } as const;
+    const record = writeChange(eventChange(eventOf("user.created", facts)), "1");
+    for (const [name, body] of [
+      ["2026/11/25/whole", { payload: JSON.stringify({ Records: [record] }) }],
+      ["2026/11/24/torn", { payload: 1 }],
+    ] as const) {
+      const place = { Bucket: output("FailuresBucketName"), Key: `aws/lambda/0/${name}` };
+      await s3.send(new PutObjectCommand({ ...place, Body: JSON.stringify(body) }));
+    }
+    await open("/dead-letters");
+    const failures = panel("What the relay gave up on");
+    await failures.getByRole("button", { name: "Relay these 2 again", exact: true }).waitFor();
+    await failures.getByLabel("Text of the batch's name").fill("2026/11/25");
+    await failures.getByLabel("Text of the batch's name").press("Enter");
+    const relay = failures.getByRole("button", { name: "Relay it again", exact: true });
+    await relay.click();
+    await failures.getByText("Relayed: 1 batches with 1 changes. They stay: 0.").waitFor();
+    await expect.poll(async () => (await use().stage.run(["records", "show", "user", user])).code).toBe(0);
+    await failures.getByText("No batch has this in its name.").waitFor();
+    await open("/dead-letters");
+    await relay.click();
+    await failures.getByText("Relayed: 0 batches with 0 changes. They stay: 1.").waitFor();
+    await expect.poll(() => work(/^done Relay again what the relay gave up on/).count()).toBe(2);
+    await panel("What was done").getByText("Relay again what the relay gave up on").first().click();
+    await panel("What became of each")
+      .getByText("aws/lambda/0/2026/11/24/torn it stays: payload: expected a text")
+      .waitFor();
+    expect(await violationsInThemes(use().page)).toEqual([]);
+  });
+}
