@@ -52,10 +52,19 @@ describe.skipIf(!hasBrowser)("who uses the console", () => {
       ["/events", /No such event\. Choose a longer time, or trigger one: npx income-events trigger/],
       ["/records", /Paste the id of a user or an account/],
       ["/dead-letters", /There are none: everything was processed/],
+      ["/dead-letters", /Nothing: what follows from all that is stored has happened/],
+      ["/subscribers", /Nothing was sent to it yet\. Send it a test message, or trigger an event/],
+      ["/provider", /^It was never found down in this time: nothing is to be done/],
+      ["/trouble", /Nothing has happened since this page was opened\..*trigger an event/],
     ] as const) {
       await open(path);
       await page.locator("main").getByText(words).first().waitFor();
     }
+    await open("/mapping");
+    await page.getByRole("textbox", { name: "Webhook" }).fill("");
+    await panel("What comes of it")
+      .getByText(/^Paste the body of a webhook above/)
+      .waitFor();
   });
 
   it("chooses light or dark, which the page keeps when it is opened again", async () => {

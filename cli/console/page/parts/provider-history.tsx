@@ -11,10 +11,10 @@ const titles: Readonly<Record<ProviderTopic, string>> = {
   registration: "History of the registrations",
 };
 const empty: Readonly<Record<ProviderTopic, string>> = {
-  breaker: "It was never found down.",
-  token: "Nobody had to see to it.",
+  breaker: "It was never found down in this time: nothing is to be done.",
+  token: "Nothing became of it in this time. Whether it can be refreshed, Refresh now shows.",
   reconciliation: "None has ended in this time. Begin one above.",
-  registration: "Nothing was registered in this time.",
+  registration: "Nothing was registered in this time. Register them here does it.",
 };
 const words: Readonly<Record<string, string>> = {
   PROVIDER_DOWN: "open: found down",

@@ -129,7 +129,11 @@ function OfQueue({ queue, onChanged }: { readonly queue: string; readonly onChan
         </label>
       </form>
       {data === undefined && error === undefined && <p class="quiet">They are being read…</p>}
-      {data !== undefined && deadLetters.length === 0 && <p class="empty">There is no such dead letter.</p>}
+      {data !== undefined && deadLetters.length === 0 && (
+        <p class="empty">
+          There is no such dead letter. Choose a shorter text of the reason, or look at the archive.
+        </p>
+      )}
       {(!isOff || hasActed) && (
         <div class="actions">
           <Action

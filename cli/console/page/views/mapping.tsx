@@ -30,7 +30,9 @@ export function Mapping() {
   const [problem, setProblem] = useState<string | undefined>(undefined);
   const own = JSON.stringify(data?.mapping[kind] ?? {}, undefined, 2);
   const mapping = edited ?? own;
+  const isEmpty = webhook.trim() === "";
   useEffect(() => {
+    if (isEmpty) return undefined;
     let isOver = false;
     const timer = setTimeout(async () => {
       try {
@@ -87,8 +89,14 @@ export function Mapping() {
         </Panel>
       </div>
       <Compared />
-      <Panel title="What comes of it" error={problem}>
-        {problem === undefined && trial !== undefined && <Outcome trial={trial} />}
+      <Panel title="What comes of it" error={isEmpty ? undefined : problem}>
+        {isEmpty && (
+          <p class="empty">
+            Paste the body of a webhook above, as the provider sends it: its event, or why there is none, is
+            shown here.
+          </p>
+        )}
+        {!isEmpty && problem === undefined && trial !== undefined && <Outcome trial={trial} />}
       </Panel>
       <Command line={`npx income-events mapping try webhook.json --kind ${kind}`} />
     </>

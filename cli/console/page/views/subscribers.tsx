@@ -77,6 +77,12 @@ function One({ name, gets, queue, traffic, error }: OneProps) {
           "over 3 hours ago"
         )}
       </p>
+      {queue !== undefined && queue.lastSentAt === undefined && queue.waiting === 0 && (
+        <p class="empty">
+          Nothing was sent to it yet. Send it a test message, or trigger an event: npx income-events trigger
+          account.connected
+        </p>
+      )}
       {dead > 0 && (
         <p>
           <a href={`/dead-letters?queue=${encodeURIComponent(`subscriber/${name}`)}`}>Its dead letters</a>
