@@ -16,7 +16,7 @@ import type { WebhooksDomain } from "./receiving/webhooks-domain.ts";
 import type { WorkQueue } from "./receiving/work-queue.ts";
 import type { Relay } from "./relay/relay.ts";
 import type { Subscribers } from "./relay/subscribers.ts";
-import type { Settings } from "./settings/settings.ts";
+import { packSettings, type Settings, settingsDigest } from "./settings/settings.ts";
 import type { DeadLetterArchive } from "./storage/dead-letter-archive.ts";
 import type { EventTable } from "./storage/event-table.ts";
 import type { OverflowStorage } from "./storage/overflow-storage.ts";
@@ -25,8 +25,8 @@ import type { TokenSecret, WebhookSecret } from "./storage/secrets.ts";
 type OutputParts = {
   readonly stage: string;
   readonly settings: Settings;
-  /** Of the settings as they were written. */
-  readonly digest: string;
+  /** The settings as they were written. */
+  readonly written: Settings;
   readonly webhooksUrl: string;
   /** Undefined where the webhooks come to the API's own address. */
   readonly domain: WebhooksDomain | undefined;
@@ -79,7 +79,13 @@ export function addOutputs(scope: Construct, parts: OutputParts): void {
     parts.readApi.lambda.functionArn,
     "What a role of this account must be allowed to invoke by its URL, to read",
   );
-  add("SettingsDigest", parts.digest, "Distinguishes the settings that are deployed from others");
+  add(
+    "SettingsDigest",
+    settingsDigest(parts.written),
+    "Distinguishes the settings that are deployed from others",
+  );
+  const packed = packSettings(parts.written);
+  if (packed !== undefined) add("SettingsPacked", packed, "The settings that are deployed, compressed");
   add("TableName", parts.table.table.tableName, "Events, states and data");
   add("TokenSecretArn", parts.token.secret.secretArn, "The provider's token: put the first one in here");
   const { requestsPerMinute } = parts.settings.provider;

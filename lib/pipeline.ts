@@ -52,8 +52,8 @@ const typesThatHoldData = [
 export type PipelineProps = {
   readonly stage: string;
   readonly settings: Settings;
-  /** Of the settings as they were written: see `settingsDigest`. */
-  readonly digest: () => string;
+  /** The settings as they were written, with what was added. */
+  readonly written: () => Settings;
   readonly codeOf: CodeOf;
 };
 
@@ -152,7 +152,7 @@ function buildFirst(scope: Construct, { stage, settings, codeOf }: PipelineProps
 }
 
 /** What knows all subscribers, or all queues. */
-function buildSecond(scope: Construct, { stage, digest, ...props }: PipelineProps, parts: FirstParts) {
+function buildSecond(scope: Construct, { stage, written, ...props }: PipelineProps, parts: FirstParts) {
   const settings = { ...props.settings, subscribers: parts.subscribers.settings };
   const { defaults, receiving, table, overflow, erasure, fetching, subscribers, topic } = parts;
   const readApi = new ReadApi(scope, "Read", { settings, defaults, table, overflow });
@@ -179,7 +179,7 @@ function buildSecond(scope: Construct, { stage, digest, ...props }: PipelineProp
       ? new Dashboard(scope, "Dashboard", { ...parts, relay, reconciliation, throttles })
       : undefined;
   const made = { relay, readApi, registration, reconciliation, archive, dashboard };
-  addOutputs(scope, { ...parts, ...made, stage, settings, digest: digest() });
+  addOutputs(scope, { ...parts, ...made, stage, settings, written: written() });
   if (settings.production) new Protection(scope, "Protection", { defaults, table });
   return { readApi, dashboard };
 }

@@ -11,7 +11,11 @@ import { CommandError } from "../core/command-error.ts";
 import type { DeploymentOptions } from "../core/deployment.ts";
 import { awaitInterruption, untilAborted } from "../core/interruption.ts";
 
-type Flags = DeploymentOptions & { readonly port: string; readonly write?: boolean };
+type Flags = DeploymentOptions & {
+  readonly port: string;
+  readonly write?: boolean;
+  readonly settings?: string;
+};
 
 export function addConsole(program: Command): void {
   addCommand<Flags>(
@@ -29,6 +33,7 @@ export function addConsole(program: Command): void {
     serve,
   )
     .option("--port <port>", "where it listens on this machine; 0 takes any free port", "0")
+    .option("--settings <file>", "settings to compare with, in place of the stage's own")
     .option("--write", "let the page change the stage; else it only looks");
 }
 
@@ -48,6 +53,7 @@ async function serve(operation: Operation, flags: Flags): Promise<void> {
       ...(pipeline !== undefined && { pipeline }),
       ...(local !== undefined && { local }),
     },
+    ...(flags.settings !== undefined && { settings: flags.settings }),
     isWritable: flags.write ?? false,
     now: () => new Date(),
   };

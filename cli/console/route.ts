@@ -8,6 +8,8 @@ export type ConsoleContext = {
   readonly operation: Operation;
   /** Those that named the deployment: what a remedy repeats. */
   readonly options: DeploymentOptions;
+  /** A file of settings to compare with, in the place of the stage's own. */
+  readonly settings?: string;
   /** Whether anything may be changed (`--write`). */
   readonly isWritable: boolean;
   readonly now: () => Date;

@@ -9,7 +9,7 @@ import { nameInstance } from "../instance.ts";
 import { deadLetters, greatestOf, oldestMessage } from "../observability/alarm-metrics.ts";
 import { sameMetric } from "../observability/log-metric.ts";
 import { Pipeline } from "../pipeline.ts";
-import { readSettings, type Settings, settingsDigest } from "../settings/settings.ts";
+import { readSettings, type Settings } from "../settings/settings.ts";
 import { allowUseOfKey, checkStage, type OwnResources, parseWith, withOwn } from "./own-settings.ts";
 import type { SettingsProps, SubscriberProps } from "./props/settings.ts";
 import { Subscriber } from "./subscriber.ts";
@@ -95,7 +95,7 @@ export class IncomeEvents extends Construct {
     this.#pipeline = new Pipeline(this, {
       stage,
       settings,
-      digest: () => settingsDigest(this.#parse(this.#added)),
+      written: () => this.#parse(this.#added),
       codeOf,
     });
     this.webhooksUrl = this.#pipeline.webhooksUrl;

@@ -7,6 +7,7 @@ import { SettingsError } from "./settings-error.ts";
 import { mappingPartSchema, type Settings, settingsSchema } from "./settings-schema.ts";
 
 export { keyPolicyStatements } from "./key-policy.ts";
+export { packSettings, unpackSettings } from "./packed-settings.ts";
 export { registrationExportName } from "./registration-export.ts";
 export { SettingsError } from "./settings-error.ts";
 export { type Settings, selectedBaseUrl } from "./settings-schema.ts";

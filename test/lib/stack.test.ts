@@ -211,6 +211,7 @@ describe("outputs", () => {
       "DocumentsUrl",
       "DocumentsFunctionArn",
       "SettingsDigest",
+      "SettingsPacked",
       "Stage",
       "TableName",
       "TokenSecretArn",

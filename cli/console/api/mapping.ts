@@ -3,7 +3,8 @@ import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
 import { CommandError } from "../../core/command-error.ts";
 import type { Deployment } from "../../core/deployment.ts";
-import { examineSettings, settingsFile } from "../../doctor/settings-check.ts";
+import { differencesFrom, examineSettings, settingsFile } from "../../doctor/settings-check.ts";
+import type { SettingsDifference } from "../../doctor/settings-differences.ts";
 import { checkMapping, readStageMapping, type StageMapping } from "../../mapping/stage-mapping.ts";
 import { tryMapping } from "../../mapping/trial.ts";
 import { optionalTextIn, param, type Route, textIn } from "../route.ts";
@@ -12,23 +13,23 @@ export const mappingRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/api/mapping",
-    answer: async ({ operation }, asked) => ({
-      mapping: mappingOf(param(asked, "stage") ?? operation.deployment.stage),
+    answer: async ({ operation, settings }, asked) => ({
+      mapping: mappingOf(param(asked, "stage") ?? operation.deployment.stage, settings),
     }),
   },
   {
     method: "GET",
     path: "/api/mapping/deployed",
-    answer: async ({ operation: { deployment } }) => comparedWithFile(deployment),
+    answer: async ({ operation: { deployment }, settings }) => comparedWithFile(deployment, settings),
   },
   {
     // It maps what was pasted, here: nothing leaves this machine, and nothing is kept.
     method: "POST",
     path: "/api/mapping/try",
-    answer: async ({ operation }, asked) => {
+    answer: async ({ operation, settings }, asked) => {
       const body = textIn(asked, "webhook");
       const mapping =
-        editedMapping(optionalTextIn(asked, "mapping")) ?? mappingOf(operation.deployment.stage);
+        editedMapping(optionalTextIn(asked, "mapping")) ?? mappingOf(operation.deployment.stage, settings);
       const sample = { name: "the webhook", bytes: Buffer.from(body), headers: {} };
       const chosen = optionalTextIn(asked, "kind");
       const kinds = webhookKinds.filter((kind) => chosen === undefined || kind === chosen);
@@ -41,20 +42,27 @@ export type ComparedSettings = {
   readonly file?: string;
   /** What differs, and what to do; absent: the file is what is deployed. */
   readonly finding?: { readonly what: string; readonly fix: string };
+  readonly differences?: readonly SettingsDifference[];
 };
 
-/** By their digests: the settings themselves are in the functions, not in the stage's outputs. */
-function comparedWithFile(deployment: Deployment): ComparedSettings {
-  const file = settingsFile(deployment.stage, undefined);
+/** By their digests, and one by one where the stage's outputs have the settings. */
+function comparedWithFile(deployment: Deployment, given: string | undefined): ComparedSettings {
+  const file = settingsFile(deployment.stage, given);
   if (file === undefined) return {};
   const [finding] = examineSettings(deployment, file);
-  return { file: relative(".", file), ...(finding && { finding: { what: finding.what, fix: finding.fix } }) };
+  if (finding === undefined) return { file: relative(".", file) };
+  const { what, fix } = finding;
+  return {
+    file: relative(".", file),
+    finding: { what, fix },
+    differences: differencesFrom(deployment, file),
+  };
 }
 
 /** Of a stage without a file of settings here: the default one. */
-function mappingOf(stage: string): StageMapping {
+function mappingOf(stage: string, file: string | undefined): StageMapping {
   try {
-    return readStageMapping(stage, undefined);
+    return readStageMapping(stage, file);
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     return checkMapping({}, "the default mapping");

@@ -106,9 +106,9 @@ function stageOf({ operation, isWritable }: ConsoleContext, paceInSeconds: Reado
   };
 }
 
-async function diagnosisOf({ operation, options, now }: ConsoleContext): Promise<object> {
+async function diagnosisOf({ operation, options, settings, now }: ConsoleContext): Promise<object> {
   const { deployment, clients } = operation;
-  const { findings, checked } = await examine({ deployment, clients, now: now() }, undefined);
+  const { findings, checked } = await examine({ deployment, clients, now: now() }, settings);
   const typed = <T extends { readonly fix: string }>(finding: T) => ({
     ...finding,
     fix: remedyFor(finding.fix, deployment, options),

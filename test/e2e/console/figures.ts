@@ -1,7 +1,10 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
-import type { OpenedConsole } from "./opened-console.ts";
+import { type OpenedConsole, stageChanges } from "./opened-console.ts";
 
 const provided = z.object({ history: z.array(z.object({ code: z.string() })) });
 
@@ -106,6 +109,29 @@ export function describeFigures(use: () => OpenedConsole): void {
     await panel("Deployed settings")
       .getByText(/^There is no file of this stage's settings here/)
       .waitFor();
+  });
+
+  it("names each setting of a file that is deployed otherwise, from what to what", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "console-settings-"));
+    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    const file = join(directory, "settings.json");
+    const local: object = JSON.parse(await readFile("stages/local.json", "utf8"));
+    const write = (more: object) => writeFile(file, JSON.stringify({ ...local, ...stageChanges, ...more }));
+    await write({});
+    const { url } = await use().start("--settings", file);
+    const other = await use().context.newPage();
+    onTestFinished(() => other.close());
+    await other.goto(url);
+    await other.getByRole("link", { name: "Mapping", exact: true }).click();
+    const compared = other.getByRole("region", { name: "Deployed settings", exact: true });
+    await compared.getByText(/settings\.json is what is deployed\.$/).waitFor();
+    await write({ startEndpoints: ["profile"], retention: { documentVersionsDays: 60 } });
+    await other.reload();
+    const rows = compared.getByRole("table").getByRole("row");
+    await expect.poll(() => rows.count()).toBe(3);
+    const texts = async (index: number) => rows.nth(index).locator("th, td").allTextContents();
+    expect(await texts(1)).toEqual(["retention.documentVersionsDays", "30", "60"]);
+    expect(await texts(2)).toEqual(["startEndpoints", expect.stringMatching(/^\[.*,.*\]$/), '["profile"]']);
   });
 }
 

@@ -27,6 +27,8 @@ export type OpenedConsole = AsyncDisposable & {
 };
 
 const stageName = "console";
+/** What its stage has otherwise than the one on everybody's machine. */
+export const stageChanges = { retention: { documentVersionsDays: 30 } };
 /** The clock of alarms is behind, so that an alarm that goes off once time has passed lies in the past. */
 const behindAtFirst = 3_600_000;
 /** Far beyond what a busy machine takes. */
@@ -36,11 +38,10 @@ export async function openConsole(): Promise<OpenedConsole> {
   const closers = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), "console-"));
   closers.defer(() => rm(directory, { recursive: true, force: true }));
-  const changes = { retention: { documentVersionsDays: 30 } };
   const logs = join(directory, "logs");
   let alarmsAreBehind = behindAtFirst;
   const alarmClock = () => Date.now() - alarmsAreBehind;
-  const stage = closers.use(await startOperatedStage(stageName, changes, {}, { logs, alarmClock }));
+  const stage = closers.use(await startOperatedStage(stageName, stageChanges, {}, { logs, alarmClock }));
   const start = async (...flags: readonly string[]) => {
     const program = closers.use(
       runProgram("cli/main.ts", ["console", "--json", "--stage", stageName, ...flags]),

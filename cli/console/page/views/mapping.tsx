@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import type { SettingsDifference } from "../../../doctor/settings-differences.ts";
 import type { Trial } from "../../../mapping/trial.ts";
 import type { ComparedSettings } from "../../api/mapping.ts";
 import { post, useLoaded } from "../api.ts";
@@ -115,11 +116,39 @@ function Compared() {
       {data?.file !== undefined && data.finding === undefined && <p>{data.file} is what is deployed.</p>}
       {data?.finding !== undefined && (
         <>
-          <p class="bad">{data.finding.what}</p>
+          <p class="bad">{visible(data.finding.what)}</p>
+          <Differences differences={data.differences ?? []} />
           <Command line={data.finding.fix} />
         </>
       )}
     </Panel>
+  );
+}
+
+function Differences({ differences }: { readonly differences: readonly SettingsDifference[] }) {
+  if (differences.length === 0) return null;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: where it is wider than the screen, keys scroll it
+    <section class="wide" tabIndex={0} aria-label="Settings that differ">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Setting</th>
+            <th scope="col">Deployed</th>
+            <th scope="col">In the file</th>
+          </tr>
+        </thead>
+        <tbody>
+          {differences.map(({ setting, deployed, file }) => (
+            <tr key={setting}>
+              <th scope="row">{setting}</th>
+              <td>{visible(deployed ?? "—")}</td>
+              <td>{visible(file ?? "—")}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
   );
 }
 
