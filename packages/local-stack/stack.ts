@@ -97,6 +97,7 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
     lambda: { functions: hosts, invoker, mappings: () => mappings() },
     alarms: () => alarmsOf?.look() ?? [],
     logs: { groups: () => logGroups },
+    onProblem,
     onThrottled: ({ tableName, metric: name }) => {
       alarmsOf?.record({ namespace: "AWS/DynamoDB", name, dimensions: { TableName: tableName } }, 1);
     },

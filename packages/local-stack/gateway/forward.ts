@@ -208,20 +208,31 @@ function secretsAnswer(operation: Operation, body: Buffer, secrets: SecretsEngin
 /**
  * A caller that goes away while it waits for messages must not take them with it: the engine does not notice, so
  * what it hands out afterwards is made visible again at once (with one more receive counted).
+ * @returns what the engine did not take back, in words: it comes again once its visibility timeout is over
  */
 export async function giveBack(
   call: AuthorizedRequest,
   answer: Answer,
   context: ForwardContext,
-): Promise<void> {
-  if (call.operation.action !== "sqs:ReceiveMessage" || answer.status !== 200) return;
+): Promise<string | undefined> {
+  if (call.operation.action !== "sqs:ReceiveMessage" || answer.status !== 200) return undefined;
   const { Messages: messages } = parseJsonObject(answer.body.toString());
   const entries = (Array.isArray(messages) ? messages : []).map((message: unknown, index) => ({
     Id: String(index),
     ReceiptHandle: asObject(message).ReceiptHandle,
     VisibilityTimeout: 0,
   }));
-  if (entries.length === 0) return;
+  if (entries.length === 0) return undefined;
   const { QueueUrl } = parseJsonObject(call.body.toString());
-  await callQueue("ChangeMessageVisibilityBatch", { QueueUrl, Entries: entries }, call, context);
+  const given = await callQueue(
+    "ChangeMessageVisibilityBatch",
+    { QueueUrl, Entries: entries },
+    call,
+    context,
+  );
+  const { Failed: failed } =
+    given.status === 200 ? parseJsonObject(given.body.toString()) : { Failed: entries };
+  const left = Array.isArray(failed) ? failed.length : 0;
+  if (left === 0) return undefined;
+  return `${left} of ${entries.length} messages of ${asString(QueueUrl)} could not be given back: ${given.body}`;
 }

@@ -54,6 +54,8 @@ export type GatewayOptions = {
   readonly mostInFlight?: number;
   /** Is called for each throttled call to a table. */
   readonly onThrottled?: (event: ThrottleEvent) => void;
+  /** Is called with what went wrong beside a call, in words. */
+  readonly onProblem?: (message: string) => void;
   /** Absent: there is no alarm. */
   readonly alarms?: Monitoring["alarms"];
   /** Absent: there is no log group. */
@@ -67,6 +69,7 @@ type Context = AuthorizationContext &
   ForwardContext & {
     readonly interceptors: ReadonlySet<Interceptor>;
     readonly onThrottled: (event: ThrottleEvent) => void;
+    readonly onProblem: (message: string) => void;
   };
 
 /**
@@ -106,6 +109,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     traces: createMessageTraces(),
     inFlight: createInFlightLimit(options.mostInFlight ?? mostInFlight),
     onThrottled: options.onThrottled ?? (() => undefined),
+    onProblem: options.onProblem ?? (() => undefined),
   };
   server.on("request", (request, response) => {
     answerRequest(request, response, context).catch((error: unknown) => {
@@ -190,8 +194,9 @@ async function answerRequest(
   const after = await firstOutcome(context.interceptors, call, "after");
   if (isRefusal(after)) return fail(reply, after);
   if (before === "cut" || after === "cut") return cut(response, answer);
-  if (response.destroyed) await giveBack(authorized, answer, context);
-  else write(response, answer, reply.isHead);
+  if (!response.destroyed) return write(response, answer, reply.isHead);
+  const problem = await giveBack(authorized, answer, context);
+  if (problem !== undefined) context.onProblem(problem);
 }
 
 /** A trap: `node:stream/consumers` takes twice the processor time, by way of a Blob. */

@@ -2,6 +2,7 @@ import {
   ChangeMessageVisibilityBatchCommand,
   CreateQueueCommand,
   DeleteMessageBatchCommand,
+  DeleteQueueCommand,
   GetQueueUrlCommand,
   ListQueuesCommand,
   ReceiveMessageCommand,
@@ -14,9 +15,10 @@ import { account, clients, type LocalSystem, region, signedCall, startLocalSyste
 
 let system: LocalSystem;
 let created = 0;
+const problems: string[] = [];
 
 beforeAll(async () => {
-  system = await startLocalSystem();
+  system = await startLocalSystem({ engines: { onProblem: (message) => problems.push(message) } });
 });
 
 afterAll(async () => {
@@ -198,5 +200,31 @@ describe("long polling", () => {
       new ReceiveMessageCommand({ QueueUrl: queue.url, WaitTimeSeconds: 20 }),
     );
     expect(Messages?.map(({ Body }) => Body)).toEqual(["kept"]);
+  });
+
+  test("what the engine does not take back of a caller that went away is a problem that is told", async () => {
+    const queue = await newQueue();
+    const { sqs } = clients(system, system.operator);
+    const isReceiving = Promise.withResolvers<void>();
+    const stop = system.gateway.intercept(async (call, phase) => {
+      if (call.action !== "sqs:ReceiveMessage") return undefined;
+      if (phase === "before") isReceiving.resolve();
+      else await sqs.send(new DeleteQueueCommand({ QueueUrl: queue.url }));
+      return undefined;
+    });
+    const abort = new AbortController();
+    const receiving = sqs.send(new ReceiveMessageCommand({ QueueUrl: queue.url, WaitTimeSeconds: 20 }), {
+      abortSignal: abort.signal,
+    });
+    await isReceiving.promise;
+    abort.abort();
+    await expect(receiving).rejects.toMatchObject({ name: "AbortError" });
+    expect(problems).toEqual([]);
+    await sqs.send(new SendMessageCommand({ QueueUrl: queue.url, MessageBody: "gone" }));
+    await expect
+      .poll(() => problems)
+      .toEqual([expect.stringMatching(/^1 of 1 messages of .* could not be given back: .*exist/i)]);
+    stop();
+    problems.length = 0;
   });
 });
