@@ -91,34 +91,6 @@ export function describeTrouble(use: () => OpenedConsole): void {
     expect(await failed.locator("time").count()).toBe(2);
   });
 
-  it("says once the cause is gone that it is fixed, and when the alarm clears, which it then does", async () => {
-    const { page, stage, passAlarmTime } = use();
-    await open("/trouble");
-    await press("Revoke the token");
-    await panel("The token").getByText("Every token is revoked.").waitFor();
-    const alarm = () =>
-      stage.system.stack.alarms().find(({ description }) => description.includes("#token-refused"));
-    await open("/");
-    await verdict().getByText("The provider refuses the token.").waitFor();
-    const { periodSeconds = 0, evaluationPeriods = 0 } = alarm() ?? {};
-    await passAlarmTime(periodSeconds * 1000);
-    expect(alarm()?.state).toBe("ALARM");
-    await press("Give it a new token");
-    const fixed = verdict().getByText(/^Fixed: the alarm clears /);
-    await fixed.waitFor();
-    const clears = panel("Verdict")
-      .getByRole("paragraph")
-      .filter({ hasText: "is still on, for what is over" });
-    const at = (await clears.locator("time").getAttribute("datetime")) ?? "";
-    const minute = new Intl.DateTimeFormat("en-US", { timeStyle: "short" }).format(new Date(at));
-    const shown = ((await fixed.textContent()) ?? "").replaceAll("\u202f", " ");
-    expect(shown).toBe(`Fixed: the alarm clears ${minute.replaceAll("\u202f", " ")}`);
-    expect(Date.parse(at)).toBeGreaterThan(Date.now());
-    await passAlarmTime(2 * periodSeconds * evaluationPeriods * 1000);
-    await verdict().getByText("All is well").waitFor();
-    expect(await page.getByText("Fixed: ").count()).toBe(0);
-  });
-
   it("loses an event on its way, and finds what was missed by reconciliation", async () => {
     const { page } = use();
     await open("/trouble");
@@ -150,5 +122,41 @@ export function describeTrouble(use: () => OpenedConsole): void {
     expect(Date.parse(now) - before).toBeGreaterThan(23 * 3_600_000);
     // The accounts' data of the next day is announced.
     await panel("What happens").getByText("endpoint.updated").first().waitFor();
+  });
+}
+
+/** What a person reads once the cause of a verdict is gone. Nothing else may be wrong with the stage. */
+export function describeFixed(use: () => OpenedConsole): void {
+  const open = (path: string) => use().page.goto(`${use().origin}${path}`);
+  const panel = (name: string) => use().page.getByRole("region", { name, exact: true });
+  const press = (name: string) => use().page.getByRole("button", { name, exact: true }).click();
+  const verdict = () => panel("Verdict").getByRole("heading");
+
+  it("says once the cause is gone that it is fixed, and when the alarm clears, which it then does", async () => {
+    const { page, stage, passAlarmTime } = use();
+    await open("/trouble");
+    await press("Revoke the token");
+    await panel("The token").getByText("Every token is revoked.").waitFor();
+    const alarm = () =>
+      stage.system.stack.alarms().find(({ description }) => description.includes("#token-refused"));
+    await open("/");
+    await verdict().getByText("The provider refuses the token.").waitFor();
+    const { periodSeconds = 0, evaluationPeriods = 0 } = alarm() ?? {};
+    await passAlarmTime(periodSeconds * 1000);
+    expect(alarm()?.state).toBe("ALARM");
+    await press("Give it a new token");
+    const fixed = verdict().getByText(/^Fixed: the alarm clears /);
+    await fixed.waitFor();
+    const clears = panel("Verdict")
+      .getByRole("paragraph")
+      .filter({ hasText: "is still on, for what is over" });
+    const at = (await clears.locator("time").getAttribute("datetime")) ?? "";
+    const minute = new Intl.DateTimeFormat("en-US", { timeStyle: "short" }).format(new Date(at));
+    const shown = ((await fixed.textContent()) ?? "").replaceAll("\u202f", " ");
+    expect(shown).toBe(`Fixed: the alarm clears ${minute.replaceAll("\u202f", " ")}`);
+    expect(Date.parse(at)).toBeGreaterThan(Date.now());
+    await passAlarmTime(2 * periodSeconds * evaluationPeriods * 1000);
+    await verdict().getByText("All is well").waitFor();
+    expect(await page.getByText("Fixed: ").count()).toBe(0);
   });
 }

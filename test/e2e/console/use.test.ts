@@ -7,7 +7,7 @@ import { webhookSecretOf } from "../../support/operator.ts";
 import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 import { describeDeadLetters } from "./dead-letters.ts";
 import { type OpenedConsole, openConsole, violationsInThemes } from "./opened-console.ts";
-import { describeTrouble } from "./trouble.ts";
+import { describeFixed, describeTrouble } from "./trouble.ts";
 
 const hasBrowser = findChromium() !== undefined || process.env.FORBID_SKIPS !== undefined;
 
@@ -66,6 +66,8 @@ describe.skipIf(!hasBrowser)("who uses the console", () => {
       .getByText(/^Paste the body of a webhook above/)
       .waitFor();
   });
+
+  describeFixed(() => opened);
 
   it("chooses light or dark, which the page keeps when it is opened again", async () => {
     await open("/");
