@@ -9,6 +9,7 @@ import { CommandError } from "../../core/command-error.ts";
 import type { OnEach } from "../../dead-letters/each-result.ts";
 import { listBatches, selectBatches, tellRemoved } from "../../recovery/failed-changes.ts";
 import { repairFailures } from "../../recovery/repair-failures.ts";
+import { inTurn } from "../in-turn.ts";
 import type { Job, Jobs, Work } from "../jobs.ts";
 import { type Asked, checkTyped, optionalTextIn, param, type Route, textIn } from "../route.ts";
 import { type CommandOutcome, runCommand } from "../run-command.ts";
@@ -19,11 +20,13 @@ const perStep = "1000";
 const topic = "dead-letters";
 
 export function deadLetterRoutes(jobs: Jobs): readonly Route[] {
+  // Two that read a queue at the same time hide its dead letters from each other.
+  const next = inTurn();
   return [
     {
       method: "GET",
       path: "/api/dead-letters",
-      answer: ({ operation }) => runCommand(operation, listDeadLetters),
+      answer: ({ operation }) => next(() => runCommand(operation, listDeadLetters)),
     },
     {
       method: "GET",
@@ -36,7 +39,9 @@ export function deadLetterRoutes(jobs: Jobs): readonly Route[] {
           ...(reason !== undefined && { reason }),
           ...(id !== undefined && { id }),
         };
-        return runCommand(operation, (each) => showDeadLetters(each, flags, param(asked, "queue")));
+        return next(() =>
+          runCommand(operation, (each) => showDeadLetters(each, flags, param(asked, "queue"))),
+        );
       },
     },
     {
@@ -50,7 +55,8 @@ export function deadLetterRoutes(jobs: Jobs): readonly Route[] {
           id: textIn(asked, "id"),
           archive: asked.body.archive === true,
         };
-        return runCommand(operation, (each) => showDeadLetters(each, flags, textIn(asked, "queue")));
+        const queue = textIn(asked, "queue");
+        return next(() => runCommand(operation, (each) => showDeadLetters(each, flags, queue)));
       },
     },
     {
@@ -61,7 +67,11 @@ export function deadLetterRoutes(jobs: Jobs): readonly Route[] {
         const queue = textIn(asked, "queue");
         const flags = { ...selectionIn(asked), limit: perStep, archive: asked.body.archive === true };
         const work: Work = (onProgress, onEach) =>
-          runCommand(operation, (each) => redriveNamed(each, flags, { name: queue, onEach }), { onProgress });
+          next(() =>
+            runCommand(operation, (each) => redriveNamed(each, flags, { name: queue, onEach }), {
+              onProgress,
+            }),
+          );
         return jobs.start(`Redrive dead letters of ${queue}`, work, topic);
       },
     },
@@ -74,10 +84,12 @@ export function deadLetterRoutes(jobs: Jobs): readonly Route[] {
         checkTyped(asked, queue);
         const flags = { ...selectionIn(asked), limit: perStep };
         const work: Work = (onProgress, onEach) =>
-          runCommand(operation, (each) => purgeNamed(each, flags, { name: queue, onEach }), {
-            isAgreed: true,
-            onProgress,
-          });
+          next(() =>
+            runCommand(operation, (each) => purgeNamed(each, flags, { name: queue, onEach }), {
+              isAgreed: true,
+              onProgress,
+            }),
+          );
         return jobs.start(`Purge dead letters of ${queue}`, work, topic);
       },
     },
