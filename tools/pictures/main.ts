@@ -10,6 +10,7 @@ const {
   console: address,
   chromium: executablePath,
   to,
+  only,
 } = new Command("node tools/pictures/main.ts")
   .description(
     "Takes the pictures of the console that README and docs show, of a system that npm start keeps up.",
@@ -17,8 +18,17 @@ const {
   .requiredOption("--console <address>", "the address that npm start has printed, with its token")
   .option("--chromium <file>", "the browser", "/usr/bin/chromium")
   .option("--to <folder>", "where to", join(import.meta.dirname, "../../docs/operate/pictures"))
+  .option(
+    "--only <names>",
+    "these pictures, by commas: that of dead letters wants some, the overview wants none",
+  )
   .parse()
-  .opts<{ readonly console: string; readonly chromium: string; readonly to: string }>();
+  .opts<{
+    readonly console: string;
+    readonly chromium: string;
+    readonly to: string;
+    readonly only?: string;
+  }>();
 
 type Picture = {
   readonly name: string;
@@ -39,6 +49,14 @@ const toEvent = async (page: Page) => {
   await page.getByRole("region", { name: "Its way" }).waitFor();
 };
 
+/** The document that the last event of an income announced, with its figures. */
+const toIncome = async (page: Page) => {
+  await toEvent(page);
+  await page.locator('a[href*="/records/document"]').first().click();
+  await page.getByRole("button", { name: "Show personal data" }).first().click();
+  await page.getByRole("region", { name: "Income per month" }).scrollIntoViewIfNeeded();
+};
+
 const pictures: readonly Picture[] = [
   { name: "overview-light", path: "/", colorScheme: "light", prepare: isWell },
   { name: "overview-dark", path: "/", colorScheme: "dark", prepare: isWell },
@@ -49,8 +67,16 @@ const pictures: readonly Picture[] = [
     colorScheme: "light",
     prepare: toEvent,
   },
+  {
+    name: "income",
+    path: "/events?since=24h&kind=endpoints&endpoint=income&outcome=stored",
+    colorScheme: "light",
+    prepare: toIncome,
+  },
+  { name: "dead-letters", path: "/dead-letters", colorScheme: "light" },
   { name: "mapping", path: "/mapping", colorScheme: "light" },
 ];
+const wanted = only === undefined ? pictures : pictures.filter(({ name }) => only.split(",").includes(name));
 const viewport = { width: 1280, height: 760 };
 
 mkdirSync(to, { recursive: true });
@@ -60,7 +86,7 @@ try {
   page.setDefaultTimeout(180_000);
   await page.goto(address);
   await page.getByRole("heading", { name: "Overview" }).waitFor();
-  for (const { name, path, colorScheme, prepare } of pictures) {
+  for (const { name, path, colorScheme, prepare } of wanted) {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     await page.goto(new URL(path, address).href);
     await page.getByRole("heading", { level: 1 }).waitFor();

@@ -63,7 +63,7 @@ export function DeadLetters() {
             <tbody>
               {held.map(({ queue: name, deadLetters, archived, oldest, reasons }) => (
                 <tr key={name}>
-                  <th scope="row">
+                  <th scope="row" class="queue">
                     <a href={`/dead-letters?queue=${encodeURIComponent(name)}`}>{name}</a>
                   </th>
                   <td class="figure">{number(deadLetters)}</td>
