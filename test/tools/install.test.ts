@@ -55,4 +55,10 @@ describe("the commands and the construct, as npm installs them", () => {
     expect(await run(source, repository, ["npx", "income-events", "--version"])).toBe("0.1.0\n");
     expect(source.registry.unknown()).toEqual([]);
   });
+
+  it("are there in a checkout with dev, which is the program of npm start", async () => {
+    const dev = await run(source, repository, ["npx", "income-events", "dev", "--options"]);
+    expect(dev).toContain("--subscriber");
+    expect(dev).toBe(await run(source, repository, ["npm", "--silent", "start", "--", "--help"]));
+  });
 });
