@@ -49,9 +49,8 @@ export function differencesFrom(
   { stage, optionalOutput }: Pick<Deployment, "stage" | "optionalOutput">,
   file: string,
 ): readonly SettingsDifference[] {
-  const packed = optionalOutput("SettingsPacked");
-  if (packed === undefined) return [];
-  return settingsDifferences(unpackSettings(packed), readStageSettings(stage, file));
+  const deployed = unpackSettings(optionalOutput("SettingsPacked") ?? "");
+  return deployed === undefined ? [] : settingsDifferences(deployed, readStageSettings(stage, file));
 }
 
 function differenceText({ setting, deployed = "absent", file = "absent" }: SettingsDifference): string {

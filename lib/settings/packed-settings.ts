@@ -3,14 +3,22 @@ import type { Settings } from "./settings-schema.ts";
 
 /** An output is for people too: what is longer than this is left out. */
 const mostCharacters = 4_000;
+/** Many times what settings are: the outputs may be a file from anywhere. */
+const mostBytes = 1_000_000;
 
 /** Settings in one word, defaults included; undefined where they are too many for an output. */
 export function packSettings(settings: Settings): string | undefined {
-  const packed = brotliCompressSync(JSON.stringify(settings)).toString("base64");
+  // As in an address: a slash would make it look like one to whoever checks that outputs lead nowhere else.
+  const packed = brotliCompressSync(JSON.stringify(settings)).toString("base64url");
   return packed.length > mostCharacters ? undefined : packed;
 }
 
-/** What was packed, which another release may have written. @throws where it is no such word */
+/** What was packed, which another release may have written; undefined where it is no such word. */
 export function unpackSettings(packed: string): unknown {
-  return JSON.parse(brotliDecompressSync(Buffer.from(packed, "base64")).toString());
+  try {
+    const text = brotliDecompressSync(Buffer.from(packed, "base64url"), { maxOutputLength: mostBytes });
+    return JSON.parse(text.toString());
+  } catch {
+    return undefined;
+  }
 }

@@ -1,3 +1,4 @@
+import { brotliCompressSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { settingsDifferences } from "../../../cli/doctor/settings-differences.ts";
 import { loadSettings, packSettings, unpackSettings } from "../../../lib/settings/settings.ts";
@@ -18,8 +19,16 @@ test("a stage's settings fit into an output, and come out of it as they were", (
   const settings = loadSettings("local", "stages");
   const packed = packSettings(settings);
   expect(packed?.length).toBeLessThan(4_000);
+  expect(packed).toMatch(/^[\w-]+$/);
   expect(settingsDifferences(unpackSettings(packed ?? ""), settings)).toEqual([]);
 });
+
+test.each(["", "no settings", brotliCompressSync("x".repeat(1_000_001)).toString("base64url")])(
+  "of an output that holds no settings nothing is known: %#",
+  (packed) => {
+    expect(unpackSettings(packed)).toBeUndefined();
+  },
+);
 
 test("settings that are too many for an output are left out of it", () => {
   const settings = loadSettings("local", "stages");
