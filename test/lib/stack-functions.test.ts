@@ -198,15 +198,15 @@ describe("functions", () => {
       eventSource: "/income-events/local",
       // The provider's 3 days, 28 in two queues, 90 as a failed change, and 28 in queues again.
       tombstoneDays: 3 + 28 + 90 + 28,
-      // The time-out of the relay and of fetch here.
-      drainSeconds: 4,
+      // The time-out of fetch here.
+      drainSeconds: 5,
       lookAgainSeconds: 0.6,
       subscribers: [{ name: "everything" }, { name: "accounts", types: ["account.*"] }],
     });
     expect(bundles.get("functions/fetch/data.ts")).toMatchObject({
       provider: { requestsPerMinute: 60_000, paths: { start: { body: { endpoints: "{endpoints}" } } } },
       retry: { baseSeconds: 1, maxSeconds: 4 },
-      timeoutSeconds: 4,
+      timeoutSeconds: 5,
       readAfterSeconds: 2,
       // As long as the queue keeps a message: a task is given up before SQS drops it.
       retentionSeconds: 14 * 86_400,
