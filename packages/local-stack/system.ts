@@ -43,6 +43,23 @@ export async function startSystem(
   progress: Progress,
   onAnswered: (exchange: Exchange) => void,
 ): Promise<System> {
+  const { system, register } = await startUnregistered(options, sandboxOptions, progress, onAnswered);
+  try {
+    await register();
+    return system;
+  } catch (error) {
+    await system.close();
+    throw error;
+  }
+}
+
+/** As `startSystem`, but no provider knows the stack until it is registered: other things can be started meanwhile. */
+export async function startUnregistered(
+  options: StartOptions,
+  sandboxOptions: SandboxOptions,
+  progress: Progress,
+  onAnswered: (exchange: Exchange) => void,
+): Promise<{ readonly system: System; readonly register: () => Promise<void> }> {
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const closeNext of closers.splice(0).reverse()) await closeNext();
@@ -86,23 +103,30 @@ export async function startSystem(
     });
     closers.push(() => stack.close());
     const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };
-    progress("Setting the provider's token, registering the webhooks");
-    const pipelines: Pipeline[] = [];
-    for (const pipeline of pipelinesIn(stack.outputs)) {
+    const pipelines = pipelinesIn(stack.outputs).flatMap((pipeline): Pipeline[] => {
       const sandbox = sandboxes.get(pipeline.id);
-      if (sandbox === undefined) continue;
-      await stack.setSecret(outputOf(pipeline, "TokenSecretArn"), JSON.stringify({ token: sandbox.token }));
-      await invoke(stack, outputOf(pipeline, "RegisterFunctionName"));
-      pipelines.push({ ...pipeline, sandbox, subscribers: registerSubscribers(stack, pipeline) });
-    }
+      return sandbox === undefined
+        ? []
+        : [{ ...pipeline, sandbox, subscribers: registerSubscribers(stack, pipeline) }];
+    });
     const [first, ...others] = pipelines;
     if (first === undefined)
       throw new Error("The assembly has no output SettingsDigest: is it this pipeline's?");
     const { sandbox, subscribers } = first;
-    return { sandbox, stack, access, subscribers, pipelines: [first, ...others], close };
+    const system: System = { sandbox, stack, access, subscribers, pipelines: [first, ...others], close };
+    return { system, register: () => registerAll(system, progress) };
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+async function registerAll({ stack, pipelines }: System, progress: Progress): Promise<void> {
+  progress("Setting the provider's token, registering the webhooks");
+  for (const pipeline of pipelines) {
+    const { token } = pipeline.sandbox;
+    await stack.setSecret(outputOf(pipeline, "TokenSecretArn"), JSON.stringify({ token }));
+    await invoke(stack, outputOf(pipeline, "RegisterFunctionName"));
   }
 }
 

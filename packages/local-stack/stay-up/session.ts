@@ -4,7 +4,7 @@ import { type Addresses, addressesOf, printableAddresses, subscriberVariables } 
 import { announce } from "../announce.ts";
 import { holdsState } from "../engines/kept.ts";
 import { defaultConsolePort, type StartOptions } from "../options.ts";
-import { type System, startSystem } from "../system.ts";
+import { type System, startUnregistered } from "../system.ts";
 import { type Console, startConsole } from "./console.ts";
 import { runSubscriber } from "./subscriber-program.ts";
 
@@ -27,16 +27,17 @@ export async function runSession<Result>(
 ): Promise<Result> {
   const { users, json, logs, keep } = options;
   const goesOn = keep !== undefined && holdsState(keep);
-  const system = await startSystem(options, {}, progress, () => undefined);
+  const { system, register } = await startUnregistered(options, {}, progress, () => undefined);
   const ending = new AbortController();
   const announcements = system.pipelines.map((pipeline) => {
     const { sandbox } = pipeline;
     return announce(system.stack, { pipeline, sandbox, ...(logs === undefined ? {} : { logs }) });
   });
   const programs: (() => Promise<void>)[] = [];
-  let page: Console | undefined;
+  const opening = consoleOf(system, options, progress);
   try {
-    page = await consoleOf(system, options, progress);
+    await register();
+    const page = await opening;
     const all = new Map(
       system.pipelines.map((pipeline) => [pipeline.id, addressesOf(system, pipeline)] as const),
     );
@@ -63,7 +64,7 @@ export async function runSession<Result>(
     for (const end of announcements) end();
     print("\nEnding every process that was started");
     for (const end of programs) await end();
-    await page?.close();
+    await (await opening)?.close();
     await system.close();
   }
 }
