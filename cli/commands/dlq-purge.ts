@@ -43,7 +43,7 @@ export function purgeQueue(operation: Operation, flags: Flags, name = ""): Promi
   return purgeNamed(operation, flags, { name });
 }
 
-/** @param work names the queue, and says who hears of each dead letter */
+/** @param work names the queue, and takes what becomes of each dead letter */
 export async function purgeNamed(
   operation: Operation,
   selection: Flags,

@@ -48,7 +48,7 @@ export function redriveQueue(operation: Operation, flags: Flags, name = ""): Pro
   return redriveNamed(operation, flags, { name });
 }
 
-/** @param work names the queue, and says who hears of each dead letter */
+/** @param work names the queue, and takes what becomes of each dead letter */
 export async function redriveNamed(
   operation: Operation,
   flags: Flags,

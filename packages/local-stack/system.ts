@@ -136,7 +136,7 @@ function startTables(
   closers: (() => Promise<void>)[],
 ): Promise<RunningDynamoDb> {
   const starting = startDynamoDb({ keep, ...(engine !== undefined && { engine }) });
-  // Until the stack waits for it: what fails first is what the operator hears of.
+  // Until the stack waits for it: what fails first is what the operator is told.
   const ended = starting.catch(() => undefined);
   closers.push(async () => (await ended)?.close());
   return starting;

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { z } from "zod";
-import { byCall, judge } from "./judge.ts";
+import { byCall, findNeeds } from "./find-needs.ts";
 import { permissionsPage } from "./page.ts";
 
 const report = z.object({
@@ -42,16 +42,16 @@ try {
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
   const text = await readFile(file, "utf8").catch(() => undefined);
   if (text === undefined) throw new Error(`the scenario did not come to its end:\n${stdout}${stderr}`);
-  const judged = judge(report.parse(JSON.parse(text)).permissions, "income-events-local");
-  const unneeded = judged.filter(({ need }) => need === undefined);
-  for (const { role, action, resource, need } of judged) {
+  const needs = findNeeds(report.parse(JSON.parse(text)).permissions, "income-events-local");
+  const unneeded = needs.filter(({ need }) => need === undefined);
+  for (const { role, action, resource, need } of needs) {
     const verdict = need === undefined ? "NOT NEEDED" : need === byCall ? "needed" : `needed for ${need}`;
     process.stdout.write(`${verdict}: ${role} ${action} on ${resource}\n`);
   }
-  process.stdout.write(`${judged.length} permissions, ${unneeded.length} not needed\n`);
+  process.stdout.write(`${needs.length} permissions, ${unneeded.length} not needed\n`);
   if (status !== 0) process.stdout.write(`The scenario failed besides:\n${stdout}${stderr}`);
   const isProven = unneeded.length === 0 && status === 0;
-  if (isProven && write) await writeFile(page, permissionsPage(judged));
+  if (isProven && write) await writeFile(page, permissionsPage(needs));
   process.exitCode = isProven ? 0 : 1;
 } finally {
   await rm(directory, { recursive: true, force: true });

@@ -1,9 +1,9 @@
-import type { Judged } from "./judge.ts";
+import type { PermissionNeed } from "./find-needs.ts";
 
 /** The page that records a run: each permission with what needed it. */
-export function permissionsPage(judged: readonly Judged[]): string {
-  const counted = Map.groupBy(judged, ({ need }) => need ?? "nothing");
-  const roles = new Set(judged.map(({ role }) => role)).size;
+export function permissionsPage(needs: readonly PermissionNeed[]): string {
+  const counted = Map.groupBy(needs, ({ need }) => need ?? "nothing");
+  const roles = new Set(needs.map(({ role }) => role)).size;
   return `# Permissions that the scenario needs
 
 Written by \`npm run proof -- permissions --write\`, which runs the stage \`local\` and asks of each action of each role, on each of
@@ -11,7 +11,7 @@ its resources, whether some call was allowed by it alone. Without it that call w
 scenario (\`test/e2e/assembly.test.ts\`). A test fails when a role has a permission that is not recorded here:
 \`test/lib/function/recorded-permissions.test.ts\`.
 
-${roles} roles, ${judged.length} permissions:
+${roles} roles, ${needs.length} permissions:
 
 | permissions | needed by |
 |---|---|
@@ -21,7 +21,7 @@ ${[...counted].map(([need, of]) => `| ${of.length} | ${need} |`).join("\n")}
 
 | role | action | resource | needed by |
 |---|---|---|---|
-${judged.map(({ role, action, resource, need }) => `| ${role} | ${action} | \`${resource}\` | ${need ?? "nothing"} |`).join("\n")}
+${needs.map(({ role, action, resource, need }) => `| ${role} | ${action} | \`${resource}\` | ${need ?? "nothing"} |`).join("\n")}
 `;
 }
 

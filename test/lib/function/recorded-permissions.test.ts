@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { judge } from "../../../proof/permissions/judge.ts";
+import { findNeeds } from "../../../proof/permissions/find-needs.ts";
 import { permissionsPage, recordedIn } from "../../../proof/permissions/page.ts";
 import { nameOf, synthesized } from "../synthesized.ts";
 import { allowedBy } from "./roles.ts";
@@ -30,7 +30,7 @@ it("a permission that no call needs is recorded as one that nothing needs, unles
   });
   const queue = "arn:aws:sqs:eu-central-1:000000000000:income-events-local-UsersWorkQueueB8BF5EE5";
   const bucket = "arn:aws:s3:::income-events-local-overflowbucket8a14bf62/data/*";
-  const judged = judge(
+  const needs = findNeeds(
     [
       of("UsersStoreFunction0A1B2C3D", "sqs:DeleteMessage", queue),
       of("UsersStoreFunction0A1B2C3D", "sqs:GetQueueAttributes", queue),
@@ -39,7 +39,7 @@ it("a permission that no call needs is recorded as one that nothing needs, unles
     ],
     "income-events-local",
   );
-  expect(judged).toEqual([
+  expect(needs).toEqual([
     { role: "UsersStore", action: "sqs:DeleteMessage", resource: "UsersWorkQueue", need: undefined },
     {
       role: "UsersStore",
@@ -60,6 +60,6 @@ it("a permission that no call needs is recorded as one that nothing needs, unles
       need: "a call of the scenario",
     },
   ]);
-  expect(recordedIn(permissionsPage(judged))).toHaveLength(4);
-  expect(permissionsPage(judged)).toContain("| 1 | nothing |");
+  expect(recordedIn(permissionsPage(needs))).toHaveLength(4);
+  expect(permissionsPage(needs)).toContain("| 1 | nothing |");
 });

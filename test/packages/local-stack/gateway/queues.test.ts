@@ -8,6 +8,7 @@ import {
   ReceiveMessageCommand,
   SendMessageBatchCommand,
   SendMessageCommand,
+  type SQSClient,
 } from "@aws-sdk/client-sqs";
 import { parsePolicy } from "@income-events/local-stack/iam/policy.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -187,13 +188,7 @@ describe("long polling", () => {
       if (call.action === "sqs:ReceiveMessage" && phase === "before") isReceiving.resolve();
       return undefined;
     });
-    const abort = new AbortController();
-    const receiving = sqs.send(new ReceiveMessageCommand({ QueueUrl: queue.url, WaitTimeSeconds: 20 }), {
-      abortSignal: abort.signal,
-    });
-    await isReceiving.promise;
-    abort.abort();
-    await expect(receiving).rejects.toMatchObject({ name: "AbortError" });
+    await goAwayWhileReceiving(sqs, queue.url, isReceiving.promise);
     stop();
     await sqs.send(new SendMessageCommand({ QueueUrl: queue.url, MessageBody: "kept" }));
     const { Messages } = await sqs.send(
@@ -212,13 +207,7 @@ describe("long polling", () => {
       else await sqs.send(new DeleteQueueCommand({ QueueUrl: queue.url }));
       return undefined;
     });
-    const abort = new AbortController();
-    const receiving = sqs.send(new ReceiveMessageCommand({ QueueUrl: queue.url, WaitTimeSeconds: 20 }), {
-      abortSignal: abort.signal,
-    });
-    await isReceiving.promise;
-    abort.abort();
-    await expect(receiving).rejects.toMatchObject({ name: "AbortError" });
+    await goAwayWhileReceiving(sqs, queue.url, isReceiving.promise);
     expect(problems).toEqual([]);
     await sqs.send(new SendMessageCommand({ QueueUrl: queue.url, MessageBody: "gone" }));
     await expect
@@ -228,3 +217,18 @@ describe("long polling", () => {
     problems.length = 0;
   });
 });
+
+/** Ends a long poll from the caller's side, once the gateway has it. */
+async function goAwayWhileReceiving(
+  sqs: SQSClient,
+  QueueUrl: string,
+  isReceiving: Promise<void>,
+): Promise<void> {
+  const abort = new AbortController();
+  const receiving = sqs.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 20 }), {
+    abortSignal: abort.signal,
+  });
+  await isReceiving;
+  abort.abort();
+  await expect(receiving).rejects.toMatchObject({ name: "AbortError" });
+}

@@ -7,7 +7,7 @@ export type Permission = {
 };
 
 /** Names without account and hashes: `UsersStore`, `OverflowBucket/data/*`. */
-export type Judged = {
+export type PermissionNeed = {
   readonly role: string;
   readonly action: string;
   readonly resource: string;
@@ -38,7 +38,7 @@ const usedElsewhere: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** @param stack whose name the resources' names begin with */
-export function judge(permissions: readonly Permission[], stack: string): readonly Judged[] {
+export function findNeeds(permissions: readonly Permission[], stack: string): readonly PermissionNeed[] {
   return permissions.map((permission) => {
     const role = permission.role.replace(/Function[0-9A-F]{8}$/, "");
     const resource = withoutHash(permission.resource, stack);
