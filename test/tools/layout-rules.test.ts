@@ -52,6 +52,35 @@ const forms: readonly (readonly [file: string, code: string])[] = [
   ["packages/sandbox/workspace.ts", 'import "@income-events/local-stack/stack.ts";'],
 ];
 
+const lines = (count: number) => "  call();\n".repeat(count);
+/** What is too large: its file, its code, and the rule that refuses it. */
+const tooLarge = [
+  [
+    "a file of more than 300 lines",
+    "domain/long.ts",
+    `${"call();\n".repeat(300)}call();`,
+    "noExcessiveLinesPerFile",
+  ],
+  [
+    "a function of more than 100 lines",
+    "domain/work.ts",
+    `export function work() {\n${lines(101)}}`,
+    "noExcessiveLinesPerFunction",
+  ],
+  [
+    "more than four parameters",
+    "domain/many.ts",
+    "export const many = (a: 1, b: 2, c: 3, d: 4, e: 5) => [a, b, c, d, e];",
+    "useMaxParams",
+  ],
+] as const;
+/** What just fits. */
+const largest = [
+  ["domain/long-enough.ts", "call();\n".repeat(299).trimEnd()],
+  ["domain/work-enough.ts", `export function work() {\n${lines(98)}}`],
+  ["domain/enough.ts", "export const many = (a: 1, b: 2, c: 3, d: 4) => [a, b, c, d];"],
+] as const;
+
 const circle = ["domain/circle/one.ts", "domain/circle/other.ts"] as const;
 const nameOf = (folder: string) => folder.replaceAll("/", "-");
 const importOf = (from: string, to: string) => {
@@ -68,7 +97,7 @@ const report = z.object({
   diagnostics: z.array(z.object({ category: z.string(), location: z.object({ path: z.string() }) })),
 });
 
-describe("the linter's rules for imports, with each violation planted", () => {
+describe("the linter's rules for imports and sizes, with each violation planted", () => {
   let found: ReadonlyMap<string, readonly string[]>;
 
   beforeAll(async () => {
@@ -84,6 +113,8 @@ describe("the linter's rules for imports, with each violation planted", () => {
     for (const [from, to, file] of [...pairsOf(forbidden), ...pairsOf(allowed)])
       write(file, importOf(from, to));
     for (const [file, code] of forms) write(file, code);
+    for (const [, file, code] of tooLarge) write(file, code);
+    for (const [file, code] of largest) write(file, code);
     write(circle[0], 'import { other } from "./other.ts";\nexport const one = () => other;');
     write(circle[1], 'import { one } from "./one.ts";\nexport const other = () => one;');
     found = await lint(scratch);
@@ -100,6 +131,15 @@ describe("the linter's rules for imports, with each violation planted", () => {
 
   it.each(pairsOf(allowed))("let %s import from %s", (_from, _to, file) => {
     expect(found.get(file) ?? []).not.toContain("lint/style/noRestrictedImports");
+  });
+
+  it.each(tooLarge)("refuse %s", (_what, file, _code, rule) => {
+    expect(found.get(file)?.filter((each) => each.endsWith(rule))).toHaveLength(1);
+  });
+
+  it.each(largest)("let pass what is as large as it may be: %s", (file) => {
+    const sizes = tooLarge.map(([, , , rule]) => rule);
+    expect(found.get(file)?.filter((each) => sizes.some((rule) => each.endsWith(rule))) ?? []).toEqual([]);
   });
 
   it("refuse a circle, in each of its files", () => {
