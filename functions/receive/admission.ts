@@ -1,7 +1,12 @@
 import type middy from "@middy/core";
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from "aws-lambda";
 import type { IsAllowedSource } from "../../domain/core/source-addresses.ts";
-import { isAuthentic, isSigned, type WebhookSecret } from "../../domain/core/webhook-secret.ts";
+import {
+  authenticator,
+  type IsAuthentic,
+  isSigned,
+  type WebhookSecret,
+} from "../../domain/core/webhook-secret.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
 import type { Log } from "../runtime/log.ts";
 
@@ -67,6 +72,12 @@ export function authenticate(
   { readSecret, secretHeader, mappedHeaders, now, log }: AdmissionDependencies,
 ): middy.MiddlewareObj<Event, Result> {
   const header = secretHeader.toLowerCase();
+  let known: { readonly secret: WebhookSecret; readonly isAuthentic: IsAuthentic } | undefined;
+  // Who reads secrets keeps one for a while.
+  const isAuthenticBy = (secret: WebhookSecret): IsAuthentic => {
+    if (known?.secret !== secret) known = { secret, isAuthentic: authenticator(secret, kind) };
+    return known.isAuthentic;
+  };
   const refuse = (reason: string) => {
     log("WEBHOOK_REFUSED", { kind, reason });
     return answer(401, "unauthorized");
@@ -79,7 +90,7 @@ export function authenticate(
         return answer(503, "not configured");
       }
       // A header that is repeated comes joined by commas, and so is no valid secret.
-      if (!isAuthentic(event.headers[header], secret, kind, now())) return refuse("secret");
+      if (!isAuthenticBy(secret)(event.headers[header], now())) return refuse("secret");
       if (!isSigned(rawBodyOf(event), event.headers[signatureHeader], secret, now()))
         return refuse("signature");
       // The signature covers the body alone: an event would be made of what nobody signed.

@@ -4,7 +4,7 @@
 import { createHmac } from "node:crypto";
 import { wholeNumber } from "@income-events/local-stack/whole-number.ts";
 import { Command } from "commander";
-import { isAuthentic, isSigned, valueOfKind } from "../../domain/core/webhook-secret.ts";
+import { authenticator, isSigned, valueOfKind } from "../../domain/core/webhook-secret.ts";
 import { type Compare, measure, secretOf } from "./measure.ts";
 import { naiveComparison } from "./naive.ts";
 import { largestT } from "./welch.ts";
@@ -39,16 +39,16 @@ const kind = "accounts";
 const body = Buffer.from("{}");
 const signature = createHmac("sha512", secret).update(body).digest("base64");
 
-const header = show("secret", (text) => isAuthentic(text, { current: secret }, kind, now), secret);
+const header = show("secret", (text) => authenticator({ current: secret }, kind)(text, now), secret);
 const previous = { value: secret, until: "2999-01-01T00:00:00Z" };
 const rotated = show(
   "previous",
-  (text) => isAuthentic(text, { current: secretOf(length), previous }, kind, now),
+  (text) => authenticator({ current: secretOf(length), previous }, kind)(text, now),
   secret,
 );
 const ofKind = show(
   "kind",
-  (text) => isAuthentic(text, { current: secret }, kind, now),
+  (text) => authenticator({ current: secret }, kind)(text, now),
   valueOfKind(secret, kind),
 );
 const signed = show(

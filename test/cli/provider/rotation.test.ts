@@ -8,7 +8,7 @@ import {
   rotateSecret,
   rotateSigning,
 } from "../../../cli/provider/rotation.ts";
-import { isAuthentic, isSigned, type WebhookSecret } from "../../../domain/core/webhook-secret.ts";
+import { authenticator, isSigned, type WebhookSecret } from "../../../domain/core/webhook-secret.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 
 const noon = Date.parse("2026-11-21T12:00:00Z");
@@ -174,7 +174,7 @@ describe("a revocation", () => {
     expect(waited).toEqual([]);
     const secret = (await stored()) ?? { current: "" };
     for (const value of [leaked, "first"])
-      expect(isAuthentic(value, secret, "users", new Date(time))).toBe(false);
+      expect(authenticator(secret, "users")(value, new Date(time))).toBe(false);
   });
 
   it("that can't be registered says what is refused until it is", async () => {

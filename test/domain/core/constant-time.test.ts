@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { beforeEach, expect, it, vi } from "vitest";
-import { isAuthentic, isSigned, valueOfKind } from "../../../domain/core/webhook-secret.ts";
+import { authenticator, isSigned, valueOfKind } from "../../../domain/core/webhook-secret.ts";
 
 vi.mock("node:crypto", async (importOriginal) => {
   const crypto = await importOriginal<typeof import("node:crypto")>();
@@ -17,16 +17,16 @@ beforeEach(() => void compare.mockClear());
 
 /** Each way to be let in, with how many texts there are to compare with. */
 const checks = [
-  ["the secret", (text: string) => isAuthentic(text, { current: "right" }, "users", now), "right", 2],
+  ["the secret", (text: string) => authenticator({ current: "right" }, "users")(text, now), "right", 2],
   [
     "the kind's value",
-    (text: string) => isAuthentic(text, { current: "right" }, "users", now),
+    (text: string) => authenticator({ current: "right" }, "users")(text, now),
     valueOfKind("right", "users"),
     2,
   ],
   [
     "the secret before it",
-    (text: string) => isAuthentic(text, { current: "new", previous }, "users", now),
+    (text: string) => authenticator({ current: "new", previous }, "users")(text, now),
     "before",
     4,
   ],
