@@ -1,4 +1,9 @@
-import { type BatchResultErrorEntry, SendMessageBatchCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import {
+  type BatchResultErrorEntry,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+  type SQSClient,
+} from "@aws-sdk/client-sqs";
 import { batchesOf } from "../../domain/core/batches.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
 
@@ -46,6 +51,19 @@ export function sqsSender(client: SQSClient): Send {
   };
 }
 
+/** Sends each message with a request of its own: of one message that is less to write, to check and to read than a batch. */
+export function singleSender(client: SQSClient): Send {
+  const sendOne = async (QueueUrl: string, message: Outgoing): Promise<Failure | undefined> => {
+    try {
+      await client.send(new SendMessageCommand({ QueueUrl, ...contentOf(message) }));
+      return undefined;
+    } catch (error) {
+      return failureOf(error);
+    }
+  };
+  return (queueUrl, messages) => Promise.all(messages.map((message) => sendOne(queueUrl, message)));
+}
+
 /** Messages of one request by the id that each has in it. */
 type Batch = ReadonlyMap<string, Outgoing>;
 
@@ -71,7 +89,7 @@ async function requestBatch(
   queueUrl: string,
   batch: Batch,
 ): Promise<ReadonlyMap<string, Refusal>> {
-  const Entries = [...batch].map(([id, message]) => entryOf(id, message));
+  const Entries = [...batch].map(([Id, message]) => ({ Id, ...contentOf(message) }));
   try {
     const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
     return new Map(Failed.map(({ Id = "", ...entry }) => [Id, refusalOfEntry(entry)]));
@@ -86,10 +104,9 @@ function refusalOfEntry({ Code = "unknown", SenderFault }: Omit<BatchResultError
   return { failure, isTransient: SenderFault === false };
 }
 
-function entryOf(Id: string, message: Outgoing) {
+function contentOf(message: Outgoing) {
   const { body, delayInSeconds, group, deduplication } = message;
   return {
-    Id,
     MessageBody: body,
     ...(delayInSeconds === undefined ? {} : { DelaySeconds: delayInSeconds }),
     ...(group === undefined ? {} : { MessageGroupId: group }),

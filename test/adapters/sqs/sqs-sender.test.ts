@@ -1,6 +1,6 @@
 import { type BatchResultErrorEntry, SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type Outgoing, sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
+import { type Outgoing, singleSender, sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 
 let system: TestSystem;
@@ -195,3 +195,37 @@ describe("what SQS fails to take of a request", () => {
 function partsOf(input: object) {
   return { QueueUrl: undefined, Entries: undefined, ...input };
 }
+
+describe("who sends single messages", () => {
+  const sendSingly = (messages: readonly Outgoing[], url = queueUrl) =>
+    singleSender(system.sqs)(url, messages);
+
+  test("sends each with a request of its own, with its reason", async () => {
+    const before = system.calls().get("test sqs:SendMessage") ?? 0;
+    expect(await sendSingly([{ body: "a", reason: "why" }, { body: "b" }])).toEqual([undefined, undefined]);
+    expect((system.calls().get("test sqs:SendMessage") ?? 0) - before).toBe(2);
+    const found = (await system.drain(queueUrl)).map(({ Body, MessageAttributes }) => [
+      Body,
+      MessageAttributes?.reason?.StringValue,
+    ]);
+    expect(found.toSorted()).toEqual([
+      ["a", "why"],
+      ["b", undefined],
+    ]);
+  });
+
+  test("gives each the group and the deduplication that a FIFO queue asks for", async () => {
+    const fifo = await system.createQueue({ FifoQueue: "true" });
+    for (const body of ["first", "second", "second"])
+      expect(await sendSingly([{ body, group: body, deduplication: body }], fifo)).toEqual([undefined]);
+    const found = (await system.drain(fifo)).map(({ Body }) => Body);
+    expect(found.toSorted()).toEqual(["first", "second"]);
+  });
+
+  test("says which was not taken, and why", async () => {
+    const [taken, refused] = await sendSingly([{ body: "a" }, { body: "x".repeat(1_048_577) }]);
+    expect(taken).toBeUndefined();
+    expect(refused).toMatchObject({ reason: expect.stringMatching(/./) });
+    expect(await bodies()).toEqual(["a"]);
+  });
+});
