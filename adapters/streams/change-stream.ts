@@ -91,8 +91,10 @@ function withBytes(document: Fields): Fields {
 
 function readImage(image: Record<string, unknown> | undefined): Fields | undefined {
   if (image === undefined) return undefined;
+  // Nothing follows from what an event was read from, which is most of its item.
+  const { body: _, ...read } = image;
   // The image is what our own writes made it; unmarshall throws on anything that is no attribute value.
-  return readItem(image as Record<string, AttributeValue>);
+  return readItem(read as Record<string, AttributeValue>);
 }
 
 /** Writes a change as a record of the stream, for the relay to take it as one. */
