@@ -2,8 +2,8 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { backgroundInvoker } from "../../adapters/aws/background-invoker.ts";
+import { leanClient } from "../../adapters/aws/lean-client.ts";
 import { serviceClock } from "../../adapters/aws/service-clock.ts";
-import { withoutLogging } from "../../adapters/aws/without-logging.ts";
 import { versionKeeper } from "../../adapters/dynamodb/document-versions.ts";
 import { documentReader, documentStore } from "../../adapters/dynamodb/documents.ts";
 import { sharedReads } from "../../adapters/dynamodb/shared-reads.ts";
@@ -31,9 +31,9 @@ import { fetcher } from "./fetcher.ts";
 
 const settings = readSettings();
 const provider = parseProviderSettings(settings.provider);
-const sqs = withoutLogging(new SQSClient({}));
+const sqs = leanClient(new SQSClient({}));
 const secrets = new SecretsManagerClient({});
-const table = withoutLogging(new DynamoDBClient({}));
+const table = leanClient(new DynamoDBClient({}));
 const tableName = variable("TABLE_NAME");
 const now = () => new Date();
 

@@ -1,9 +1,9 @@
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
-import { withoutLogging } from "../../adapters/aws/without-logging.ts";
+import { leanClient } from "../../adapters/aws/lean-client.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { secretReader } from "../../adapters/secrets/secret-reader.ts";
-import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
+import { singleSender } from "../../adapters/sqs/sqs-sender.ts";
 import { numberOf, textOf, textsOf } from "../../domain/core/parse.ts";
 import { parseSourceAddresses } from "../../domain/core/source-addresses.ts";
 import { parseWebhookSecret } from "../../domain/core/webhook-secret.ts";
@@ -23,7 +23,7 @@ export function liveDependencies(): ReceiverDependencies {
     { now, keptFor: numberOf(settings, "secretCacheSeconds") },
   );
   return {
-    send: sqsSender(withoutLogging(new SQSClient({}))),
+    send: singleSender(leanClient(new SQSClient({}))),
     overflow: overflowBucket(variable("OVERFLOW_BUCKET")),
     queueUrl: variable("QUEUE_URL"),
     deadLetterQueueUrl: variable("DEAD_LETTER_QUEUE_URL"),

@@ -1,7 +1,7 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
-import { withoutLogging } from "../../adapters/aws/without-logging.ts";
+import { leanClient } from "../../adapters/aws/lean-client.ts";
 import { linkTable } from "../../adapters/dynamodb/links.ts";
 import { sharedReads } from "../../adapters/dynamodb/shared-reads.ts";
 import { sharedWrites } from "../../adapters/dynamodb/shared-writes.ts";
@@ -23,7 +23,7 @@ import { outbox } from "./outbox.ts";
 import { relay } from "./relay.ts";
 
 const settings = readSettings();
-const table = withoutLogging(new DynamoDBClient({}));
+const table = leanClient(new DynamoDBClient({}));
 const fetchQueueUrl = variable("FETCH_QUEUE_URL");
 const subscribers = joinQueues(
   parseSubscribers(settings.subscribers),
@@ -31,7 +31,7 @@ const subscribers = joinQueues(
   namesIn("SUBSCRIBER_QUEUES"),
 );
 
-const send = sqsSender(withoutLogging(new SQSClient({})));
+const send = sqsSender(leanClient(new SQSClient({})));
 const tableName = variable("TABLE_NAME");
 const shared = { read: sharedReads(table, tableName), write: sharedWrites(table, tableName) };
 const digestOf = subjectDigest(new SecretsManagerClient({}), variable("ERASURE_KEY_ARN"));

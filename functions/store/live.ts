@@ -1,7 +1,7 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
-import { withoutLogging } from "../../adapters/aws/without-logging.ts";
+import { leanClient } from "../../adapters/aws/lean-client.ts";
 import { eventTable } from "../../adapters/dynamodb/event-table.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
@@ -16,9 +16,9 @@ export function liveDependencies(): ConsumerDependencies {
   const settings = readSettings();
   const retentionInDays = numberOf(settings, "retentionDays");
   return {
-    record: eventTable(withoutLogging(new DynamoDBClient({})), variable("TABLE_NAME"), retentionInDays),
+    record: eventTable(leanClient(new DynamoDBClient({})), variable("TABLE_NAME"), retentionInDays),
     overflow: overflowBucket(variable("OVERFLOW_BUCKET")),
-    send: sqsSender(withoutLogging(new SQSClient({}))),
+    send: sqsSender(leanClient(new SQSClient({}))),
     deadLetterQueueUrl: variable("DEAD_LETTER_QUEUE_URL"),
     mapping: parseMapping(settings.mapping),
     search: jmespathSearch,

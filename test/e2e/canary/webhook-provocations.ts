@@ -50,7 +50,7 @@ export function webhookProvocations({
     },
     WEBHOOK_FAILED: async () => {
       for (const [action, body] of [
-        ["sqs:SendMessageBatch", user()],
+        ["sqs:SendMessage", user()],
         ["s3:PutObject", { ...user(), filler: plant("a filler").repeat(20_000) }],
       ] as const) {
         await during(

@@ -56,7 +56,7 @@ describe("bad input is accepted, and kept byte for byte where it can be read or 
       expect(await call(handler, { body, headers: {} })).toMatchObject({ statusCode: 401 });
       expect(await call(handler, { body, method: "DELETE" })).toMatchObject({ statusCode: 405 });
     }
-    const working = fixture.system.fail("sqs:SendMessageBatch");
+    const working = fixture.system.fail("sqs:SendMessage");
     expect(await call(handler)).toMatchObject({ statusCode: 503 });
     working();
     expect(await call(handler)).toMatchObject({ statusCode: 202 });

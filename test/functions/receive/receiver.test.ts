@@ -129,8 +129,8 @@ describe("a webhook is answered with 503, so that the provider sends it again, w
   });
 
   test.each([
-    ["the queue can't be written to", "sqs:SendMessageBatch", JSON.stringify(account)],
-    ["the dead-letter queue can't be written to", "sqs:SendMessageBatch", "no JSON"],
+    ["the queue can't be written to", "sqs:SendMessage", JSON.stringify(account)],
+    ["the dead-letter queue can't be written to", "sqs:SendMessage", "no JSON"],
     ["the overflow bucket can't be written to", "s3:PutObject", eventOfBytes(500_000)],
     ["the secret can't be read", "secretsmanager:GetSecretValue", JSON.stringify(account)],
   ])("%s; and accepted once that works again", async (_, action, body) => {
@@ -157,7 +157,7 @@ test("log lines hold codes, ids and reasons only, whatever came in", async () =>
     await call(handler, { body });
     await call(handler, { body, headers: { [secretHeader]: "wrong-one" } });
   }
-  const working = fixture.system.fail("sqs:SendMessageBatch");
+  const working = fixture.system.fail("sqs:SendMessage");
   await call(handlers.accounts);
   working();
   const lines = fixture.logged

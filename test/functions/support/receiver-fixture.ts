@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from "vitest";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
-import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
+import { singleSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { parseSourceAddresses } from "../../../domain/core/source-addresses.ts";
 import { parseWebhookSecret } from "../../../domain/core/webhook-secret.ts";
 import { type Envelope, readEnvelope } from "../../../domain/event/envelope.ts";
@@ -70,7 +70,7 @@ export function receiverFixture() {
     } = {},
   ): HttpHandler {
     return receiver(kind, {
-      send: sqsSender(system.sqs),
+      send: singleSender(system.sqs),
       overflow: overflowBucket(bucket.name),
       queueUrl,
       deadLetterQueueUrl,

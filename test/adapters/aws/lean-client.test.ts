@@ -1,0 +1,46 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { SQSClient } from "@aws-sdk/client-sqs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { leanClient } from "../../../adapters/aws/lean-client.ts";
+import { singleSender, sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
+import { startTestSystem, type TestSystem } from "../../support/engines.ts";
+
+let system: TestSystem;
+beforeAll(async () => {
+  system = await startTestSystem();
+});
+afterAll(() => system.close());
+
+test.each([SQSClient, DynamoDBClient])(
+  "a lean client has all steps of a request but its log and the description of itself: %o",
+  (Client) => {
+    const stepsOf = (client: SQSClient | DynamoDBClient) => client.middlewareStack.identify();
+    const isUnread = (step: string) => /^(?:loggerMiddleware|getUserAgentMiddleware)/.test(step);
+    const usual = stepsOf(new Client({ region: "eu-central-1" }));
+    expect(usual.filter(isUnread)).toHaveLength(2);
+    expect(stepsOf(leanClient(new Client({ region: "eu-central-1" })))).toEqual(
+      usual.filter((step) => !isUnread(step)),
+    );
+  },
+);
+
+test("requests that a lean client makes at the same time stay apart, one that is refused among them", async () => {
+  const client = leanClient(new SQSClient({ ...system.access, maxAttempts: 1 }));
+  const queues = await Promise.all(Array.from({ length: 3 }, () => system.createQueue()));
+  const sent = queues.map((queue) => Array.from({ length: 20 }, (_, index) => `${queue} ${index}`));
+  const senders = [singleSender(client), sqsSender(client)];
+  const outcomes = await Promise.all(
+    queues.flatMap((queue, place) => [
+      ...(sent[place] ?? []).map((body, index) => senders[index % 2]?.(queue, [{ body }])),
+      senders[0]?.(`${queue}-that-is-not-there`, [{ body: queue }]),
+    ]),
+  );
+  const failures = outcomes.flatMap((each) => each ?? []);
+  expect(failures.filter((failure) => failure === undefined)).toHaveLength(60);
+  expect(failures.filter((failure) => failure !== undefined)).toHaveLength(3);
+  for (const [place, queue] of queues.entries()) {
+    const bodies = (await system.drain(queue)).map(({ Body }) => Body);
+    expect(bodies.toSorted()).toEqual(sent[place]?.toSorted());
+  }
+  client.destroy();
+});
