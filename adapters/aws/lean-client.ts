@@ -9,7 +9,7 @@ const unread = ["loggerMiddleware", "getUserAgentMiddleware"];
 
 /**
  * A client without the steps of a request that serve nobody here, and which puts the others together once for each
- * operation: together a tenth of what a request costs (docs/adr/0057). The SDK's logger copies each request and answer,
+ * operation: together a seventh of what a request costs (docs/adr/0057). The SDK's logger copies each request and answer,
  * with what is secret left out, even where nobody listens.
  */
 export function leanClient<Lean extends Client>(client: Lean): Lean {
