@@ -3,6 +3,7 @@
  */
 import { wholeNumber } from "@income-events/local-stack/whole-number.ts";
 import { Command } from "commander";
+import { showDeadLetters } from "./dead-letters.ts";
 import {
   firstPageSeconds,
   growthOf,
@@ -18,11 +19,12 @@ const description = `Measures the console in a browser, on the stack that npm st
 Each line has a name, the figure, its goal on two quiet cores, and whether it is met: ok or short. Times are medians, in
 seconds. memory is how much the last third of the run takes more than the third before.`;
 
-const { minutes, perSecond, rows, runs, chromium } = new Command("npm run proof -- console")
+const { minutes, perSecond, rows, deadLetters, runs, chromium } = new Command("npm run proof -- console")
   .description(description)
   .option("--minutes <count>", "how long events come while memory is measured", Number, 10)
   .option("--per-second <count>", "events a second meanwhile", wholeNumber(1, 1_000), 50)
   .option("--rows <count>", "events in the history that is scrolled", wholeNumber(1, 100_000), 100_000)
+  .option("--dead-letters <count>", "dead letters in a queue", wholeNumber(1, 100_000), 100_000)
   .option("--runs <count>", "of which the median is taken", wholeNumber(1, 99), 5)
   .option("--chromium <file>", "the browser", process.env.CHROMIUM ?? "/usr/bin/chromium")
   .parse()
@@ -30,6 +32,7 @@ const { minutes, perSecond, rows, runs, chromium } = new Command("npm run proof 
     readonly minutes: number;
     readonly perSecond: number;
     readonly rows: number;
+    readonly deadLetters: number;
     readonly runs: number;
     readonly chromium: string;
   }>();
@@ -62,3 +65,11 @@ note(
   `  ${scrolled.rows} rows, read in ${scrolled.readSeconds.toFixed(1)} s, the median frame ${scrolled.medianFrame.toFixed(3)} s`,
 );
 print("longest-frame", scrolled.longestFrame, 0.1);
+
+const shown = await showDeadLetters(system, deadLetters);
+note(
+  `  ${deadLetters} dead letters, of which the page shows ${shown.rows}: the median frame ${shown.medianFrame.toFixed(3)} s`,
+);
+print("dead-letters-page", shown.readSeconds, 2);
+print("dead-letters-longest-frame", shown.longestFrame, 0.1);
+print("dead-letter-opened", shown.openSeconds, 1);

@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { z } from "zod";
 import { bundlePage } from "../../cli/console/page-bundle.ts";
+import { type Frames, scrollList } from "./frames.ts";
 import { type OpenedSystem, residentBytes } from "./system.ts";
 
 /** @returns kilobytes of script, as sent compressed */
@@ -44,14 +45,7 @@ export async function tailSeconds({ page, origin, sendUser }: OpenedSystem): Pro
   return Math.max(0, at - Date.parse(stored.timestamp)) / 1_000;
 }
 
-export type Scrolling = {
-  readonly rows: number;
-  readonly readSeconds: number;
-  readonly medianFrame: number;
-  readonly longestFrame: number;
-};
-
-const framesOfScrolling = 300;
+export type Scrolling = Frames & { readonly rows: number; readonly readSeconds: number };
 
 /** Scrolls the history of events from its first row to its last. */
 export async function scroll({ page, origin }: OpenedSystem): Promise<Scrolling> {
@@ -61,21 +55,7 @@ export async function scroll({ page, origin }: OpenedSystem): Promise<Scrolling>
   const readSeconds = (performance.now() - started) / 1_000;
   const said = (await page.getByText(/of [\d,.]+ events, from/).textContent()) ?? "";
   const rows = Number(/of ([\d,.]+) events/.exec(said)?.[1]?.replaceAll(/\D/g, ""));
-  const frames = await page.evaluate<readonly number[]>(`(async () => {
-    const list = document.querySelector(".virtual");
-    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
-    let last = await frame();
-    const lengths = [];
-    for (let step = 1; step <= ${framesOfScrolling}; step += 1) {
-      list.scrollTop = (list.scrollHeight * step) / ${framesOfScrolling};
-      const now = await frame();
-      lengths.push((now - last) / 1000);
-      last = now;
-    }
-    return lengths.sort((one, other) => one - other);
-  })()`);
-  const medianFrame = frames[Math.floor(frames.length / 2)] ?? Number.NaN;
-  return { rows, readSeconds, medianFrame, longestFrame: frames.at(-1) ?? Number.NaN };
+  return { rows, readSeconds, ...(await scrollList(page)) };
 }
 
 export type MemorySample = { readonly minutes: number; readonly server: number; readonly page: number };

@@ -10,11 +10,16 @@ import { startSystem } from "@income-events/local-stack/system.ts";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { z } from "zod";
 
+type Access = Awaited<ReturnType<typeof startSystem>>["access"];
+
 /** The stack of `npm start` with its console, and a browser that was let in. */
 export type OpenedSystem = AsyncDisposable & {
   readonly origin: string;
   readonly page: Page;
   readonly functions: readonly LocalFunction[];
+  readonly outputs: Readonly<Record<string, string>>;
+  /** For the clients of AWS. */
+  readonly access: Access;
   /** The console's process. */
   readonly pid: number;
   /** Sends a webhook that announces a new user. */
@@ -62,6 +67,8 @@ export async function openSystem(executablePath: string): Promise<OpenedSystem> 
     origin: new URL(served.url).origin,
     page,
     functions: system.stack.functions,
+    outputs,
+    access: system.access,
     pid: await childRunning("cli/main.ts"),
     sendUser: async (id) => {
       const body = JSON.stringify({ action: "create_user", data: { id } });
@@ -72,10 +79,8 @@ export async function openSystem(executablePath: string): Promise<OpenedSystem> 
   };
 }
 
-type Access = ConstructorParameters<typeof SecretsManagerClient>[0];
-
 async function webhookSecret(access: Access, SecretId: string | undefined): Promise<string> {
-  const client = new SecretsManagerClient(access ?? {});
+  const client = new SecretsManagerClient(access);
   try {
     const { SecretString = "" } = await client.send(new GetSecretValueCommand({ SecretId }));
     return z.object({ current: z.string() }).parse(JSON.parse(SecretString)).current;

@@ -15,7 +15,18 @@ it("says how much the last third takes more than the one before, whatever the st
 });
 
 it.skipIf(!hasBrowser)("measures the console in a browser, and each figure has its goal", async () => {
-  const flags = ["--minutes", "0.1", "--per-second", "5", "--rows", "2000", "--runs", "1"];
+  const flags = [
+    "--minutes",
+    "0.1",
+    "--per-second",
+    "5",
+    "--rows",
+    "2000",
+    "--dead-letters",
+    "1200",
+    "--runs",
+    "1",
+  ];
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ["proof/main.ts", "console", ...flags, "--chromium", chromium ?? ""],
@@ -28,7 +39,11 @@ it.skipIf(!hasBrowser)("measures the console in a browser, and each figure has i
     "memory-server",
     "memory-page",
     "longest-frame",
+    "dead-letters-page",
+    "dead-letters-longest-frame",
+    "dead-letter-opened",
   ])
     expect(stdout).toMatch(new RegExp(`^${name} -?[\\d.]+ [\\d.]+ (ok|short)$`, "m"));
   expect(stdout).toMatch(/^ {2}2\d\d\d rows, read in /m);
+  expect(stdout).toMatch(/^ {2}1200 dead letters, of which the page shows 1000: /m);
 });

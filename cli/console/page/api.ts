@@ -54,12 +54,14 @@ export type Loaded<T> = {
   readonly reload: () => void;
 };
 
+type Known<T> = Pick<Loaded<T>, "data" | "error"> & { readonly of: string | undefined };
+
 /**
  * What an address answers, asked for again every `seconds` while the page is seen; 0: once.
  * @param path undefined: nothing is asked for
  */
 export function useLoaded<T>(path: string | undefined, seconds = 0): Loaded<T> {
-  const [state, setState] = useState<{ readonly data?: T; readonly error?: string }>({});
+  const [state, setState] = useState<Known<T>>({ of: path });
   const [round, setRound] = useState(0);
   useEffect(() => {
     let isOver = false;
@@ -70,10 +72,11 @@ export function useLoaded<T>(path: string | undefined, seconds = 0): Loaded<T> {
       if (!document.hidden) {
         try {
           const data = await get<T>(path);
-          if (!isOver) setState({ data });
+          if (!isOver) setState({ of: path, data });
         } catch (error) {
           const message = error instanceof Error ? error.message : String(error);
-          if (!isOver) setState((known) => ({ ...known, error: message }));
+          if (!isOver)
+            setState((known) => ({ ...(known.of === path ? known : { of: path }), error: message }));
         }
       }
       if (!isOver && seconds > 0) timer = window.setTimeout(load, seconds * 1000);
@@ -90,5 +93,11 @@ export function useLoaded<T>(path: string | undefined, seconds = 0): Loaded<T> {
       document.removeEventListener("visibilitychange", onShown);
     };
   }, [path, seconds, round]);
-  return { ...state, reload: () => setRound((value) => value + 1) };
+  // What another address has answered is not shown for this one's.
+  const { data, error } = state.of === path ? state : {};
+  return {
+    ...(data !== undefined && { data }),
+    ...(error !== undefined && { error }),
+    reload: () => setRound((value) => value + 1),
+  };
 }

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { findChromium } from "../../packages/sandbox/browser.ts";
 import { webhookSecretOf } from "../../support/operator.ts";
 import { waitUntilIdle } from "../../support/wait-until-idle.ts";
+import { describeArchive } from "./archive.ts";
 import { describeDeadLetters } from "./dead-letters.ts";
 import { type OpenedConsole, openConsole, violationsInThemes } from "./opened-console.ts";
 import { describeFixed, describeTrouble } from "./trouble.ts";
@@ -266,5 +267,6 @@ describe.skipIf(!hasBrowser)("who uses the console", () => {
   });
 
   describeDeadLetters(() => opened);
+  describeArchive(() => opened);
   describeTrouble(() => opened);
 });

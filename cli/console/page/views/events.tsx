@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import type { HistoryRow } from "../../../events/event-history.ts";
 import type { HistoryPage } from "../../history.ts";
 import { get } from "../api.ts";
-import { localTime, number, utcTime, visible } from "../format.ts";
+import { localTime, number, quoted, utcTime, visible } from "../format.ts";
 import { useHistory } from "../history.ts";
 import { Command, Panel } from "../parts/panel.tsx";
 import { Ticker } from "../parts/ticker.tsx";
@@ -98,7 +98,7 @@ function commandLine(
   filter: Readonly<Record<string, string | undefined>>,
 ): string {
   const flags = Object.entries({ ...period, ...filter }).flatMap(([name, value]) =>
-    value === undefined || value === "" ? [] : `--${name} ${value}`,
+    value === undefined || value === "" ? [] : `--${name} ${quoted(value)}`,
   );
   return ["npx income-events events list", ...flags].join(" ");
 }

@@ -1,0 +1,168 @@
+import { useState } from "preact/hooks";
+import { useLoaded } from "../api.ts";
+import { number, quoted, visible } from "../format.ts";
+import { Action } from "../parts/action.tsx";
+import { Command, Panel, Time } from "../parts/panel.tsx";
+import { VirtualList } from "../parts/virtual-list.tsx";
+import { searchWord, setSearch } from "../route.ts";
+import { type DeadLetter, OpenedDeadLetter } from "./opened-dead-letter.tsx";
+
+/** So many are shown, redriven or purged at once. */
+const perStep = 1000;
+
+type Props = { readonly queue: string; readonly onChanged: () => void };
+
+/** The dead letters of a queue, or what the archive has of it, with what can be done about them. */
+export function OfQueue({ queue, onChanged }: Props) {
+  const [reason, chosen, isArchived] = [
+    searchWord("reason"),
+    searchWord("letter"),
+    searchWord("archive") === "yes",
+  ];
+  const words = { queue, ...(reason !== "" && { reason }), ...(isArchived && { archive: "yes" }) };
+  const { data, error, reload } = useLoaded<{ readonly deadLetters: readonly DeadLetter[] }>(
+    `/api/dead-letters/of?${new URLSearchParams({ ...words, limit: String(perStep) })}`,
+  );
+  const deadLetters = data?.deadLetters ?? [];
+  const isFull = deadLetters.length === perStep;
+  // What was said of the last work stays, though nothing may be left of what it was about.
+  const [hasActed, setActed] = useState(false);
+  const done = () => {
+    setActed(true);
+    setSearch({ letter: "" });
+    reload();
+    onChanged();
+  };
+  const flags = [
+    ...(reason === "" ? [] : [`--reason ${quoted(reason)}`]),
+    ...(isArchived ? ["--archive"] : []),
+    ...(isFull ? [`--limit ${perStep}`] : []),
+  ];
+  return (
+    <Panel title={`Dead letters of ${queue}`} error={error}>
+      <Filters reason={reason} isArchived={isArchived} />
+      {data === undefined && error === undefined && <p class="quiet">They are being read…</p>}
+      {data !== undefined && deadLetters.length === 0 && (
+        <p class="empty">{emptyText(reason !== "", isArchived)}</p>
+      )}
+      {(deadLetters.length > 0 || hasActed) && (
+        <Actions
+          count={deadLetters.length}
+          body={{ queue, archive: isArchived, ...(reason !== "" && { reason }) }}
+          isArchived={isArchived}
+          onDone={done}
+        />
+      )}
+      {isFull && (
+        <p class="quiet">
+          These are the first {number(perStep)} that fit. A step takes so many; look again for the next.
+        </p>
+      )}
+      {deadLetters.length > 0 && (
+        <VirtualList
+          count={deadLetters.length}
+          itemAt={(index) => deadLetters[index]}
+          onSeen={() => undefined}
+          rowHeight={40}
+          label={isArchived ? "Archived dead letters" : "Dead letters"}
+          row={(deadLetter) => <Row deadLetter={deadLetter} isChosen={deadLetter.messageId === chosen} />}
+        />
+      )}
+      {data !== undefined && chosen !== "" && (
+        <OpenedDeadLetter
+          key={chosen}
+          id={chosen}
+          known={deadLetters.find(({ messageId }) => messageId === chosen)}
+          queue={queue}
+          isArchived={isArchived}
+        />
+      )}
+      <Command line={["npx income-events dlq redrive", queue, ...flags].join(" ")} />
+    </Panel>
+  );
+}
+
+/** Another choice closes what was opened. */
+function Filters({ reason, isArchived }: { readonly reason: string; readonly isArchived: boolean }) {
+  return (
+    <form class="filters" onSubmit={(event) => event.preventDefault()}>
+      <label>
+        Text of the reason
+        <input
+          value={reason}
+          onChange={({ currentTarget }) => setSearch({ reason: currentTarget.value, letter: "" })}
+        />
+      </label>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={isArchived}
+          onChange={({ currentTarget }) =>
+            setSearch({ archive: currentTarget.checked ? "yes" : "", letter: "" })
+          }
+        />
+        those of the archive
+      </label>
+    </form>
+  );
+}
+
+type ActionsProps = {
+  readonly count: number;
+  readonly body: { readonly queue: string; readonly archive: boolean; readonly reason?: string };
+  readonly isArchived: boolean;
+  readonly onDone: () => void;
+};
+
+function Actions({ count, body, isArchived, onDone }: ActionsProps) {
+  const these = count === 1 ? "it" : `these ${number(count)}`;
+  return (
+    <div class="actions">
+      <Action
+        label={`Redrive ${these}`}
+        path="/api/dead-letters/redrive"
+        body={body}
+        isMain
+        isOff={count === 0}
+        onDone={onDone}
+        says={({ redriven }) => `Sent to their queue again: ${String(redriven)}.`}
+      />
+      {!isArchived && (
+        <Action
+          label={`Purge ${these}`}
+          path="/api/dead-letters/purge"
+          body={body}
+          typed={body.queue}
+          isOff={count === 0}
+          warning={<p class="bad">This deletes them for good.</p>}
+          onDone={onDone}
+          says={({ purged }) => `Deleted: ${String(purged)}.`}
+        />
+      )}
+    </div>
+  );
+}
+
+function emptyText(isFiltered: boolean, isArchived: boolean): string {
+  if (isFiltered)
+    return `There is no such dead letter. Choose a shorter text of the reason, or look at ${isArchived ? "those of the queue" : "the archive"}.`;
+  return isArchived
+    ? "The archive has none of this queue: what would expire in the queue is moved here before."
+    : "There is no dead letter. Look at the archive for what would have expired.";
+}
+
+function Row({ deadLetter, isChosen }: { readonly deadLetter: DeadLetter; readonly isChosen: boolean }) {
+  const { messageId, what, reason, sentAt } = deadLetter;
+  return (
+    <button
+      type="button"
+      class="line line-button"
+      aria-expanded={isChosen}
+      onClick={() => setSearch({ letter: isChosen ? "" : messageId })}
+    >
+      <span class="tag tag-dead">{what}</span>
+      <span class="line-text">{visible(reason)}</span>
+      <Time at={sentAt} />
+    </button>
+  );
+}

@@ -1,0 +1,115 @@
+import { randomUUID } from "node:crypto";
+import { ListObjectsV2Command, S3Client } from "@aws-sdk/client-s3";
+import { ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { expect, it, onTestFinished } from "vitest";
+import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
+import { type OpenedConsole, violationsInThemes } from "./opened-console.ts";
+
+const name = "subscriber/everything";
+/** With all 14 days of a queue each of its dead letters nears its end. */
+const wholeRetention = JSON.stringify({ beforeEndSeconds: 14 * 86_400 });
+
+/** What a person does about dead letters that were archived before they expired. */
+export function describeArchive(use: () => OpenedConsole): void {
+  const panel = (title: string) => use().page.getByRole("region", { name: title, exact: true });
+  const ofSubscriber = () => panel(`Dead letters of ${name}`);
+  const output = (key: string) => use().stage.system.stack.outputs[key] ?? "";
+  const clients = () => {
+    const { access } = use().stage.system;
+    const sqs = new SQSClient(access);
+    const s3 = new S3Client({ ...access, forcePathStyle: true });
+    onTestFinished(() => {
+      sqs.destroy();
+      s3.destroy();
+    });
+    return { sqs, s3 };
+  };
+  const archivedIn = async (s3: S3Client) => {
+    const place = { Bucket: output("ArchiveBucketName"), Prefix: `dead-letters/${name}/` };
+    return ((await s3.send(new ListObjectsV2Command(place))).Contents ?? []).length;
+  };
+  /** Puts dead letters into the queue, and lets our function archive them. */
+  const archive = async ({ sqs, s3 }: ReturnType<typeof clients>, reasons: readonly string[]) => {
+    const ids = reasons.map(() => randomUUID());
+    const deadLetters = reasons.map((reason, index) => ({
+      body: JSON.stringify({
+        specversion: "1.0",
+        id: ids[index],
+        type: "user.created",
+        name: "Ada Lovelace",
+      }),
+      reason,
+    }));
+    await sqsSender(sqs)(output("SubscriberEverythingDeadLetterQueueUrl"), deadLetters);
+    const archiver = use().stage.system.stack.functions.find(
+      (each) => each.name === output("ArchiveFunctionName"),
+    );
+    await archiver?.invoke(wholeRetention);
+    await expect.poll(() => archivedIn(s3)).toBe(reasons.length);
+    return ids;
+  };
+
+  it("shows what the archive keeps, and redrives of it what a filter matches", async () => {
+    const { page, stage, origin } = use();
+    const at = clients();
+    const unread = "it can't be read";
+    const [old = "", ...redriven] = await archive(at, ["it is too old", unread, unread]);
+    await page.goto(`${origin}/dead-letters`);
+    const row = panel("By queue").getByRole("row").filter({ hasText: name });
+    await row.getByRole("link", { name: `3 of ${name} in the archive` }).waitFor();
+    await row.getByRole("link", { name, exact: true }).click();
+    await ofSubscriber()
+      .getByText(/^There is no dead letter\. Look at the archive/)
+      .waitFor();
+    await ofSubscriber().getByLabel("those of the archive").check();
+    const rows = ofSubscriber().getByRole("region", { name: "Archived dead letters" }).getByRole("button");
+    await expect.poll(() => rows.count()).toBe(3);
+    expect(
+      await ofSubscriber()
+        .getByRole("button", { name: /^Purge/ })
+        .count(),
+    ).toBe(0);
+
+    await rows.filter({ hasText: "it is too old" }).click();
+    const opened = ofSubscriber().getByRole("region", { name: "The dead letter", exact: true });
+    await opened.getByText(old).first().waitFor();
+    expect(await opened.textContent()).not.toContain("Ada Lovelace");
+    // Its address is enough to see it again.
+    await page.reload();
+    const reveals = async () =>
+      JSON.stringify((await stage.run(["audit", "list", "--act", "reveal", "--json"])).json()).split(name)
+        .length;
+    const before = await reveals();
+    await opened.getByRole("button", { name: "Show personal data" }).click();
+    await opened.getByText("Ada Lovelace").waitFor();
+    expect(await reveals()).toBe(before + 1);
+    expect(await violationsInThemes(page)).toEqual([]);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await expect.poll(() => page.evaluate("document.documentElement.scrollWidth")).toBe(360);
+    await page.setViewportSize({ width: 1280, height: 900 });
+
+    await ofSubscriber().getByLabel("Text of the reason").fill("can't be");
+    await ofSubscriber().getByLabel("Text of the reason").press("Enter");
+    const line = `npx income-events dlq redrive ${name} --reason 'can'\\''t be' --archive`;
+    await ofSubscriber().getByText(line, { exact: true }).waitFor();
+    await ofSubscriber().getByRole("button", { name: "Redrive these 2", exact: true }).click();
+    await ofSubscriber().getByText("Sent to their queue again: 2.").waitFor();
+    await expect.poll(() => archivedIn(at.s3)).toBe(1);
+    const found = new Set<string>();
+    const QueueUrl = output("SubscriberEverythingQueueUrl");
+    await expect
+      .poll(async () => {
+        const read = await at.sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
+        for (const { Body = "" } of read.Messages ?? [])
+          for (const id of redriven) if (Body.includes(id)) found.add(id);
+        return found.size;
+      })
+      .toBe(2);
+    await panel("What was done").getByText(`Redrive dead letters of ${name}`).first().click();
+    const each = panel("What became of each").getByRole("listitem");
+    await expect.poll(() => each.count()).toBe(2);
+    for (const text of await each.allTextContents()) expect(text).toMatch(/^[\w-]{36} sent to its queue$/);
+    await row.getByRole("link", { name: `1 of ${name} in the archive` }).click();
+    await expect.poll(() => rows.count()).toBe(1);
+  });
+}
