@@ -1,26 +1,22 @@
-import { textPattern } from "../../../adapters/aws/log-groups.ts";
 import { present } from "../../../domain/core/parse.ts";
-import { nameOf, type Subject, subjectOf } from "../../../domain/event/subjects.ts";
+import { nameOf, subjectOf } from "../../../domain/event/subjects.ts";
 import { showEvent } from "../../commands/events-show.ts";
-import { showRecord } from "../../commands/records-show.ts";
-import { CommandError } from "../../core/command-error.ts";
-import { isWholeId, periodFlags, type SubjectFlags, sinceFlag, subjectFlag } from "../../core/flags.ts";
+import { periodFlags, type SubjectFlags, sinceFlag, subjectFlag } from "../../core/flags.ts";
 import {
   eventHistory,
   type HistoryFilter,
   type HistoryPeriod,
   type HistoryRow,
-  historyIn,
 } from "../../events/event-history.ts";
 import { type ListedEvent, listEvents } from "../../events/event-list.ts";
 import { lookupPorts } from "../../events/event-lookup.ts";
 import { eventSteps } from "../../events/event-steps.ts";
-import { type LogEntry, selectEntries } from "../../logs/log-entries.ts";
-import { stageLogLines } from "../../logs/log-lines.ts";
 import { subscriberQueues } from "../../status/work-queues.ts";
 import type { Histories, ReadHistory } from "../history.ts";
 import { type Asked, type ConsoleContext, optionalTextIn, param, type Route, textIn } from "../route.ts";
 import { runCommand } from "../run-command.ts";
+import { findById } from "./find.ts";
+import { entriesOf, idIn } from "./log-entries.ts";
 
 const maxOfSubject = 100_000;
 
@@ -60,7 +56,7 @@ const lookupRoutes: readonly Route[] = [
     },
   },
   { method: "GET", path: "/api/logs", answer: logs },
-  { method: "GET", path: "/api/find", answer: find },
+  { method: "GET", path: "/api/find", answer: findById },
 ];
 
 /** A subject's events come from the table, by a query; all others from the functions' logs. */
@@ -119,61 +115,4 @@ async function logs({ operation, now }: ConsoleContext, asked: Asked): Promise<o
   const since = sinceFlag(param(asked, "since") ?? "7d", now()) ?? "";
   const entries = await entriesOf(operation, since, id);
   return { entries, steps: eventSteps(entries, { id, subscribers: subscriberQueues(operation.deployment) }) };
-}
-
-async function entriesOf(
-  operation: ConsoleContext["operation"],
-  since: string,
-  id: string,
-): Promise<readonly LogEntry[]> {
-  const search = { since: new Date(since), pattern: textPattern(id) };
-  return selectEntries(await stageLogLines(operation, search), { since, text: id });
-}
-
-type Found = {
-  readonly kind: "event" | Subject["kind"];
-  readonly id: string;
-  /** Whom an event is about, where the logs say so: by that it is found without reading the whole table. */
-  readonly subject?: string;
-};
-
-/** Whatever an id is of: somebody, an event, or what a function logged: a message, a request. */
-async function find(
-  { operation, now }: ConsoleContext,
-  asked: Asked,
-): Promise<{ readonly found: readonly Found[] }> {
-  const id = idIn(asked);
-  if (isWholeId(id)) {
-    const subjects = await Promise.all(
-      (["user", "account", "company-account"] as const).map(async (kind): Promise<readonly Found[]> => {
-        try {
-          await runCommand(operation, (each) => showRecord(each, {}, kind, id));
-          return [{ kind, id }];
-        } catch (error) {
-          if (error instanceof CommandError) return [];
-          throw error;
-        }
-      }),
-    );
-    if (subjects.flat().length > 0) return { found: subjects.flat() };
-  }
-  const since = sinceFlag("7d", now()) ?? "";
-  const entries = await entriesOf(operation, since, id);
-  const subjects = new Map(historyIn(entries).map((event) => [event.id, event.subject]));
-  const ids = entries.flatMap(({ correlationId, correlationIds }) => [correlationId, correlationIds].flat());
-  const events = [...new Set(ids.filter((each) => typeof each === "string"))];
-  // A line of a batch has others beside the one that is looked for.
-  const wanted = events.filter((each) => each.includes(id));
-  return {
-    found: (wanted.length > 0 ? wanted : events).map((each) => ({
-      ...{ kind: "event", id: each },
-      ...present({ subject: subjects.get(each) }),
-    })),
-  };
-}
-
-function idIn(asked: Asked): string {
-  const id = param(asked, "id") ?? "";
-  if (id.length >= 8) return id;
-  throw new CommandError("usage", `The id ${id}: give 8 characters of it at least.`);
 }

@@ -8,6 +8,7 @@ import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 import { describeArchive } from "./archive.ts";
 import { describeDeadLetters } from "./dead-letters.ts";
 import { type OpenedConsole, openConsole, violationsInThemes } from "./opened-console.ts";
+import { describeSearch } from "./search.ts";
 import { describeFixed, describeTrouble } from "./trouble.ts";
 
 const hasBrowser = findChromium() !== undefined || process.env.FORBID_SKIPS !== undefined;
@@ -268,5 +269,6 @@ describe.skipIf(!hasBrowser)("who uses the console", () => {
 
   describeDeadLetters(() => opened);
   describeArchive(() => opened);
+  describeSearch(() => opened);
   describeTrouble(() => opened);
 });

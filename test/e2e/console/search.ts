@@ -1,0 +1,109 @@
+import { ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { expect, it, onTestFinished } from "vitest";
+import { z } from "zod";
+import { identify } from "../../../domain/event/identify.ts";
+import { webhookSecretOf } from "../../support/operator.ts";
+import { waitUntilIdle } from "../../support/wait-until-idle.ts";
+import type { OpenedConsole } from "./opened-console.ts";
+
+const sent = z.object({ id: z.string() });
+const published = z.object({
+  id: z.string(),
+  type: z.string(),
+  subject: z.string(),
+  correlationid: z.string(),
+});
+const logged = z.object({
+  entries: z.array(
+    z.looseObject({
+      code: z.string(),
+      requestId: z.string(),
+      messageId: z.string().optional(),
+      correlationIds: z.array(z.string()).default([]),
+    }),
+  ),
+});
+
+/** What a person finds who has nothing but an id, of whatever it may be. */
+export function describeSearch(use: () => OpenedConsole): void {
+  const panel = (name: string) => use().page.getByRole("region", { name, exact: true });
+  const run = async (...args: string[]) => (await use().stage.run([...args, "--json"])).json();
+  const search = async (id: string) => {
+    await use().page.goto(`${use().origin}/events`);
+    await use().page.getByLabel("Search by any id").fill(`  ${id} `);
+    await use().page.getByRole("button", { name: "Find", exact: true }).click();
+  };
+  /** What subscribers were sent of an account's data. */
+  const messageAbout = async (account: string) => {
+    const sqs = new SQSClient(use().stage.system.access);
+    onTestFinished(() => sqs.destroy());
+    const QueueUrl = use().stage.system.stack.outputs.SubscriberEverythingQueueUrl;
+    const found: z.infer<typeof published>[] = [];
+    const isFound = async () => {
+      const read = await sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
+      for (const { Body = "" } of read.Messages ?? []) {
+        const message = published.safeParse(JSON.parse(Body));
+        if (message.data?.type === "data.updated" && message.data.subject.startsWith(`account/${account}/`))
+          found.push(message.data);
+      }
+      return found.length;
+    };
+    await expect.poll(isFound).toBeGreaterThan(0);
+    return found[0];
+  };
+  /** An event that no mapping knows: what stores it rejects its message. */
+  const rejected = async () => {
+    const { stack } = use().stage.system;
+    const body = JSON.stringify({ event: "no_such_event" });
+    const headers = {
+      "content-type": "application/json",
+      [stack.outputs.WebhookSecretHeader ?? ""]: await webhookSecretOf(stack),
+    };
+    await fetch(`${stack.apiUrl}/webhooks/users`, { method: "POST", headers, body });
+    const event = identify("users", Buffer.from(body));
+    const linesOf = async () =>
+      logged
+        .safeParse(await run("logs", event))
+        .data?.entries.find(({ code }) => code === "MESSAGE_REJECTED");
+    await expect.poll(linesOf).toBeDefined();
+    return { event, message: (await linesOf())?.messageId ?? "" };
+  };
+
+  it("finds by an id of an event, a user, an account, a correlation, a message or a request what it is of", async () => {
+    const { stage, page } = use();
+    const { users, accounts } = await stage.system.sandbox.createUsers(1);
+    await waitUntilIdle(stage.system);
+    const [user = "", account = ""] = [users[0], accounts[0]];
+    const about = ["--user", user, "--account", account];
+    const { id: event } = sent.parse(await run("trigger", "endpoint.updated", "income", ...about));
+    await waitUntilIdle(stage.system);
+    const stored = logged.parse(await run("logs", event)).entries.find(({ code }) => code === "EVENT_STORED");
+    const message = await messageAbout(account);
+    const dead = await rejected();
+    const ofAccount = { path: "/records", shows: `account/${account}` };
+    for (const [kind, id, { path, shows }] of [
+      ["event", event, { path: `/events/${event}`, shows: "endpoint.updated" }],
+      ["part of an event's id", event.slice(3, 20), { path: `/events/${event}`, shows: "endpoint.updated" }],
+      ["user", user, { path: "/records", shows: `user/${user}` }],
+      ["account", account, ofAccount],
+      [
+        "correlation",
+        message?.correlationid,
+        { path: `/events/${message?.correlationid}`, shows: "Its way" },
+      ],
+      ["a subscriber's message", message?.id, ofAccount],
+      ["a queue's message", dead.message, { path: `/events/${dead.event}`, shows: "What functions logged" }],
+      [
+        "request",
+        stored?.requestId,
+        { path: `/events/${stored?.correlationIds[0]}`, shows: "What functions logged" },
+      ],
+    ] as const) {
+      await search(id ?? "");
+      await panel(shows).waitFor();
+      expect({ kind, path: new URL(page.url()).pathname }).toEqual({ kind, path });
+    }
+    await search("00000000-0000-4000-8000-000000000000");
+    await page.getByText(/^Nothing of the last 7 days has 00000000-/).waitFor();
+  });
+}
