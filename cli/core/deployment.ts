@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { fieldsOf, parseJson } from "../../domain/core/parse.ts";
 import { CommandError } from "./command-error.ts";
 import { type AwsPlace, checkAddresses, hasOwnEndpoint, placeOfArn } from "./own-addresses.ts";
-import { type DeployedPipeline, isMeant, nameOf, pipelinesIn } from "./pipelines.ts";
+import { type DeployedPipeline, isMeant, nameOf, pipelinesIn, resourcesOf } from "./pipelines.ts";
 import { findRunningSystems, type LocalPlace, parseOutputs, type RunningSystem } from "./running-systems.ts";
 
 /** A stage that commands work on, in an AWS account or on this machine. */
@@ -12,6 +12,8 @@ export type Deployment = {
   readonly stack: string;
   /** What the names of its resources begin with: the stack's, and the construct's in it. */
   readonly resourcePrefix: string;
+  /** Selects the logical ids of its resources among those of its stack. */
+  readonly resources: RegExp;
   /** For the clients of AWS; on this machine with endpoint and credentials, else these are AWS's own way. */
   readonly client: { readonly region: string } & Partial<Pick<RunningSystem, "endpoint" | "credentials">>;
   /** @throws CommandError where the stack has no such output */
@@ -41,10 +43,11 @@ export function findDeployment(options: DeploymentOptions, runningDirectory: str
   if (outputs !== undefined) {
     if (wanted !== undefined)
       throw new CommandError("usage", "--outputs and --local exclude each other: give one.");
-    const chosen = choose(readOutputsFile(outputs), options, `the file ${outputs}`);
+    const all = readOutputsFile(outputs);
+    const chosen = choose(all, options, `the file ${outputs}`);
     const place = placeOf(chosen.outputs, outputs);
     if (!hasOwnEndpoint(process.env)) checkAddresses(chosen.outputs, place, outputs);
-    return deploymentOf(chosen, { region: place.region });
+    return deploymentOf(chosen, all, { region: place.region });
   }
   const running = findRunningSystems(runningDirectory);
   if (running.length === 0) {
@@ -61,7 +64,8 @@ export function findDeployment(options: DeploymentOptions, runningDirectory: str
   if (system === undefined) throw noSuchSystem(options, running);
   if (other !== undefined) throw severalSystems(found);
   const { region, endpoint, credentials, local } = system;
-  return { ...deploymentOf(system, { region, endpoint, credentials }), local };
+  const beside = running.filter((each) => each.local.pid === local.pid);
+  return { ...deploymentOf(system, beside, { region, endpoint, credentials }), local };
 }
 
 function isWanted({ ports, directory }: LocalPlace, wanted: string): boolean {
@@ -103,12 +107,21 @@ function systemLines(running: readonly RunningSystem[]): string {
     .join("\n");
 }
 
-function deploymentOf(pipeline: DeployedPipeline, client: Deployment["client"]): Deployment {
+/** @param all those that may be in the same stack */
+function deploymentOf(
+  pipeline: DeployedPipeline,
+  all: readonly DeployedPipeline[],
+  client: Deployment["client"],
+): Deployment {
   const { stage, stack, id, outputs } = pipeline;
   return {
     stage,
     stack,
     resourcePrefix: `${stack}-${id}`,
+    resources: resourcesOf(
+      pipeline,
+      all.filter((each) => each.stack === stack),
+    ),
     client,
     output: outputOf(pipeline),
     optionalOutput: (name) => outputs[name],

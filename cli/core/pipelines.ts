@@ -35,6 +35,20 @@ export function pipelinesIn(
   });
 }
 
+/**
+ * Selects the logical ids of a pipeline's resources among those of its stack: `PayrollTestUsersStore` is of `PayrollTest`,
+ * where there is `Payroll`, too.
+ * @param all the pipelines of its stack
+ */
+export function resourcesOf(
+  { id }: Pick<DeployedPipeline, "id">,
+  all: readonly Pick<DeployedPipeline, "id">[],
+): RegExp {
+  const others = all.filter((other) => other.id !== id && other.id.startsWith(id));
+  const endings = others.map((other) => other.id.slice(id.length)).join("|");
+  return new RegExp(`^${id}${endings === "" ? "" : `(?!${endings})`}`);
+}
+
 /** As `--pipeline` names it: the stack, and the construct in it. */
 export function nameOf({ stack, id }: Pick<DeployedPipeline, "stack" | "id">): string {
   return id === "" ? stack : `${stack}-${id}`;

@@ -1,7 +1,8 @@
-import { type StackAlarm, stackAlarms } from "../../adapters/aws/stack-alarms.ts";
+import type { StackAlarm } from "../../adapters/aws/stack-alarms.ts";
 import { oneLine } from "../core/printable.ts";
 import { fromNow } from "../core/spans.ts";
 import { alarmName, lastingText } from "../status/alarm-text.ts";
+import { pipelineAlarms } from "../status/pipeline-alarms.ts";
 import { deployAgain, type Examination, type Finding, type Well } from "./finding.ts";
 
 /** What its metrics and CloudWatch may lag behind what they measure. */
@@ -15,7 +16,7 @@ export async function examineAlarms(
   { deployment, clients, now }: Examination,
   well: readonly Well[],
 ): Promise<readonly Finding[]> {
-  const alarms = await stackAlarms(clients.cloudWatch, deployment.resourcePrefix);
+  const alarms = await pipelineAlarms({ deployment, clients });
   const on = alarms.flatMap((alarm) => checkAlarm(alarm, well, now));
   // What runs on this machine informs its terminal.
   return deployment.local !== undefined ? on : [...checkActions(alarms, deployment.stage), ...on];

@@ -1,6 +1,7 @@
-import { type StackAlarm, stackAlarms } from "../../adapters/aws/stack-alarms.ts";
+import type { StackAlarm } from "../../adapters/aws/stack-alarms.ts";
 import type { Clients } from "../core/clients.ts";
 import type { Deployment } from "../core/deployment.ts";
+import { pipelineAlarms } from "./pipeline-alarms.ts";
 import { type QueueStatus, queueStatuses } from "./queue-status.ts";
 import { type RegistrationStatus, registrationStatus } from "./registration-status.ts";
 import { type TokenStatus, tokenStatus } from "./token-status.ts";
@@ -27,7 +28,7 @@ export async function stageStatus(
     queueStatuses(workQueues(deployment), clients, now),
     tokenStatus(deployment, clients),
     registrationStatus(deployment, clients),
-    stackAlarms(clients.cloudWatch, deployment.resourcePrefix),
+    pipelineAlarms({ deployment, clients }),
   ]);
   const { stage, client } = deployment;
   return { stage, region: client.region, at: now().toISOString(), queues, token, registrations, alarms };

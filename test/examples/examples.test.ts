@@ -108,11 +108,17 @@ describe("the examples, installed once from the packages' files in a folder else
     await expect(sqs.send(new GetQueueAttributesCommand({ QueueUrl }))).rejects.toThrow();
     sqs.destroy();
 
-    const command = ["npx", "--no", "--offline", "income-events", "subscribers", "list", "--json"];
-    const listed = (...flags: string[]) => run(source, join(folder, "two-providers"), [...command, ...flags]);
+    const npx = ["npx", "--no", "--offline", "income-events"];
+    const listed = (...flags: string[]) =>
+      run(source, join(folder, "two-providers"), [...npx, "subscribers", "list", "--json", ...flags]);
     expect(await listed("--pipeline", "Benefits")).toContain("BenefitsSubscriberBillingQueue");
     expect(await listed("--stage", "payroll-local")).toContain("PayrollSubscriberBillingQueue");
     await expect(listed()).rejects.toThrow(/Choose one with --pipeline and its name/);
+    // The history comes from the functions' logs: each pipeline has its own.
+    const history = ["events", "list", "--since", "1h", "--json", "--pipeline", "Benefits"];
+    const events = await run(source, join(folder, "two-providers"), [...npx, ...history]);
+    expect(events).toContain(ofBenefits);
+    expect(events).not.toContain(ofPayroll);
   });
 
   it("run a subscriber as a role of another account, which reads its queue and documents", async () => {

@@ -1,7 +1,7 @@
-import { stackAlarms } from "../../../adapters/aws/stack-alarms.ts";
 import { type QueueTraffic, queueMetrics } from "../../../adapters/sqs/queue-metrics.ts";
 import { examine } from "../../doctor/examine.ts";
 import { remedyFor } from "../../doctor/remedies.ts";
+import { pipelineAlarms } from "../../status/pipeline-alarms.ts";
 import { queueStatuses } from "../../status/queue-status.ts";
 import { registrationStatus } from "../../status/registration-status.ts";
 import { tokenStatus } from "../../status/token-status.ts";
@@ -44,7 +44,7 @@ export function overviewRoutes(context: ConsoleContext): readonly Route[] {
   const parts: Readonly<Record<keyof typeof seconds, () => Promise<object>>> = {
     queues: async () => ({ queues: await queueStatuses(workQueues(deployment), clients, now) }),
     token: async () => ({ token: await tokenStatus(deployment, clients) }),
-    alarms: async () => ({ alarms: await stackAlarms(clients.cloudWatch, deployment.resourcePrefix) }),
+    alarms: async () => ({ alarms: await pipelineAlarms(operation) }),
     registrations: async () => ({ registrations: await registrationStatus(deployment, clients) }),
     doctor: () => diagnosisOf(context),
   };

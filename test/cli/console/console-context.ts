@@ -7,6 +7,7 @@ const deployment = {
   stage: "test",
   stack: "test",
   resourcePrefix: "test-",
+  resources: /^/,
   client: { region: "eu-central-1" },
   output: noOutput,
   optionalOutput: noOutput,

@@ -118,10 +118,16 @@ describe("a deployment in AWS", () => {
     const lending = { ...own("Payroll", "prod"), ...own("PayrollTest", "test"), Site: "https://example.com" };
     const outputs = outputsFile({ Lending: lending, Other: { Bucket: "b" } });
     for (const pipeline of ["PayrollTest", "Lending-PayrollTest"]) {
-      const { stage, stack, resourcePrefix, output } = findDeployment({ outputs, pipeline }, directory);
+      const found = findDeployment({ outputs, pipeline }, directory);
+      const { stage, stack, resourcePrefix, resources, output } = found;
       expect([stage, stack, resourcePrefix]).toEqual(["test", "Lending", "Lending-PayrollTest"]);
       expect(output("UsersQueueUrl")).toMatch(/\/PayrollTest$/);
+      expect(resources.test("PayrollTestUsersStore")).toBe(true);
     }
+    const { resources } = findDeployment({ outputs, stage: "prod" }, directory);
+    expect(
+      ["PayrollUsersStore", "PayrollTestUsersStore", "Other"].map((each) => resources.test(each)),
+    ).toEqual([true, false, false]);
     expect(findDeployment({ outputs, stage: "prod" }, directory).output("UsersQueueUrl")).toMatch(/Payroll$/);
     expect(() => findDeployment({ outputs, stage: "prod" }, directory).output("TestUsersQueueUrl")).toThrow(
       "The stack Lending has no output PayrollTestUsersQueueUrl",

@@ -15,6 +15,7 @@ function deployed(address: string, endpoint?: string): Deployment {
     stage: "dev",
     stack: "income-events-dev",
     resourcePrefix: "income-events-dev-",
+    resources: /^/,
     client: { region: "eu-west-1", ...(endpoint !== undefined && { endpoint }) },
     output: (name) => outputs[name] ?? "",
     optionalOutput: () => undefined,
