@@ -1,9 +1,16 @@
-/** Answers again what was asked a moment ago, and asks once for all that wait: so many pages cost no more than one. */
-export function recent<T>(load: () => Promise<T>, seconds: number, now: () => Date): () => Promise<T> {
+/**
+ * Answers again what was asked a moment ago, and asks once for all that wait: so many pages cost no more than one.
+ * What was changed just now is asked for anew.
+ */
+export function recent<T>(
+  load: () => Promise<T>,
+  seconds: number,
+  now: () => Date,
+): (isAnew?: boolean) => Promise<T> {
   let last: { readonly at: number; readonly value: Promise<T> } | undefined;
-  return () => {
+  return (isAnew = false) => {
     const at = now().getTime();
-    if (last !== undefined && at - last.at < seconds * 1000) return last.value;
+    if (!isAnew && last !== undefined && at - last.at < seconds * 1000) return last.value;
     const made = { at, value: load() };
     last = made;
     made.value.catch(() => {

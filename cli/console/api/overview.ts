@@ -31,8 +31,10 @@ const spans = {
 
 /** US dollars for one metric that GetMetricData is asked for (us-east-1). Source: Amazon CloudWatch pricing. */
 const dollarsPerMetric = 0.01 / 1000;
-/** Of a queue: two ages and two times of the last message. Doctor asks as much again, and who has read. */
+/** Of a queue: two ages and two times of the last message. Doctor asks as much again. */
 const metricsPerQueue = 8;
+/** Doctor looks at a subscriber's queue once more, and who has asked it for messages. */
+const metricsPerSubscriber = 6;
 /** Sent and received: of three hours each minute, and of seven days each ten minutes. */
 const plottedPerQueue = 2 + 2 / 10;
 
@@ -55,7 +57,11 @@ export function overviewRoutes(context: ConsoleContext): readonly Route[] {
     trafficRoute(context),
     ...names.map((name): Route => {
       const answer = recent(dated(parts[name]), seconds[name], now);
-      return { method: "GET", path: `/api/${name}`, answer };
+      return {
+        method: "GET",
+        path: `/api/${name}`,
+        answer: (_, asked) => answer(param(asked, "anew") === "yes"),
+      };
     }),
   ];
 }
@@ -93,16 +99,17 @@ function stageOf({ operation, isWritable }: ConsoleContext, paceInSeconds: Reado
   const { deployment } = operation;
   const isLocal = deployment.local !== undefined;
   const queues = workQueues(deployment).length;
-  const perHour = isLocal ? 0 : queues * (metricsPerQueue + plottedPerQueue) * 60 * dollarsPerMetric;
+  const subscribers = subscriberQueues(deployment);
+  const perMinute = queues * (metricsPerQueue + plottedPerQueue) + subscribers.length * metricsPerSubscriber;
   return {
     stage: deployment.stage,
     region: deployment.client.region,
     isLocal,
     isWritable,
     connectFlow: deployment.local?.sandbox && `${deployment.local.sandbox.baseUrl}/connect`,
-    subscribers: subscriberQueues(deployment).map(({ name, types }) => ({ name, types })),
+    subscribers: subscribers.map(({ name, types }) => ({ name, types })),
     paceInSeconds,
-    dollarsPerHour: perHour,
+    dollarsPerHour: isLocal ? 0 : perMinute * 60 * dollarsPerMetric,
   };
 }
 

@@ -7,7 +7,10 @@ import { webhookSecretOf } from "../../support/operator.ts";
 import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 import { describeArchive } from "./archive.ts";
 import { describeDeadLetters } from "./dead-letters.ts";
+import { describeDeployed } from "./deployed.ts";
+import { describeHistory } from "./history.ts";
 import { type OpenedConsole, openConsole, violationsInThemes } from "./opened-console.ts";
+import { describeProvider } from "./provider.ts";
 import { describeSearch } from "./search.ts";
 import { describeFixed, describeTrouble } from "./trouble.ts";
 
@@ -270,5 +273,8 @@ describe.skipIf(!hasBrowser)("who uses the console", () => {
   describeDeadLetters(() => opened);
   describeArchive(() => opened);
   describeSearch(() => opened);
+  describeHistory(() => opened);
+  describeProvider(() => opened);
+  describeDeployed(() => opened);
   describeTrouble(() => opened);
 });

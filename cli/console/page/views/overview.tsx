@@ -31,7 +31,7 @@ export function Overview() {
       <Verdict diagnosis={doctor.data} error={doctor.error} queues={queues} onDone={doctor.reload} />
       <Panel title="The pipeline" error={status.error}>
         <Pipeline queues={queues} alarms={alarms.data?.alarms ?? []} provider={provider} />
-        <Numbers queues={queues} />
+        {status.data === undefined ? <Asking error={status.error} /> : <Numbers queues={queues} />}
       </Panel>
       <Plots />
       <div class="columns">
@@ -40,7 +40,7 @@ export function Overview() {
         <Alarms alarms={alarms.data?.alarms} error={alarms.error} />
       </div>
       <Panel title="Queues" error={undefined}>
-        <Queues queues={queues} />
+        {status.data === undefined ? <Asking error={status.error} /> : <Queues queues={queues} />}
       </Panel>
       <Panel title="Happening now">
         <Ticker most={12} />
@@ -48,6 +48,11 @@ export function Overview() {
       <Cost />
     </>
   );
+}
+
+/** Zeros would say that nothing waits. */
+function Asking({ error }: { readonly error: string | undefined }) {
+  return error === undefined ? <p class="quiet">The queues are being asked…</p> : null;
 }
 
 function Numbers({ queues }: { readonly queues: readonly QueueStatus[] }) {

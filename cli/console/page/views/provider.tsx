@@ -1,6 +1,6 @@
 import type { ProviderStatus } from "../../../provider/provider-status.ts";
 import type { RegistrationStatus } from "../../../status/registration-status.ts";
-import { useLoaded } from "../api.ts";
+import { get, useLoaded } from "../api.ts";
 import { number } from "../format.ts";
 import { Action } from "../parts/action.tsx";
 import { Command, Panel, Time } from "../parts/panel.tsx";
@@ -154,7 +154,7 @@ function Registrations() {
       <Action
         label="Register them here"
         path="/api/provider/register"
-        onDone={reload}
+        onDone={() => void get("/api/registrations?anew=yes").then(reload, reload)}
         says={({ count }) => `Registered: ${String(count)} kinds.`}
       />
       <Command line="npx income-events webhooks register" />

@@ -1,0 +1,86 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { z } from "zod";
+import { runProgram } from "../../support/program.ts";
+import type { OpenedConsole } from "./opened-console.ts";
+
+const asked = z.object({ MetricDataQueries: z.array(z.unknown()) });
+/** US dollars. Source: Amazon CloudWatch pricing, us-east-1. */
+const perMetric = 0.01 / 1000;
+
+/** What a person sees of a stage in AWS, for which the local one stands: with outputs, credentials and an address. */
+export function describeDeployed(use: () => OpenedConsole): void {
+  /** A browser's page of a console that takes the stage for a deployed one. */
+  const openDeployed = async () => {
+    const { stack } = use().stage.system;
+    const directory = await mkdtemp(join(tmpdir(), "deployed-"));
+    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    const file = join(directory, "outputs.json");
+    await writeFile(file, JSON.stringify({ [stack.name]: stack.outputs }));
+    const program = runProgram("cli/main.ts", ["console", "--json", "--outputs", file], use().stage.asAws);
+    onTestFinished(() => program[Symbol.asyncDispose]());
+    await program.printed("Ctrl-C ends it.");
+    const line = program
+      .output()
+      .split("\n")
+      .find((each) => each.startsWith("{"));
+    const { url } = z.object({ url: z.url() }).parse(JSON.parse(line ?? ""));
+    const page = await use().context.newPage();
+    onTestFinished(() => page.close());
+    await page.goto(url);
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+    return page;
+  };
+
+  it("says what looking at a deployed stage costs, asks once a minute for all pages, and shows no trouble", async () => {
+    const rounds: number[] = [];
+    const { gateway } = use().stage.system.stack;
+    // The first console looks at the same stage: it is closed meanwhile.
+    await use().page.goto("about:blank");
+    const end = gateway.intercept(async ({ principal, action, body }, phase) => {
+      if (principal === "operator" && action === "cloudwatch:GetMetricData" && phase === "before")
+        rounds.push(asked.parse(JSON.parse(String(body))).MetricDataQueries.length);
+      return undefined;
+    });
+    onTestFinished(end);
+    const started = performance.now();
+    const page = await openDeployed();
+    const isShown = async () => {
+      await page.getByRole("region", { name: "Verdict" }).getByRole("heading").waitFor();
+      await page.locator("section.verdict:not(.verdict-waiting)").waitFor();
+      await page.getByRole("region", { name: "Queues in numbers" }).getByRole("rowheader").first().waitFor();
+      await expect
+        .poll(() => page.getByRole("img", { name: /^Messages (a minute|an hour)$/ }).count())
+        .toBe(2);
+    };
+    await isShown();
+    const first = rounds.reduce((sum, count) => sum + count, 0);
+    for (let time = 0; time < 3; time += 1) {
+      await page.reload();
+      await isShown();
+    }
+    const minutes = Math.ceil((performance.now() - started) / 60_000);
+    expect(rounds.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(first * minutes);
+
+    const said = (await page.getByText(/^Metrics are asked for every 60 s/).textContent()) ?? "";
+    const shown = Number(/about US\$ ([\d.]+) an hour/.exec(said)?.[1]);
+    const queues = await page
+      .getByRole("region", { name: "Queues in numbers" })
+      .getByRole("rowheader")
+      .count();
+    // What each minute asks for: the two of seven days for each queue come every ten minutes.
+    const perMinute = first - 2 * queues + (2 * queues) / 10;
+    expect(shown).toBeCloseTo(perMinute * 60 * perMetric, 3);
+    const documented = await readFile("docs/operate/console.md", "utf8");
+    expect(documented).toContain(`With nine queues that is US$ ${((shown / queues) * 9).toFixed(2)} an hour`);
+
+    await page.getByText("Read-only", { exact: true }).waitFor();
+    expect(await page.getByRole("link", { name: "Trouble" }).count()).toBe(0);
+    const { origin } = new URL(page.url());
+    const headers = { origin, "sec-fetch-site": "same-origin" };
+    const failing = await page.request.post(`${origin}/api/trouble/fail`, { headers, data: { how: "503" } });
+    expect(failing.status()).toBe(403);
+  });
+}

@@ -1,0 +1,56 @@
+import { expect, it } from "vitest";
+import { z } from "zod";
+import type { OpenedConsole } from "./opened-console.ts";
+
+const provided = z.object({ requestsPerMinute: z.number() });
+const elsewhere = "https://other.example/users";
+
+/** What a person sees of the provider, and does about it. */
+export function describeProvider(use: () => OpenedConsole): void {
+  const open = (path: string) => use().page.goto(`${use().origin}${path}`);
+  const panel = (name: string) => use().page.getByRole("region", { name, exact: true });
+  const fact = (of: string, name: string) => panel(of).locator(`dt:text-is("${name}") + dd`);
+
+  it("says that a webhook goes elsewhere than it should, and registers it here again by the button", async () => {
+    const { sandbox } = use().stage.system;
+    const should = sandbox.webhook("users")?.url ?? "";
+    const headers = { authorization: `Bearer ${sandbox.token}`, "content-type": "application/json" };
+    const body = JSON.stringify({ url: elsewhere, method: "POST", headers: {} });
+    const answer = await fetch(`${sandbox.baseUrl}/api/v0.3/webhooks/users`, {
+      method: "PUT",
+      headers,
+      body,
+    });
+    expect(answer.status).toBe(200);
+    await open("/provider");
+    const row = panel("Where webhooks go")
+      .getByRole("row")
+      .filter({ has: use().page.getByRole("rowheader", { name: "users", exact: true }) });
+    const cells = () => row.getByRole("cell").allTextContents();
+    await expect.poll(cells).toEqual(["elsewhere", elsewhere, should]);
+    await panel("Where webhooks go").getByRole("button", { name: "Register them here" }).click();
+    await panel("Where webhooks go").getByText("Registered: 4 kinds.").waitFor();
+    await expect.poll(cells).toEqual(["here", should, should]);
+    expect(sandbox.webhook("users")?.url).toBe(should);
+  });
+
+  it("says who stored the token, and how many of the calls that the rate allows were made", async () => {
+    const { stage } = use();
+    const { token } = stage.system.sandbox;
+    expect((await stage.run(["token", "set"], { input: token })).code).toBe(0);
+    await open("/provider");
+    await fact("Token", "stored by").getByText("an operator").waitFor();
+    await panel("Token").getByRole("button", { name: "Refresh now" }).click();
+    await fact("Token", "stored by").getByText("a refresh").waitFor();
+    for (const name of ["issued", "ends"]) await fact("Token", name).locator("time").first().waitFor();
+    const { requestsPerMinute } = provided.parse((await stage.run(["provider", "--json"])).json());
+    const calls = (await fact("Calls", "last minute").textContent()) ?? "";
+    const [, made = "", allowed = ""] = /([\d,]+) of ([\d,]+) calls/.exec(calls) ?? [];
+    expect(Number(allowed.replaceAll(",", ""))).toBe(requestsPerMinute);
+    expect(Number(made)).toBeGreaterThan(0);
+    await open("/");
+    await fact("Token", "stored")
+      .getByText(/by a refresh$/)
+      .waitFor();
+  });
+}
