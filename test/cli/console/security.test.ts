@@ -1,6 +1,8 @@
 import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createJobs } from "../../../cli/console/jobs.ts";
 import type { Route } from "../../../cli/console/route.ts";
+import { consoleRoutes } from "../../../cli/console/routes.ts";
 import { type ConsoleServer, startConsole } from "../../../cli/console/server.ts";
 import { consoleContext } from "./console-context.ts";
 
@@ -205,6 +207,23 @@ describe("the console's server", () => {
     expect(refused.status).toBe(403);
     expect(refused.text).toContain("--write");
     expect((await ask("/api/look", asked)).status).toBe(200);
+  });
+
+  it("refuses without --write each address by which the page changes anything", async () => {
+    const context = consoleContext(false);
+    const real = consoleRoutes(context, createJobs());
+    const tail = { serve: () => undefined, [Symbol.dispose]: () => undefined };
+    await using server = await startConsole(
+      { context, files, routes: real, tail, onAdmitted: () => undefined },
+      0,
+    );
+    const headers = { ...own(server), cookie: await admit(server) };
+    const changing = real.filter(({ changes }) => changes === true);
+    expect(changing.length).toBeGreaterThan(10);
+    for (const { path } of changing) {
+      const { status, text } = await ask(path, { server, method: "POST", headers, body: "{}" });
+      expect({ path, status, text }).toEqual({ path, status: 403, text: expect.stringContaining("--write") });
+    }
   });
 
   it("refuses a body that is no JSON object or too large, and no path that leaves its files", async () => {

@@ -10,6 +10,7 @@ import { type OpenedConsole, openConsole, violationsInThemes } from "./opened-co
 import { describePeople, type People, startPeople } from "./people.ts";
 
 const hasBrowser = findChromium() !== undefined || process.env.FORBID_SKIPS !== undefined;
+const kinds = ["users", "accounts", "endpoints", "company-accounts"];
 const pages = [
   "/",
   "/events",
@@ -65,8 +66,8 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
     await open("/");
     await panel("Verdict").getByRole("heading", { name: "All is well" }).waitFor();
     await page.getByRole("img", { name: /Webhooks come in/ }).waitFor();
-    for (const kind of ["users", "accounts", "endpoints", "company-accounts", "everything"])
-      await page.locator("svg").getByText(kind, { exact: true }).first().waitFor();
+    for (const part of [...kinds, "provider", "table", "relay", "fetch", "erase", "subscriber/everything"])
+      await page.locator(`svg [data-node="${part}"]`).waitFor();
     await page.getByRole("link", { name: "Trouble" }).click();
     await follow();
     await page.getByLabel("Type").selectOption("user.created");
@@ -268,13 +269,25 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
     await expect.poll(() => page.evaluate("document.activeElement?.getAttribute('type')")).toBe("search");
   });
 
-  it("only looks without --write, and lets no second browser in by the same address", async () => {
+  it("only looks without --write, on each page, and lets no second browser in by the same address", async () => {
     const { url } = await opened.start();
     const other = await opened.context.newPage();
     await other.goto(url);
     await other.getByText("Read-only", { exact: true }).waitFor();
-    await other.getByRole("link", { name: "Trouble" }).click();
-    expect(await other.getByRole("button", { name: "Trigger", exact: true }).isDisabled()).toBe(true);
+    for (const [path, button] of [
+      ["/dead-letters", "Relay again"],
+      ["/subscribers", "Send a test message"],
+      ["/subscribers", "Count a replay"],
+      ["/provider", "Refresh now"],
+      ["/provider", "Register them here"],
+      [people.addresses[0], "Erase this user"],
+      ["/trouble", "Trigger"],
+    ] as const) {
+      await other.goto(`${new URL(url).origin}${path}`);
+      await other.getByRole("button", { name: button, exact: true }).first().waitFor();
+      const actions = other.locator(".action button");
+      for (const each of await actions.all()) expect(await each.isDisabled()).toBe(true);
+    }
     expect((await other.goto(url))?.status()).toBe(403);
     await other.close();
   });

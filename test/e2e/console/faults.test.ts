@@ -135,6 +135,39 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
     await seesAllIsWell();
   });
 
+  it("says in each panel what it waits for, as long as nothing has answered, and then shows it", async () => {
+    const { gateway } = opened.stage.system.stack;
+    const other = await opened.start();
+    const slow = new Set<() => void>();
+    let isSlow = true;
+    restore = gateway.intercept(async ({ principal, service }, phase) => {
+      if (!isSlow || phase !== "before" || principal !== "operator" || service === "streams")
+        return undefined;
+      await new Promise<void>((resolve) => slow.add(resolve));
+      return undefined;
+    });
+    const waiting = await opened.context.newPage();
+    await waiting.goto(other.url);
+    await panel("Verdict", waiting)
+      .getByText("The queues, the functions, the token, the provider and the alarms are being asked.")
+      .waitFor();
+    for (const [name, words] of [
+      ["The pipeline", "The queues are being asked…"],
+      ["Token", "Being asked…"],
+      ["Webhooks", "The provider is being asked…"],
+      ["Alarms", "Being asked…"],
+      ["Queues", "The queues are being asked…"],
+    ] as const)
+      await panel(name, waiting).getByText(words, { exact: true }).waitFor();
+    // Nothing is said of what is not known.
+    expect(await panel("The pipeline", waiting).locator("dl.numbers").count()).toBe(0);
+    isSlow = false;
+    for (const go of slow) go();
+    await panel("Verdict", waiting).getByRole("heading", { name: "All is well" }).waitFor();
+    await panel("The pipeline", waiting).locator("dl.numbers").waitFor();
+    await waiting.close();
+  });
+
   it("says that a stage is being deployed, or a part of it is not there, and goes on when it is", async () => {
     refuse(({ service, action }) =>
       ["lambda", "dynamodb", "streams"].includes(service) || action === "cloudwatch:DescribeAlarms"

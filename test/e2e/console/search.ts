@@ -7,6 +7,7 @@ import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 import type { OpenedConsole } from "./opened-console.ts";
 
 const sent = z.object({ id: z.string() });
+const shown = z.object({ event: z.object({ companyAccountId: z.string() }) });
 const published = z.object({
   id: z.string(),
   type: z.string(),
@@ -80,12 +81,20 @@ export function describeSearch(use: () => OpenedConsole): void {
     const stored = logged.parse(await run("logs", event)).entries.find(({ code }) => code === "EVENT_STORED");
     const message = await messageAbout(account);
     const dead = await rejected();
+    const company = sent.parse(await run("trigger", "company-account.connected"));
+    await waitUntilIdle(stage.system);
+    const { companyAccountId } = shown.parse(await run("events", "show", company.id)).event;
     const ofAccount = { path: "/records", shows: `account/${account}` };
     for (const [kind, id, { path, shows }] of [
       ["event", event, { path: `/events/${event}`, shows: "endpoint.updated" }],
       ["part of an event's id", event.slice(3, 20), { path: `/events/${event}`, shows: "endpoint.updated" }],
       ["user", user, { path: "/records", shows: `user/${user}` }],
       ["account", account, ofAccount],
+      [
+        "company account",
+        companyAccountId,
+        { path: "/records", shows: `company-account/${companyAccountId}` },
+      ],
       [
         "correlation",
         message?.correlationid,
@@ -103,6 +112,9 @@ export function describeSearch(use: () => OpenedConsole): void {
       await panel(shows).waitFor();
       expect({ kind, path: new URL(page.url()).pathname }).toEqual({ kind, path });
     }
+    await page.goto(`${use().origin}/records?kind=company-account&id=${companyAccountId}`);
+    const step = panel("History of its state").getByRole("listitem");
+    await step.getByText("connected", { exact: true }).first().waitFor();
     await search("00000000-0000-4000-8000-000000000000");
     await page.getByText(/^Nothing of the last 7 days has 00000000-/).waitFor();
   });
