@@ -8,6 +8,8 @@ import { type OpenedConsole, stageChanges } from "./opened-console.ts";
 
 const provided = z.object({ history: z.array(z.object({ code: z.string() })) });
 
+const listed = z.object({ queues: z.array(z.object({ name: z.string(), waiting: z.number() })) });
+
 /** What a person reads of plots and figures. */
 export function describeFigures(use: () => OpenedConsole): void {
   const open = (path: string) => use().page.goto(`${use().origin}${path}`);
@@ -36,11 +38,19 @@ export function describeFigures(use: () => OpenedConsole): void {
     }
   });
 
-  it("says how fast a subscriber gets and reads messages, and when it last read", async () => {
+  it("says how far a subscriber is behind, how fast it gets and reads messages, and when it last read", async () => {
     await open("/subscribers");
     const subscriber = panel("everything");
     const rate = async (name: string) =>
       Number(await subscriber.locator(`div:has(> dt:text-is("${name}")) > dd`).textContent());
+    const waitingOf = async () => {
+      const { queues } = listed.parse((await use().stage.run(["status", "--json"])).json());
+      return queues.find(({ name }) => name === "subscriber/everything")?.waiting;
+    };
+    await expect.poll(async () => (await rate("waiting")) === (await waitingOf())).toBe(true);
+    const behind = subscriber.locator('div:has(> dt:text-is("behind by")) > dd');
+    await expect.poll(() => behind.textContent()).toMatch(/^\d+ (s|min|h)$/);
+    expect(await rate("dead letters")).toBe(0);
     await expect.poll(() => rate("gets a minute")).toBeGreaterThan(0);
     expect(await rate("reads a minute")).toBeGreaterThan(0);
     await subscriber

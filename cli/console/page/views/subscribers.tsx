@@ -67,7 +67,7 @@ function One({ name, gets, queue, traffic, error }: OneProps) {
         />
         <Figure name="gets a minute" value={own && rateOf(own.sent, traffic)} />
         <Figure name="reads a minute" value={own && rateOf(own.received, traffic)} />
-        <Figure name="dead letters" value={number(dead)} />
+        <Figure name="dead letters" value={queue && number(dead)} />
       </dl>
       <p>
         Gets {gets}. Last message <Time at={queue?.lastSentAt} /> Last read{" "}
