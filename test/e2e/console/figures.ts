@@ -4,8 +4,10 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
-import { type OpenedConsole, stageChanges } from "./opened-console.ts";
+import { waitUntilIdle } from "../../support/wait-until-idle.ts";
+import { type OpenedConsole, stageChanges, violationsInThemes } from "./opened-console.ts";
 
+const triggered = z.object({ id: z.string() });
 const provided = z.object({ history: z.array(z.object({ code: z.string() })) });
 
 const listed = z.object({ queues: z.array(z.object({ name: z.string(), waiting: z.number() })) });
@@ -112,6 +114,31 @@ export function describeFigures(use: () => OpenedConsole): void {
     const turns = panel("History of the breaker").getByRole("listitem");
     await expect.poll(() => found.getByRole("row").count()).toBe(countOf(/^RECONCIL/) + 1);
     expect(await turns.count()).toBe(countOf(/^PROVIDER_/));
+  });
+
+  it("maps a webhook of another kind, and one that came, whose body is taken where somebody asks, which is logged", async () => {
+    const { page, stage } = use();
+    const said = (await stage.run(["trigger", "user.updated", "--json"])).json();
+    const { id } = triggered.parse(said);
+    await waitUntilIdle(stage.system);
+    await open("/mapping");
+    const outcome = panel("What comes of it");
+    await outcome.getByText("account.connected", { exact: true }).waitFor();
+    await page.getByRole("combobox", { name: "Kind" }).selectOption("endpoints");
+    await outcome.getByText("endpoint.updated", { exact: true }).waitFor();
+    await page.getByRole("combobox", { name: "Kind" }).selectOption("users");
+    await outcome.getByText("user.created", { exact: true }).waitFor();
+    const came = page.getByRole("combobox", { name: "One that came" });
+    await came.locator(`option[value="${id}"]`).waitFor({ state: "attached" });
+    await came.selectOption(id);
+    const looks = async () =>
+      JSON.stringify((await stage.run(["audit", "list", "--act", "reveal", "--json"])).json());
+    expect(await looks()).not.toContain("event user.updated");
+    await panel("Webhook").getByRole("button", { name: "Take its body", exact: true }).click();
+    await outcome.getByText("user.updated", { exact: true }).waitFor();
+    expect(await page.getByRole("textbox", { name: "Webhook" }).inputValue()).toContain("update_user");
+    expect(await looks()).toContain("event user.updated");
+    expect(await violationsInThemes(page)).toEqual([]);
   });
 
   it("says whether there is a file of settings that the mapping shown can be compared with", async () => {

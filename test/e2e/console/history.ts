@@ -14,7 +14,7 @@ export function describeHistory(use: () => OpenedConsole): void {
   const counted = async () =>
     /^([\d,]+) of/.exec((await history().getByRole("status").textContent()) ?? "")?.[1];
 
-  it("filters the history by outcome, endpoint and account, and each is kept in the address", async () => {
+  it("filters the history by outcome, endpoint, account, user and time, and each is kept in the address", async () => {
     const { stage, page } = use();
     const { users, accounts } = await stage.system.sandbox.createUsers(1);
     await waitUntilIdle(stage.system);
@@ -43,6 +43,17 @@ export function describeHistory(use: () => OpenedConsole): void {
     await rows()
       .filter({ hasText: id.slice(0, 12) })
       .waitFor();
+    for (const [until, count] of [
+      ["15m", 0],
+      ["", 1],
+    ] as const) {
+      await open(`/events?since=1h&user=${users[0]}&until=${until}`);
+      await history()
+        .getByText(/^\d+ of \d+ events, from the table\.$/)
+        .waitFor();
+      const created = rows().filter({ hasText: "user.created" });
+      await expect.poll(() => created.count()).toBe(count);
+    }
     await open(`/events?since=1h&text=${accounts[0]}`);
     await history()
       .getByText(/from the functions' logs\.$/)

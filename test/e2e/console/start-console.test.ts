@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -9,16 +9,33 @@ import { runProgram } from "../../support/program.ts";
 const freePorts = ["--api-port", "0", "--aws-port", "0", "--sandbox-port", "0", "--control-port", "0"];
 
 describe("npm start", () => {
-  it("serves the console at the address that it wrote, and lets nothing of it outlive a kill", async () => {
+  it("serves the console at the address that it wrote, opens nothing, and lets nothing outlive a kill", async () => {
     await using product = await synthesizeProduct();
     const directory = await mkdtemp(join(tmpdir(), "start-console-"));
     onTestFinished(() => rm(directory, { recursive: true, force: true }));
     const file = join(directory, "with-console.json");
+    // What would open a browser leaves its name instead.
+    for (const opener of [
+      "xdg-open",
+      "open",
+      "sensible-browser",
+      "x-www-browser",
+      "chromium",
+      "google-chrome",
+      "firefox",
+    ])
+      await writeFile(join(directory, opener), `#!/bin/sh\ntouch "${directory}/opened-$(basename "$0")"\n`, {
+        mode: 0o755,
+      });
     const page = ["--console", "cli/main.ts", "--console-port", "0"];
-    await using program = runProgram("packages/local-stack/start.ts", [
-      ...["--assembly", product.directory, "--users", "1", "--logs", join(directory, "logs")],
-      ...["--json", file, ...page, ...freePorts],
-    ]);
+    await using program = runProgram(
+      "packages/local-stack/start.ts",
+      [
+        ...["--assembly", product.directory, "--users", "1", "--logs", join(directory, "logs")],
+        ...["--json", file, ...page, ...freePorts],
+      ],
+      { PATH: `${directory}:${process.env.PATH}`, DISPLAY: ":0", BROWSER: join(directory, "xdg-open") },
+    );
     await program.printed("Connecting the accounts");
     const written = z
       .object({ console: z.object({ url: z.url() }) })
@@ -30,6 +47,7 @@ describe("npm start", () => {
     const stage = await fetch(new URL("/api/stage", url), { headers: { cookie } });
     expect(await stage.json()).toMatchObject({ stage: "local", isLocal: true, isWritable: true });
     await program.printed(`Console       ${url}`);
+    expect((await readdir(directory)).filter((name) => name.startsWith("opened-"))).toEqual([]);
     program.signal("SIGKILL");
     await expect
       .poll(() =>

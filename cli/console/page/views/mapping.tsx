@@ -4,28 +4,30 @@ import type { Trial } from "../../../mapping/trial.ts";
 import type { ComparedSettings } from "../../api/mapping.ts";
 import { post, useLoaded } from "../api.ts";
 import { visible } from "../format.ts";
+import { ChooseWebhook } from "../parts/choose-webhook.tsx";
 import { Command, Panel } from "../parts/panel.tsx";
 import { Select } from "./trouble.tsx";
 
-const kinds = ["users", "accounts", "endpoints", "company-accounts"];
-const sample = JSON.stringify(
-  {
-    event: "connect_account",
-    account_id: "9c858901-8a57-4791-81fe-4c455b099bc9",
-    user_id: "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
-    connected: true,
-    created_at: "2026-03-01 12:00:00",
-  },
-  undefined,
-  2,
-);
+const ids = {
+  account_id: "9c858901-8a57-4791-81fe-4c455b099bc9",
+  user_id: "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
+};
+/** By kind, in the shapes of the default mapping. */
+const samples: Readonly<Record<string, object>> = {
+  users: { action: "create_user", data: { id: ids.user_id } },
+  accounts: { event: "connect_account", ...ids, connected: true },
+  endpoints: { event: "update_endpoint", ...ids, endpoint: "income" },
+  "company-accounts": { event: "create_account", account_id: ids.account_id },
+};
+const sampleOf = (kind: string) => JSON.stringify(samples[kind], undefined, 2);
+const kinds = Object.keys(samples);
 const millisecondsOfRest = 250;
 
 /** Of a webhook that is pasted, the event at once, or why there is none. */
 export function Mapping() {
   const { data, error } = useLoaded<{ readonly mapping: Readonly<Record<string, object>> }>("/api/mapping");
   const [kind, setKind] = useState("accounts");
-  const [webhook, setWebhook] = useState(sample);
+  const [webhook, setWebhook] = useState(sampleOf("accounts"));
   const [edited, setEdited] = useState<string | undefined>(undefined);
   const [trial, setTrial] = useState<Trial | undefined>(undefined);
   const [problem, setProblem] = useState<string | undefined>(undefined);
@@ -56,6 +58,7 @@ export function Mapping() {
     };
   }, [kind, webhook, edited]);
   const choose = (next: string) => {
+    if (webhook === sampleOf(kind)) setWebhook(sampleOf(next));
     setKind(next);
     setEdited(undefined);
   };
@@ -66,6 +69,7 @@ export function Mapping() {
       </div>
       <div class="columns">
         <Panel title="Webhook">
+          <ChooseWebhook kind={kind} onChosen={setWebhook} key={kind} />
           <textarea
             aria-label="Webhook"
             rows={14}

@@ -1,0 +1,55 @@
+import { useState } from "preact/hooks";
+import type { HistoryRow } from "../../../events/event-history.ts";
+import { localTime } from "../format.ts";
+import { useHistory } from "../history.ts";
+import { Action } from "./action.tsx";
+
+type Props = { readonly kind: string; readonly onChosen: (body: string) => void };
+
+const maxShown = 20;
+
+/** Webhooks of a kind that came within a day, one of which is taken: its body is personal data, so that is recorded. */
+export function ChooseWebhook({ kind, onChosen }: Props) {
+  const { data, error } = useHistory({ since: "24h" }, { kind });
+  const [id, setId] = useState("");
+  // One that is stored says whom it is about.
+  const stored = (data?.events ?? []).filter(({ subject }) => subject !== undefined).slice(0, maxShown);
+  const chosen = stored.find((each) => each.id === id) ?? stored[0];
+  if (error !== undefined) return <p class="problem">{error}</p>;
+  if (chosen === undefined)
+    return (
+      <p class="quiet">
+        {data?.isComplete === true
+          ? `No ${kind} webhook came within a day: paste one.`
+          : "Those that came are being looked for…"}
+      </p>
+    );
+  const [subjectKind = "", of = ""] = (chosen.subject ?? "").split("/");
+  return (
+    <div class="actions">
+      <label class="field">
+        One that came
+        <select value={chosen.id} onChange={({ currentTarget }) => setId(currentTarget.value)}>
+          {stored.map((each) => (
+            <option key={each.id} value={each.id} selected={each.id === chosen.id}>
+              {titleOf(each)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <Action
+        key={chosen.id}
+        label="Take its body"
+        path="/api/event/reveal"
+        body={{ id: chosen.id, [subjectKind]: of }}
+        isLook
+        onDone={({ body }) => onChosen(JSON.stringify(body, undefined, 2))}
+        says={() => "Taken. The audit trail says so."}
+      />
+    </div>
+  );
+}
+
+function titleOf({ at, type, endpoint, id }: HistoryRow): string {
+  return [localTime(at), type, endpoint, id.slice(0, 8)].filter((part) => part !== undefined).join(" ");
+}
