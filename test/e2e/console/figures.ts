@@ -128,6 +128,7 @@ export function describeFigures(use: () => OpenedConsole): void {
     await outcome.getByText("endpoint.updated", { exact: true }).waitFor();
     await page.getByRole("combobox", { name: "Kind" }).selectOption("users");
     await outcome.getByText("user.created", { exact: true }).waitFor();
+    await panel("Webhook").getByRole("button", { name: "Choose one that came", exact: true }).click();
     const came = page.getByRole("combobox", { name: "One that came" });
     await came.locator(`option[value="${id}"]`).waitFor({ state: "attached" });
     await came.selectOption(id);

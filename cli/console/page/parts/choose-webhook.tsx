@@ -8,9 +8,20 @@ type Props = { readonly kind: string; readonly onChosen: (body: string) => void 
 
 const maxShown = 20;
 
-/** Webhooks of a kind that came within a day, one of which is taken: its body is personal data, so that is recorded. */
-export function ChooseWebhook({ kind, onChosen }: Props) {
-  const { data, error } = useHistory({ since: "24h" }, { kind });
+/** Of the webhooks of a kind that came lately one is taken. The functions' logs are read once somebody asks for them. */
+export function ChooseWebhook(props: Props) {
+  const [isAsked, setAsked] = useState(false);
+  if (isAsked) return <Came {...props} />;
+  return (
+    <button type="button" onClick={() => setAsked(true)}>
+      Choose one that came
+    </button>
+  );
+}
+
+/** A body is personal data: that it is taken is recorded. */
+function Came({ kind, onChosen }: Props) {
+  const { data, error } = useHistory({ since: "1h" }, { kind });
   const [id, setId] = useState("");
   // One that is stored says whom it is about.
   const stored = (data?.events ?? []).filter(({ subject }) => subject !== undefined).slice(0, maxShown);
@@ -20,7 +31,7 @@ export function ChooseWebhook({ kind, onChosen }: Props) {
     return (
       <p class="quiet">
         {data?.isComplete === true
-          ? `No ${kind} webhook came within a day: paste one.`
+          ? `No ${kind} webhook came within an hour: paste one.`
           : "Those that came are being looked for…"}
       </p>
     );
