@@ -74,7 +74,13 @@ const pictures: readonly Picture[] = [
     prepare: toIncome,
   },
   { name: "dead-letters", path: "/dead-letters", colorScheme: "light" },
-  { name: "mapping", path: "/mapping", colorScheme: "light" },
+  {
+    name: "mapping",
+    path: "/mapping",
+    colorScheme: "light",
+    prepare: (page) =>
+      page.getByRole("region", { name: "What comes of it" }).getByText("account.connected").waitFor(),
+  },
 ];
 const wanted = only === undefined ? pictures : pictures.filter(({ name }) => only.split(",").includes(name));
 const viewport = { width: 1280, height: 760 };

@@ -13,9 +13,11 @@ export function ChooseWebhook(props: Props) {
   const [isAsked, setAsked] = useState(false);
   if (isAsked) return <Came {...props} />;
   return (
-    <button type="button" onClick={() => setAsked(true)}>
-      Choose one that came
-    </button>
+    <div class="actions">
+      <button type="button" onClick={() => setAsked(true)}>
+        Choose one that came
+      </button>
+    </div>
   );
 }
 
