@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { ListObjectsV2Command, S3Client } from "@aws-sdk/client-s3";
-import { ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { expect, it, onTestFinished } from "vitest";
+import { ListObjectsV2Command, type S3Client } from "@aws-sdk/client-s3";
+import { ReceiveMessageCommand } from "@aws-sdk/client-sqs";
+import { expect, it } from "vitest";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
-import { type OpenedConsole, violationsInThemes } from "./opened-console.ts";
+import { type OpenedConsole, queuesAndObjects, violationsInThemes } from "./opened-console.ts";
 
 const name = "subscriber/everything";
 /** With all 14 days of a queue each of its dead letters nears its end. */
@@ -14,22 +14,12 @@ export function describeArchive(use: () => OpenedConsole): void {
   const panel = (title: string) => use().page.getByRole("region", { name: title, exact: true });
   const ofSubscriber = () => panel(`Dead letters of ${name}`);
   const output = (key: string) => use().stage.system.stack.outputs[key] ?? "";
-  const clients = () => {
-    const { access } = use().stage.system;
-    const sqs = new SQSClient(access);
-    const s3 = new S3Client({ ...access, forcePathStyle: true });
-    onTestFinished(() => {
-      sqs.destroy();
-      s3.destroy();
-    });
-    return { sqs, s3 };
-  };
   const archivedIn = async (s3: S3Client) => {
     const place = { Bucket: output("ArchiveBucketName"), Prefix: `dead-letters/${name}/` };
     return ((await s3.send(new ListObjectsV2Command(place))).Contents ?? []).length;
   };
   /** Puts dead letters into the queue, and lets our function archive them. */
-  const archive = async ({ sqs, s3 }: ReturnType<typeof clients>, reasons: readonly string[]) => {
+  const archive = async ({ sqs, s3 }: ReturnType<typeof queuesAndObjects>, reasons: readonly string[]) => {
     const ids = reasons.map(() => randomUUID());
     const deadLetters = reasons.map((reason, index) => ({
       body: JSON.stringify({
@@ -51,7 +41,7 @@ export function describeArchive(use: () => OpenedConsole): void {
 
   it("shows what the archive keeps, and redrives of it what a filter matches", async () => {
     const { page, stage, origin } = use();
-    const at = clients();
+    const at = queuesAndObjects(use().stage);
     const unread = "it can't be read";
     const [old = "", ...redriven] = await archive(at, ["it is too old", unread, unread]);
     await page.goto(`${origin}/dead-letters`);

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
-import { GetQueueAttributesCommand, SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { expect, it, onTestFinished } from "vitest";
+import { PutObjectCommand } from "@aws-sdk/client-s3";
+import { GetQueueAttributesCommand, SendMessageBatchCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import { expect, it } from "vitest";
 import { writeChange } from "../../../adapters/streams/change-stream.ts";
 import { eventChange, eventOf } from "../../domain/samples.ts";
-import { type OpenedConsole, violationsInThemes } from "./opened-console.ts";
+import { type OpenedConsole, queuesAndObjects, violationsInThemes } from "./opened-console.ts";
 
 /** What a person does about what failed. */
 export function describeDeadLetters(use: () => OpenedConsole): void {
@@ -13,16 +13,6 @@ export function describeDeadLetters(use: () => OpenedConsole): void {
   const ofCompanies = () => panel("Dead letters of company-accounts");
   const output = (name: string) => use().stage.system.stack.outputs[name] ?? "";
   const queueUrl = () => output("CompanyAccountsDeadLetterQueueUrl");
-  const clients = () => {
-    const { access } = use().stage.system;
-    const sqs = new SQSClient(access);
-    const s3 = new S3Client({ ...access, forcePathStyle: true });
-    onTestFinished(() => {
-      sqs.destroy();
-      s3.destroy();
-    });
-    return { sqs, s3 };
-  };
   /** Puts dead letters into the queue, as our own code does: each with its reason. */
   const put = async (sqs: SQSClient, reason: string, count: number) => {
     const all = Array.from({ length: count }, (_, index) => ({
@@ -52,7 +42,7 @@ export function describeDeadLetters(use: () => OpenedConsole): void {
   const work = (what: RegExp) => panel("What was done").getByRole("listitem").filter({ hasText: what });
 
   it("redrives what a filter matches, and has what became of each, though the page was left in the middle", async () => {
-    const { sqs } = clients();
+    const { sqs } = queuesAndObjects(use().stage);
     await put(sqs, "it names nobody", 2);
     await put(sqs, "it is of no known type", 3);
     const { gateway } = use().stage.system.stack;
@@ -80,7 +70,7 @@ export function describeDeadLetters(use: () => OpenedConsole): void {
   });
 
   it("purges at most a thousand at a step, and says of each that it is deleted", async () => {
-    const { sqs } = clients();
+    const { sqs } = queuesAndObjects(use().stage);
     const before = await depth(sqs);
     await put(sqs, "a flood of them", 1_003);
     await open("/dead-letters?queue=company-accounts&reason=a+flood");
@@ -105,7 +95,7 @@ export function describeDeadLetters(use: () => OpenedConsole): void {
   });
 
   it("relays again what the relay gave up on and a filter matches, and says why the rest stays", async () => {
-    const { s3 } = clients();
+    const { s3 } = queuesAndObjects(use().stage);
     const user = randomUUID();
     const facts = { userId: user, kind: "users", receivedAt: new Date().toISOString() } as const;
     const record = writeChange(eventChange(eventOf("user.created", facts)), "1");

@@ -1,8 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { S3Client } from "@aws-sdk/client-s3";
+import { SQSClient } from "@aws-sdk/client-sqs";
 import axe from "axe-core";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
+import { onTestFinished } from "vitest";
 import { z } from "zod";
 import { findChromium } from "../../packages/sandbox/browser.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
@@ -108,4 +111,15 @@ async function violationsOn(page: Page): Promise<readonly string[]> {
       ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" ")}`,
     );
   });
+}
+
+/** What a test looks into for itself; both clients end with it. */
+export function queuesAndObjects({ system: { access } }: OperatedStage) {
+  const sqs = new SQSClient(access);
+  const s3 = new S3Client({ ...access, forcePathStyle: true });
+  onTestFinished(() => {
+    sqs.destroy();
+    s3.destroy();
+  });
+  return { sqs, s3 };
 }

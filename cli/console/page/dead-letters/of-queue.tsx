@@ -16,7 +16,7 @@ type Props = { readonly queue: string; readonly onChanged: () => void };
 export function OfQueue({ queue, onChanged }: Props) {
   const [reason, chosen, isArchived] = [
     searchWord("reason"),
-    searchWord("letter"),
+    searchWord("opened"),
     searchWord("archive") === "yes",
   ];
   const words = { queue, ...(reason !== "" && { reason }), ...(isArchived && { archive: "yes" }) };
@@ -29,7 +29,7 @@ export function OfQueue({ queue, onChanged }: Props) {
   const [hasActed, setActed] = useState(false);
   const done = () => {
     setActed(true);
-    setSearch({ letter: "" });
+    setSearch({ opened: "" });
     reload();
     onChanged();
   };
@@ -90,7 +90,7 @@ function Filters({ reason, isArchived }: { readonly reason: string; readonly isA
         Text of the reason
         <input
           value={reason}
-          onChange={({ currentTarget }) => setSearch({ reason: currentTarget.value, letter: "" })}
+          onChange={({ currentTarget }) => setSearch({ reason: currentTarget.value, opened: "" })}
         />
       </label>
       <label class="check">
@@ -98,7 +98,7 @@ function Filters({ reason, isArchived }: { readonly reason: string; readonly isA
           type="checkbox"
           checked={isArchived}
           onChange={({ currentTarget }) =>
-            setSearch({ archive: currentTarget.checked ? "yes" : "", letter: "" })
+            setSearch({ archive: currentTarget.checked ? "yes" : "", opened: "" })
           }
         />
         those of the archive
@@ -158,7 +158,7 @@ function Row({ deadLetter, isChosen }: { readonly deadLetter: DeadLetter; readon
       type="button"
       class="line line-button"
       aria-expanded={isChosen}
-      onClick={() => setSearch({ letter: isChosen ? "" : messageId })}
+      onClick={() => setSearch({ opened: isChosen ? "" : messageId })}
     >
       <span class="tag tag-dead">{what}</span>
       <span class="line-text">{visible(reason)}</span>

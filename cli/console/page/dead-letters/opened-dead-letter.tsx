@@ -54,7 +54,7 @@ export function OpenedDeadLetter({ id, known, queue, isArchived }: Props) {
         <h3>
           <span class="tag tag-dead">{what}</span> <Time at={sentAt} />
         </h3>
-        <button type="button" onClick={() => setSearch({ letter: "" })}>
+        <button type="button" onClick={() => setSearch({ opened: "" })}>
           Close
         </button>
       </div>
