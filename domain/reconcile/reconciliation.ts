@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { fieldsOf, isFields, numberOf, optionalText, present, textOf } from "../core/parse.ts";
 import { type Continuation, parseContinuation } from "../fetch/paging.ts";
 
@@ -43,7 +44,7 @@ export type Run = {
   readonly failure?: string;
   /** Where the page that is being compared begins; absent: the first page. */
   readonly page?: Continuation;
-  /** The last user of that page that was compared; absent: none yet. */
+  /** The mark of the last user of that page that was compared; absent: none yet. */
   readonly after?: string;
   /** How many ticks failed at the user after that one; absent: none. */
   readonly stalls?: number;
@@ -53,6 +54,14 @@ export type Run = {
 /** What data that a run had read again is reported under; what was missed is reported under its event's id. */
 export function correlationOfRun(startedAt: string): string {
   return `reconciliation.${startedAt}`;
+}
+
+/** By what a run finds a user again. No id: a user who is erased while the run pauses must not be named by it. */
+export function markOf({ startedAt }: Run, userId: string): string {
+  return createHash("sha256")
+    .update(JSON.stringify([startedAt, userId]))
+    .digest("hex")
+    .slice(0, 8);
 }
 
 /** Whether there is something to do now: a run that has not ended, or the time for the next one. */
@@ -65,11 +74,11 @@ export function startRun(before: Run | undefined, now: Date): Run {
   return { version: before?.version ?? 0, startedAt: now.toISOString(), counts: countsOf(() => 0) };
 }
 
-/** The run after some users of its page; the last one is `after`, absent where there was none. */
-export function advance(run: Run, after: string | undefined, found: Partial<Counts>): Run {
-  if (after === undefined) return run;
+/** The run after some users of its page. @param last the id of the last one; undefined where there was none */
+export function advance(run: Run, last: string | undefined, found: Partial<Counts>): Run {
+  if (last === undefined) return run;
   const { stalls: _, ...rest } = run;
-  return { ...rest, after, counts: addCounts(run.counts, found) };
+  return { ...rest, after: markOf(run, last), counts: addCounts(run.counts, found) };
 }
 
 /** The run after a tick that failed at its first user. */
@@ -92,8 +101,8 @@ export function turnPage(run: Run, next: Continuation | undefined, skipped: numb
   return next === undefined ? endRun(turned, now) : { ...turned, page: next };
 }
 
-/** @param failure why it ends before the end of the list */
-export function endRun(run: Run, now: Date, failure?: string): Run {
+/** The run without its place in the list. @param failure why it ends before the end of the list */
+export function endRun({ page: _, after: __, stalls: ___, ...run }: Run, now: Date, failure?: string): Run {
   return { ...run, endedAt: now.toISOString(), ...present({ failure }) };
 }
 

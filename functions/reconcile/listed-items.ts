@@ -1,4 +1,5 @@
 import { type Failure, failureOf, permanent } from "../../domain/core/failures.ts";
+import { markOf, type Run } from "../../domain/reconcile/reconciliation.ts";
 import { type Listed, type ListReader, readListed } from "../../domain/state/listing.ts";
 import type { ReconcilerDependencies } from "./dependencies.ts";
 
@@ -31,7 +32,7 @@ export function readItems(
   return { read: [...read.values()], skipped: failures.length };
 }
 
-/** The users of a page that come after one of them; all of them where it is not on the page any more. */
-export function usersAfter(users: readonly Listed[], after: string | undefined): readonly Listed[] {
-  return users.slice(users.findIndex(({ id }) => id === after) + 1);
+/** The users of a run's page that are not compared yet; all of them where the last one is not on the page any more. */
+export function usersLeft(users: readonly Listed[], run: Run): readonly Listed[] {
+  return users.slice(users.findIndex(({ id }) => markOf(run, id) === run.after) + 1);
 }

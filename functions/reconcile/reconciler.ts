@@ -13,7 +13,7 @@ import {
   turnPage,
 } from "../../domain/reconcile/reconciliation.ts";
 import type { ReconcilerDependencies } from "./dependencies.ts";
-import { readItems, usersAfter } from "./listed-items.ts";
+import { readItems, usersLeft } from "./listed-items.ts";
 import { isAttempt, reconcileUsers } from "./reconcile-users.ts";
 
 /** What Lambda says of the time that is left. */
@@ -71,7 +71,7 @@ async function* stepsOf(begun: Run, dependencies: ReconcilerDependencies, clock:
   for (let run = begun; run.endedAt === undefined && (run === begun || isTimeLeft()); ) {
     const { items, next } = await lists.users(run.page);
     const { read: users, skipped } = readItems(settings.readers.users, items, dependencies);
-    for (let left = usersAfter(users, run.after); ; ) {
+    for (let left = usersLeft(users, run); ; ) {
       const step = left.slice(0, usersPerStep);
       const { done, found, failure } = await reconcileUsers(step, run, dependencies, isTimeLeft);
       left = left.slice(done.length);

@@ -5,6 +5,7 @@ import {
   endRun,
   isDue,
   isStuck,
+  markOf,
   parseRun,
   stall,
   startRun,
@@ -41,6 +42,18 @@ describe("a run", () => {
     expect(second).not.toHaveProperty("after");
     expect(driftOfRun(second)).toBe(5);
     expect(turnPage(second, undefined, 0, later(1)).endedAt).toBe(later(1).toISOString());
+  });
+
+  it("knows where it was by a mark that is no id and another one in each run, and only until it ends", () => {
+    const went = turnPage(begun, next, 0, at);
+    const first = advance(went, "u-1", {});
+    expect(first.after).toBe(markOf(first, "u-1"));
+    expect(markOf(first, "u-2")).not.toBe(first.after);
+    expect(markOf(startRun(undefined, later(1)), "u-1")).not.toBe(first.after);
+    expect(JSON.stringify(first)).not.toContain("u-1");
+    for (const over of [turnPage(first, undefined, 0, later(1)), endRun(stall(first), later(1), "no list")]) {
+      for (const place of ["page", "after", "stalls"]) expect(over).not.toHaveProperty(place);
+    }
   });
 
   it("is stuck when ticks fail at the same user, and no more once it has gone on", () => {

@@ -14,6 +14,7 @@ import {
 await describeOnTables("the reconciler", (tables) => {
   const fixture = reconcilerFixture(tables);
   const { tickOf, codes, calls, fed, learn, learnAll } = fixture;
+  const keptRun = () => checkpoint(fixture.system.dynamodb, fixture.table.name).load();
 
   describe("a run", () => {
     test("sends what no webhook announced to the queues of the webhooks, and reports the drift", async () => {
@@ -131,6 +132,9 @@ await describeOnTables("the reconciler", (tables) => {
         await tick(5_000);
         expect(codes()).toEqual([]);
         expect(calls(/accounts/)).toHaveLength(ticks);
+        const kept = JSON.stringify(await keptRun());
+        expect(kept).toContain('"after":');
+        expect([...users, ...accounts].filter((id) => kept.includes(id))).toEqual([]);
       }
       await tick(5_000);
       expect(fixture.entries).toMatchObject([{ code: "RECONCILED", listed: 7, missing: 14 }]);
@@ -216,7 +220,7 @@ await describeOnTables("the reconciler", (tables) => {
         await tickOf()();
         const ids = new Set((await fed()).map(({ id }) => id));
         expect(ids.size, `cut off after ${survives} calls`).toBe(3);
-        expect((await checkpoint(fixture.system.dynamodb, fixture.table.name).load())?.endedAt).toBeDefined();
+        expect((await keptRun())?.endedAt).toBeDefined();
       }
       expect(cuts).toBeGreaterThan(10);
     });
