@@ -5,7 +5,6 @@ import { createAssemblies } from "./assemblies.ts";
 import { quick, scaled } from "./effort.ts";
 import { estimate } from "./measure/statistics.ts";
 import type { Context } from "./measurement.ts";
-import { findNode22, type NodeVersion, ownNode } from "./node-versions.ts";
 import { parseOptions } from "./options.ts";
 import { readPrices } from "./price.ts";
 import { lineOf } from "./report/lines.ts";
@@ -30,7 +29,6 @@ using assemblies = createAssemblies();
 const context: Context = {
   effort: options.isQuick ? quick : scaled(options.scale),
   assemblies,
-  nodes: await nodeVersions(),
   prices: readPrices(),
   estimate: (values) => estimate(values, () => random.next()),
   onProgress: say,
@@ -41,7 +39,7 @@ if (options.document !== undefined && load > quietLoad) {
   say(`the machine is busy: ${load.toFixed(1)} processes wait on average, ${quietLoad} at most may`);
   if (!options.isBusy) process.exit(2);
 }
-const origin = originOf(context.nodes, new Date());
+const origin = originOf(new Date());
 const reference = join(options.document ?? "", "results", "reference.json");
 let results: Results = { rows: [] };
 for (const { rows, measure } of options.measurements) {
@@ -61,9 +59,3 @@ for (const { rows, measure } of options.measurements) {
   writeDocument(options.document);
 }
 say("done");
-
-/** The imports are measured on both versions, where there is time. */
-async function nodeVersions(): Promise<readonly NodeVersion[]> {
-  const isMeasured = options.measurements.some(({ rows }) => rows.includes("import-receive-node22"));
-  return isMeasured && !options.isQuick ? [ownNode, await findNode22()] : [ownNode];
-}

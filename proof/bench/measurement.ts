@@ -1,7 +1,6 @@
 import type { Assemblies } from "./assemblies.ts";
 import type { Effort } from "./effort.ts";
 import type { Estimate } from "./measure/statistics.ts";
-import type { NodeVersion } from "./node-versions.ts";
 import type { Prices } from "./price.ts";
 import type { Row } from "./rows/row.ts";
 
@@ -9,8 +8,6 @@ import type { Row } from "./rows/row.ts";
 export type Context = {
   readonly effort: Effort;
   readonly assemblies: Assemblies;
-  /** The one that the functions run on first. */
-  readonly nodes: readonly NodeVersion[];
   readonly prices: Prices;
   readonly estimate: (values: readonly number[]) => Estimate;
   readonly onProgress: (step: string) => void;

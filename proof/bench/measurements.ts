@@ -27,10 +27,7 @@ export const measurements = [
   },
   {
     isQuick: true,
-    rows: [
-      ...["import-receive", "import-store", "import-receive-node22", "import-store-node22"],
-      ...["memory-rest-receive", "memory-rest-store"],
-    ],
+    rows: ["import-receive", "import-store", "memory-rest-receive", "memory-rest-store"],
     measure: importRows,
   },
   { isQuick: true, rows: ["inline-requests", "inline-writes"], measure: inlineRows },

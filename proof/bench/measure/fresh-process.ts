@@ -10,17 +10,18 @@ const result = z.object({ millis: z.number(), residentBytes: z.number() });
 export type FreshRun = z.output<typeof result>;
 
 export type FreshProcess = {
-  /** The program that runs Node. */
-  readonly node: string;
   readonly file: string;
   readonly eventFile?: string;
   readonly environment: Readonly<Record<string, string>>;
 };
 
 /** @throws with what the process said, where it fails */
-export function runFresh({ node, file, eventFile = "", environment }: FreshProcess): Promise<FreshRun> {
+export function runFresh({ file, eventFile = "", environment }: FreshProcess): Promise<FreshRun> {
   const args = ["--input-type=module", "--eval", stripped(once), file, eventFile];
-  const child = spawn(node, args, { env: { ...environment }, stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(process.execPath, args, {
+    env: { ...environment },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   let said = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     said += text;

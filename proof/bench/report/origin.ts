@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
-import type { NodeVersion } from "../node-versions.ts";
 import type { Origin } from "./results.ts";
 
 const repository = join(import.meta.dirname, "../../..");
@@ -20,7 +19,7 @@ const reported = [
 ];
 
 /** What figures of today are measured on. */
-export function originOf(nodes: readonly NodeVersion[], now: Date): Origin {
+export function originOf(now: Date): Origin {
   const { dependencies, devDependencies } = packageFile.parse(
     JSON.parse(readFileSync(join(repository, "package.json"), "utf8")),
   );
@@ -30,7 +29,7 @@ export function originOf(nodes: readonly NodeVersion[], now: Date): Origin {
     commit: commitOf(),
     machine: `${cpus().length} cores (${cpus()[0]?.model ?? process.arch}), ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform}`,
     versions: {
-      Node: nodes.map(({ version }) => version).join(" and "),
+      Node: process.versions.node,
       ...Object.fromEntries(reported.map((name) => [name, versions[name] ?? "unknown"])),
     },
   };

@@ -6,7 +6,6 @@ import { bundleDirectory } from "../measure/bundles.ts";
 import { runFresh } from "../measure/fresh-process.ts";
 import { startTlsStandIn } from "../measure/tls-stand-in.ts";
 import type { Context } from "../measurement.ts";
-import { ownNode } from "../node-versions.ts";
 import { scratchDirectory } from "../scratch.ts";
 import { workload } from "../workload.ts";
 import { importEnvironment } from "./import-rows.ts";
@@ -33,7 +32,7 @@ export async function firstCallRow({ effort, assemblies, estimate, onProgress }:
   for (let run = 1; run <= effort.imports; run += 1) {
     for (const implementation of measured) {
       const file = join(bundleDirectory(implementation, "receive", assemblies), "index.mjs");
-      const { millis: took } = await runFresh({ node: ownNode.file, file, eventFile, environment });
+      const { millis: took } = await runFresh({ file, eventFile, environment });
       millis[implementation].push(took);
     }
     onProgress(`first call, ${run} of ${effort.imports}`);

@@ -2,7 +2,6 @@ import { join } from "node:path";
 import { bundleDirectory, type Imported } from "../measure/bundles.ts";
 import { type FreshRun, runFresh } from "../measure/fresh-process.ts";
 import type { Context } from "../measurement.ts";
-import type { NodeVersion } from "../node-versions.ts";
 import { pairedRow, type Row } from "./row.ts";
 
 const imported = ["ours", "powertools", "clients", "empty"] as const satisfies readonly Imported[];
@@ -26,17 +25,14 @@ export const importEnvironment = {
 
 /**
  * What a function takes to start: fresh processes that import a bundle, in turns, less what an empty bundle takes; and the
- * memory that each holds then. On each version of Node.
+ * memory that each holds then.
  */
 export async function importRows(context: Context): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (const part of importedParts) {
     const directoryOf = (name: Name) => bundleDirectory(name, part, context.assemblies);
     const files = imported.map((name) => [name, join(directoryOf(name), "index.mjs")] as const);
-    for (const node of context.nodes) {
-      const found = await runInTurns(files, part, node, context);
-      rows.push(...rowsOf(part, found, node, context));
-    }
+    rows.push(...rowsOf(part, await runInTurns(files, part, context), context));
   }
   return rows;
 }
@@ -46,25 +42,19 @@ type Found = Readonly<Record<Name, readonly FreshRun[]>>;
 async function runInTurns(
   files: readonly (readonly [Name, string])[],
   part: ImportedPart,
-  node: NodeVersion,
   { effort, onProgress }: Context,
 ): Promise<Found> {
   const found: Record<Name, FreshRun[]> = { ours: [], powertools: [], clients: [], empty: [] };
   for (let run = 1; run <= effort.imports; run += 1) {
     for (const [name, file] of files) {
-      found[name].push(await runFresh({ node: node.file, file, environment: importEnvironment }));
+      found[name].push(await runFresh({ file, environment: importEnvironment }));
     }
-    onProgress(`import of ${part}, Node ${node.version}, ${run} of ${effort.imports}`);
+    onProgress(`import of ${part}, ${run} of ${effort.imports}`);
   }
   return found;
 }
 
-function rowsOf(
-  part: ImportedPart,
-  found: Found,
-  { suffix, version }: NodeVersion,
-  { estimate }: Context,
-): readonly Row[] {
+function rowsOf(part: ImportedPart, found: Found, { estimate }: Context): readonly Row[] {
   const millis = (name: Name) =>
     found[name].map((each, run) => each.millis - (found.empty[run]?.millis ?? 0));
   const megabytes = (name: Name) => found[name].map(({ residentBytes }) => residentBytes / 2 ** 20);
@@ -73,15 +63,8 @@ function rowsOf(
     { over: "clients", atMost: 1.1, values: millis("clients") },
   ];
   const memory = [{ over: "powertools", atMost: 0.87, values: megabytes("powertools") }];
-  const importRow = pairedRow(
-    { name: `import-${part}${suffix}`, figure: `ms to import, Node ${version.split(".")[0]}` },
-    millis("ours"),
-    imports,
-    estimate,
-  );
-  if (suffix !== "") return [importRow];
   return [
-    importRow,
+    pairedRow({ name: `import-${part}`, figure: "ms to import" }, millis("ours"), imports, estimate),
     pairedRow(
       { name: `memory-rest-${part}`, figure: "MB of a process at rest" },
       megabytes("ours"),
