@@ -119,6 +119,8 @@ const dataType = "String";
 const longestReason = 256;
 
 function attributesOf({ body, reason, returns }: Outgoing) {
+  // Most messages have none, and nobody need count the bytes of their bodies.
+  if (reason === undefined && returns === undefined) return {};
   let room = maxBytes - Buffer.byteLength(body);
   const fitting = Object.entries({ returns, reason: reason?.slice(0, longestReason) }).flatMap(
     ([name, value]) => {
