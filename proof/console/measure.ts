@@ -5,6 +5,7 @@ import { z } from "zod";
 import { bundlePage } from "../../cli/console/page-bundle.ts";
 import { type Frames, scrollList } from "./frames.ts";
 import { type OpenedSystem, residentBytes } from "./system.ts";
+import { until } from "./until.ts";
 
 /** @returns kilobytes of script, as sent compressed */
 export async function scriptKilobytes(): Promise<number> {
@@ -38,10 +39,13 @@ export async function tailSeconds({ page, origin, sendUser }: OpenedSystem): Pro
   await sendUser(user);
   const at = await shown;
   const ask = async (path: string) => (await page.request.get(`${origin}${path}`)).json();
-  const [event] = listed.parse(await ask(`/api/events?since=15m&user=${user}`)).events;
-  const { entries } = logged.parse(await ask(`/api/logs?id=${event?.id}`));
-  const stored = entries.find(({ code }) => code === "EVENT_STORED");
-  if (stored === undefined) throw new Error("what stores the event has logged nothing");
+  // The page shows an event from when it came: on a busy machine it is stored a while later.
+  const stored = await until(async () => {
+    const [event] = listed.parse(await ask(`/api/events?since=15m&user=${user}`)).events;
+    if (event === undefined) return undefined;
+    const { entries } = logged.parse(await ask(`/api/logs?id=${event.id}`));
+    return entries.find(({ code }) => code === "EVENT_STORED");
+  }, "what stores the event has logged nothing");
   return Math.max(0, at - Date.parse(stored.timestamp)) / 1_000;
 }
 
@@ -58,14 +62,20 @@ export async function scroll({ page, origin }: OpenedSystem): Promise<Scrolling>
   return { rows, readSeconds, ...(await scrollList(page)) };
 }
 
-export type MemorySample = { readonly minutes: number; readonly server: number; readonly page: number };
+export type MemorySample = {
+  readonly minutes: number;
+  /** What the console's process holds of the machine's memory, and what of that is in use. */
+  readonly server: number;
+  readonly live: number;
+  readonly page: number;
+};
 
-/** @returns megabytes of the console's process and of the page's live objects, while events come */
+/** @returns megabytes of the console's process and of live objects, its own and the page's, while events come */
 export async function memoryOverTime(
   system: OpenedSystem,
   { minutes, perSecond }: { readonly minutes: number; readonly perSecond: number },
 ): Promise<{ readonly samples: readonly MemorySample[]; readonly sent: number }> {
-  const { page, origin, pid, sendUser } = system;
+  const { page, origin, pid, heap, sendUser } = system;
   await page.goto(`${origin}/`);
   const session = await page.context().newCDPSession(page);
   const liveBytes = async () => {
@@ -76,13 +86,20 @@ export async function memoryOverTime(
   const started = performance.now();
   const elapsed = () => (performance.now() - started) / 60_000;
   let sent = 0;
-  while (elapsed() < minutes) {
+  // A busy machine takes one sample at a time, and growth needs three.
+  while (elapsed() < minutes || samples.length < 3) {
     const due = Math.floor(elapsed() * 60 * perSecond) - sent;
     await Promise.all(Array.from({ length: Math.min(due, perSecond) }, () => sendUser(randomUUID())));
     sent += Math.min(due, perSecond);
     if (samples.length <= (elapsed() / minutes) * samplesOfRun) {
-      const [server, live] = [await residentBytes(pid), await liveBytes()];
-      samples.push({ minutes: elapsed(), server: server / 2 ** 20, page: live / 2 ** 20 });
+      const [server, live, shown] = [await residentBytes(pid), await heap.liveBytes(), await liveBytes()];
+      const [megabytes, at] = [2 ** 20, elapsed()];
+      samples.push({
+        minutes: at,
+        server: server / megabytes,
+        live: live / megabytes,
+        page: shown / megabytes,
+      });
     }
     await pause(100);
   }

@@ -9,6 +9,7 @@ import { startConsole } from "@income-events/local-stack/stay-up/console.ts";
 import { startSystem } from "@income-events/local-stack/system.ts";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { z } from "zod";
+import { freePort, type LiveHeap, openHeap } from "./live-heap.ts";
 
 type Access = Awaited<ReturnType<typeof startSystem>>["access"];
 
@@ -22,6 +23,7 @@ export type OpenedSystem = AsyncDisposable & {
   readonly access: Access;
   /** The console's process. */
   readonly pid: number;
+  readonly heap: LiveHeap;
   /** Sends a webhook that announces a new user. */
   readonly sendUser: (id: string) => Promise<void>;
 };
@@ -46,8 +48,13 @@ export async function openSystem(executablePath: string): Promise<OpenedSystem> 
   closers.defer(announce(system.stack, { sandbox: system.sandbox, logs }));
   const awsPort = Number(new URL(system.stack.gatewayUrl).port);
   const onSaid = () => undefined;
+  const inspectPort = await freePort();
+  process.env.NODE_OPTIONS = `--inspect-port=${inspectPort}`;
   const served = await startConsole({ program: "cli/main.ts", port: 0, awsPort, onSaid });
+  delete process.env.NODE_OPTIONS;
   closers.defer(() => served.close());
+  const pid = await childRunning("cli/main.ts");
+  const heap = closers.use(await openHeap(pid, inspectPort));
   const browser: Browser = await chromium.launch({
     executablePath,
     args: ["--no-sandbox", "--disable-gpu", "--enable-precise-memory-info"],
@@ -69,7 +76,8 @@ export async function openSystem(executablePath: string): Promise<OpenedSystem> 
     functions: system.stack.functions,
     outputs,
     access: system.access,
-    pid: await childRunning("cli/main.ts"),
+    pid,
+    heap,
     sendUser: async (id) => {
       const body = JSON.stringify({ action: "create_user", data: { id } });
       const answer = await fetch(`${apiUrl}/webhooks/users`, { method: "POST", headers, body });

@@ -37,6 +37,7 @@ it.skipIf(!hasBrowser)("measures the console in a browser, and each figure has i
     "first-page",
     "tail",
     "memory-server",
+    "memory-server-live",
     "memory-page",
     "longest-frame",
     "dead-letters-page",

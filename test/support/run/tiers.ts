@@ -60,7 +60,7 @@ const long = [
   "test/e2e/console/{console,faults,use}.test.ts",
   "test/examples/examples.test.ts",
   "test/proof/fuzz/*.test.ts",
-  "test/proof/{capacity,catalogue,console,erasure-law*,first-event,mutants,outage,package-managers,read,records,soak,startup}.test.ts",
+  "test/proof/{capacity,catalogue,console,console-memory,erasure-law*,first-event,mutants,outage,package-managers,read,records,soak,startup}.test.ts",
   "test/packages/sandbox/{connect-browser,load,main}.test.ts",
   "test/proof/bench/{comparison,interruption,options}.test.ts",
   "test/tools/{check,failed-test,package}.test.ts",
