@@ -3,6 +3,8 @@ const varying: readonly (readonly [RegExp, string])[] = [
   [/\b\d{4}-\d{2}-\d{2}t\d{6}-[0-9a-f]{6}\b/g, "RUN"],
   [/\b\d{4}-\d{2}-\d{2}[T ][\d:.]+( ?UTC|Z)/g, "TIME"],
   [/\b\d{4}-\d{2}-\d{2}\.\.\d{4}-\d{2}-\d{2}/g, "DATES"],
+  // Webhooks name a range of weeks, which is another one from some midnight on.
+  [/"\d{4}-\d{2}-\d{2}"/g, "DAY"],
   [/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, "ID"],
   [/(?<![\w-])[\w-]{43}(?![\w-])/g, "DIGEST"],
   // Of the stage's own key, in the audit trail.
