@@ -1,4 +1,3 @@
-import { createServer } from "node:net";
 import { z } from "zod";
 import { until } from "./until.ts";
 
@@ -16,16 +15,6 @@ const answer = z.object({
     .object({ usedSize: z.number().default(0), backingStorageSize: z.number().default(0) })
     .default({ usedSize: 0, backingStorageSize: 0 }),
 });
-
-/** @returns a port that nobody listens on */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("no port is free");
-  return address.port;
-}
 
 /**
  * @param pid of a process of Node
@@ -58,6 +47,7 @@ export async function openHeap(pid: number, port: number): Promise<LiveHeap> {
     liveBytes: async () => {
       await ask("HeapProfiler.collectGarbage");
       const { usedSize, backingStorageSize } = await ask("Runtime.getHeapUsage");
+      if (usedSize === 0) throw new Error(`process ${pid} does not say what its heap holds`);
       return usedSize + backingStorageSize;
     },
     [Symbol.dispose]: () => socket.close(),

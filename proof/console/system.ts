@@ -4,12 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { announce } from "@income-events/local-stack/announce.ts";
+import { freePort } from "@income-events/local-stack/free-port.ts";
 import type { LocalFunction } from "@income-events/local-stack/stack/local-stack.ts";
 import { startConsole } from "@income-events/local-stack/stay-up/console.ts";
 import { startSystem } from "@income-events/local-stack/system.ts";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { z } from "zod";
-import { freePort, type LiveHeap, openHeap } from "./live-heap.ts";
+import { type LiveHeap, openHeap } from "./live-heap.ts";
 
 type Access = Awaited<ReturnType<typeof startSystem>>["access"];
 
@@ -48,10 +49,12 @@ export async function openSystem(executablePath: string): Promise<OpenedSystem> 
   closers.defer(announce(system.stack, { sandbox: system.sandbox, logs }));
   const awsPort = Number(new URL(system.stack.gatewayUrl).port);
   const onSaid = () => undefined;
-  const inspectPort = await freePort();
-  process.env.NODE_OPTIONS = `--inspect-port=${inspectPort}`;
+  const inspectPort = await freePort("127.0.0.1");
+  const before = process.env.NODE_OPTIONS;
+  process.env.NODE_OPTIONS = `${before ?? ""} --inspect-port=${inspectPort}`;
   const served = await startConsole({ program: "cli/main.ts", port: 0, awsPort, onSaid });
-  delete process.env.NODE_OPTIONS;
+  if (before === undefined) delete process.env.NODE_OPTIONS;
+  else process.env.NODE_OPTIONS = before;
   closers.defer(() => served.close());
   const pid = await childRunning("cli/main.ts");
   const heap = closers.use(await openHeap(pid, inspectPort));

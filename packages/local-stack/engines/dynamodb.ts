@@ -2,11 +2,11 @@ import { execFile } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { existsSync, globSync, mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
+import { freePort } from "../free-port.ts";
 import { type EngineCommand, type EngineProcess, startEngineProcess } from "./child-process.ts";
 import { loopbackLauncher } from "./loopback/launcher.ts";
 import { newRunSecret, withRunSecret } from "./run-secret.ts";
@@ -227,13 +227,4 @@ async function answers(url: string): Promise<boolean> {
     },
     () => false,
   );
-}
-
-async function freePort(host: string): Promise<number> {
-  const server = createServer().listen(0, host);
-  await new Promise((resolve, reject) => server.once("listening", resolve).once("error", reject));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error(`No free port on ${host}`);
-  return address.port;
 }

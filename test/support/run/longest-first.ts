@@ -1,6 +1,9 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** The longest files; the first takes ten minutes by what it is to show, the next two mostly wait. Begun last, each would keep all others waiting at the end. */
+/**
+ * The longest files; the first takes ten minutes by what it is to show, the next two mostly wait. Begun last, each would
+ * keep all others waiting at the end.
+ */
 const longest = [
   "test/proof/console-memory.test.ts",
   "test/e2e/alarms.test.ts",
