@@ -7,13 +7,11 @@ import { estimate } from "./measure/statistics.ts";
 import type { Context } from "./measurement.ts";
 import { parseOptions } from "./options.ts";
 import { readPrices } from "./price.ts";
+import { warnOfOtherWork } from "./quiet-machine.ts";
 import { lineOf } from "./report/lines.ts";
 import { originOf } from "./report/origin.ts";
 import { merged, type Results, readResults, writeResults } from "./report/results.ts";
 import { writeDocument } from "./report/write-document.ts";
-
-/** Processes that may want a processor, on average over a minute. */
-const quietLoad = 0.5;
 
 const options = parseOptions(process.argv, import.meta.dirname);
 const began = performance.now();
@@ -33,10 +31,9 @@ const context: Context = {
   estimate: (values) => estimate(values, () => random.next()),
   onProgress: say,
 };
-// What is recorded is to be measured where nothing else runs; a figure of a busy machine says little.
-const [load = 0] = loadavg();
-if (options.document !== undefined && load > quietLoad) {
-  say(`the machine is busy: ${load.toFixed(1)} processes wait on average, ${quietLoad} at most may`);
+const warning = options.document === undefined ? undefined : warnOfOtherWork(loadavg()[0] ?? 0);
+if (warning !== undefined) {
+  say(warning);
   if (!options.isBusy) process.exit(2);
 }
 const origin = originOf(new Date());

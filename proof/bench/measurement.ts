@@ -17,7 +17,7 @@ export type Context = {
 export type Measurement = {
   /** Their names, in the order of the table. */
   readonly rows: readonly string[];
-  /** Whether it fits into a run of a minute. */
+  /** Whether it fits into a run of some minutes. */
   readonly isQuick: boolean;
   readonly measure: (context: Context) => Promise<readonly Row[]>;
 };

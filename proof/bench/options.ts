@@ -10,7 +10,7 @@ Rows:
   ${rowNames.join(", ")}
 
 Examples:
-  npm run bench -- --quick                      a minute, the rows that fit
+  npm run bench -- --quick                      four minutes, the rows that fit
   npm run bench -- --json results.json          all rows, and every figure as JSON
   npm run bench -- --document                   all rows, each written into bench/ as soon as it is measured
   npm run bench -- --rows rate,latency --document   these again, the others stay as they were

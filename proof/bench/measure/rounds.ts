@@ -43,3 +43,19 @@ export async function measureRounds(
   }
   return found;
 }
+
+/**
+ * Adds rounds to what was measured until that is certain, or there are as many as there may be.
+ * @param add measures one round more; is given its number, which counts from `rounds` on
+ */
+export async function addRounds<Taken>(
+  first: Taken,
+  { rounds, maxRounds }: { readonly rounds: number; readonly maxRounds: number },
+  isCertain: (taken: Taken) => boolean,
+  add: (taken: Taken, round: number) => Promise<Taken>,
+): Promise<Taken> {
+  let taken = first;
+  for (let round = rounds; round < maxRounds && !isCertain(taken); round += 1)
+    taken = await add(taken, round);
+  return taken;
+}

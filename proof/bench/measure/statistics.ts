@@ -17,3 +17,8 @@ export function estimate(values: readonly number[], random: () => number): Estim
     high: quantileSorted(medians, 0.975),
   };
 }
+
+/** Whether the interval reaches no further from its median than this share of it, to either side. */
+export function isWithin({ median, low, high }: Estimate, share: number): boolean {
+  return high - median <= share * median && median - low <= share * median;
+}

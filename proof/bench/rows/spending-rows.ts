@@ -3,9 +3,10 @@ import { expectationOf } from "../drive/expectation.ts";
 import { takeTableSnapshot } from "../drive/snapshot.ts";
 import { type Peer, parts, titles } from "../implementations.ts";
 import { takeUnderFaults } from "../measure/faulty-load.ts";
-import { type Measured, measureRounds } from "../measure/rounds.ts";
+import { addRounds, type Measured, measureRounds } from "../measure/rounds.ts";
 import { type RunningImplementations, startImplementations } from "../measure/running-implementations.ts";
 import { type Spending, spendingOf } from "../measure/spending.ts";
+import { isWithin } from "../measure/statistics.ts";
 import type { Context } from "../measurement.ts";
 import { type Webhook, workload } from "../workload.ts";
 import { absoluteRow, type Goal, pairedRow, type Row } from "./row.ts";
@@ -49,10 +50,12 @@ async function takeLoads(
   const ours = implementations.of("ours");
   const known = delivered.slice(-events);
   const again = await spendingOf(ours.running, known, ours.provider.calls);
-  let some = await measure(someDuplicates, rounds, 3_000);
-  for (let round = rounds; round < maxRounds && !isCertain(some, estimate); round += 1) {
-    some = joined(some, await measure(someDuplicates, 1, 3_000 + round));
-  }
+  const some = await addRounds(
+    await measure(someDuplicates, rounds, 3_000),
+    { rounds, maxRounds },
+    (taken) => isCertain(taken, estimate),
+    async (taken, round) => joined(taken, await measure(someDuplicates, 1, 3_000 + round)),
+  );
   const most = await measure(mostlyDuplicates, 1, 4_000);
   const counted = [...first.ours, ...none.ours, again, ...some.ours, ...most.ours];
   const secretReads = counted.reduce((sum, each) => sum + each.secretReads, 0);
@@ -77,8 +80,7 @@ function isCertain({ ours, powertools }: Measured, estimate: Context["estimate"]
     const ratios = ours.map(
       ({ spent }, round) => spent[part].cpuMicros / (powertools[round]?.spent[part].cpuMicros ?? Number.NaN),
     );
-    const { median, low, high } = estimate(ratios);
-    return ratios.length > 2 && high - median <= tolerance * median && median - low <= tolerance * median;
+    return ratios.length > 2 && isWithin(estimate(ratios), tolerance);
   });
 }
 
