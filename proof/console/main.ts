@@ -53,12 +53,15 @@ await using system = await openSystem(chromium);
 print("first-page", await median(() => firstPageSeconds(system)), 1);
 print("tail", await median(() => tailSeconds(system)), 1);
 
-const { samples, sent } = await memoryOverTime(system, { minutes, perSecond });
+const { samples, sent } = await memoryOverTime(system, {
+  minutes,
+  perSecond,
+  onSample: ({ minutes: at, server, live, page }) => {
+    const [held, used, shown] = [server.toFixed(0), live.toFixed(1), page.toFixed(1)];
+    note(`  after ${at.toFixed(1)} minutes: server ${held} MB, of which ${used} MB live, page ${shown} MB`);
+  },
+});
 note(`  ${sent} events in ${minutes} minutes`);
-for (const { minutes: at, server, live, page } of samples) {
-  const [held, used, shown] = [server.toFixed(0), live.toFixed(1), page.toFixed(1)];
-  note(`  after ${at.toFixed(1)} minutes: server ${held} MB, of which ${used} MB live, page ${shown} MB`);
-}
 print("memory-server", growthOf(samples.map(({ server }) => server)), 0.1);
 print("memory-server-live", growthOf(samples.map(({ live }) => live)), 0.1);
 print("memory-page", growthOf(samples.map(({ page }) => page)), 0.1);

@@ -70,10 +70,18 @@ export type MemorySample = {
   readonly page: number;
 };
 
+export type MemoryRun = {
+  readonly minutes: number;
+  /** Events that come, at most: a busy machine sends fewer. */
+  readonly perSecond: number;
+  /** Is given each sample as soon as it is taken. */
+  readonly onSample: (sample: MemorySample) => void;
+};
+
 /** @returns megabytes of the console's process and of live objects, its own and the page's, while events come */
 export async function memoryOverTime(
   system: OpenedSystem,
-  { minutes, perSecond }: { readonly minutes: number; readonly perSecond: number },
+  { minutes, perSecond, onSample }: MemoryRun,
 ): Promise<{ readonly samples: readonly MemorySample[]; readonly sent: number }> {
   const { page, origin, pid, heap, sendUser } = system;
   await page.goto(`${origin}/`);
@@ -94,12 +102,14 @@ export async function memoryOverTime(
     if (samples.length <= (elapsed() / minutes) * samplesOfRun) {
       const [server, live, shown] = [await residentBytes(pid), await heap.liveBytes(), await liveBytes()];
       const [megabytes, at] = [2 ** 20, elapsed()];
-      samples.push({
+      const sample = {
         minutes: at,
         server: server / megabytes,
         live: live / megabytes,
         page: shown / megabytes,
-      });
+      };
+      samples.push(sample);
+      onSample(sample);
     }
     await pause(100);
   }
