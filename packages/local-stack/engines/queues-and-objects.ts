@@ -1,7 +1,11 @@
 import { buildApp } from "fauxqs";
 import { type EngineClient, withoutConnectionHeaders } from "./engine-client.ts";
 import { openKeptStores } from "./kept-stores.ts";
+import { summaryOf } from "./queue-summary.ts";
 import { isOfThisRun, newRunSecret, secretHeadersFor, withRunSecret } from "./run-secret.ts";
+
+/** Where the engine shows a queue, by its name; here it answers a summary. */
+export const queuePath = "/_fauxqs/queues/";
 
 export type QueuesAndObjects = {
   /** Of both, with the secret of the run. */
@@ -29,6 +33,10 @@ export async function startQueuesAndObjects({
   app.addHook("onRequest", async ({ headers }, reply) => {
     if (!isOfThisRun(headers, secret)) return reply.code(403).send();
   });
+  // Of a queue with many messages each look would else write all their bodies, for a few numbers.
+  app.addHook("preSerialization", (request, _reply, payload, done) =>
+    done(null, request.url.startsWith(queuePath) ? (summaryOf(payload) ?? payload) : payload),
+  );
   const url = withRunSecret(await app.listen({ host: "127.0.0.1", port: 0 }), secret);
   return {
     url,

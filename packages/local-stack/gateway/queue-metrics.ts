@@ -1,7 +1,9 @@
 import type { EngineClient } from "../engines/engine-client.ts";
+import { type QueueSummary, queueSummary } from "../engines/queue-summary.ts";
+import { queuePath } from "../engines/queues-and-objects.ts";
 import type { Answer } from "./answer.ts";
 import { beginOf, createMinuteCounts } from "./minute-counts.ts";
-import { asObject, type Operation, parseJsonObject } from "./operation.ts";
+import { type Operation, parseJsonObject } from "./operation.ts";
 
 /** Metrics of the namespace AWS/SQS that are measured here; every one has the dimension QueueName. */
 const counted = ["NumberOfMessagesSent", "NumberOfMessagesReceived", "NumberOfEmptyReceives"] as const;
@@ -39,14 +41,16 @@ export function createQueueMetrics(sqs: EngineClient, now: () => number): QueueM
       if (found !== undefined) counts.add(`${queueName} ${found.metric}`, found.value);
     },
     gauge: async (queueName, metric) => {
+      const visibility = visibilities.get(metric);
+      if (visibility === undefined && metric !== age) return undefined;
       const held = await heldBy(sqs, queueName);
-      if (metric !== age) return held[visibilities[metric] ?? "unknown"]?.length;
-      const sent = oldestSent(held);
+      if (visibility !== undefined) return held?.[visibility];
+      const sent = held?.oldestSent;
       return sent === undefined ? undefined : Math.max(0, Math.floor((now() - sent) / 1000));
     },
     values: async (queueName, metric, { from, to, period }) => {
       if (metric !== age) return counts.sums(`${queueName} ${metric}`, from, to, period);
-      const sent = oldestSent(await heldBy(sqs, queueName));
+      const sent = (await heldBy(sqs, queueName))?.oldestSent;
       const seconds = now() / 1000;
       // The age of this moment only: what it was before is not kept. A range that a caller lets end now has ended
       // a moment ago.
@@ -82,37 +86,16 @@ function lengthOf(body: Buffer, field: string): number {
   return Array.isArray(list) ? list.length : 0;
 }
 
-/** When each message that a queue holds was sent, in milliseconds since 1970, by how it is seen. */
-type Held = Readonly<Record<string, readonly number[]>>;
-
 /** Which messages a metric counts. */
-const visibilities: Readonly<Record<string, string>> = {
-  ApproximateNumberOfMessagesVisible: "ready",
-  ApproximateNumberOfMessagesDelayed: "delayed",
-  ApproximateNumberOfMessagesNotVisible: "inflight",
-};
+const visibilities = new Map<string, "ready" | "delayed" | "inflight">([
+  ["ApproximateNumberOfMessagesVisible", "ready"],
+  ["ApproximateNumberOfMessagesDelayed", "delayed"],
+  ["ApproximateNumberOfMessagesNotVisible", "inflight"],
+]);
 
-/** Asks the engine, without receiving. */
-async function heldBy(sqs: EngineClient, queueName: string): Promise<Held> {
-  const target = `/_fauxqs/queues/${encodeURIComponent(queueName)}`;
+/** Asks the engine, without receiving. @returns undefined where there is no such queue */
+async function heldBy(sqs: EngineClient, queueName: string): Promise<QueueSummary | undefined> {
+  const target = `${queuePath}${encodeURIComponent(queueName)}`;
   const answer = await sqs.send({ method: "GET", target, headers: {}, body: Buffer.alloc(0) });
-  if (answer.status !== 200) return {};
-  const { messages } = parseJsonObject(answer.body.toString());
-  const { ready, delayed, inflight } = asObject(messages);
-  const sent = (message: unknown) => Number(asObject(message).sentTimestamp);
-  return {
-    ready: listOf(ready).map(sent),
-    delayed: listOf(delayed).map(sent),
-    inflight: listOf(inflight).map((entry) => sent(asObject(entry).message)),
-  };
-}
-
-/** When the oldest message was sent; those in flight count, delayed ones too. */
-function oldestSent(held: Held): number | undefined {
-  const times = Object.values(held).flat();
-  return times.length === 0 ? undefined : times.reduce((one, other) => Math.min(one, other));
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+  return answer.status === 200 ? queueSummary.parse(JSON.parse(answer.body.toString())) : undefined;
 }
