@@ -56,9 +56,11 @@ print("tail", await median(() => tailSeconds(system)), 1);
 const { samples, sent } = await memoryOverTime(system, {
   minutes,
   perSecond,
-  onSample: ({ minutes: at, server, live, page }) => {
+  onSample: ({ minutes: at, sent: soFar, server, live, page }) => {
     const [held, used, shown] = [server.toFixed(0), live.toFixed(1), page.toFixed(1)];
-    note(`  after ${at.toFixed(1)} minutes: server ${held} MB, of which ${used} MB live, page ${shown} MB`);
+    note(
+      `  after ${at.toFixed(1)} minutes, ${soFar} events: server ${held} MB, of which ${used} MB live, page ${shown} MB`,
+    );
   },
 });
 note(`  ${sent} events in ${minutes} minutes`);

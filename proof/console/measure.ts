@@ -64,6 +64,8 @@ export async function scroll({ page, origin }: OpenedSystem): Promise<Scrolling>
 
 export type MemorySample = {
   readonly minutes: number;
+  /** Events sent until then. */
+  readonly sent: number;
   /** What the console's process holds of the machine's memory, and what of that is in use. */
   readonly server: number;
   readonly live: number;
@@ -104,6 +106,7 @@ export async function memoryOverTime(
       const [megabytes, at] = [2 ** 20, elapsed()];
       const sample = {
         minutes: at,
+        sent,
         server: server / megabytes,
         live: live / megabytes,
         page: shown / megabytes,
