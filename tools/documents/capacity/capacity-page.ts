@@ -119,6 +119,7 @@ function comparison(): string {
     1,
   )}
 
-Measured by \`npm run outage -- --hours 24 --tasks 10000\` ([outages.md](../operate/outages.md)). The model catches up sooner: it grants every call of a window, where on the
-machine leases come too late and are lost, and it does not wait for the stream and the subscribers to be done.`;
+Measured by \`npm run outage -- --hours 24 --tasks 10000\` ([outages.md](../operate/outages.md)). How long a batch of the fetch takes on
+the machine is chosen by the calls of the busiest minute; the other figures follow. The model catches up sooner: it does not wait for the stream and the
+subscribers to be done.`;
 }
