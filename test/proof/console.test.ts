@@ -45,6 +45,13 @@ it.skipIf(!hasBrowser)("measures the console in a browser, and each figure has i
     "dead-letter-opened",
   ])
     expect(stdout).toMatch(new RegExp(`^${name} -?[\\d.]+ [\\d.]+ (ok|short)$`, "m"));
+  const sent = Number(/^ {2}(\d+) events in 0\.1 minutes$/m.exec(stdout)?.[1]);
+  const sentAtSamples = [
+    ...stdout.matchAll(/^ {2}after [\d.]+ minutes, (\d+) events: server \d+ MB, /gm),
+  ].map(([, count]) => Number(count));
+  expect(sentAtSamples.length).toBeGreaterThanOrEqual(3);
+  expect(sentAtSamples.at(-1)).toBeGreaterThan(0);
+  expect([...sentAtSamples, sent]).toEqual([...sentAtSamples, sent].toSorted((one, other) => one - other));
   expect(stdout).toMatch(/^ {2}2\d\d\d rows, read in /m);
   expect(stdout).toMatch(/^ {2}1200 dead letters, of which the page shows 1000: /m);
 });
