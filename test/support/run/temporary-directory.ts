@@ -1,11 +1,17 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
-/** Vitest's global setup: all that tests and their programs write for a while lies in one directory, which goes with the run. */
-export default async function setup(): Promise<() => Promise<void>> {
+const prefix = "income-events-tests-";
+
+/**
+ * Vitest's global setup: all that tests and their programs write for a while lies in one directory, which goes with the run.
+ * Each project of a run calls it. One within the other would be too long for the path of a browser's socket (107 characters).
+ */
+export default async function setup(): Promise<(() => Promise<void>) | undefined> {
   const before = tmpdir();
-  const directory = await mkdtemp(join(before, "income-events-tests-"));
+  if (basename(before).startsWith(prefix)) return undefined;
+  const directory = await mkdtemp(join(before, prefix));
   process.env.TMPDIR = directory;
   return async () => {
     process.env.TMPDIR = before;
