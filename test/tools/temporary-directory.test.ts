@@ -28,3 +28,16 @@ it("gives all projects of a run one directory, so that paths in it stay short, a
   expect(existsSync(directory)).toBe(false);
   expect(tmpdir()).toBe(outside);
 });
+
+it("gives a run that a test starts a directory of its own, which goes with that run and not with the test's", async () => {
+  const otherRun = mkdtempSync(join(outside, `income-events-tests-${process.pid + 1}-`));
+  vi.stubEnv("TMPDIR", otherRun);
+
+  const end = await setup();
+  const directory = tmpdir();
+  expect(dirname(directory)).toBe(otherRun);
+
+  await end?.();
+  expect(existsSync(directory)).toBe(false);
+  expect(existsSync(otherRun)).toBe(true);
+});

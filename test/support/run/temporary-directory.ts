@@ -2,7 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 
-const prefix = "income-events-tests-";
+// The process says whose the directory is: a run within a test has its own, which ends with it.
+const prefix = `income-events-tests-${process.pid}-`;
 
 /**
  * Vitest's global setup: all that tests and their programs write for a while lies in one directory, which goes with the run.
