@@ -27,8 +27,6 @@ const hours = 24;
 const announcedPerSecond = 100;
 /** A batch on this machine, where all services are. */
 const batchSeconds = 0.1;
-/** And one that calls for its tasks: two at a time, of ten calls each, made 70 calls a second in the outage's busiest minute. */
-const fetchBatchSeconds = 0.3;
 
 /** The same as the model has it: the stage's settings, its day of five minutes, and as many tasks at the beginning. */
 export function simulatedOutage({ tasks }: Pick<Outage, "tasks">): Outage {
@@ -36,7 +34,7 @@ export function simulatedOutage({ tasks }: Pick<Outage, "tasks">): Outage {
   const disturbance = { from: 0, to: (hours * 3_600) / settings.divideDurationsBy };
   const scenario = scenarioOf(
     settings,
-    { storeBatch: batchSeconds, fetchBatch: fetchBatchSeconds, waitingBatch: batchSeconds, relay: 1 },
+    { storeBatch: batchSeconds, fetchBatch: batchSeconds, waitingBatch: batchSeconds, relay: 1 },
     { concurrency: settings.fetch.maxConcurrency, shareOfBusiestRoute: 1 },
     {
       deliveriesPerSecond: (seconds) => (seconds < tasks / announcedPerSecond ? announcedPerSecond : 0),
