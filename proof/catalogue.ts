@@ -17,7 +17,7 @@ export const proofs: readonly Proof[] = [
     name: "advisories",
     shows: "No locked package has a known vulnerability that is not judged. It asks a registry.",
     takes: "seconds",
-    program: "tools/advisories/main.ts",
+    program: "scripts/advisories/main.ts",
   },
   {
     name: "alarms",

@@ -58,7 +58,7 @@ export type LogCode = keyof typeof logCodes;
 
 /**
  * The levels of codes that an operator looks at: WARN where something may go wrong, or is tried again by itself; ERROR
- * where something is given up or stands still. All others are INFO. For each, tools/documents/log-remedies.ts says
+ * where something is given up or stands still. All others are INFO. For each, scripts/documents/log-remedies.ts says
  * what to do.
  */
 export const logLevels = {

@@ -4,7 +4,7 @@ import type { Subscribers } from "../relay/subscribers.ts";
 import type { WebhookEndpoint } from "./webhook-endpoint.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
-/** Every queue that has dead letters, except that of erasures, by the name that commands give it; see cli/status/work-queues.ts. */
+/** Every queue that has dead letters, except that of erasures, by the name that commands give it; see packages/cli/status/work-queues.ts. */
 export function workQueuesByName(
   receiving: ReadonlyMap<string, WebhookEndpoint>,
   fetching: Fetching,

@@ -9,7 +9,7 @@ import {
   startTestProvider,
 } from "@income-events/local-stack/provider.ts";
 import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
-import { synthesizeProduct } from "../../tools/product-assembly.ts";
+import { synthesizeProduct } from "../../scripts/product-assembly.ts";
 import { alarmSettings } from "./settings.ts";
 
 /** The synthesized stack between a provider and engines that fail on request. */

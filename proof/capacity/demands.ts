@@ -1,4 +1,4 @@
-import { billedSeconds } from "../../tools/documents/cost/bill.ts";
+import { billedSeconds } from "../../scripts/documents/cost/bill.ts";
 import type { parts } from "../bench/implementations.ts";
 import { workload } from "../bench/workload.ts";
 import { assumptions } from "../cost/assumptions.ts";

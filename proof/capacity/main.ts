@@ -2,8 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadSettings } from "../../lib/settings/settings.ts";
-import { documentedCapacity } from "../../tools/documents/capacity/simulations.ts";
-import { about } from "../../tools/documents/markdown.ts";
+import { documentedCapacity } from "../../scripts/documents/capacity/simulations.ts";
+import { about } from "../../scripts/documents/markdown.ts";
 import { demands } from "./demands.ts";
 import { describeSummary } from "./describe-summary.ts";
 import { type Limit, limitsOf } from "./limits.ts";

@@ -1,4 +1,4 @@
-import { legend, palette, svgOf } from "../../tools/documents/chart.ts";
+import { legend, palette, svgOf } from "../../scripts/documents/chart.ts";
 import type { SimulationResult } from "./simulations.ts";
 import type { Sample } from "./summarize.ts";
 

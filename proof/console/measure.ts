@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { z } from "zod";
-import { bundlePage } from "../../cli/console/page-bundle.ts";
+import { bundlePage } from "../../packages/console/page-bundle.ts";
 import { type Frames, scrollList } from "./frames.ts";
 import { type OpenedSystem, residentBytes } from "./system.ts";
 import { until } from "./until.ts";

@@ -52,11 +52,11 @@ export async function openSystem(executablePath: string): Promise<OpenedSystem> 
   const inspectPort = await freePort("127.0.0.1");
   const before = process.env.NODE_OPTIONS;
   process.env.NODE_OPTIONS = `${before ?? ""} --inspect-port=${inspectPort}`;
-  const served = await startConsole({ program: "cli/main.ts", port: 0, awsPort, onSaid });
+  const served = await startConsole({ program: "packages/cli/main.ts", port: 0, awsPort, onSaid });
   if (before === undefined) delete process.env.NODE_OPTIONS;
   else process.env.NODE_OPTIONS = before;
   closers.defer(() => served.close());
-  const pid = await childRunning("cli/main.ts");
+  const pid = await childRunning("packages/cli/main.ts");
   const heap = closers.use(await openHeap(pid, inspectPort));
   const browser: Browser = await chromium.launch({
     executablePath,

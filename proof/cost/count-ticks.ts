@@ -1,5 +1,5 @@
 import { startSystem } from "@income-events/local-stack/system.ts";
-import { documentedStage, nameOfResource, scheduledIn } from "../../tools/documents/stage-template.ts";
+import { documentedStage, nameOfResource, scheduledIn } from "../../scripts/documents/stage-template.ts";
 import type { Tick } from "./counts.ts";
 
 /**

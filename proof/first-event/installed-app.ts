@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { type Registry, startRegistry } from "../../tools/registry/registry.ts";
+import { type Registry, startRegistry } from "../../scripts/registry/registry.ts";
 
 const runFile = promisify(execFile);
 const repository = join(import.meta.dirname, "../..");
@@ -25,7 +25,7 @@ export async function startSource(
   folder: string,
   packages: readonly string[] = packagesOfApps,
 ): Promise<Source> {
-  await runFile(process.execPath, [join(repository, "tools/pack.ts"), ...packages, "--to", folder]);
+  await runFile(process.execPath, [join(repository, "scripts/pack.ts"), ...packages, "--to", folder]);
   const registry = await startRegistry(repository, join(kept, "files"));
   const quiet = { npm_config_audit: "false", npm_config_fund: "false", npm_config_update_notifier: "false" };
   return {

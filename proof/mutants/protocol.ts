@@ -77,10 +77,10 @@ export const protocolMutants: readonly ProtocolMutant[] = [
   {
     name: "delete a dead letter before it is redriven",
     breaks: "Never dropped silently",
-    file: "cli/dead-letters/redrive.ts",
+    file: "packages/cli/dead-letters/redrive.ts",
     code: "const done = chosen.filter((_, index) => failures[index] === undefined);",
     instead: "const done = chosen;",
-    tests: ["test/cli/dead-letters/redrive.test.ts"],
+    tests: ["test/packages/cli/dead-letters/redrive.test.ts"],
   },
   {
     name: "send before the write",

@@ -19,7 +19,7 @@ import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { documentAfter } from "../../domain/fetch/document.ts";
 import { documentTask } from "../../domain/fetch/task.ts";
 import { hrefOfDocument } from "../../domain/message/document-reference.ts";
-import { synthesizeProduct } from "../../tools/product-assembly.ts";
+import { synthesizeProduct } from "../../scripts/product-assembly.ts";
 
 /** What reads of a small document took, by count, and how long beside a bare GetItem of the same item. */
 export type SmallReads = {

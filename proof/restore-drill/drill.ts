@@ -10,7 +10,7 @@ import { documentPrefix } from "../../adapters/dynamodb/keys.ts";
 import { problemsOf } from "./assess.ts";
 import { createTable, emptyTable, type Item, readItems } from "./tables.ts";
 
-const commands = join(import.meta.dirname, "../../cli/main.ts");
+const commands = join(import.meta.dirname, "../../packages/cli/main.ts");
 /** Milliseconds that the queues may take to empty. */
 const patience = 900_000;
 

@@ -3,7 +3,7 @@
  */
 import { wholeNumber } from "@income-events/local-stack/whole-number.ts";
 import { Command } from "commander";
-import { compileCacheDirectory } from "../../cli/core/places.ts";
+import { compileCacheDirectory } from "../../packages/cli/core/places.ts";
 import { forgetCaches, onceSeconds, processorSeconds, startReady, synthesisSeconds } from "./measure.ts";
 import { lineOf, median } from "./report.ts";
 
@@ -54,12 +54,12 @@ const ready = async () => {
 print("start-warm", await repeat(ready), 6);
 {
   await using system = await startReady();
-  const node = `"${process.execPath}" cli/main.ts status`;
+  const node = `"${process.execPath}" packages/cli/main.ts status`;
   print("status-node", await repeat(() => processorSeconds(node, system.environment)), 0.4);
   for (const [name, words] of Object.entries({ "tab-names": "dl", "tab-command": "dlq show --re" })) {
     // As the shell's function runs it.
     const cache = `NODE_COMPILE_CACHE="${compileCacheDirectory}"`;
-    const tab = `${cache} "${process.execPath}" cli/main.ts __complete ${words}`;
+    const tab = `${cache} "${process.execPath}" packages/cli/main.ts __complete ${words}`;
     // A Tab keeps what the command takes for the next one.
     await processorSeconds(tab, system.environment);
     print(name, await repeat(() => processorSeconds(tab, system.environment)), 0.2);

@@ -6,7 +6,16 @@ import { synthesize } from "@income-events/local-stack/synthesis/synthesize.ts";
 
 const repository = join(import.meta.dirname, "../..");
 const start = "packages/local-stack/start.ts";
-const freePorts = ["--console", "cli/main.ts", "--api-port", "0", "--aws-port", "0", "--sandbox-port", "0"];
+const freePorts = [
+  "--console",
+  "packages/cli/main.ts",
+  "--api-port",
+  "0",
+  "--aws-port",
+  "0",
+  "--sandbox-port",
+  "0",
+];
 /** What is kept from one start to the next. */
 const caches = ["assemblies", "compile-cache"].map((name) => join(repository, ".local", name));
 

@@ -8,7 +8,7 @@ import { limitsOf } from "../../proof/capacity/limits.ts";
 import { measuredOutage, simulatedOutage } from "../../proof/capacity/measured-outage.ts";
 import { readQuotas } from "../../proof/capacity/quotas.ts";
 import { type Stage, simulateBurst, simulateOutage } from "../../proof/capacity/simulations.ts";
-import { documentedSettings } from "../../tools/documents/stage-settings.ts";
+import { documentedSettings } from "../../scripts/documents/stage-settings.ts";
 
 const settings = documentedSettings();
 const page = readFileSync(join(import.meta.dirname, "../../docs/evidence/capacity.md"), "utf8");

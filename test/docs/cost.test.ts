@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { scanCost } from "../../domain/recovery/scan-cost.ts";
 import { readPrices } from "../../proof/bench/price.ts";
 import { readCounts } from "../../proof/cost/counts.ts";
-import { billedSeconds, billOf, storageOf, totalOf } from "../../tools/documents/cost/bill.ts";
-import { idleOf, queueSourcesIn, typicalOf } from "../../tools/documents/cost/idle.ts";
-import { productionStage, type Resource } from "../../tools/documents/stage-template.ts";
+import { billedSeconds, billOf, storageOf, totalOf } from "../../scripts/documents/cost/bill.ts";
+import { idleOf, queueSourcesIn, typicalOf } from "../../scripts/documents/cost/idle.ts";
+import { productionStage, type Resource } from "../../scripts/documents/stage-template.ts";
 
 const prices = readPrices();
 const counts = readCounts();

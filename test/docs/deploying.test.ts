@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
-import { newMark } from "../../cli/smoke/mark.ts";
-import { planEvents } from "../../cli/smoke/plan.ts";
 import { parseSettings } from "../../lib/settings/settings.ts";
+import { newMark } from "../../packages/cli/smoke/mark.ts";
+import { planEvents } from "../../packages/cli/smoke/plan.ts";
 import { productionSettings, synthesized } from "../lib/synthesized.ts";
 
 const repository = join(import.meta.dirname, "..", "..");
@@ -28,11 +28,13 @@ describe("the guides of deployment and smoke tests", () => {
     const commands = all(/npx income-events ([a-z-]+(?: [a-z-]+)?)(?= --| <)/g);
     expect(commands).toEqual(["key-policy", "preflight", "token set", "webhooks register"]);
     for (const command of commands)
-      expect(existsSync(join(repository, "cli", "commands", `${command.replace(" ", "-")}.ts`))).toBe(true);
+      expect(
+        existsSync(join(repository, "packages", "cli", "commands", `${command.replace(" ", "-")}.ts`)),
+      ).toBe(true);
   });
 
   it("name what preflight asks of AWS, which credentials need a permission for", () => {
-    const directory = join("cli", "preflight");
+    const directory = join("packages", "cli", "preflight");
     const sources = readdirSync(join(repository, directory)).map((file) => textOf(join(directory, file)));
     const asked = all(/\b(?:new |paginate)([A-Z]\w+?)(?:Command)?\(/g, sources.join("\n"));
     const operations = asked.filter((name) => !/Client$|Error$|^RegExp$|^Map$|^DisposableStack$/.test(name));

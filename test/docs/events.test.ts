@@ -9,10 +9,10 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Fields, fieldsOf } from "../../domain/core/parse.ts";
 import { messageSchema, messageTypes } from "../../domain/message/message-schemas.ts";
 import { readMessage } from "../../packages/subscriber/read-message.ts";
-import { documents } from "../../tools/documents/documents.ts";
-import { exampleOf, examples } from "../../tools/documents/examples.ts";
-import { incompatibilities } from "../../tools/documents/incompatibilities.ts";
-import { brokenPromises, staleDocuments, writeDocuments } from "../../tools/documents/write.ts";
+import { documents } from "../../scripts/documents/documents.ts";
+import { exampleOf, examples } from "../../scripts/documents/examples.ts";
+import { incompatibilities } from "../../scripts/documents/incompatibilities.ts";
+import { brokenPromises, staleDocuments, writeDocuments } from "../../scripts/documents/write.ts";
 
 const repository = join(import.meta.dirname, "..", "..");
 const textOf = (file: string) => readFileSync(join(repository, file), "utf8");

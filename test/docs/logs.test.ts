@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { logCodes } from "../../functions/runtime/log.ts";
-import { originsOfCodes } from "../../tools/documents/log-origins.ts";
-import { remedies } from "../../tools/documents/log-remedies.ts";
-import { logsPage } from "../../tools/documents/logs-page.ts";
+import { originsOfCodes } from "../../scripts/documents/log-origins.ts";
+import { remedies } from "../../scripts/documents/log-remedies.ts";
+import { logsPage } from "../../scripts/documents/logs-page.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { announce } from "@income-events/local-stack/announce.ts";
 import { expect, test } from "vitest";
-import { recordedIn } from "../../tools/operating/document.ts";
-import { recordedSystem, recordPages } from "../../tools/operating/record-tasks.ts";
-import { shapeOf } from "../../tools/operating/shape.ts";
+import { recordedIn } from "../../scripts/operating/document.ts";
+import { recordedSystem, recordPages } from "../../scripts/operating/record-tasks.ts";
+import { shapeOf } from "../../scripts/operating/shape.ts";
 import { startProduct } from "../support/running-product.ts";
 
 // It takes half a minute: the pages are what operators copy from, and each of their commands runs as they run it.

@@ -2,7 +2,7 @@ import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createProgram } from "../../cli/program.ts";
+import { createProgram } from "../../packages/cli/program.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const pages = ["*.md", "proof/**/*.md", "docs/**/*.md", "packages/*/*.md"].flatMap((pattern) =>

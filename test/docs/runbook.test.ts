@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createProgram } from "../../cli/program.ts";
-import { readAlarm } from "../../tools/documents/template-alarms.ts";
+import { createProgram } from "../../packages/cli/program.ts";
+import { readAlarm } from "../../scripts/documents/template-alarms.ts";
 import { productionSettings, synthesized } from "../lib/synthesized.ts";
 
 const root = join(import.meta.dirname, "..", "..");

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createProgram } from "../../cli/program.ts";
+import { createProgram } from "../../packages/cli/program.ts";
 import { pages, shownCommands } from "./shown-commands.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -30,8 +30,8 @@ const runByTests: readonly RunBy[] = [
   ["npx income-events console", ["test/e2e/console/opened-console.ts"], '"console"'],
   ["npx income-events provider", [`${commandsTests}/audit.test.ts`], 'run("provider")'],
   ["npx income-events audit list", [`${commandsTests}/audit.test.ts`], "audit list"],
-  ["npx income-events preflight", ["test/cli/preflight/preflight.test.ts"], '"preflight"'],
-  ["npx income-events key-policy", ["test/cli/preflight/key-policy.test.ts"], '"key-policy"'],
+  ["npx income-events preflight", ["test/packages/cli/preflight/preflight.test.ts"], '"preflight"'],
+  ["npx income-events key-policy", ["test/packages/cli/preflight/key-policy.test.ts"], '"key-policy"'],
   ["npx income-events subscribers list", [status], '"subscribers", "list"'],
   ["npx income-events subscribers tail", [status], '"subscribers", "tail"'],
   ["npx income-events token show", [status], '"token", "show"'],
@@ -65,7 +65,11 @@ const runByTests: readonly RunBy[] = [
   ["npx income-events hold list", [`${commandsTests}/erase.test.ts`], '"hold", "list"'],
   ["npx income-events erase status", [`${commandsTests}/erase.test.ts`], '"erase", "status"'],
   ["npx income-events erase user", [`${commandsTests}/erase.test.ts`], '"erase", "user"'],
-  ["npx --no --offline income-events --help", ["test/tools/package.test.ts"], '"--offline", "income-events"'],
+  [
+    "npx --no --offline income-events --help",
+    ["test/scripts/package.test.ts"],
+    '"--offline", "income-events"',
+  ],
   [
     "npx --yes file:$HOME/income-events/.local/packages/income-events-cdk-0.1.0.tgz init",
     [firstEvent],
@@ -78,9 +82,9 @@ const runByTests: readonly RunBy[] = [
   ["npm start", ["test/e2e/stay-up.test.ts"], "packages/local-stack/start.ts"],
   ["npm run smoke", [`${commandsTests}/smoke.test.ts`], '"smoke", "main.ts"'],
   ["npm run proof -- --list", ["test/proof/catalogue.test.ts"], '"--list"'],
-  ["npm run check -- lint types", ["test/tools/check.test.ts"], '"lint"', '"types"'],
+  ["npm run check -- lint types", ["test/scripts/check.test.ts"], '"lint"', '"types"'],
   ["npm run proof -- sandbox-load", ["test/packages/sandbox/load.test.ts"], "proof/sandbox-load"],
-  ["npm run build", ["test/tools/package.test.ts", "test/tools/pack.test.ts"], "tools/pack.ts"],
+  ["npm run build", ["test/scripts/package.test.ts", "test/scripts/pack.test.ts"], "scripts/pack.ts"],
   ["npm run sandbox", ["test/packages/sandbox/main.test.ts"], "packages/sandbox/main.ts"],
   ["npm run outage", ["test/e2e/outage.test.ts"], "proof/outage"],
   ["npm run chaos", ["test/e2e/chaos.test.ts"], "proof/chaos"],
@@ -91,12 +95,12 @@ const runByTests: readonly RunBy[] = [
   ["npm run proof -- conformance", ["test/proof/conformance.test.ts"], "proof/conformance"],
   ["npm run proof -- console", ["test/proof/console.test.ts"], "proof/console"],
   ["npm run proof -- cost", ["test/proof/records.test.ts"], "proof/cost"],
-  ["npm run docs -- --operating", ["test/tools/operating.test.ts"], "tools/operating"],
+  ["npm run docs -- --operating", ["test/scripts/operating.test.ts"], "scripts/operating"],
   ["npm run docs", ["test/docs/events.test.ts"], "writeDocuments("],
-  ["node tools/upgrades/main.ts", ["test/lib/baseline.test.ts"], "tools/upgrades/main.ts"],
+  ["node scripts/upgrades/main.ts", ["test/lib/baseline.test.ts"], "scripts/upgrades/main.ts"],
   ["npm run check -- baseline", ["test/lib/baseline.test.ts"], "resources that hold data"],
-  ["npm run check", ["test/tools/check.test.ts"], "npm run check"],
-  ["npm run synth", ["test/tools/check.test.ts"], '"synth"'],
+  ["npm run check", ["test/scripts/check.test.ts"], "npm run check"],
+  ["npm run synth", ["test/scripts/check.test.ts"], '"synth"'],
 ];
 
 /** Run by whoever runs the tests at all, or a matter of the clone. */

@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { ProductAssembly } from "../../tools/product-assembly.ts";
+import type { ProductAssembly } from "../../scripts/product-assembly.ts";
 import { synthesizeProduct } from "../support/product.ts";
 
 const repository = join(import.meta.dirname, "..", "..");

@@ -6,7 +6,7 @@ import { readDeadLetters } from "@income-events/local-stack/scenario/snapshot.ts
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defaultMapping } from "../../lib/settings/default-mapping.ts";
-import type { ProductAssembly } from "../../tools/product-assembly.ts";
+import type { ProductAssembly } from "../../scripts/product-assembly.ts";
 import { eventually } from "../support/eventually.ts";
 import { sendFollowed } from "../support/followed-webhook.ts";
 import { synthesizeProduct } from "../support/product.ts";

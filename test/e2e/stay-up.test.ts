@@ -10,7 +10,7 @@ import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { signedFetch } from "@income-events/local-stack/api/signed-fetch.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { ProductAssembly } from "../../tools/product-assembly.ts";
+import type { ProductAssembly } from "../../scripts/product-assembly.ts";
 import { runCommand } from "../support/command-line.ts";
 import { contractMessage } from "../support/contract-message.ts";
 import { eventually } from "../support/eventually.ts";
@@ -141,7 +141,12 @@ describe("npm start", () => {
       await second.printed(" USD");
       expect(second.output()).toMatch(income);
     }
-    await using forward = runProgram("cli/main.ts", ["local", "forward", "--to", "http://127.0.0.1:1/"]);
+    await using forward = runProgram("packages/cli/main.ts", [
+      "local",
+      "forward",
+      "--to",
+      "http://127.0.0.1:1/",
+    ]);
     await forward.printed("Forwarding the messages of the subscriber everything of the stage local");
   });
 

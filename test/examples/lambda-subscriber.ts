@@ -8,7 +8,7 @@ import { runApp } from "@income-events/local-stack/synthesis/run-app.ts";
 import { type System, startSystem } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { exampleOf } from "../../tools/documents/examples.ts";
+import { exampleOf } from "../../scripts/documents/examples.ts";
 import { fastEngine } from "../support/engines.ts";
 
 const income = z.object({

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { changesSince, missingNotes } from "../../tools/upgrades/changes.ts";
+import { changesSince, missingNotes } from "../../scripts/upgrades/changes.ts";
 import {
   printRelease,
   type Release,
@@ -12,7 +12,7 @@ import {
   recordRelease,
   type Summary,
   summarize,
-} from "../../tools/upgrades/release.ts";
+} from "../../scripts/upgrades/release.ts";
 
 const repository = join(import.meta.dirname, "../..");
 const page = readFileSync(join(repository, "docs/operate/upgrading.md"), "utf8");
@@ -23,7 +23,7 @@ if (newest === undefined) throw new Error("no release is recorded in test/lib/re
 
 describe("an upgrade from each release", () => {
   it("can start from the version of package.json: its templates are recorded", () => {
-    const remedy = "record what is released: node tools/upgrades/main.ts";
+    const remedy = "record what is released: node scripts/upgrades/main.ts";
     expect(
       releases.map((release) => release.version),
       remedy,
@@ -68,7 +68,7 @@ describe("the record of a release", () => {
     const folder = mkdtempSync(join(tmpdir(), "releases "));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     writeFileSync(join(folder, `${version}.json`), "what was released");
-    const program = join(repository, "tools/upgrades/main.ts");
+    const program = join(repository, "scripts/upgrades/main.ts");
     const again = promisify(execFile)(process.execPath, [program, "--to", folder]);
     await expect(again).rejects.toThrow(/what is released stays as it was/);
     expect(readFileSync(join(folder, `${version}.json`), "utf8")).toBe("what was released");

@@ -2,8 +2,8 @@ import { App, Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { expect, it } from "vitest";
-import { pipelinesIn, resourcesOf } from "../../cli/core/pipelines.ts";
 import { IncomeEvents } from "../../lib/construct/income-events.ts";
+import { pipelinesIn, resourcesOf } from "../../packages/cli/core/pipelines.ts";
 
 /** Of a stack in which a pipeline stands for each id. */
 function templateWith(ids: readonly string[]): Template {

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { notesOfInstalls } from "@income-events/local-stack/synthesis/inputs.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { filesIn } from "../../cli/init/package-files.ts";
-import { writeApp } from "../../cli/init/write-app.ts";
+import { filesIn } from "../../packages/cli/init/package-files.ts";
+import { writeApp } from "../../packages/cli/init/write-app.ts";
 import { freePorts, run, type Source, start, startSource } from "../../proof/first-event/installed-app.ts";
 
 const repository = join(import.meta.dirname, "../..");

@@ -1,8 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
 import { readClaims, readTokenLifetime } from "../../adapters/secrets/token-claims.ts";
-import { parseSample } from "../../cli/mapping/sample.ts";
-import { createProgram } from "../../cli/program.ts";
 import { FailureError } from "../../domain/core/failures.ts";
 import { parseWebhookSecret } from "../../domain/core/webhook-secret.ts";
 import { readEnvelope } from "../../domain/event/envelope.ts";
@@ -14,6 +12,8 @@ import { readEraseTask } from "../../domain/recovery/erasure.ts";
 import { readListed, readSlice } from "../../domain/state/listing.ts";
 import { defaultMapping } from "../../lib/settings/default-mapping.ts";
 import { parseSettings, SettingsError } from "../../lib/settings/settings.ts";
+import { parseSample } from "../../packages/cli/mapping/sample.ts";
+import { createProgram } from "../../packages/cli/program.ts";
 import { inMemory } from "../../packages/subscriber/memory.ts";
 import { createReader } from "../../packages/subscriber/reader.ts";
 

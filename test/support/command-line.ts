@@ -14,7 +14,7 @@ export type CommandResult = {
 export type CommandOptions = {
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Its file below cli/. */
+  /** Its file below packages/cli/. */
   readonly program?: string;
 };
 
@@ -44,7 +44,7 @@ export function startCommand(
   args: readonly string[],
   { input = "", env = {}, program = "main.ts" }: CommandOptions = {},
 ): RunningCommand {
-  const child = spawn(process.execPath, [join(repository, "cli", program), ...args], {
+  const child = spawn(process.execPath, [join(repository, "packages", "cli", program), ...args], {
     cwd: repository,
     env: { ...bareEnvironment(), ...env },
   });

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { vi } from "vitest";
-import { runProgram } from "../../cli/program.ts";
+import { runProgram } from "../../packages/cli/program.ts";
 import { bareEnvironment, type CommandOptions, type CommandResult } from "./command-line.ts";
 
 /**

@@ -1,9 +1,9 @@
 import { inject } from "vitest";
 import { fieldsOf, textOf } from "../../domain/core/parse.ts";
-import { type ProductAssembly, productAssembly } from "../../tools/product-assembly.ts";
+import { type ProductAssembly, productAssembly } from "../../scripts/product-assembly.ts";
 
 /**
- * The product's own stack, as `synthesizeProduct` of tools/product-assembly.ts makes it, but synthesized once for all
+ * The product's own stack, as `synthesizeProduct` of scripts/product-assembly.ts makes it, but synthesized once for all
  * files of the run.
  * @param changes settings in the place of the stage's, group by group; a stage without a file is as `local` is
  * @returns a copy, which the test may change

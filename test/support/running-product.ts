@@ -2,7 +2,7 @@ import type { Exchange } from "@income-events/local-stack/api/http-api.ts";
 import type { StartOptions } from "@income-events/local-stack/options.ts";
 import { type Progress, type System, startSystem } from "@income-events/local-stack/system.ts";
 import type { SandboxOptions } from "@income-events/sandbox/server.ts";
-import type { ProductAssembly } from "../../tools/product-assembly.ts";
+import type { ProductAssembly } from "../../scripts/product-assembly.ts";
 import { fastEngine } from "./engines.ts";
 import { synthesizeProduct } from "./product.ts";
 

@@ -1,7 +1,7 @@
-import { accessLogBytesOf } from "../../../tools/documents/cost/access-log.ts";
-import { type Bill, billOf, totalOf } from "../../../tools/documents/cost/bill.ts";
-import { idleOf, typicalOf } from "../../../tools/documents/cost/idle.ts";
-import { documentedStage, productionStage } from "../../../tools/documents/stage-template.ts";
+import { accessLogBytesOf } from "../../../scripts/documents/cost/access-log.ts";
+import { type Bill, billOf, totalOf } from "../../../scripts/documents/cost/bill.ts";
+import { idleOf, typicalOf } from "../../../scripts/documents/cost/idle.ts";
+import { documentedStage, productionStage } from "../../../scripts/documents/stage-template.ts";
 import { countImplementation } from "../../cost/count-implementation.ts";
 import { type CountedLoad, readCounts, type Used } from "../../cost/counts.ts";
 import { loads } from "../../cost/loads.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ChaosSystem } from "../system.ts";
 
-const program = join(import.meta.dirname, "../../../cli/main.ts");
+const program = join(import.meta.dirname, "../../../packages/cli/main.ts");
 
 /** Runs a command of the command line on the stage, as an operator does in AWS. @throws with what it said, if it fails */
 export async function operate({ stack }: Pick<ChaosSystem, "stack">, args: readonly string[]): Promise<void> {

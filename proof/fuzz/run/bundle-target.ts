@@ -6,7 +6,7 @@ import type { Target } from "../target.ts";
 import { reportDescriptor } from "./watch.ts";
 
 /** Commands find the stages' settings from where they are themselves. */
-const ofCommands = join(import.meta.dirname, "../../../cli/commands");
+const ofCommands = join(import.meta.dirname, "../../../packages/cli/commands");
 
 /** Packages that stay outside, unless a target looks into them: their size would slow its start. */
 const packages = ["@aws-sdk/*", "@smithy/*", "cli-table3", "commander", "zod"];

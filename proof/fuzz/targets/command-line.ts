@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { createProgram, runProgram } from "../../../cli/program.ts";
+import { createProgram, runProgram } from "../../../packages/cli/program.ts";
 import { must, type Target } from "../target.ts";
 
 /** Outputs of a stage that is nowhere: what asks AWS is refused at once, and no real stage is ever met. */
@@ -102,7 +102,7 @@ export const target: Target = {
     "subscribers",
   ],
   maxBytes: 256,
-  loads: join(import.meta.dirname, "../../../cli/commands"),
+  loads: join(import.meta.dirname, "../../../packages/cli/commands"),
   setsOff: ["ssrf"],
   check,
 };

@@ -1,5 +1,5 @@
-import { CommandError } from "../../../cli/core/command-error.ts";
-import { checkAddresses, isOwnAddress, placeOfArn } from "../../../cli/core/own-addresses.ts";
+import { CommandError } from "../../../packages/cli/core/command-error.ts";
+import { checkAddresses, isOwnAddress, placeOfArn } from "../../../packages/cli/core/own-addresses.ts";
 import { must, type Target } from "../target.ts";
 
 const place = { partition: "aws", region: "eu-west-1", account: "123456789012" };

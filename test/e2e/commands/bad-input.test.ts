@@ -8,7 +8,7 @@ import { outputOf } from "@income-events/local-stack/outputs.ts";
 import type { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createProgram } from "../../../cli/program.ts";
+import { createProgram } from "../../../packages/cli/program.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 

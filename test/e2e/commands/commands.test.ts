@@ -230,7 +230,7 @@ describe("the command line", () => {
   });
 
   it("ends without a word where its reader has gone", () => {
-    const main = join(import.meta.dirname, "../../../cli/main.ts");
+    const main = join(import.meta.dirname, "../../../packages/cli/main.ts");
     const line = `"${process.execPath}" "${main}" help events list | head -n 1`;
     const { stdout, stderr } = spawnSync("sh", ["-c", line], { encoding: "utf8" });
     expect({ stdout, stderr }).toMatchObject({ stdout: expect.stringMatching(/^Usage: /), stderr: "" });
@@ -239,7 +239,7 @@ describe("the command line", () => {
   it("runs as a program on the Node of the repository, whatever the system has, without a warning", () => {
     const root = join(import.meta.dirname, "../../..");
     const PATH = `${join(root, "node_modules", ".bin")}:/usr/bin:/bin`;
-    const { status, stderr } = spawnSync(join(root, "cli", "main.ts"), ["--help"], {
+    const { status, stderr } = spawnSync(join(root, "packages", "cli", "main.ts"), ["--help"], {
       env: { PATH },
       encoding: "utf8",
     });

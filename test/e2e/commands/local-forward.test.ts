@@ -48,7 +48,7 @@ describe("local forward", () => {
     expect((await depthOf("local")).waiting).toBe(before.length);
 
     const to = `http://127.0.0.1:${port}/events`;
-    await using command = runProgram("cli/main.ts", [
+    await using command = runProgram("packages/cli/main.ts", [
       "local",
       "forward",
       "--to",

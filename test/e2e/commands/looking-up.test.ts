@@ -258,7 +258,13 @@ describe("looking up, on the running stack", () => {
 
   describe("events tail", () => {
     it("follows events that come and what follows from them, until Ctrl-C", async () => {
-      await using tail = runProgram("cli/main.ts", ["events", "tail", "--stage", "looking-up", "--json"]);
+      await using tail = runProgram("packages/cli/main.ts", [
+        "events",
+        "tail",
+        "--stage",
+        "looking-up",
+        "--json",
+      ]);
       await tail.printed("Following the stage looking-up");
       const throttle = stage.refuse(
         "operator",

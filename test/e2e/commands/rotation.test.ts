@@ -94,7 +94,7 @@ describe("a rotation of the webhook secret, by the command line against the runn
   it("goes on after it was killed, refusing nothing", async () => {
     const old = await webhookSecretOf(system.stack);
     const killed = async () => {
-      await using command = runProgram("cli/main.ts", ["secret", "rotate", "--stage", "rotation"]);
+      await using command = runProgram("packages/cli/main.ts", ["secret", "rotate", "--stage", "rotation"]);
       await command.printed("A new value is stored");
       command.signal("SIGKILL");
       await command.ended;

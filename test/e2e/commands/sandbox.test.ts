@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { failureNames } from "../../../cli/sandbox/failures.ts";
 import { eventTypes } from "../../../domain/event/events.ts";
+import { failureNames } from "../../../packages/cli/sandbox/failures.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 import { runProgram } from "../../support/program.ts";
 import { waitUntilIdle } from "../../support/wait-until-idle.ts";
@@ -74,7 +74,7 @@ describe("the sandbox of a local system", () => {
   });
 
   it("is seen in the status again and again where that is watched, until Ctrl-C", async () => {
-    await using watch = runProgram("cli/main.ts", [
+    await using watch = runProgram("packages/cli/main.ts", [
       "status",
       "--watch",
       "1s",

@@ -12,7 +12,7 @@ import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { type System, startSystem } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { ProductAssembly } from "../../../tools/product-assembly.ts";
+import type { ProductAssembly } from "../../../scripts/product-assembly.ts";
 import { runCommand } from "../../support/command-line.ts";
 import { fastEngine } from "../../support/engines.ts";
 import { synthesizeProduct } from "../../support/product.ts";

@@ -256,7 +256,7 @@ describe("looking after a stage", () => {
       const QueueUrl = output("SubscriberAccountsQueueUrl");
       await sqs.send(new PurgeQueueCommand({ QueueUrl }));
       const args = ["subscribers", "tail", "accounts", "--stage", "status", "--json"];
-      await using tail = runProgram("cli/main.ts", args);
+      await using tail = runProgram("packages/cli/main.ts", args);
       await tail.printed("Following what accounts is sent");
       const { accounts } = await system.sandbox.createUsers(1);
       await waitUntilIdle(system);

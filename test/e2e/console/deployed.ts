@@ -19,7 +19,11 @@ export function describeDeployed(use: () => OpenedConsole): void {
     onTestFinished(() => rm(directory, { recursive: true, force: true }));
     const file = join(directory, "outputs.json");
     await writeFile(file, JSON.stringify({ [stack.name]: stack.outputs }));
-    const program = runProgram("cli/main.ts", ["console", "--json", "--outputs", file], use().stage.asAws);
+    const program = runProgram(
+      "packages/cli/main.ts",
+      ["console", "--json", "--outputs", file],
+      use().stage.asAws,
+    );
     onTestFinished(() => program[Symbol.asyncDispose]());
     await program.printed("Ctrl-C ends it.");
     const line = program

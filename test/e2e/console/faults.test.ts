@@ -282,7 +282,9 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
   it("says how to start a stage where none runs, and serves nothing", async () => {
     const directory = await mkdtemp(join(tmpdir(), "no-stage-"));
     onTestFinished(() => rm(directory, { recursive: true, force: true }));
-    await using program = runProgram("cli/main.ts", ["console"], { INCOME_EVENTS_RUNNING: directory });
+    await using program = runProgram("packages/cli/main.ts", ["console"], {
+      INCOME_EVENTS_RUNNING: directory,
+    });
     expect(await program.ended).toBe(3);
     expect(program.output()).toMatch(/No system runs on this machine.*npm start/s);
     expect(program.output()).not.toContain("http://");

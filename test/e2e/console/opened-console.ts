@@ -47,7 +47,7 @@ export async function openConsole(): Promise<OpenedConsole> {
   const stage = closers.use(await startOperatedStage(stageName, stageChanges, {}, { logs, alarmClock }));
   const start = async (...flags: readonly string[]) => {
     const program = closers.use(
-      runProgram("cli/main.ts", ["console", "--json", "--stage", stageName, ...flags]),
+      runProgram("packages/cli/main.ts", ["console", "--json", "--stage", stageName, ...flags]),
     );
     await program.printed("Ctrl-C ends it.");
     const line = program

@@ -27,7 +27,7 @@ describe("npm start", () => {
       await writeFile(join(directory, opener), `#!/bin/sh\ntouch "${directory}/opened-$(basename "$0")"\n`, {
         mode: 0o755,
       });
-    const page = ["--console", "cli/main.ts", "--console-port", "0"];
+    const page = ["--console", "packages/cli/main.ts", "--console-port", "0"];
     await using program = runProgram(
       "packages/local-stack/start.ts",
       [

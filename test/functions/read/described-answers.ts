@@ -1,7 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import type { Answer } from "../../../functions/read/answer.ts";
-import { openApi } from "../../../tools/documents/openapi.ts";
+import { openApi } from "../../../scripts/documents/openapi.ts";
 
 type Described = {
   readonly headers?: Readonly<Record<string, unknown>>;

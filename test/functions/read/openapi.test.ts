@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type ProblemType, problem } from "../../../domain/read/problem.ts";
 import { routeOf } from "../../../domain/read/route.ts";
-import { openApi } from "../../../tools/documents/openapi.ts";
+import { openApi } from "../../../scripts/documents/openapi.ts";
 
 const parameter = z.object({
   name: z.string(),

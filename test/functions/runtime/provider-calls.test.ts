@@ -77,7 +77,7 @@ await describeOnTables("all callers together", (tables) => {
 
 describe("a function or a command", () => {
   test("calls the provider in this way only", () => {
-    const sources = globSync(["functions/**/*.ts", "cli/**/*.ts"], { cwd: repository });
+    const sources = globSync(["functions/**/*.ts", "packages/cli/**/*.ts"], { cwd: repository });
     const importing = sources.filter((file) => {
       const text = readFileSync(join(repository, file), "utf8");
       return /\bproviderApi\b|\brequestSender\b|from "(undici|node:https?)"|\bfetch\(/.test(text);
@@ -85,10 +85,10 @@ describe("a function or a command", () => {
     // The smoke suite posts webhooks to the pipeline, a forward posts messages to a developer's machine, a local system's
     // sandbox is controlled, the console's server and page talk to each other, and CloudFormation is answered.
     const others = [
-      join("cli", "smoke"),
-      join("cli", "forward"),
-      join("cli", "sandbox", "control.ts"),
-      join("cli", "console"),
+      join("packages", "cli", "smoke"),
+      join("packages", "cli", "forward"),
+      join("packages", "cli", "sandbox", "control.ts"),
+      join("packages", "console"),
       join("functions", "protect", "custom-resource.ts"),
     ];
     expect(importing.filter((file) => !others.some((place) => file.startsWith(place)))).toEqual([

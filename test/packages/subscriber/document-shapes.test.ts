@@ -5,7 +5,7 @@ import formats from "ajv-formats";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { type DocumentOf, endpoints, parseDocument } from "../../../packages/subscriber/document-shapes.ts";
 import { ExactNumber, type Json, parseJson } from "../../../packages/subscriber/json.ts";
-import { jsonSchema } from "../../../tools/documents/document-schema.ts";
+import { jsonSchema } from "../../../scripts/documents/document-schema.ts";
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true });
 formats.default(ajv);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { lambdaHandler } from "../../../packages/subscriber/lambda.ts";
 import { inMemory } from "../../../packages/subscriber/memory.ts";
 import { createReader } from "../../../packages/subscriber/reader.ts";
-import { exampleOf } from "../../../tools/documents/examples.ts";
+import { exampleOf } from "../../../scripts/documents/examples.ts";
 
 describe("the handler of a Lambda function", () => {
   it("reports to SQS what failed, and that alone, and says why", async () => {

@@ -15,7 +15,7 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { localAccount } from "@income-events/local-stack/engines/account.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { exampleOf } from "../../../tools/documents/examples.ts";
+import { exampleOf } from "../../../scripts/documents/examples.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 
 const run = promisify(execFile);
@@ -45,7 +45,7 @@ describe("the subscriber's package, installed from its file into a fresh folder"
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "income-events-subscriber-"));
-    await run(process.execPath, [join(repository, "tools/pack.ts"), "subscriber", "--to", folder]);
+    await run(process.execPath, [join(repository, "scripts/pack.ts"), "subscriber", "--to", folder]);
     const project = join(folder, "project");
     mkdirSync(project);
     writeFileSync(join(project, "package.json"), '{"type":"module"}');

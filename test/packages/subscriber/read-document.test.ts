@@ -3,7 +3,7 @@ import { parseAuthorization, verifySignature } from "@income-events/local-stack/
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { inMemoryCache } from "../../../packages/subscriber/document-cache.ts";
 import { type DocumentOptions, readDocument } from "../../../packages/subscriber/read-document.ts";
-import { exampleOf } from "../../../tools/documents/examples.ts";
+import { exampleOf } from "../../../scripts/documents/examples.ts";
 
 const text = '{"data":[{"amount":12345678901234567890}]}';
 const sha256 = createHash("sha256").update(text).digest("hex");

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { contract, type Message } from "../../../domain/message/message-schemas.ts";
 import { inMemory, type Memory } from "../../../packages/subscriber/memory.ts";
 import { createReader, type ReaderOptions } from "../../../packages/subscriber/reader.ts";
-import { exampleOf, examples } from "../../../tools/documents/examples.ts";
+import { exampleOf, examples } from "../../../scripts/documents/examples.ts";
 import { messageHistories } from "../../domain/message/message-histories.ts";
 
 const text = (message: object) => JSON.stringify(message);

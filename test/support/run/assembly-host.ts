@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import { buffer } from "node:stream/consumers";
 import type { TestProject } from "vitest/node";
 import { fieldsOf, parseJson, textOf } from "../../../domain/core/parse.ts";
-import { type ProductAssembly, synthesizeProduct } from "../../../tools/product-assembly.ts";
+import { type ProductAssembly, synthesizeProduct } from "../../../scripts/product-assembly.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

@@ -17,7 +17,7 @@ const longest = [
   "test/proof/erasure-law.test.ts",
   "test/proof/erasure-law-further.test.ts",
   "test/proof/fuzz/run.test.ts",
-  "test/tools/check.test.ts",
+  "test/scripts/check.test.ts",
 ];
 
 /** The order in which vitest runs files: those that take minutes, then as it would have it. */

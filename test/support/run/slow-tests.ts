@@ -40,6 +40,6 @@ export const slowTests: Readonly<Record<string, string>> = {
     "waits for visibility timeouts, in whole seconds, as often as a queue delivers",
   "test/packages/local-stack/sources/recursion.test.ts":
     "waits until what ended a loop is visible again, longer than a busy machine works on a message",
-  "test/tools/install.test.ts":
+  "test/scripts/install.test.ts":
     "installs the package with npm in an empty folder: what a change leaves out of it shows only there",
 };

@@ -34,9 +34,9 @@ const pure = [
 const impure = [
   "test/domain/core/constant-time.test.ts",
   "test/domain/event/payload-memory.test.ts",
-  "test/cli/core/failures.test.ts",
-  "test/cli/dead-letters/redrive.test.ts",
-  "test/cli/doctor/recipients.test.ts",
+  "test/packages/cli/core/failures.test.ts",
+  "test/packages/cli/dead-letters/redrive.test.ts",
+  "test/packages/cli/doctor/recipients.test.ts",
   "test/cli/smoke/{queues,stored,webhook-sender}.test.ts",
   "test/packages/local-stack/scenario/snapshot.test.ts",
 ];
@@ -44,7 +44,7 @@ const impure = [
 /** Looks at synthesized stages and starts nothing that outlasts it: files share what they import, CDK above all. */
 const ofStages = [
   "test/lib/**/*.test.ts",
-  "test/cli/doctor/recipients.test.ts",
+  "test/packages/cli/doctor/recipients.test.ts",
   "test/cli/preflight/*.test.ts",
   "test/docs/{data-protection,deploying,runbook}.test.ts",
 ];

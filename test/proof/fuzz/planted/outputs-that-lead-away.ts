@@ -1,4 +1,4 @@
-import { CommandError } from "../../../../cli/core/command-error.ts";
+import { CommandError } from "../../../../packages/cli/core/command-error.ts";
 import { outputsTarget } from "../../../../proof/fuzz/targets/outputs.ts";
 
 /** Looks at how an address begins. */

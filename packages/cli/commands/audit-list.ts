@@ -1,0 +1,75 @@
+import type { Command } from "commander";
+import { type OperatorAct, operatorActs } from "../../../domain/recovery/operator-act.ts";
+import { auditTrailOf, digestFor } from "../core/audited.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import {
+  choiceFlag,
+  countFlag,
+  isBeginningOfId,
+  type SubjectFlags,
+  sinceFlag,
+  subjectFlag,
+  unknownSubject,
+} from "../core/flags.ts";
+import { tableText } from "../core/table.ts";
+
+type Flags = SubjectFlags & { readonly since?: string; readonly act?: string; readonly limit: string };
+
+export function addAuditList(group: Command): void {
+  addCommand<Flags>(
+    group,
+    {
+      name: "list",
+      summary:
+        "Lists what operators did, the newest first: who, when, what and how many. It names nobody whom it was about; whoever knows an id finds the acts about it.",
+      examples: [
+        "npx income-events audit list",
+        "npx income-events audit list --act reveal --since 7d --outputs outputs.json",
+        "npx income-events audit list --user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed    who has looked at this user",
+      ],
+    },
+    list,
+  )
+    .option("--act <act>", `one of ${operatorActs.join(", ")}`)
+    .option("--since <time>", "a date, a date-time, or how long ago (90m, 24h, 7d)")
+    .option("--user <id>", "about this user, also where it was erased since")
+    .option("--account <id>", "about this account")
+    .option("--company-account <id>", "about this company account")
+    .option("--limit <count>", "at most so many", "50");
+}
+
+async function list(operation: Operation, flags: Flags): Promise<void> {
+  const act = choiceFlag("--act", flags.act, operatorActs);
+  const since = sinceFlag(flags.since, new Date());
+  const limit = countFlag("--limit", flags.limit);
+  const about = subjectFlag(flags);
+  const subject = about && (await digestFor(operation, about));
+  const acts: OperatorAct[] = [];
+  for await (const each of auditTrailOf(operation).list(since)) {
+    const isWanted =
+      (act === undefined || each.act === act) && (subject === undefined || each.subject === subject);
+    if (isWanted && acts.push(each) === limit) break;
+  }
+  if (acts.length === 0 && about !== undefined && isBeginningOfId(about.id)) throw unknownSubject(about);
+  const hasReasons = acts.some(({ reason }) => reason !== undefined);
+  operation.terminal.result(
+    { stage: operation.deployment.stage, acts },
+    acts.length === 0
+      ? "Nothing of that kind is recorded."
+      : tableText(
+          ["AT", "WHO", "ACT", "TARGET", "ABOUT", "COUNT", "OUTCOME", ...(hasReasons ? ["REASON"] : [])],
+          acts.map((each) => rowOf(each, hasReasons)),
+        ),
+  );
+}
+
+/** Enough of a digest to see that two acts were about the same person. */
+const shownOfDigest = 8;
+
+function rowOf(
+  { at, who, act, target, subject, count, outcome, reason }: OperatorAct,
+  hasReasons: boolean,
+): readonly (string | number | undefined)[] {
+  const row = [at, who, act, target, subject?.slice(0, shownOfDigest), count, outcome];
+  return hasReasons ? [...row, reason] : row;
+}

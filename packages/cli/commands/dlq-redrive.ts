@@ -1,0 +1,131 @@
+import { randomUUID } from "node:crypto";
+import type { Command } from "commander";
+import { type QueueDepth, queueDepth } from "../../../adapters/sqs/queue-depth.ts";
+import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
+import { audited } from "../core/audited.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+import { countFlag } from "../core/flags.ts";
+import { deadLettersText } from "../dead-letters/count.ts";
+import type { OnEach } from "../dead-letters/each-result.ts";
+import { archivedDeadLettersOf, deadLettersGivenBack, namedQueue } from "../dead-letters/queues.ts";
+import { type Redriven, type RedrivePorts, redrive } from "../dead-letters/redrive.ts";
+import {
+  addSelection,
+  checkFound,
+  checkSelection,
+  isSelected,
+  type Selection,
+} from "../dead-letters/selection.ts";
+import { taskOrder } from "../dead-letters/task-order.ts";
+
+type Flags = Selection & { readonly limit?: string; readonly archive?: boolean };
+
+/** Between two lines of progress. */
+const deadLettersPerLine = 500;
+
+export function addDlqRedrive(group: Command): void {
+  const command = addCommand<Flags>(
+    group,
+    {
+      name: "redrive <queue>",
+      summary:
+        "Sends dead letters to the queue that they came from, each once: events are mapped again, tasks are tried as if for the first time.",
+      examples: [
+        "npx income-events dlq redrive users",
+        "npx income-events dlq redrive fetch --reason 422 --limit 1    one first, to see whether it helps",
+        "npx income-events dlq redrive users --archive    those that were archived before they expired",
+      ],
+    },
+    redriveQueue,
+  );
+  addSelection(command)
+    .option("--limit <count>", "at most so many")
+    .option("--archive", "those of the archive, not of the queue");
+}
+
+export function redriveQueue(operation: Operation, flags: Flags, name = ""): Promise<void> {
+  return redriveNamed(operation, flags, { name });
+}
+
+/** @param work names the queue, and takes what becomes of each dead letter */
+export async function redriveNamed(
+  operation: Operation,
+  flags: Flags,
+  { name, onEach }: { readonly name: string; readonly onEach?: OnEach },
+): Promise<void> {
+  const { deployment, clients, terminal } = operation;
+  const limit = flags.limit === undefined ? Number.POSITIVE_INFINITY : countFlag("--limit", flags.limit);
+  checkSelection(flags);
+  const queue = namedQueue(operation, name);
+  const fromArchive = flags.archive === true;
+  const before = fromArchive
+    ? { waiting: 0, inFlight: 0 }
+    : await queueDepth(clients.sqs, queue.deadLetterQueueUrl);
+  const ports: RedrivePorts = {
+    place: fromArchive ? archivedDeadLettersOf(operation, queue) : deadLettersGivenBack(operation, queue),
+    isWanted: (deadLetter) => isSelected(deadLetter, flags),
+    send: sqsSender(clients.sqs),
+    queueUrl: queue.queueUrl,
+    orderOf: name === "fetch" ? taskOrder : () => ({}),
+    run: randomUUID(),
+    limit,
+    onProgress: progressOf(terminal),
+    ...(onEach && { onEach }),
+  };
+  const act = { act: "redrive", target: queue.name } as const;
+  const result = await audited(
+    operation,
+    act,
+    () => redrive(ports),
+    ({ redriven }) => redriven,
+  );
+  checkFound(flags, result.redriven + result.failed.length + result.again, queue.name);
+  const inFlight = heldStill(before, result);
+  terminal.result(
+    { stage: deployment.stage, queue: name, ...result, inFlight },
+    textOf(name, result, inFlight),
+  );
+  const [first] = result.failed;
+  if (first === undefined) return;
+  throw new CommandError(
+    "failed",
+    `Not sent: ${deadLettersText(result.failed.length)} (${first.reason}). They lie where they did: run the command again.`,
+  );
+}
+
+/**
+ * How many another reader holds still.
+ * @param before how many waited and how many were held, before the run
+ */
+function heldStill(
+  before: Pick<QueueDepth, "waiting" | "inFlight">,
+  { redriven, left, again }: Redriven,
+): number {
+  const unseen = before.waiting + before.inFlight - (redriven + left - again);
+  return Math.min(before.inFlight, Math.max(0, unseen));
+}
+
+function progressOf({ progress }: Operation["terminal"]): (redriven: number) => void {
+  let reported = 0;
+  return (redriven) => {
+    if (redriven < reported + deadLettersPerLine) return;
+    reported = redriven;
+    progress(`Redriven: ${redriven}`);
+  };
+}
+
+function textOf(queue: string, { redriven, left, again, failed, twice }: Redriven, inFlight: number): string {
+  const ofThose = [
+    ...(again > 0 ? [`failed again and came back: ${again}`] : []),
+    ...(failed.length > 0 ? [`could not be sent: ${failed.length}`] : []),
+  ];
+  return [
+    `Sent ${deadLettersText(redriven)} to the queue of ${queue}. Seen and left: ${left}` +
+      (ofThose.length === 0 ? "." : ` (${ofThose.join(", ")}).`),
+    ...(twice > 0 ? [`Sent, but not taken away: ${twice}. They will come twice.`] : []),
+    ...(inFlight > 0
+      ? [`In the hands of another reader: ${inFlight}. Run the command again in some minutes.`]
+      : []),
+  ].join("\n");
+}

@@ -1,0 +1,149 @@
+import { writeFile } from "node:fs/promises";
+import type { Command } from "commander";
+import { documentVersions } from "../../../adapters/dynamodb/document-versions.ts";
+import { documentReader } from "../../../adapters/dynamodb/documents.ts";
+import { partitions } from "../../../adapters/dynamodb/partitions.ts";
+import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
+import type { Subject } from "../../../domain/event/subjects.ts";
+import { type DataName, rangeOf } from "../../../domain/fetch/document-name.ts";
+import { parseVersion, type VersionWanted } from "../../../domain/read/route.ts";
+import { audited } from "../core/audited.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+import { choiceFlag, timestampFlag } from "../core/flags.ts";
+import { printableJson } from "../core/printable.ts";
+import { shownJson } from "../core/shown-json.ts";
+import { changesBetween, changesText, versionBefore } from "../documents/document-changes.ts";
+import { bytesOf, type DocumentGetPorts, findDocument } from "../documents/document-get.ts";
+import { describeDocument } from "../documents/document-list.ts";
+
+export type DocumentFlags = {
+  readonly dates?: string;
+  readonly ofVersion?: string;
+  readonly asOf?: string;
+  readonly reveal?: boolean;
+  readonly to?: string;
+  readonly changes?: boolean;
+};
+
+const kinds = ["account", "company-account"] as const;
+
+export function addDocumentsGet(group: Command): void {
+  addCommand<DocumentFlags>(
+    group,
+    {
+      name: "get <kind> <id> <endpoint>",
+      summary:
+        "Shows a document of an account or a company-account, masked; or writes it to a file, byte for byte.",
+      examples: [
+        "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income    masked: names and types, no values",
+        "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --to income.json    as the provider gave it",
+        "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --dates 2026-01-01..2026-01-31 --reveal --json",
+        "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --as-of 2026-10-01    what was known then",
+        "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --changes    against the version before it",
+      ],
+    },
+    getDocument,
+  )
+    .option("--dates <first..last>", "the document of a range of dates, as documents list shows it")
+    .option("--of-version <number>", "the version that a message named: the newest, or one that is kept")
+    .option(
+      "--as-of <time>",
+      "what was known then, where versions are kept: a date, a date-time, or how long ago (90d)",
+    )
+    .option("--changes", "show also what changed against the version before it, where versions are kept")
+    .option("--reveal", "show it as the provider gave it, with personal data")
+    .option("--to <file>", "write it to a new file, as the provider gave it, with personal data");
+}
+
+/** Shows a document, or writes it to a file. */
+export async function getDocument(
+  operation: Operation,
+  flags: DocumentFlags,
+  ...args: readonly string[]
+): Promise<void> {
+  const { deployment, clients, terminal } = operation;
+  const [subject, name] = parseWanted(args, flags.dates);
+  const now = new Date();
+  const wanted = versionIn(flags, now);
+  const table = deployment.output("TableName");
+  const ports: DocumentGetPorts = {
+    partitions: partitions(clients.dynamodb, table),
+    readDocuments: documentReader(clients.dynamodb, table),
+    versions: documentVersions(clients.dynamodb, table, () => now),
+    overflow: overflowBucket(deployment.output("OverflowBucketName"), clients.s3),
+  };
+  const { to, reveal = to !== undefined, changes: isComparing = false } = flags;
+  if (isComparing && to !== undefined)
+    throw new CommandError("usage", "--to and --changes: write one of them.");
+  const stored = await findDocument(subject, name, wanted, ports);
+  const read = () => bytesOf(stored, ports);
+  const act = { act: "reveal", target: `document of ${subject.kind}`, subject } as const;
+  const bytes = reveal
+    ? await audited(
+        operation,
+        act,
+        () => (to === undefined ? read() : writeNew(to, read)),
+        () => 1,
+      )
+    : await read();
+  const described = {
+    stage: deployment.stage,
+    document: describeDocument(stored, deployment.output("DocumentsUrl")),
+  };
+  if (to !== undefined) {
+    terminal.result({ ...described, file: to }, `Wrote ${bytes.byteLength} bytes to ${to}.`);
+    return;
+  }
+  const ids = [subject.id, stored.document.userId];
+  const showing = { reveal, ids };
+  const text = Buffer.from(bytes).toString("utf8");
+  const data = shownJson(text, showing);
+  if (!isComparing) {
+    terminal.result({ ...described, data }, printableJson(data, 2));
+    return;
+  }
+  const earlier = await versionBefore(stored, ports.versions);
+  const textBefore = earlier && Buffer.from(await bytesOf(earlier, ports)).toString("utf8");
+  const changes =
+    earlier === undefined || textBefore === undefined
+      ? null
+      : changesBetween(earlier, [textBefore, text], showing);
+  terminal.result({ ...described, data, changes }, `${printableJson(data, 2)}\n\n${changesText(changes)}`);
+}
+
+function parseWanted([kind, id = "", endpoint = ""]: readonly string[], dates?: string): [Subject, DataName] {
+  const known = choiceFlag("<kind>", kind, kinds);
+  if (known === undefined || id === "" || endpoint === "")
+    throw new CommandError("usage", "<id> or <endpoint> is empty: say whose document to get, and which.");
+  const [dateStart, dateEnd] = dates?.split("..") ?? [];
+  const range = rangeOf({ ...(dateStart && { dateStart }), ...(dateEnd && { dateEnd }) });
+  if (dates !== undefined && range === undefined)
+    throw new CommandError("usage", `--dates ${JSON.stringify(dates)}: write 2026-01-01..2026-01-31.`);
+  return [{ kind: known, id }, range === undefined ? { endpoint } : { endpoint, range }];
+}
+
+function versionIn({ ofVersion, asOf }: DocumentFlags, now: Date): VersionWanted {
+  if (ofVersion !== undefined && asOf !== undefined)
+    throw new CommandError("usage", "--of-version and --as-of: write one of them.");
+  if (ofVersion !== undefined) {
+    const version = parseVersion(ofVersion);
+    if (version !== undefined) return { version };
+    const reason = "is no version: write the digits that documents list shows under VERSION.";
+    throw new CommandError("usage", `--of-version ${JSON.stringify(ofVersion)} ${reason}`);
+  }
+  const time = timestampFlag("--as-of", asOf, now);
+  return time === undefined ? {} : { asOf: Date.parse(time) };
+}
+
+/** Never over another file. */
+async function writeNew(path: string, read: () => Promise<Uint8Array>): Promise<Uint8Array> {
+  const bytes = await read();
+  try {
+    await writeFile(path, bytes, { flag: "wx", mode: 0o600 });
+  } catch (error) {
+    const reason = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+    throw new CommandError("usage", `--to ${path} can't be written (${reason}): name a new file.`);
+  }
+  return bytes;
+}

@@ -1,0 +1,51 @@
+import type { Command } from "commander";
+import { scanSubjects } from "../../../adapters/dynamodb/subject-scan.ts";
+import { readErasureLog } from "../../../adapters/erasure/erasure-log.ts";
+import { subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
+import { addRemoved, type Removed } from "../../../domain/recovery/erasure.ts";
+import { audited } from "../core/audited.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { agreeToScan } from "../core/scan-consent.ts";
+import { tableText } from "../core/table.ts";
+import { eraseAgain } from "../recovery/erase-again.ts";
+import { findReturned } from "../recovery/erasure-log.ts";
+
+export function addEraseApplyLog(group: Command): void {
+  addCommand(
+    group,
+    {
+      name: "apply-log",
+      summary: "Erases again whom the log of erasures names, after a restore. Reads the whole table.",
+      asks: true,
+      examples: ["npx income-events erase apply-log", "npx income-events erase apply-log --yes --json"],
+    },
+    applyLog,
+  );
+}
+
+async function applyLog(operation: Operation): Promise<void> {
+  const { deployment, clients, terminal } = operation;
+  const { stage } = deployment;
+  const { dynamodb, s3, secretsManager } = clients;
+  const table = deployment.output("TableName");
+  const log = await readErasureLog(s3, deployment.output("ErasureLogBucketName"));
+  terminal.progress(`The log names ${log.size} users and accounts.`);
+  const onScanned = await agreeToScan(dynamodb, table, terminal);
+  const digestOf = subjectDigest(secretsManager, deployment.output("ErasureKeyArn"));
+  const returned = await findReturned(log, scanSubjects(dynamodb, table), digestOf, onScanned);
+  if (returned.length > 0) {
+    await terminal.confirm(
+      `${returned.length} users and accounts of the stage ${stage} were erased, and are in the table again.\n` +
+        "This erases them for good, with all accounts of these users.",
+    );
+  }
+  const erase = () => eraseAgain(operation, returned);
+  const act = { act: "erase", target: "the log of erasures" } as const;
+  const reports = returned.length === 0 ? [] : await audited(operation, act, erase, ({ length }) => length);
+  const removed = reports.reduce<Removed>((sum, report) => addRemoved(sum, report.removed), {});
+  const text =
+    returned.length === 0
+      ? `Of ${log.size} who were erased nobody is in the table.`
+      : `${returned.length} users and accounts are erased again.\n${tableText(["removed", "count"], Object.entries(removed))}`;
+  terminal.result({ stage, logged: log.size, erased: returned.length, removed }, text);
+}

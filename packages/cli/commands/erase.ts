@@ -1,0 +1,133 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Command } from "commander";
+import { type ErasureReport, readReport } from "../../../adapters/erasure/erasure-report.ts";
+import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
+import { present } from "../../../domain/core/parse.ts";
+import { canonicalId } from "../../../domain/event/canonical-id.ts";
+import type { Subject } from "../../../domain/event/subjects.ts";
+import { eraseTask } from "../../../domain/recovery/erasure.ts";
+import { audited } from "../core/audited.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+import { reasonFlag } from "../core/reason-flag.ts";
+import { tableText } from "../core/table.ts";
+import { followErasures } from "../recovery/erasure.ts";
+import { workQueue } from "../status/work-queues.ts";
+
+const kinds = {
+  user: "Erases a user: the records, data and dead letters of the user and of all accounts of it.",
+  account: "Erases an account: its records, data and dead letters, and its events among those of its user.",
+  "company-account": "Erases a company account, as an account.",
+} as const;
+
+type Flags = { readonly dryRun?: boolean; readonly despiteHold?: string };
+
+export function addErase(group: Command): void {
+  for (const kind of ["user", "account", "company-account"] as const) {
+    addCommand<Flags>(
+      group,
+      {
+        name: `${kind} <id>`,
+        summary: kinds[kind],
+        asks: true,
+        examples: [
+          `npx income-events erase ${kind} 0f8fad5b-d9cb-469f-a165-70867728950e`,
+          `npx income-events erase ${kind} 0f8fad5b-d9cb-469f-a165-70867728950e --yes --json    for a program`,
+        ],
+      },
+      (operation, flags, id = "") => eraseSubject(operation, { kind, id: canonicalId(id) }, flags),
+    )
+      .option("--dry-run", "show what would be erased, and erase nothing")
+      .option("--despite-hold <reason>", "erase also what a legal hold is on; the audit trail keeps why");
+  }
+}
+
+export async function eraseSubject(
+  operation: Operation,
+  subject: Subject,
+  { dryRun: isDryRun = false, despiteHold }: Flags,
+): Promise<void> {
+  const reason = despiteHold === undefined ? undefined : reasonFlag("--despite-hold", despiteHold, subject);
+  const { deployment, clients, terminal } = operation;
+  const { stage } = deployment;
+  const table = deployment.output("TableName");
+  const follow = (dryRun: boolean) => {
+    const id = randomUUID();
+    const task = { ...eraseTask(subject, "operator", [], id), id, isDryRun: dryRun };
+    return followErasures([{ ...task, ...(reason !== undefined && { isDespiteHold: true }) }], {
+      send: sqsSender(clients.sqs),
+      queueUrl: workQueue(deployment, "erase").queueUrl,
+      readReport: (each) => readReport(clients.dynamodb, table, each),
+      sleep,
+      terminal,
+    }).then(([report]) => ({ ...found(report, subject, stage), correlationId: id }));
+  };
+  if (!isDryRun) await terminal.confirm(async () => consequences(subject, stage, await follow(true)));
+  const act = { act: "erase", target: subject.kind, subject, ...present({ reason }) } as const;
+  const { correlationId, ...report } = isDryRun
+    ? await follow(true)
+    : await audited(
+        operation,
+        act,
+        () => follow(false),
+        ({ subjects }) => subjects,
+      );
+  terminal.result({ stage, subject, ...report, correlationId }, reportText({ subject, ...report, isDryRun }));
+}
+
+type Found = Pick<ErasureReport, "subjects" | "removed" | "incomplete">;
+
+/** @throws CommandError where nobody was found: of nobody it may not be said that they are erased */
+function found(report: ErasureReport | undefined, { kind, id }: Subject, stage: string): Found {
+  if (report?.isHeld === true) {
+    throw new CommandError(
+      "held",
+      `A legal hold is on the ${kind} ${id} of the stage ${stage}, on an account of it or on its user: nothing was erased.\n` +
+        "To end the hold: npx income-events hold clear. To erase all the same: --despite-hold REASON.",
+    );
+  }
+  const { subjects = 0, removed = {}, incomplete = [] } = report ?? {};
+  if (report?.isFound === true || Object.keys(removed).length > 0) return { subjects, removed, incomplete };
+  throw new CommandError(
+    "nobody",
+    `Nobody is known as the ${kind} ${id} in the stage ${stage}: nothing was erased, and nothing is announced or logged.`,
+  );
+}
+
+function consequences({ kind, id }: Subject, stage: string, { removed }: Found): string {
+  return (
+    `This erases the ${kind} ${id} of the stage ${stage}${kind === "user" ? " with all accounts of it" : ""}: records, data,\n` +
+    "objects and dead letters. It can't be undone. Subscribers are notified, and what still comes of it is erased as it comes.\n" +
+    tableText(["to remove", "count"], Object.entries(removed))
+  );
+}
+
+function reportText({
+  subject: { kind, id },
+  subjects,
+  removed,
+  incomplete,
+  isDryRun,
+}: Found & {
+  readonly subject: Subject;
+  readonly isDryRun: boolean;
+}): string {
+  const others = subjects - 1;
+  const accounts = kind === "user" ? `, and ${others} ${others === 1 ? "account" : "accounts"} of it` : "";
+  const rows = Object.entries(removed).map(([what, count]) => [what, count] as const);
+  return [
+    isDryRun
+      ? `This would erase the ${kind} ${id}${accounts}. Nothing is erased.`
+      : `The ${kind} ${id} is erased${accounts}. A second pass follows by itself, for what functions were writing meanwhile.`,
+    rows.length === 0
+      ? "There was nothing to remove."
+      : tableText([isDryRun ? "to remove" : "removed", "count"], rows),
+    ...(incomplete.length === 0
+      ? []
+      : [
+          `Not all dead letters could be looked at, of: ${incomplete.join(", ")}. There are too many, or something else ` +
+            "holds them. Redrive or purge them, and run the command again.",
+        ]),
+  ].join("\n");
+}

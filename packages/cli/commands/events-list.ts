@@ -1,0 +1,203 @@
+import type { Command } from "commander";
+import { present } from "../../../domain/core/parse.ts";
+import { eventStates } from "../../../domain/event/event-progress.ts";
+import {
+  type EventType,
+  eventTypes,
+  subjectKindOf,
+  type WebhookKind,
+  webhookKinds,
+} from "../../../domain/event/events.ts";
+import { nameOf, type Subject, subjectOf } from "../../../domain/event/subjects.ts";
+import { wants } from "../../../domain/message/subscribers.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+import {
+  choiceFlag,
+  countFlag,
+  periodFlags,
+  type SubjectFlags,
+  sinceFlag,
+  subjectFlag,
+} from "../core/flags.ts";
+import { agreeToScan } from "../core/scan-consent.ts";
+import { tableText } from "../core/table.ts";
+import {
+  eventHistory,
+  type HistoryEvent,
+  type HistoryPeriod,
+  historyOutcomes,
+  selectHistory,
+} from "../events/event-history.ts";
+import { type EventQuery, type ListedEvent, listEvents } from "../events/event-list.ts";
+import { lookupPorts } from "../events/event-lookup.ts";
+
+type Flags = SubjectFlags & {
+  readonly kind?: string;
+  readonly type?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly endpoint?: string;
+  readonly text?: string;
+  readonly outcome?: string;
+  readonly state?: string;
+  readonly limit: string;
+};
+
+export function addEventsList(group: Command): void {
+  addCommand<Flags>(
+    group,
+    {
+      name: "list",
+      summary:
+        "Lists events, the newest first. Of one user or account it is a query of the table; all others come from the functions' logs. With --state the whole table is read, and what that costs is said before.",
+      asks: true,
+      examples: [
+        "npx income-events events list --user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed    with those of the user's accounts",
+        "npx income-events events list --type account.* --since 7d    from the functions' logs",
+        "npx income-events events list --state stored --until 15m    what nothing has followed for 15 minutes",
+      ],
+    },
+    list,
+  )
+    .option("--user <id>", "those of a user, and of its accounts")
+    .option("--account <id>", "those of an account")
+    .option("--company-account <id>", "those of a company account")
+    .option("--kind <kind>", `those that came by one webhook: ${webhookKinds.join(", ")}`)
+    .option("--type <type>", "those of a type, or of all types that begin so: account.*")
+    .option("--endpoint <name>", "those about an endpoint of the provider")
+    .option("--text <text>", "those whose id contains a text")
+    .option("--outcome <outcome>", `by the logs, those that came so far: ${historyOutcomes.join(", ")}`)
+    .option(
+      "--since <time>",
+      `those received since: a date, a date-time, or how long ago (90m, 24h, 7d); by the logs ${defaultSince} unless given`,
+    )
+    .option("--until <time>", "those received before")
+    .option("--state <state>", `those that have come so far: ${eventStates.join(", ")}`)
+    .option("--limit <count>", "at most so many", "50");
+}
+
+/** The time that is looked at in the logs, unless another is given. */
+const defaultSince = "24h";
+
+async function list(operation: Operation, flags: Flags): Promise<void> {
+  const { deployment, clients, terminal } = operation;
+  const query = parseQuery(flags, new Date());
+  if (query.subject === undefined && query.state === undefined) return listHistory(operation, query, flags);
+  const table = deployment.output("TableName");
+  const onScanned =
+    query.subject === undefined ? await agreeToScan(clients.dynamodb, table, terminal) : () => undefined;
+  const events = await listEvents(query, { ...lookupPorts(clients.dynamodb, table), onScanned });
+  terminal.result(
+    { stage: deployment.stage, events: events.map(describe) },
+    events.length === 0 ? "There is no such event." : tableText(head, events.map(row)),
+  );
+}
+
+/** From the functions' logs: whatever a table holds, no item of it is read. */
+async function listHistory(
+  operation: Operation,
+  { filter, limit }: EventQuery,
+  { outcome, since: given = defaultSince }: Flags,
+): Promise<void> {
+  const { deployment, terminal } = operation;
+  const { since = sinceFlag(given, new Date()) ?? "", until, ...rest } = filter;
+  let done = 0;
+  const events = await eventHistory(operation, present<HistoryPeriod>({ since, until }), (progress) => {
+    if (progress.done === done) return;
+    done = progress.done;
+    terminal.progress(`Read ${done} of ${progress.of} functions' logs: ${progress.lines} lines.`);
+  });
+  const wanted = choiceFlag("--outcome", outcome, historyOutcomes);
+  const selected = selectHistory(events, { ...rest, ...(wanted && { outcome: wanted }) });
+  const listed = selected.slice(0, limit);
+  const more = selected.length > limit ? `\n${selected.length - limit} more: see --limit.` : "";
+  terminal.result(
+    { stage: deployment.stage, from: "logs", since, count: selected.length, events: listed },
+    listed.length === 0
+      ? `There is no such event.`
+      : `${tableText(historyHead, listed.map(historyRow))}${more}`,
+  );
+}
+
+const historyHead = ["RECEIVED", "TYPE", "SUBJECT", "TIMES", "OUTCOME", "REASON", "ID"];
+
+function historyRow(event: HistoryEvent): readonly (string | number | undefined)[] {
+  const { at, kind, type, subject, endpoint, times, outcome, reason, id } = event;
+  const about = [subject ?? [], endpoint ?? []].flat().join("/");
+  return [at, type ?? kind, about === "" ? undefined : about, times, outcome, reason, id.slice(0, shownOfId)];
+}
+
+function parseQuery(flags: Flags, now: Date): EventQuery {
+  const { type } = flags;
+  if (type !== undefined && !eventTypes.some((one) => wants({ name: "", types: [type] }, one))) {
+    throw new CommandError(
+      "usage",
+      `--type ${JSON.stringify(type)} is no event's: write one of ${eventTypes.join(", ")}; or a prefix with *.`,
+    );
+  }
+  const filter = present<EventQuery["filter"]>({
+    kind: choiceFlag("--kind", flags.kind, webhookKinds),
+    type,
+    ...{ endpoint: flags.endpoint, text: flags.text },
+    ...periodFlags(flags, now),
+  });
+  choiceFlag("--outcome", flags.outcome, historyOutcomes);
+  const subject = subjectFlag(flags);
+  checkFilter(filter, subject);
+  if (flags.outcome !== undefined && (subject !== undefined || flags.state !== undefined))
+    throw new CommandError(
+      "usage",
+      "--outcome is told by the logs: leave out --state and whose events they are.",
+    );
+  return present<EventQuery>({
+    subject,
+    filter,
+    state: choiceFlag("--state", flags.state, eventStates),
+    limit: countFlag("--limit", flags.limit),
+  });
+}
+
+/** @throws CommandError for a filter that nothing can match: its empty answer would be taken for the truth */
+function checkFilter({ kind, type }: EventQuery["filter"], subject: Subject | undefined): void {
+  const selected = eventTypes.filter(
+    (one) =>
+      (type === undefined || wants({ name: "", types: [type] }, one)) &&
+      (kind === undefined || kindOf(one) === kind),
+  );
+  if (selected.length === 0)
+    throw new CommandError("usage", `--type ${type} does not come by --kind ${kind}: leave one out.`);
+  if (subject === undefined || selected.some((one) => eventsWith[subject.kind].includes(subjectKindOf(one))))
+    return;
+  const filter = type === undefined ? `--kind ${kind}` : `--type ${type}`;
+  throw new CommandError("usage", `${filter} is never about --${subject.kind}: leave one out.`);
+}
+
+/** Whose events are listed with a subject's: a user's with those of its accounts. */
+const eventsWith: Readonly<Record<Subject["kind"], readonly ReturnType<typeof subjectKindOf>[]>> = {
+  user: ["user", "account", "endpoint", "company-account"],
+  account: ["account", "endpoint"],
+  "company-account": ["company-account", "endpoint"],
+};
+
+/** The webhook that brings events of a type. */
+function kindOf(type: EventType): WebhookKind {
+  return `${subjectKindOf(type)}s`;
+}
+
+const head = ["RECEIVED", "TYPE", "SUBJECT", "TIMES", "STATE", "OUTCOME", "ID"];
+
+/** Enough of an id to name the event, and to be distinguished from others. */
+const shownOfId = 12;
+
+function row({ event, receipts, progress }: ListedEvent): readonly (string | number | undefined)[] {
+  const subject = [nameOf(subjectOf(event)), ...(event.endpoint === undefined ? [] : [event.endpoint])].join(
+    "/",
+  );
+  const id = event.id.slice(0, shownOfId);
+  return [event.receivedAt, event.type, subject, receipts.count, progress.state, progress.outcome, id];
+}
+
+function describe({ event, receipts, progress }: ListedEvent): object {
+  return { ...event, receipts: receipts.count, ...progress };
+}

@@ -1,0 +1,146 @@
+import type { Command } from "commander";
+import { bodyText } from "../../../adapters/aws/body-text.ts";
+import { documentVersions } from "../../../adapters/dynamodb/document-versions.ts";
+import { type OverflowBucket, overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
+import { present } from "../../../domain/core/parse.ts";
+import type { Body } from "../../../domain/event/envelope.ts";
+import type { IncomeEvent } from "../../../domain/event/events.ts";
+import { nameOf, type Subject, subjectOf } from "../../../domain/event/subjects.ts";
+import { audited } from "../core/audited.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { type SubjectFlags, subjectFlag } from "../core/flags.ts";
+import { oneLine, printableJson } from "../core/printable.ts";
+import { agreeToScan } from "../core/scan-consent.ts";
+import { shownJson } from "../core/shown-json.ts";
+import { tableText } from "../core/table.ts";
+import {
+  deadLetterPortsFor,
+  deadLettersOfEvent,
+  deadLettersOfUnstored,
+} from "../events/event-dead-letters.ts";
+import { documentOfEvent, type EventDocument } from "../events/event-document.ts";
+import { checkEventId, findEvent, noSuchEvent } from "../events/event-find.ts";
+import { lookupPorts, recordsOf } from "../events/event-lookup.ts";
+import { eventTimeline, type Step } from "../events/event-timeline.ts";
+import { subscriberQueues } from "../status/work-queues.ts";
+
+type Flags = SubjectFlags & { readonly reveal?: boolean };
+
+export function addEventsShow(group: Command): void {
+  addCommand<Flags>(
+    group,
+    {
+      name: "show <id>",
+      summary:
+        "Shows a stored event by its id, or by the beginning of it: its timeline through the stages, and its body, masked. With its subject, it is found by a query; else the whole table is read, and what that costs is said before.",
+      asks: true,
+      examples: [
+        "npx income-events events show Yk3wq0Zt --account 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
+        "npx income-events events show Yk3wq0Zt --account 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed --reveal    with the body as it came",
+      ],
+    },
+    showEvent,
+  )
+    .option("--user <id>", "it is one of this user, or of its accounts")
+    .option("--account <id>", "it is one of this account")
+    .option("--company-account <id>", "it is one of this company account")
+    .option("--reveal", "show the body as it came, with personal data")
+    // One id in 64 begins with "-". An option that is none is still refused: it is an argument too many, or no id.
+    .allowUnknownOption();
+}
+
+export async function showEvent(
+  operation: Operation,
+  { reveal = false, ...flags }: Flags,
+  id = "",
+): Promise<void> {
+  checkEventId(id);
+  const subject = subjectFlag(flags);
+  const { deployment, clients, terminal } = operation;
+  const table = deployment.output("TableName");
+  const ports = lookupPorts(clients.dynamodb, table);
+  const onScanned =
+    subject === undefined ? await agreeToScan(clients.dynamodb, table, terminal) : () => undefined;
+  const stored = await findEvent(id, subject, { ...ports, onScanned });
+  if (stored === undefined) return showUnstored(operation, id, subject);
+  const { event, receipts } = stored;
+  const [details, records, deadLetters] = await Promise.all([
+    ports.stored.detailsOf(event),
+    recordsOf(subjectOf(event), ports.records),
+    deadLettersOfEvent(event, deadLetterPortsFor(operation, event)),
+  ]);
+  const versions = documentVersions(clients.dynamodb, table, () => new Date());
+  const document = await documentOfEvent(event, records.documents, versions);
+  const timeline = eventTimeline(stored, details, records, {
+    subscribers: subscriberQueues(deployment),
+    deadLetters,
+  });
+  const overflow = overflowBucket(deployment.output("OverflowBucketName"), clients.s3);
+  const shown = async () => details && (await shownBody(event, details.body, overflow, reveal));
+  const act = { act: "reveal", target: `event ${event.type}`, subject: subjectOf(event) } as const;
+  const body = reveal
+    ? await audited(operation, act, shown, (known) => (known === undefined ? 0 : 1))
+    : await shown();
+  terminal.result(
+    { stage: deployment.stage, event, receipts: receipts.count, timeline, ...present({ document }), body },
+    textOf({ event, timeline, document, body, reveal }),
+  );
+}
+
+/** An event that could not be stored has no subject yet: nobody knows whose it is. */
+async function showUnstored(operation: Operation, id: string, subject: Subject | undefined): Promise<void> {
+  const deadLetters = await deadLettersOfUnstored(id, deadLetterPortsFor(operation, undefined));
+  if (deadLetters.length === 0) throw noSuchEvent(id, subject);
+  const rows = deadLetters.map(({ queue, sentAt, reason, id: whole }) => [queue, sentAt, reason, whole]);
+  operation.terminal.result(
+    { stage: operation.deployment.stage, event: null, deadLetters },
+    `It is not stored, but among the dead letters (dlq show):\n\n${tableText(["QUEUE", "SENT", "REASON", "ID"], rows)}`,
+  );
+}
+
+async function shownBody(
+  { userId, accountId, companyAccountId, datasourceId, endpoint, eventId }: IncomeEvent,
+  body: Body,
+  overflow: OverflowBucket,
+  reveal: boolean,
+): Promise<unknown> {
+  // Only ids and states, of our own making.
+  if (body.as === "facts") return body.facts;
+  // It named somebody who was erased since.
+  if (body.as === "object" && (await overflow.find(body.key)) === undefined) return undefined;
+  const ids = [userId, accountId, companyAccountId, datasourceId, endpoint, eventId];
+  return shownJson(await bodyText(body, overflow), { reveal, ids, isMessage: true });
+}
+
+type Shown = {
+  readonly event: IncomeEvent;
+  readonly timeline: readonly Step[];
+  readonly document: EventDocument | undefined;
+  readonly body: unknown;
+  readonly reveal: boolean;
+};
+
+function textOf({ event, timeline, document, body, reveal }: Shown): string {
+  const steps = timeline.map(({ step, done, detail }) => [
+    step,
+    done === undefined ? "?" : done ? "yes" : "no",
+    detail,
+  ]);
+  return [
+    oneLine(`${event.type} of ${nameOf(subjectOf(event))}`),
+    `id ${event.id}`,
+    "",
+    tableText(["STEP", "DONE", "DETAIL"], steps),
+    "",
+    ...(document === undefined ? [] : [documentLine(document), ""]),
+    ...(body === undefined
+      ? ["The body is gone."]
+      : [reveal ? "Body:" : "Body, masked (--reveal shows it):", printableJson(body, 2)]),
+  ].join("\n");
+}
+
+function documentLine({ subject, endpoint, dates, version, isOfEvent }: EventDocument): string {
+  const flags = [...(dates === undefined ? [] : ["--dates", dates]), "--of-version", version];
+  const line = ["documents get", subject.kind, subject.id, endpoint, ...flags].join(" ");
+  return oneLine(`${isOfEvent ? "It led to" : "Its document is now"}: ${line}`);
+}

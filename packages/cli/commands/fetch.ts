@@ -1,0 +1,88 @@
+import { randomUUID } from "node:crypto";
+import type { Command } from "commander";
+import { serviceClock } from "../../../adapters/aws/service-clock.ts";
+import { documentReader, type StoredDocument } from "../../../adapters/dynamodb/documents.ts";
+import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
+import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
+import { FailureError } from "../../../domain/core/failures.ts";
+import { present } from "../../../domain/core/parse.ts";
+import { canonicalId } from "../../../domain/event/canonical-id.ts";
+import { endpointName } from "../../../domain/event/events.ts";
+import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
+import type { DataName } from "../../../domain/fetch/document-name.ts";
+import { deduplicationOf, documentTask, groupOf, writeTask } from "../../../domain/fetch/task.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+import { lookupPorts } from "../events/event-lookup.ts";
+import { loadRecord } from "../records/record-lookup.ts";
+import { workQueue } from "../status/work-queues.ts";
+
+const summaries = {
+  account: "Has the documents of an account fetched again: all that are known, or those of one endpoint.",
+  "company-account": "Has the documents of a company account fetched again, as those of an account.",
+} as const;
+
+export function addFetch(group: Command): void {
+  for (const kind of ["account", "company-account"] as const) {
+    addCommand(
+      group,
+      {
+        name: `${kind} <id> [endpoint]`,
+        summary: summaries[kind],
+        examples: [
+          `npx income-events fetch ${kind} 9c858901-8a57-4791-81fe-4c455b099bc9`,
+          `npx income-events fetch ${kind} 9c858901-8a57-4791-81fe-4c455b099bc9 income    also where none is known yet`,
+        ],
+      },
+      (operation, _, id = "", endpoint) => fetchAgain(operation, { kind, id: canonicalId(id) }, endpoint),
+    );
+  }
+}
+
+async function fetchAgain(
+  { deployment, clients, terminal }: Operation,
+  subject: Subject,
+  endpoint: string | undefined,
+): Promise<void> {
+  if (endpoint !== undefined && !endpointName.test(endpoint))
+    throw new CommandError("usage", `[endpoint] ${JSON.stringify(endpoint)} is no name of an endpoint.`);
+  const { dynamodb, s3, sqs } = clients;
+  const table = deployment.output("TableName");
+  // A document that was read after a task's time is not read again: this machine's clock may be wrong.
+  const clock = serviceClock(dynamodb);
+  const { state, documents } = await loadRecord(subject, {
+    ...lookupPorts(dynamodb, table),
+    readDocuments: documentReader(dynamodb, table),
+    overflow: overflowBucket(deployment.output("OverflowBucketName"), s3),
+  });
+  const names = namesOf(documents, endpoint);
+  if (names.length === 0)
+    throw new CommandError("failed", `No document of ${nameOf(subject)} is known yet: name an endpoint.`);
+  const id = randomUUID();
+  const cause = { cause: `operator.${id}`, correlationId: id, ...present({ userId: state?.userId }) };
+  const tasks = names.map((name) => documentTask(subject, name, clock(), cause));
+  const failures = await sqsSender(sqs)(
+    workQueue(deployment, "fetch").queueUrl,
+    tasks.map((task) => ({
+      body: writeTask(task),
+      group: groupOf(task),
+      deduplication: deduplicationOf(task),
+    })),
+  );
+  const failed = failures.find((failure) => failure !== undefined);
+  if (failed !== undefined) throw new FailureError(failed);
+  const endpoints = [...new Set(names.map((name) => name.endpoint))];
+  terminal.result(
+    { stage: deployment.stage, subject, endpoints, documents: tasks.length, correlationId: id },
+    `Asked for ${tasks.length} ${tasks.length === 1 ? "document" : "documents"} of ${nameOf(subject)}: ${endpoints.join(", ")}. The provider's rate says when.\n` +
+      `Follow what happens: npx income-events logs ${id}`,
+  );
+}
+
+/** The documents that are known; of an endpoint without any the one without dates. */
+function namesOf(documents: readonly StoredDocument[], endpoint: string | undefined): readonly DataName[] {
+  const known = documents
+    .map(({ document }) => ({ endpoint: document.endpoint, ...present({ range: document.range }) }))
+    .filter((name) => endpoint === undefined || name.endpoint === endpoint);
+  return endpoint === undefined || known.length > 0 ? known : [{ endpoint }];
+}

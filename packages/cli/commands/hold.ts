@@ -1,0 +1,142 @@
+import type { Command } from "commander";
+import { type LegalHold, legalHolds } from "../../../adapters/dynamodb/legal-holds.ts";
+import { partitions } from "../../../adapters/dynamodb/partitions.ts";
+import { readErasure } from "../../../adapters/erasure/tombstones.ts";
+import { canonicalId } from "../../../domain/event/canonical-id.ts";
+import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
+import { expiryOf } from "../../../domain/fetch/document-version.ts";
+import { audited, digestFor } from "../core/audited.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+import { reasonFlag } from "../core/reason-flag.ts";
+import { agreeToScan } from "../core/scan-consent.ts";
+import { tableText } from "../core/table.ts";
+
+type Flags = { readonly reason: string };
+
+const user = "user 0f8fad5b-d9cb-469f-a165-70867728950e";
+
+export function addHold(group: Command): void {
+  addCommand<Flags>(
+    group,
+    {
+      name: "set <kind> <id>",
+      summary:
+        "Puts a legal hold on a user with all accounts of it, an account or a company-account: versions of its documents don't expire, and erasing it is refused.",
+      examples: [`npx income-events hold set ${user} --reason "case 17 of the legal department"`],
+    },
+    (operation, { reason }, kind, id) => {
+      const subject = subjectOf(kind, id);
+      return set(operation, subject, reasonFlag("--reason", reason, subject));
+    },
+  ).requiredOption("--reason <text>", "why, as the audit trail keeps it: without anybody's id");
+  addCommand<Flags>(
+    group,
+    {
+      name: "clear <kind> <id>",
+      summary: "Ends a legal hold: versions expire again, at once where their time is over.",
+      examples: [`npx income-events hold clear ${user} --reason "case 17 is closed"`],
+    },
+    (operation, { reason }, kind, id) => {
+      const subject = subjectOf(kind, id);
+      return clear(operation, subject, reasonFlag("--reason", reason, subject));
+    },
+  ).requiredOption("--reason <text>", "why, as the audit trail keeps it: without anybody's id");
+  addCommand(
+    group,
+    {
+      name: "list",
+      summary: "Lists the legal holds. Reads the whole table.",
+      asks: true,
+      examples: ["npx income-events hold list", "npx income-events hold list --yes --json"],
+    },
+    list,
+  );
+}
+
+function subjectOf(kind = "", id = ""): Subject {
+  const known = (["user", "account", "company-account"] as const).find((each) => each === kind);
+  if (known === undefined)
+    throw new CommandError("usage", `<kind> ${kind}: write user, account or company-account.`);
+  if (id === "") throw new CommandError("usage", "<id> is empty: write the provider's id.");
+  return { kind: known, id: canonicalId(id) };
+}
+
+function portsOf({ deployment, clients: { dynamodb } }: Operation) {
+  const table = deployment.output("TableName");
+  const { accountsOf, isKnown } = partitions(dynamodb, table);
+  const accounts = async ({ kind, id }: Subject): Promise<readonly Subject[]> =>
+    kind === "user" ? (await accountsOf(id)).map((each) => ({ kind: "account", id: each })) : [];
+  return { table, accounts, isKnown, holds: legalHolds(dynamodb, table) };
+}
+
+async function set(operation: Operation, subject: Subject, reason: string): Promise<void> {
+  const { deployment, clients, terminal } = operation;
+  const { stage } = deployment;
+  const { table, accounts, isKnown, holds } = portsOf(operation);
+  if (!(await isKnown(subject)))
+    throw new CommandError("nobody", `Nothing is known of ${nameOf(subject)} in the stage ${stage}.`);
+  const act = { act: "hold", target: `set on ${subject.kind}`, reason, subject } as const;
+  const hold: LegalHold = { at: new Date().toISOString(), reason };
+  const versions = await audited(
+    operation,
+    act,
+    async () => {
+      const count = await holds.set(subject, hold, await accounts(subject));
+      // Last: an erasure that began before the hold is not stopped by it.
+      if ((await readErasure(clients.dynamodb, table, await digestFor(operation, subject))) === undefined)
+        return count;
+      await holds.clear(subject, [], (at) => expiryOf(at, 0));
+      throw new CommandError("failed", `${nameOf(subject)} is being erased: a hold comes too late.`);
+    },
+    (count) => count,
+  );
+  terminal.result(
+    { stage, subject, versions },
+    `The ${subject.kind} ${subject.id} is held. ${versions} versions of documents don't expire any more, nor will later ones.`,
+  );
+}
+
+async function clear(operation: Operation, subject: Subject, reason: string): Promise<void> {
+  const { deployment, terminal } = operation;
+  const { stage } = deployment;
+  const { accounts, holds } = portsOf(operation);
+  const days = Number(deployment.optionalOutput("DocumentVersionsDays") ?? 0);
+  const act = { act: "hold", target: `cleared from ${subject.kind}`, reason, subject } as const;
+  const versions = await audited(
+    operation,
+    act,
+    async () => {
+      const count = await holds.clear(subject, await accounts(subject), (at) => expiryOf(at, days));
+      if (count === undefined)
+        throw new CommandError("nobody", `No hold is on ${nameOf(subject)} in the stage ${stage}.`);
+      return count;
+    },
+    (count) => count,
+  );
+  terminal.result(
+    { stage, subject, versions },
+    `The hold on the ${subject.kind} ${subject.id} is ended. ${versions} versions expire ${days} days after they were superseded.`,
+  );
+}
+
+async function list({ deployment, clients, terminal }: Operation): Promise<void> {
+  const table = deployment.output("TableName");
+  const onScanned = await agreeToScan(clients.dynamodb, table, terminal);
+  const found: (LegalHold & { readonly subject: Subject })[] = [];
+  let read = 0;
+  for await (const { examined, holds } of legalHolds(clients.dynamodb, table).list()) {
+    found.push(...holds);
+    read += examined;
+    onScanned(read, found.length);
+  }
+  terminal.result(
+    { stage: deployment.stage, holds: found },
+    found.length === 0
+      ? "Nobody is held."
+      : tableText(
+          ["SINCE", "ON", "REASON"],
+          found.map(({ at, subject, reason }) => [at, nameOf(subject), reason]),
+        ),
+  );
+}

@@ -1,0 +1,100 @@
+import type { Command } from "commander";
+import { queueDepth } from "../../../adapters/sqs/queue-depth.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+import { awaitInterruption, waitUnlessAborted } from "../core/interruption.ts";
+import { spanText } from "../core/spans.ts";
+import { subscriberNamed } from "../events/subscriber-named.ts";
+import { forward } from "../forward/forward.ts";
+import { parseTarget, postTo } from "../forward/target.ts";
+import { type SubscriberQueue, subscriberQueues } from "../status/work-queues.ts";
+
+type Flags = { readonly to: string; readonly subscriber: string };
+
+/** A subscriber that is there for developers: nobody misses what is taken from its queue. */
+const ownSubscriber = "local";
+
+const timeoutInSeconds = 20;
+
+export function addLocalForward(group: Command): void {
+  addCommand<Flags>(
+    group,
+    {
+      name: "forward",
+      summary:
+        "Forwards the messages of a subscriber to an address on this machine, until Ctrl-C: each is posted as a CloudEvent in JSON, and deleted from the queue once it is answered with 2xx. What came while nobody forwarded waits in the queue, for as long as that keeps it.",
+      asks: true,
+      examples: [
+        "npx income-events local forward --to http://localhost:3000/events --outputs outputs.json",
+        "npx income-events local forward --to http://localhost:3000/events --subscriber local-ada    one of several developers",
+        "npx income-events local forward --to http://localhost:3000/events --stage dev --outputs outputs.json --json",
+      ],
+    },
+    run,
+  )
+    .requiredOption("--to <url>", "the address that gets a POST for each message")
+    .option(
+      "--subscriber <name>",
+      "whose messages: one named local or local-…, else it is asked for; on this machine the first one",
+      ownSubscriber,
+    );
+}
+
+async function run({ deployment, clients, terminal }: Operation, flags: Flags): Promise<void> {
+  const target = parseTarget(flags.to);
+  const wanted = chosenName(deployment, flags.subscriber);
+  const { name, queueUrl } = chooseSubscriber(deployment, wanted);
+  // On this machine nobody reads the queue of the first one, unless it is named.
+  if (!isForDevelopers(name) && wanted === flags.subscriber) await terminal.confirm(consequence(name));
+  using interruption = awaitInterruption();
+  const { signal } = interruption;
+  const { waiting, retentionSeconds } = await queueDepth(clients.sqs, queueUrl);
+  terminal.progress(
+    `Forwarding the messages of the subscriber ${name} of the stage ${deployment.stage} to ${target.href}. ` +
+      `About ${waiting} wait; its queue keeps them for ${spanText(retentionSeconds)}.\n` +
+      `What is older comes again with: npx income-events replay --subscriber ${name} --since TIME\n` +
+      "Ctrl-C ends it.",
+  );
+  const result = await forward({
+    sqs: clients.sqs,
+    queueUrl,
+    post: postTo(target, timeoutInSeconds, signal),
+    signal,
+    wait: (seconds) => waitUnlessAborted(seconds, signal),
+    report: terminal.progress,
+  });
+  terminal.result(
+    { stage: deployment.stage, subscriber: name, ...result },
+    `Forwarded ${result.forwarded} messages; what was held is back in the queue.`,
+  );
+}
+
+function isForDevelopers(name: string): boolean {
+  return name === ownSubscriber || name.startsWith(`${ownSubscriber}-`);
+}
+
+/** A system on this machine that has no subscriber for developers lends its first one. */
+function chosenName(deployment: Operation["deployment"], name: string): string {
+  const all = subscriberQueues(deployment);
+  const isThere = all.some((subscriber) => subscriber.name === name);
+  if (isThere || name !== ownSubscriber || deployment.local === undefined) return name;
+  return all[0]?.name ?? name;
+}
+
+function chooseSubscriber(deployment: Operation["deployment"], name: string): SubscriberQueue {
+  const isThere = subscriberQueues(deployment).some((subscriber) => subscriber.name === name);
+  if (isThere || name !== ownSubscriber) return subscriberNamed(deployment, name);
+  throw new CommandError(
+    "usage",
+    `The stage ${deployment.stage} has no subscriber named ${ownSubscriber}. Add one to its settings and deploy:\n` +
+      `  "subscribers": [{ "name": "${ownSubscriber}" }, …]\n` +
+      "Or name one with --subscriber, whose messages are then taken from it.",
+  );
+}
+
+function consequence(name: string): string {
+  return (
+    `This takes the messages of the subscriber ${name} away from whoever reads its queue: each goes to this machine,\n` +
+    `and is deleted once it is answered. For yourself add a subscriber named ${ownSubscriber} to the stage's settings.`
+  );
+}

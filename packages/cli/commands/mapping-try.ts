@@ -1,0 +1,73 @@
+import type { Command } from "commander";
+import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
+import { isWebhookKind, type WebhookKind, webhookKinds } from "../../../domain/event/events.ts";
+import { addOfflineCommand } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+import { addStageFlags, type StageFlags } from "../core/stage-settings.ts";
+import type { Terminal } from "../core/terminal.ts";
+import { readSampleFile } from "../mapping/files.ts";
+import { trialLine, trialText } from "../mapping/report.ts";
+import { parseHeaders, parseSample, type Sample } from "../mapping/sample.ts";
+import { readStageMapping } from "../mapping/stage-mapping.ts";
+import { tryMapping } from "../mapping/trial.ts";
+
+type Flags = StageFlags & { readonly kind?: string; readonly header: readonly string[] };
+
+/** What API Gateway takes, and more than Lambda does. */
+const maxBytes = 10 * 1024 * 1024;
+
+export function addMappingTry(group: Command): void {
+  const command = addOfflineCommand<Flags>(
+    group,
+    {
+      name: "try <file>",
+      summary:
+        "What a webhook maps to, or why not. The file holds its body, or, named .http, headers, an empty line and the body.",
+      examples: [
+        "npx income-events mapping try webhook.json --kind accounts",
+        "npx income-events mapping try webhook.http --stage prod    a file with headers, by the settings of a stage",
+        "pbpaste | npx income-events mapping try - --header 'ce-type: linked'    from the standard input",
+      ],
+    },
+    tryFile,
+  ).option("--kind <kind>", `one of ${webhookKinds.join(", ")}; without it all are tried`);
+  addStageFlags(command, "the stage whose settings are taken", "dev").option(
+    "--header <line>",
+    'a header of the webhook as "name: value"; once for each',
+    collect,
+    [],
+  );
+}
+
+function collect(line: string, before: readonly string[]): readonly string[] {
+  return [...before, line];
+}
+
+async function tryFile(terminal: Terminal, flags: Flags, file = ""): Promise<void> {
+  const chosen = parseKind(flags.kind);
+  const mapping = readStageMapping(flags.stage, flags.settings);
+  const sample = await readSample(terminal, file, flags.header);
+  const trials = (chosen === undefined ? webhookKinds : [chosen]).map((kind) =>
+    tryMapping(kind, mapping[kind], sample, jmespathSearch),
+  );
+  const mapped = trials.filter((trial) => trial.mapped);
+  const detailed = chosen === undefined ? mapped : trials;
+  const brief = trials.filter((trial) => !detailed.includes(trial));
+  terminal.result({ trials }, [...detailed.map(trialText), ...brief.map(trialLine)].join("\n\n"));
+  if (mapped.length > 0) return;
+  throw new CommandError("failed", chosen === undefined ? "No kind maps it." : `${chosen} does not map it.`);
+}
+
+async function readSample(terminal: Terminal, file: string, lines: readonly string[]): Promise<Sample> {
+  const read =
+    file === "-"
+      ? parseSample("the standard input", Buffer.from(await terminal.readInput(maxBytes)))
+      : readSampleFile(file);
+  return { ...read, headers: { ...read.headers, ...parseHeaders(lines, "--header") } };
+}
+
+/** @throws CommandError naming the kinds */
+export function parseKind(name: string | undefined): WebhookKind | undefined {
+  if (name === undefined || isWebhookKind(name)) return name;
+  throw new CommandError("usage", `--kind ${name} is none; write one of ${webhookKinds.join(", ")}.`);
+}

@@ -1,0 +1,44 @@
+import type { Command } from "commander";
+import { invokeFunction } from "../../../adapters/aws/function-invoker.ts";
+import { parseReconcileOutcome } from "../../../domain/reconcile/reconcile-outcome.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+
+export function addReconcileNow(group: Command): void {
+  addCommand(
+    group,
+    {
+      name: "now",
+      summary:
+        "Compares the provider's list of users with the table now, to its end. What is missing or contradicts is asked for. A run that is interrupted goes on with the schedule.",
+      examples: ["npx income-events reconcile now", "npx income-events reconcile now --json    for programs"],
+    },
+    reconcileNow,
+  );
+}
+
+export async function reconcileNow({ deployment, clients, terminal }: Operation): Promise<void> {
+  const { stage } = deployment;
+  const name = deployment.output("ReconcileFunctionName");
+  for (;;) {
+    const result = parseReconcileOutcome(await invokeFunction(clients.lambda, name, { now: true }));
+    switch (result.outcome) {
+      case "done":
+        return terminal.result(
+          { stage, ...result },
+          `Compared ${result.listed} users of the provider with the table; missing or in conflict: ${result.drift}.`,
+        );
+      case "goes on":
+        terminal.progress(`Compared ${result.listed} users so far.`);
+        break;
+      case "paused":
+        throw new CommandError(
+          "failed",
+          `The run is paused: ${result.reason}. The schedule goes on with it.`,
+        );
+      case "overtaken":
+      case "not due":
+        throw new CommandError("failed", "Another run is under way: this one was left to it.");
+    }
+  }
+}

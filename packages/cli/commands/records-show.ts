@@ -1,0 +1,73 @@
+import type { Command } from "commander";
+import { documentReader } from "../../../adapters/dynamodb/documents.ts";
+import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
+import type { Subject } from "../../../domain/event/subjects.ts";
+import { audited } from "../core/audited.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+import { choiceFlag } from "../core/flags.ts";
+import { lookupPorts } from "../events/event-lookup.ts";
+import { loadData, loadRecord, type RecordPorts } from "../records/record-lookup.ts";
+import { recordData, recordText } from "../records/record-view.ts";
+
+type Flags = { readonly data?: string; readonly reveal?: boolean };
+
+const subjectKinds: readonly Subject["kind"][] = ["user", "account", "company-account"];
+
+export function addRecordsShow(group: Command): void {
+  addCommand<Flags>(
+    group,
+    {
+      name: "show <kind> <id>",
+      summary:
+        "Shows what is known of a user, an account or a company-account: its state, its accounts, its documents, and the data itself, masked.",
+      examples: [
+        "npx income-events records show user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
+        "npx income-events records show account 9c858901-8a57-4791-81fe-4c455b099bc9 --data income    masked: names and types, no values",
+        "npx income-events records show account 9c858901-8a57-4791-81fe-4c455b099bc9 --data income --reveal --json",
+      ],
+    },
+    showRecord,
+  )
+    .option("--data <endpoint>", "show the data of this endpoint too, masked unless --reveal is given")
+    .option(
+      "--reveal",
+      "show the data as the provider gave it, with personal data; of all endpoints unless --data names one",
+    );
+}
+
+export async function showRecord(
+  operation: Operation,
+  { data: endpoint, reveal = false }: Flags,
+  ...[kind, id]: readonly string[]
+): Promise<void> {
+  const { deployment, clients, terminal } = operation;
+  const subject = parseSubject(kind, id);
+  const { dynamodb, s3 } = clients;
+  const table = deployment.output("TableName");
+  const ports: RecordPorts = {
+    ...lookupPorts(dynamodb, table),
+    readDocuments: documentReader(dynamodb, table),
+    overflow: overflowBucket(deployment.output("OverflowBucketName"), s3),
+  };
+  const record = await loadRecord(subject, ports);
+  const isDataWanted = reveal || endpoint !== undefined;
+  const load = () => loadData(record, endpoint, reveal, ports);
+  const act = { act: "reveal", target: `data of ${subject.kind}`, subject } as const;
+  const data = reveal
+    ? await audited(operation, act, load, ({ length }) => length)
+    : isDataWanted
+      ? await load()
+      : [];
+  terminal.result(
+    { stage: deployment.stage, ...recordData(record), ...(isDataWanted && { data }) },
+    recordText(record, data),
+  );
+}
+
+function parseSubject(kind: string | undefined, id = ""): Subject {
+  const known = choiceFlag("<kind>", kind, subjectKinds);
+  if (known === undefined || id === "")
+    throw new CommandError("usage", "<id> is empty: say whose record to show.");
+  return { kind: known, id };
+}

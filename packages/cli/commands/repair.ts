@@ -1,0 +1,86 @@
+import type { Command } from "commander";
+import { changeRelay, type RelayRecords, relayInvoker } from "../../../adapters/aws/relay-invoker.ts";
+import { tableSize } from "../../../adapters/dynamodb/table-size.ts";
+import { failedBatches } from "../../../adapters/streams/failed-batches.ts";
+import { storedChanges } from "../../../adapters/streams/stored-changes.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+
+import { milestones } from "../core/milestones.ts";
+import { agreeOnScan, scanProgress } from "../core/scan-consent.ts";
+import { checkKnown } from "../records/check-known.ts";
+import { recordsIn } from "../records/known-records.ts";
+import { type Repaired, repair } from "../recovery/repair.ts";
+import { repairFailures } from "../recovery/repair-failures.ts";
+import { repairReport } from "../recovery/repair-report.ts";
+import { type RepairScope, repairScope, type ScopeFlags } from "../recovery/repair-scope.ts";
+
+type Flags = ScopeFlags & { readonly dryRun?: boolean };
+
+export function addRepair(program: Command): void {
+  addCommand<Flags>(
+    program,
+    {
+      name: "repair",
+      summary:
+        "Derives what follows from stored events again: states, fetches, messages. For what the relay gave up on, or an outage of it beyond the stream's 24 hours.",
+      asks: true,
+      examples: [
+        "npx income-events repair --failures    what the relay gave up on, then removes it",
+        "npx income-events repair --since 2026-03-01T06:00:00Z --until 2026-03-03    an outage; reads the whole table",
+        "npx income-events repair --user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
+        "npx income-events repair --all --dry-run",
+      ],
+    },
+    run,
+  )
+    .option("--failures", "the changes in the failures bucket, each whole as the stream handed it over")
+    .option(
+      "--since <time>",
+      "from the table, what came since: a date, a date-time, or how long ago (90m, 24h, 7d)",
+    )
+    .option("--until <time>", "from the table, what came before")
+    .option("--user <id>", "from the table, all of a user and of its accounts")
+    .option("--account <id>", "from the table, all of an account")
+    .option("--company-account <id>", "from the table, all of a company account")
+    .option("--all", "from the table, everything")
+    .option("--dry-run", "only count");
+}
+
+async function run(operation: Operation, flags: Flags): Promise<void> {
+  const scope = repairScope(flags, new Date());
+  const { deployment, clients, terminal } = operation;
+  const { dryRun = false } = flags;
+  if (scope?.subject !== undefined) await checkKnown(scope.subject, operation);
+  const nothing: RelayRecords = async () => [];
+  const relay = dryRun ? nothing : relayInvoker(clients.lambda, deployment.output("RelayFunctionName"));
+  const failures = flags.failures === true ? await repairBucket(operation, relay, dryRun) : undefined;
+  const table = scope && (await repairTable(operation, relay, scope));
+  const report = repairReport({ failures, table }, dryRun);
+  terminal.result({ stage: deployment.stage, dryRun, ...report.data }, report.text);
+  if (report.isComplete) return;
+  throw new CommandError("failed", "Not all could be repaired: see above. Fix why, then run it again.");
+}
+
+function repairBucket({ deployment, clients, terminal }: Operation, relay: RelayRecords, dryRun: boolean) {
+  const batches = failedBatches(clients.s3, deployment.output("FailuresBucketName"));
+  const onBatch = milestones(100, (count) => terminal.progress(`${count} batches are done.`));
+  return repairFailures(batches, relay, dryRun, onBatch);
+}
+
+async function repairTable(
+  { deployment, clients: { dynamodb }, terminal }: Operation,
+  relay: RelayRecords,
+  { subject, period }: RepairScope,
+): Promise<Repaired> {
+  const table = deployment.output("TableName");
+  const stored = storedChanges(dynamodb, table);
+  let onPage: (examined: number, found: number) => void = () => undefined;
+  if (subject === undefined) {
+    const size = await tableSize(dynamodb, table);
+    await agreeOnScan(size, terminal);
+    onPage = scanProgress(size, terminal);
+  }
+  const pages = subject === undefined ? stored.all() : stored.of(subject);
+  return repair({ pages, records: recordsIn(dynamodb, table), relay: changeRelay(relay), onPage }, period);
+}

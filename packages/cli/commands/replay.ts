@@ -1,0 +1,203 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Command } from "commander";
+import { type ReplayCheckpoint, replayRuns } from "../../../adapters/dynamodb/replay-runs.ts";
+import { tableSize } from "../../../adapters/dynamodb/table-size.ts";
+import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
+import { storedChanges } from "../../../adapters/streams/stored-changes.ts";
+import { messageSource } from "../../../domain/message/message-types.ts";
+import type { ReplayRun } from "../../../domain/recovery/replay-run.ts";
+import { audited } from "../core/audited.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+import { milestones } from "../core/milestones.ts";
+import { pace } from "../core/pace.ts";
+import { agreeOnScan, scanProgress } from "../core/scan-consent.ts";
+import { checkKnown } from "../records/check-known.ts";
+import { recordsIn } from "../records/known-records.ts";
+import { type Replayed, replay } from "../recovery/replay.ts";
+import { type Deliver, replayDelivery } from "../recovery/replay-delivery.ts";
+import { planReplay, type ReplayFlags, resumeReplay } from "../recovery/replay-plan.ts";
+import { replayReport } from "../recovery/replay-report.ts";
+import { subscriberQueues } from "../status/work-queues.ts";
+
+type Flags = ReplayFlags & { readonly resume?: string; readonly dryRun?: boolean };
+
+export function addReplay(program: Command): void {
+  addCommand<Flags>(
+    program,
+    {
+      name: "replay",
+      summary:
+        "Sends messages to subscribers again, from what is stored: events, and what the data is. With the same ids, and the replay's own.",
+      asks: true,
+      examples: [
+        "npx income-events replay --subscriber everything --since 7d --dry-run    only count",
+        "npx income-events replay --subscriber everything    all there is, for a subscriber that was added today",
+        "npx income-events replay --subscriber everything --user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed --type data.updated",
+        "npx income-events replay --all-subscribers --type account.* --since 2026-03-01 --rate 10",
+        "npx income-events replay --resume 2026-03-01t120000-a1b2c3    goes on with one that was interrupted",
+      ],
+    },
+    runReplay,
+  )
+    .option("--subscriber <name>", "one subscriber gets it")
+    .option("--all-subscribers", "all of them get it")
+    .option("--user <id>", "what is about a user, and about its accounts")
+    .option("--account <id>", "what is about an account")
+    .option("--company-account <id>", "what is about a company account")
+    .option("--type <type>", "messages of a type, or of all types that begin so: account.*")
+    .option("--since <time>", "what came since: a date, a date-time, or how long ago (90m, 24h, 7d)")
+    .option("--until <time>", "what came before; unless given, before now")
+    .option("--all-types", "also what a subscriber's own filter leaves out")
+    .option("--rate <count>", "so many messages in a second; 50 unless given")
+    .option("--resume <replay>", "go on with a replay that was interrupted, by its id, for seven days")
+    .option("--dry-run", "only count");
+}
+
+/** Who began a replay follows it, and can pause it: it then goes on as one that was interrupted. */
+export type ReplayControl = {
+  readonly isPaused: () => boolean;
+  readonly onSent: (messages: number) => void;
+};
+
+class ReplayPaused extends Error {
+  readonly run: ReplayRun;
+
+  constructor(run: ReplayRun) {
+    super(`the replay ${run.id} is paused`);
+    this.run = run;
+  }
+}
+
+export function runReplay(operation: Operation, flags: Flags): Promise<void> {
+  return runControlledReplay(operation, flags, { isPaused: () => false, onSent: () => undefined });
+}
+
+export async function runControlledReplay(
+  operation: Operation,
+  flags: Flags,
+  control: ReplayControl,
+): Promise<void> {
+  const { deployment, clients, terminal } = operation;
+  const { dryRun = false } = flags;
+  const replays = replayRuns(clients.dynamodb, deployment.output("TableName"), () => new Date());
+  const planned = await begin(operation, flags, replays);
+  const onPage = await consent(operation, planned, dryRun);
+  if (dryRun) return report(operation, await send(operation, planned, undefined, onPage), dryRun);
+  const { id } = planned;
+  const checkpoint = replays(id);
+  // Before anything is sent: from here on it can be gone on with, and an earlier process of it ends.
+  const started = await checkpoint.save(planned);
+  if (started === undefined)
+    throw new CommandError("failed", `Another process goes on with the replay ${id}.`);
+  terminal.progress(`This is the replay ${id}. If it is interrupted, go on with: replay --resume ${id}`);
+  const replayed = await audited(
+    operation,
+    { act: "replay", target: started.subscribers.join(", "), subject: started.subject },
+    () => send(operation, started, pausable(checkpoint, control), onPage).catch(pausedRun),
+    ({ run: { counts } }) => counts.messages,
+  );
+  if ("isPaused" in replayed) return reportPause(operation, replayed.run);
+  await checkpoint.remove();
+  report(operation, replayed, dryRun);
+}
+
+/** What was sent is noted before a pause: nothing of it is sent again. */
+function pausable(checkpoint: ReplayCheckpoint, { isPaused, onSent }: ReplayControl): ReplayCheckpoint {
+  return {
+    ...checkpoint,
+    save: async (run) => {
+      const saved = await checkpoint.save(run);
+      onSent(run.counts.messages);
+      if (saved !== undefined && isPaused()) throw new ReplayPaused(saved);
+      return saved;
+    },
+  };
+}
+
+function pausedRun(error: unknown): Replayed & { readonly isPaused: true } {
+  if (error instanceof ReplayPaused) return { run: error.run, unreadable: [], isPaused: true };
+  throw error;
+}
+
+function reportPause({ deployment: { stage }, terminal }: Operation, { id, counts }: ReplayRun): void {
+  const data = { stage, paused: true, replayId: id, messages: counts.messages, sent: counts.sent };
+  terminal.result(data, `Paused after ${counts.messages} messages. Go on with: replay --resume ${id}`);
+}
+
+async function begin(
+  operation: Operation,
+  flags: Flags,
+  replays: (id: string) => ReplayCheckpoint,
+): Promise<ReplayRun> {
+  const { deployment } = operation;
+  const { resume } = flags;
+  const subscribers = subscriberQueues(deployment);
+  if (resume === undefined) {
+    const planned = planReplay(flags, subscribers, new Date());
+    if (planned.subject !== undefined) await checkKnown(planned.subject, operation);
+    return planned;
+  }
+  const known = await replays(resume).load();
+  if (known !== undefined)
+    return resumeReplay(
+      known,
+      flags,
+      subscribers.map(({ name }) => name),
+    );
+  throw new CommandError(
+    "usage",
+    `There is no interrupted replay ${resume}: it is done, or older than a week.`,
+  );
+}
+
+/** Says what a scan costs, and asks where all subscribers get it. @returns what is reported of each page */
+async function consent(
+  { deployment, clients, terminal }: Operation,
+  { subject, subscribers }: ReplayRun,
+  dryRun: boolean,
+): Promise<(examined: number, messages: number) => void> {
+  if (subscribers.length > 1 && !dryRun) {
+    await terminal.confirm(
+      `${subscribers.length} subscribers of the stage ${deployment.stage} get messages again: ${subscribers.join(", ")}. Add --dry-run to count them first.`,
+    );
+  }
+  if (subject !== undefined) return () => undefined;
+  const size = await tableSize(clients.dynamodb, deployment.output("TableName"));
+  await agreeOnScan(size, terminal);
+  return scanProgress(size, terminal);
+}
+
+/** @param checkpoint undefined where nothing is to be sent */
+function send(
+  { deployment, clients, terminal }: Operation,
+  start: ReplayRun,
+  checkpoint: ReplayCheckpoint | undefined,
+  onPage: (examined: number, messages: number) => void,
+): Promise<Replayed> {
+  const { stage } = deployment;
+  const table = deployment.output("TableName");
+  const wait = (milliseconds: number) => sleep(milliseconds);
+  const none: Deliver = async () => undefined;
+  const onStep = milestones(500, (count) => terminal.progress(`Sent ${count} messages.`));
+  const deliver = replayDelivery(sqsSender(clients.sqs), pace(start.rate, Date.now, wait), wait);
+  const subscribers = subscriberQueues(deployment).filter(({ name }) => start.subscribers.includes(name));
+  return replay(start, subscribers, {
+    stored: storedChanges(clients.dynamodb, table),
+    records: recordsIn(clients.dynamodb, table),
+    deliver: checkpoint === undefined ? none : deliver,
+    save: async (step) => {
+      if (checkpoint === undefined) return step;
+      onStep(step.counts.messages);
+      return checkpoint.save(step);
+    },
+    origin: { source: messageSource(stage), documentsUrl: deployment.output("DocumentsUrl") },
+    onPage,
+  });
+}
+
+function report({ deployment: { stage }, terminal }: Operation, replayed: Replayed, dryRun: boolean): void {
+  const { data, text, problem } = replayReport(replayed, dryRun);
+  terminal.result({ stage, dryRun, ...data }, text);
+  if (problem !== undefined) throw new CommandError("failed", problem);
+}

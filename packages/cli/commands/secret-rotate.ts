@@ -1,0 +1,121 @@
+import type { Command } from "commander";
+import { webhookSecretStore } from "../../../adapters/secrets/webhook-secret.ts";
+import { fieldsOf, numberOf, parseJson } from "../../../domain/core/parse.ts";
+import { audited } from "../core/audited.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+import type { Terminal } from "../core/terminal.ts";
+import { registerWebhooks } from "../provider/registration.ts";
+import { type RotationPorts, revokeSecret, rotateSecret, rotateSigning } from "../provider/rotation.ts";
+
+type Flags = { readonly revokeNow?: boolean; readonly signing?: boolean };
+
+/** Over any key that signs: what is longer is another file. */
+const maxKeyBytes = 4_096;
+
+export function addSecretRotate(group: Command): void {
+  addCommand<Flags>(
+    group,
+    {
+      name: "rotate",
+      summary:
+        "Gives the webhooks a new secret. The old one stays accepted while the provider may try deliveries again.",
+      asks: true,
+      examples: [
+        "npx income-events secret rotate",
+        "npx income-events secret rotate --revoke-now    the old one has leaked: refuse it at once",
+        "npx income-events secret rotate --signing < key.txt    the provider signs with another key from now on",
+      ],
+    },
+    rotate,
+  )
+    .option("--revoke-now", "accept the old secret no longer; deliveries that carry it are refused")
+    .option(
+      "--signing",
+      "set what the provider signs bodies with, from the standard input, in place of the secret",
+    );
+}
+
+async function rotate(operation: Operation, { revokeNow = false, signing = false }: Flags): Promise<void> {
+  const { deployment, clients, terminal } = operation;
+  const { stage } = deployment;
+  const ports: RotationPorts = {
+    store: webhookSecretStore(clients.secretsManager, deployment.output("WebhookSecretArn")),
+    register: () => registerWebhooks(clients.lambda, deployment),
+    times: parseTimes(deployment.output("WebhookSecretRotation")),
+    now: () => new Date(),
+    terminal,
+  };
+  if (signing) {
+    if (revokeNow)
+      throw new CommandError("usage", "--signing and --revoke-now exclude each other: give one.");
+    await audited(
+      operation,
+      { act: "secret", target: "signing" },
+      () => setSigning(ports, stage, terminal),
+      () => 1,
+    );
+    return;
+  }
+  if (revokeNow) {
+    await terminal.confirm(consequences(stage));
+    await audited(
+      operation,
+      { act: "secret", target: "revoke" },
+      () => revokeSecret(ports),
+      () => 1,
+    );
+    terminal.result(
+      { stage, done: "revoked" },
+      `The stage ${stage} has a new secret. The old one is revoked.`,
+    );
+    return;
+  }
+  const { done, previousUntil } = await audited(
+    operation,
+    { act: "secret", target: "rotate" },
+    () => rotateSecret(ports),
+    () => 1,
+  );
+  const subject = done === "rotated" ? "has a new secret" : "has the secret of the rotation before";
+  terminal.result(
+    { stage, done, ...(previousUntil && { previousUntil }) },
+    `The stage ${stage} ${subject}, and the webhooks are registered with it.` +
+      (previousUntil === undefined ? "" : ` The old one is accepted until ${previousUntil}.`) +
+      (done === "rotated" ? "" : " To replace the secret before that, add --revoke-now."),
+  );
+}
+
+async function setSigning(ports: RotationPorts, stage: string, terminal: Terminal): Promise<void> {
+  const key = (await terminal.readInput(maxKeyBytes)).trim();
+  if (key === "" || /\s/.test(key)) {
+    throw new CommandError(
+      "usage",
+      "Give the signing key alone, on one line: secret rotate --signing < key.txt",
+    );
+  }
+  const previousUntil = await rotateSigning(key, ports);
+  terminal.result(
+    { stage, done: "signing", ...(previousUntil && { previousUntil }) },
+    `The stage ${stage} takes bodies that are signed with this key.` +
+      (previousUntil === undefined
+        ? ""
+        : ` Those signed with the one before are taken until ${previousUntil}.`),
+  );
+}
+
+function parseTimes(output: string): RotationPorts["times"] {
+  const fields = fieldsOf(parseJson(output, "WebhookSecretRotation"), "WebhookSecretRotation");
+  return {
+    propagationSeconds: numberOf(fields, "propagationSeconds"),
+    overlapSeconds: numberOf(fields, "overlapSeconds"),
+  };
+}
+
+function consequences(stage: string): string {
+  return (
+    `This revokes the webhook secret of the stage ${stage}. Deliveries that carry it are refused as soon as the\n` +
+    "receivers read the secret again, and so are the provider's retries of them: the reconciliation finds what was\n" +
+    "missed. For the same short while some receivers refuse the new value; the provider tries those again."
+  );
+}

@@ -1,0 +1,107 @@
+import type { Command } from "commander";
+import { invokeFunction } from "../../../adapters/aws/function-invoker.ts";
+import { isJwt, readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
+import { proposeByHand, setToken, tokenSecret } from "../../../adapters/secrets/token-secret.ts";
+import { FailureError } from "../../../domain/core/failures.ts";
+import { parseRefreshOutcome, type RefreshOutcome } from "../../../domain/fetch/refresh-outcomes.ts";
+import { hasTokenForm, maxTokenBytes } from "../../../domain/fetch/token-form.ts";
+import { audited } from "../core/audited.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+
+type Flags = { readonly any?: boolean; readonly force?: boolean };
+
+export function addTokenSet(group: Command): void {
+  addCommand<Flags>(
+    group,
+    {
+      name: "set",
+      summary:
+        "Sets the provider's token, from the standard input: arguments can be read by others. One call tries it first; where the provider refuses it, the present one stays.",
+      examples: [
+        "npx income-events token set < token.txt",
+        "pass show provider/token | npx income-events token set --stage prod --outputs outputs.json",
+        "npx income-events token set --force < token.txt    untried, where the provider is down",
+      ],
+    },
+    setGivenToken,
+  )
+    .option("--any", "also what is no JWT, or a JWT whose time is over")
+    .option("--force", "without trying it: the provider is down, or its answer is known");
+}
+
+export async function setGivenToken(
+  operation: Operation,
+  { any = false, force = false }: Flags,
+): Promise<void> {
+  const { deployment, clients, terminal } = operation;
+  const token = (await terminal.readInput(maxTokenBytes)).trim();
+  const expiresAt = check(token, any, new Date());
+  const secret = deployment.output("TokenSecretArn");
+  const apply = () =>
+    force ? setToken(clients.secretsManager, secret, token) : setProven(token, deployment, clients);
+  await audited(operation, { act: "token", target: force ? "set untried" : "set" }, apply, () => 1);
+  const { stage } = deployment;
+  terminal.result(
+    { stage, tried: !force, ...(expiresAt && { expiresAt }) },
+    `${force ? "" : "The provider takes this token. "}The token of the stage ${stage} is set. ` +
+      (expiresAt === undefined ? "It has no end." : `It ends at ${expiresAt} unless it is refreshed.`),
+  );
+}
+
+/**
+ * Lets the refresher try the token with one call, which only it may make, and make it current where it is taken.
+ * @throws CommandError with what the provider answered; the present token stays
+ */
+async function setProven(
+  token: string,
+  { output }: Pick<Operation["deployment"], "output">,
+  { lambda, secretsManager }: Pick<Operation["clients"], "lambda" | "secretsManager">,
+): Promise<void> {
+  const secret = output("TokenSecretArn");
+  const versionId = await proposeByHand(secretsManager, secret, token);
+  let outcome: RefreshOutcome;
+  try {
+    const name = output("RefreshFunctionName");
+    outcome = parseRefreshOutcome(await invokeFunction(lambda, name, { prove: versionId }));
+  } catch (error) {
+    await tokenSecret(secretsManager, secret).discard(versionId);
+    if (!(error instanceof FailureError)) throw error;
+    throw new CommandError(
+      "failed",
+      `The token could not be tried: ${error.message}. The present one stays; --force sets this one untried.`,
+    );
+  }
+  if (outcome === "refreshed") return;
+  throw new CommandError(
+    "failed",
+    outcome === "discarded"
+      ? "The provider refuses this token: it answered 401. The present one stays."
+      : "Another run changed the token meanwhile. Look at it (token show), then run the command again.",
+  );
+}
+
+/** @returns when the token ends, if it reports. @throws CommandError, which never quotes the token */
+function check(token: string, any: boolean, now: Date): string | undefined {
+  if (token === "") {
+    throw new CommandError("usage", "The standard input is empty. Give it the token: token set < token.txt");
+  }
+  if (!hasTokenForm(token)) {
+    throw new CommandError(
+      "usage",
+      'The standard input holds more than one word. Give the token alone, without "Bearer" and on one line.',
+    );
+  }
+  if (!any && !isJwt(token)) {
+    throw new CommandError("usage", "This is no JWT. Where the provider's tokens are none, add --any.");
+  }
+  const { expiresAt = Number.NaN } = readTokenLifetime(token);
+  const end = new Date(expiresAt * 1000);
+  // Also where it says a time that no calendar has.
+  if (Number.isNaN(end.getTime())) return undefined;
+  if (!any && end <= now) {
+    const ended = `This token ended at ${end.toISOString()}.`;
+    throw new CommandError("usage", `${ended} Get a new one from the provider, or add --any.`);
+  }
+  return end.toISOString();
+}

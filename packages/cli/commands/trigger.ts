@@ -1,0 +1,111 @@
+import type { Command } from "commander";
+import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
+import { storedEvents } from "../../../adapters/dynamodb/stored-events.ts";
+import { webhookSecretStore } from "../../../adapters/secrets/webhook-secret.ts";
+import { type EventType, eventTypes } from "../../../domain/event/events.ts";
+import { identify } from "../../../domain/event/identify.ts";
+import { mapPayload } from "../../../domain/event/mapping.ts";
+import { subjectOf } from "../../../domain/event/subjects.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+import { choiceFlag } from "../core/flags.ts";
+import { checkMapping } from "../mapping/stage-mapping.ts";
+import { type SampleSubject, sampleWebhook } from "../provider/sample-webhooks.ts";
+import { knownRecords, recordsIn } from "../records/known-records.ts";
+import { webhookSender } from "../smoke/webhook-sender.ts";
+import { webhooksAddress } from "../smoke/webhooks-address.ts";
+
+type Flags = { readonly user?: string; readonly account?: string; readonly companyAccount?: string };
+
+export function addTrigger(program: Command): void {
+  addCommand<Flags>(
+    program,
+    {
+      name: "trigger <type> [endpoint]",
+      summary:
+        "Sends a webhook as the provider would, in the form of the default mapping. Of a stage in AWS it asks first, and wants to be told whose it is.",
+      asks: true,
+      examples: [
+        "npx income-events trigger user.created --user 6f1c2b9e-5a0d-4c3e-8f7a-1b2c3d4e5f60 --outputs outputs.json",
+        "npx income-events trigger account.connected    of an account that is known here",
+        "npx income-events trigger endpoint.updated income",
+      ],
+    },
+    triggerEvent,
+  )
+    .option("--user <id>", "of this user; else of a known one, or of one that is made up")
+    .option("--account <id>", "of this account")
+    .option("--company-account <id>", "of this company account");
+}
+
+export async function triggerEvent(
+  operation: Operation,
+  flags: Flags,
+  ...[name, given]: readonly string[]
+): Promise<void> {
+  const { deployment, clients, terminal } = operation;
+  const { stage, local, output } = deployment;
+  const type = choiceFlag("<type>", name, eventTypes);
+  if (type === undefined) throw new CommandError("usage", "<type> is missing.");
+  const endpoint = given ?? "income";
+  const isNamed =
+    flags.user !== undefined || flags.account !== undefined || flags.companyAccount !== undefined;
+  if (local === undefined) {
+    if (!isNamed)
+      throw new CommandError(
+        "usage",
+        "Of a stage in AWS say whose event it is: --user, --account or --company-account.",
+      );
+    await terminal.confirm(
+      `This sends ${type} to the stage ${stage}: its subscribers get an event that did not happen.`,
+    );
+  }
+  const subject = isNamed ? { ...flags, endpoint } : await knownSubject(operation, type, endpoint);
+  const { kind, body } = sampleWebhook(type, subject, new Date());
+  // Ids that are none are refused here, and not by a dead letter.
+  mapPayload(checkMapping({}, "the default mapping")[kind], body, jmespathSearch);
+  const { secret } = await webhookSecretStore(clients.secretsManager, output("WebhookSecretArn")).read();
+  if (secret === undefined)
+    throw new CommandError(
+      "failed",
+      `The webhook secret of the stage ${stage} is empty: secret rotate sets one.`,
+    );
+  const target = {
+    webhooksUrl: webhooksAddress(deployment),
+    secretHeader: output("WebhookSecretHeader"),
+    secret,
+  };
+  const text = JSON.stringify(body);
+  const answer = await webhookSender(target, 1).send(kind, "POST", "right", text);
+  if (answer !== 202) throw new CommandError("failed", `The stage did not take the webhook: ${answer}.`);
+  const id = identify(kind, Buffer.from(text));
+  terminal.result(
+    { stage, type, kind, id, body },
+    `Sent ${type} to ${kind}: ${text}\nFollow it: npx income-events events show ${id}`,
+  );
+}
+
+/** Somebody whom the local system knows and who is not deleted: what follows from an event is seen with real data. */
+async function knownSubject(
+  { deployment, clients }: Operation,
+  type: EventType,
+  endpoint: string,
+): Promise<SampleSubject> {
+  if (type.endsWith(".created")) return { endpoint };
+  const table = deployment.output("TableName");
+  const { loadState } = knownRecords(recordsIn(clients.dynamodb, table));
+  for await (const { events } of storedEvents(clients.dynamodb, table).scan()) {
+    for (const { event } of events) {
+      const { userId: user, accountId: account, companyAccountId: companyAccount } = event;
+      const id = type.startsWith("user.") ? user : type.startsWith("company-") ? companyAccount : account;
+      if (id === undefined || (await loadState(subjectOf({ ...event, type })))?.deleted === true) continue;
+      return {
+        endpoint,
+        ...(user !== undefined && { user }),
+        ...(account !== undefined && { account }),
+        ...(companyAccount !== undefined && { companyAccount }),
+      };
+    }
+  }
+  return { endpoint };
+}

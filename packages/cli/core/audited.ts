@@ -1,0 +1,62 @@
+import { randomUUID } from "node:crypto";
+import { GetCallerIdentityCommand } from "@aws-sdk/client-sts";
+import { type AuditTrail, auditTrail } from "../../../adapters/dynamodb/audit-trail.ts";
+import { subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
+import { present } from "../../../domain/core/parse.ts";
+import { canonicalId } from "../../../domain/event/canonical-id.ts";
+import type { Subject } from "../../../domain/event/subjects.ts";
+import type { OperatorAct } from "../../../domain/recovery/operator-act.ts";
+import type { Operation } from "./command.ts";
+
+/** What an operator is about to do; the trail holds a digest in the place of its subject. */
+export type Act = Pick<OperatorAct, "act" | "target" | "reason"> & { readonly subject?: Subject | undefined };
+
+type Place = Pick<Operation, "deployment" | "clients">;
+
+/**
+ * Does what an operator asked for, recorded before it begins and once it has ended: what can't be recorded is not done.
+ * @param countOf how many it was
+ */
+export async function audited<T>(
+  operation: Operation,
+  { act, target, reason, subject }: Act,
+  work: () => Promise<T>,
+  countOf: (result: T) => number | undefined,
+): Promise<T> {
+  const { Arn: who = "" } = await operation.clients.sts.send(new GetCallerIdentityCommand({}));
+  const at = new Date().toISOString();
+  const digest = subject && (await digestFor(operation, subject));
+  const begun: OperatorAct = {
+    ...{ id: randomUUID(), at, who, act, target, outcome: "begun" },
+    ...present({ subject: digest, reason }),
+  };
+  const trail = auditTrailOf(operation);
+  await trail.begin(begun);
+  let result: T;
+  try {
+    result = await work();
+  } catch (error) {
+    // Why it failed is reported; that its end is not recorded shows in the trail.
+    await trail.end(begun, "failed", undefined).catch(() => undefined);
+    throw error;
+  }
+  await trail.end(begun, "done", countOf(result)).catch((error: unknown) => {
+    operation.terminal.progress(`It is done; the audit trail has no entry of it: ${String(error)}`);
+  });
+  return result;
+}
+
+export function auditTrailOf({ deployment, clients }: Place): AuditTrail {
+  const days = deployment.optionalOutput("AuditDays");
+  return auditTrail(
+    clients.dynamodb,
+    deployment.output("TableName"),
+    days === undefined ? undefined : Number(days),
+  );
+}
+
+/** In the place of whom an act was about. */
+export function digestFor({ deployment, clients }: Place, { kind, id }: Subject): Promise<string> {
+  const digestOf = subjectDigest(clients.secretsManager, deployment.output("ErasureKeyArn"));
+  return digestOf({ kind, id: canonicalId(id) });
+}

@@ -1,0 +1,203 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { fieldsOf, parseJson } from "../../../domain/core/parse.ts";
+import { CommandError } from "./command-error.ts";
+import { type AwsPlace, checkAddresses, hasOwnEndpoint, placeOfArn } from "./own-addresses.ts";
+import { type DeployedPipeline, isMeant, nameOf, pipelinesIn, resourcesOf } from "./pipelines.ts";
+import { findRunningSystems, type LocalPlace, parseOutputs, type RunningSystem } from "./running-systems.ts";
+
+/** A stage that commands work on, in an AWS account or on this machine. */
+export type Deployment = {
+  readonly stage: string;
+  readonly stack: string;
+  /** What the names of its resources begin with: the stack's, and the construct's in it. */
+  readonly resourcePrefix: string;
+  /** Selects the logical ids of its resources among those of its stack. */
+  readonly resources: RegExp;
+  /** For the clients of AWS; on this machine with endpoint and credentials, else these are AWS's own way. */
+  readonly client: { readonly region: string } & Partial<Pick<RunningSystem, "endpoint" | "credentials">>;
+  /** @throws CommandError where the stack has no such output */
+  readonly output: (name: string) => string;
+  /** Undefined where the stage's settings leave that part out. */
+  readonly optionalOutput: (name: string) => string | undefined;
+  /** Of a system on this machine; absent: it is in AWS. */
+  readonly local?: LocalPlace;
+};
+
+export type DeploymentOptions = {
+  readonly stage?: string;
+  readonly outputs?: string;
+  /** Which one, where a stage or a stack has several: the construct's id, or stack and id. */
+  readonly pipeline?: string;
+  /** A port of the system on this machine, or the folder that it was started in. */
+  readonly local?: string;
+};
+
+/**
+ * Finds the deployment: with `outputs` (a file of `cdk deploy --outputs-file`) in AWS, else the system that
+ * `npm start` keeps up on this machine. `stage` or `pipeline` is needed where there are several.
+ * @throws CommandError saying how to have one
+ */
+export function findDeployment(options: DeploymentOptions, runningDirectory: string): Deployment {
+  const { outputs, local: wanted } = options;
+  if (outputs !== undefined) {
+    if (wanted !== undefined)
+      throw new CommandError("usage", "--outputs and --local exclude each other: give one.");
+    const all = readOutputsFile(outputs);
+    const chosen = choose(all, options, `the file ${outputs}`);
+    const place = placeOf(chosen.outputs, outputs);
+    if (!hasOwnEndpoint(process.env)) checkAddresses(chosen.outputs, place, outputs);
+    return deploymentOf(chosen, all, { region: place.region });
+  }
+  const running = findRunningSystems(runningDirectory);
+  if (running.length === 0) {
+    throw new CommandError(
+      "noDeployment",
+      "No system runs on this machine, and no deployment is named. Start one with npm start, or name one in AWS:\n" +
+        "  npx cdk deploy -c stage=NAME --outputs-file outputs.json   (once), then add --outputs outputs.json",
+    );
+  }
+  const found = running.filter(
+    (system) => isMeant(system, options) && (wanted === undefined || isWanted(system.local, wanted)),
+  );
+  const [system, other] = found;
+  if (system === undefined) throw noSuchSystem(options, running);
+  if (other !== undefined) throw severalSystems(found);
+  const { region, endpoint, credentials, local } = system;
+  const beside = running.filter((each) => each.local.pid === local.pid);
+  return { ...deploymentOf(system, beside, { region, endpoint, credentials }), local };
+}
+
+function isWanted({ ports, directory }: LocalPlace, wanted: string): boolean {
+  return /^\d+$/.test(wanted) ? ports.includes(Number(wanted)) : directory === resolve(wanted);
+}
+
+function noSuchSystem(
+  { stage, pipeline, local }: DeploymentOptions,
+  running: readonly RunningSystem[],
+): CommandError {
+  const wanted = [
+    ...(stage === undefined ? [] : [`of the stage ${stage}`]),
+    ...(pipeline === undefined ? [] : [`with the pipeline ${pipeline}`]),
+    ...(local === undefined ? [] : [/^\d+$/.test(local) ? `at the port ${local}` : `of the folder ${local}`]),
+  ].join(" ");
+  return new CommandError(
+    "noDeployment",
+    `No system ${wanted} runs on this machine. There is:\n${systemLines(running)}`,
+  );
+}
+
+function severalSystems(running: readonly RunningSystem[]): CommandError {
+  const flags = running.every(({ endpoint }) => endpoint === running[0]?.endpoint)
+    ? "--pipeline and its name"
+    : "--local and its port";
+  return new CommandError(
+    "noDeployment",
+    `Several systems run on this machine. Choose one with ${flags}, as here:\n${systemLines(running)}`,
+  );
+}
+
+function systemLines(running: readonly RunningSystem[]): string {
+  return running
+    .map(({ stage, id, local: { pid, ports, directory } }) => {
+      const where = directory === undefined ? "" : `, started in ${directory}`;
+      const part = id === "" ? "" : ` --pipeline ${id}`;
+      return `  --local ${ports[0] ?? ""}${part}    stage ${stage}, process ${pid}${where}`;
+    })
+    .join("\n");
+}
+
+/** @param all those that may be in the same stack */
+function deploymentOf(
+  pipeline: DeployedPipeline,
+  all: readonly DeployedPipeline[],
+  client: Deployment["client"],
+): Deployment {
+  const { stage, stack, id, outputs } = pipeline;
+  return {
+    stage,
+    stack,
+    resourcePrefix: `${stack}-${id}`,
+    resources: resourcesOf(
+      pipeline,
+      all.filter((each) => each.stack === stack),
+    ),
+    client,
+    output: outputOf(pipeline),
+    optionalOutput: (name) => outputs[name],
+  };
+}
+
+function choose(
+  candidates: readonly DeployedPipeline[],
+  options: Pick<DeploymentOptions, "stage" | "pipeline">,
+  where: string,
+): DeployedPipeline {
+  const { stage, pipeline } = options;
+  const [only, other] = candidates.filter((one) => isMeant(one, options));
+  if (only !== undefined && other === undefined) return only;
+  const isByStage = new Set(candidates.map((one) => one.stage)).size === candidates.length;
+  const there = candidates.map(isByStage ? (one) => one.stage : nameOf).join(", ");
+  if (only !== undefined) {
+    const what = isByStage ? "stages" : "pipelines";
+    const flag = isByStage ? "--stage" : "--pipeline";
+    throw new CommandError(
+      "noDeployment",
+      `There are several ${what} in ${where}: ${there}. Choose one with ${flag}.`,
+    );
+  }
+  const wanted = [
+    ...(stage === undefined ? [] : [`stage ${stage}`]),
+    ...(pipeline === undefined ? [] : [`pipeline ${pipeline}`]),
+  ].join(" with the ");
+  const known = pipeline === undefined ? there : candidates.map(nameOf).join(", ");
+  throw new CommandError("noDeployment", `There is no ${wanted} in ${where}; there is: ${known}.`);
+}
+
+/** The stages in a file of outputs. @throws CommandError where it can't be used */
+export function outputsStages(file: string): readonly string[] {
+  return [...new Set(readOutputsFile(file).map(({ stage }) => stage))];
+}
+
+/** The pipelines in a file of outputs, as `--pipeline` names them. @throws CommandError where it can't be used */
+export function outputsPipelines(file: string): readonly string[] {
+  return readOutputsFile(file).map(nameOf);
+}
+
+function readOutputsFile(file: string): readonly DeployedPipeline[] {
+  try {
+    const stacks = fieldsOf(parseJson(readFileSync(file, "utf8"), file), file);
+    const pipelines = Object.keys(stacks).flatMap((name) =>
+      pipelinesIn(name, parseOutputs(stacks[name], name)),
+    );
+    if (pipelines.length === 0) throw new Error("it has no stack with a pipeline");
+    return pipelines;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandError(
+      "usage",
+      `--outputs ${file} can't be used: ${reason}. Write it with: npx cdk deploy --outputs-file ${file}`,
+    );
+  }
+}
+
+/** From an ARN: whatever region a person's tools are set to, commands go where the stage is. */
+function placeOf(outputs: Readonly<Record<string, string>>, file: string): AwsPlace {
+  const place = placeOfArn(outputs.TokenSecretArn ?? "");
+  if (place !== undefined) return place;
+  throw new CommandError(
+    "usage",
+    `--outputs ${file} has no TokenSecretArn of a region of AWS. Deploy the stage again and write it again.`,
+  );
+}
+
+function outputOf(pipeline: DeployedPipeline): Deployment["output"] {
+  return (name) => {
+    const value = pipeline.outputs[name];
+    if (value !== undefined) return value;
+    throw new CommandError(
+      "noDeployment",
+      `The stack ${pipeline.stack} has no output ${pipeline.id}${name}: its settings leave that part out, or an older version is deployed.`,
+    );
+  };
+}

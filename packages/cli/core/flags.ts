@@ -1,0 +1,125 @@
+import { parseTimestamp } from "../../../domain/core/timestamps.ts";
+import type { Subject } from "../../../domain/event/subjects.ts";
+import { CommandError } from "./command-error.ts";
+
+/** Flags that several commands have, checked before anything is done: each refusal names its flag. */
+
+export type SubjectFlags = {
+  readonly user?: string;
+  readonly account?: string;
+  readonly companyAccount?: string;
+};
+
+/** Whom a command is about; undefined where it is nobody in particular. @throws CommandError where it is two */
+export function subjectFlag({ user, account, companyAccount }: SubjectFlags): Subject | undefined {
+  const subjects: Subject[] = [];
+  if (user !== undefined) subjects.push({ kind: "user", id: user });
+  if (account !== undefined) subjects.push({ kind: "account", id: account });
+  if (companyAccount !== undefined) subjects.push({ kind: "company-account", id: companyAccount });
+  const [subject, other] = subjects;
+  if (other !== undefined) {
+    throw new CommandError("usage", `--${subject?.kind} and --${other.kind} exclude each other: give one.`);
+  }
+  if (subject?.id === "") throw new CommandError("usage", `--${subject.kind} is empty: give it an id.`);
+  return subject;
+}
+
+/** Whether it has the form of the provider's ids. */
+export function isWholeId(id: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
+}
+
+/** Whether such an id can begin so. */
+export function isBeginningOfId(id: string): boolean {
+  return !isWholeId(id) && /^[0-9a-f-]{1,35}$/i.test(id);
+}
+
+/** An end for a subject of whom nothing is known: an id that is not whole finds nobody. */
+export function unknownSubject({ kind, id }: Subject): CommandError {
+  const nothing = `<id> ${id}: nothing is known of ${kind}/${id}.`;
+  return isBeginningOfId(id)
+    ? new CommandError("usage", `${nothing} It is no whole id, and only a whole one finds the ${kind}.`)
+    : new CommandError(
+        "nobody",
+        `${nothing} Is it perhaps the id of another kind: ${otherKinds(kind).join(" or ")}?`,
+      );
+}
+
+function otherKinds(kind: Subject["kind"]): readonly string[] {
+  return ["--user", "--account", "--company-account"].filter((flag) => flag !== `--${kind}`);
+}
+
+/**
+ * The time between two flags.
+ * @throws CommandError where nothing lies in it: an empty answer would be taken for the truth
+ */
+export function periodFlags(
+  { since, until }: { readonly since?: string | undefined; readonly until?: string | undefined },
+  now: Date,
+): { readonly since: string | undefined; readonly until: string | undefined } {
+  const period = { since: sinceFlag(since, now), until: timestampFlag("--until", until, now) };
+  if (period.since !== undefined && period.until !== undefined && period.since >= period.until)
+    throw new CommandError(
+      "usage",
+      `--since ${period.since} is not before --until ${period.until}: nothing lies between.`,
+    );
+  return period;
+}
+
+/** @throws CommandError where it is still to come: nothing has happened since */
+export function sinceFlag(text: string | undefined, now: Date): string | undefined {
+  const since = timestampFlag("--since", text, now);
+  if (since === undefined || since <= now.toISOString()) return since;
+  throw new CommandError("usage", `--since ${since} is still to come: nothing has happened since.`);
+}
+
+const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+
+/**
+ * A moment as a person writes it: a date, a date-time (UTC, unless it says otherwise), or how long ago (`90m`, `7d`).
+ * @returns ISO 8601 in UTC with milliseconds, which compares as text; undefined where the flag is not given
+ * @throws CommandError naming the flag
+ */
+export function timestampFlag(flag: string, text: string | undefined, now: Date): string | undefined {
+  if (text === undefined) return undefined;
+  const [, count = "", unit = ""] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  const seconds = Number(count) * (secondsOf[unit] ?? Number.NaN);
+  const ago = new Date(now.getTime() - seconds * 1000);
+  if (!Number.isNaN(ago.getTime())) return ago.toISOString();
+  const timestamp = parseTimestamp(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text} 00:00:00` : text);
+  if (timestamp !== undefined) return timestamp;
+  throw new CommandError(
+    "usage",
+    `${flag} ${JSON.stringify(text)} is no time. Write a date (2026-03-01), a date-time (2026-03-01T12:00:00Z) or how long ago (90m, 24h, 7d).`,
+  );
+}
+
+/** A length of time as a person writes it (`90s`, `2m`, `6h`, `1d`), in seconds. @throws CommandError naming the flag */
+export function durationFlag(flag: string, text: string): number {
+  const [, count = "", unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const seconds = Number(count) * (secondsOf[unit] ?? Number.NaN);
+  if (seconds > 0) return seconds;
+  throw new CommandError(
+    "usage",
+    `${flag} ${JSON.stringify(text)} is no length of time. Write 30s, 2m, 6h or 1d.`,
+  );
+}
+
+/** A whole number above zero. @throws CommandError naming the flag */
+export function countFlag(flag: string, text: string): number {
+  const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  if (count > 0) return count;
+  throw new CommandError("usage", `${flag} ${JSON.stringify(text)} is no whole number above zero.`);
+}
+
+/** One of a few words. @throws CommandError naming the flag and the words */
+export function choiceFlag<T extends string>(
+  flag: string,
+  text: string | undefined,
+  choices: readonly T[],
+): T | undefined {
+  if (text === undefined) return undefined;
+  const choice = choices.find((one) => one === text);
+  if (choice !== undefined) return choice;
+  throw new CommandError("usage", `${flag} ${JSON.stringify(text)}: write one of ${choices.join(", ")}.`);
+}

@@ -1,0 +1,57 @@
+import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { type TableSize, tableSize } from "../../../adapters/dynamodb/table-size.ts";
+import { scanCost } from "../../../domain/recovery/scan-cost.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** From here on a scan is asked for: what is below costs less than the thought. */
+const dollarsToAskFrom = 0.1;
+
+const count = new Intl.NumberFormat("en");
+const megabytes = new Intl.NumberFormat("en", { style: "unit", unit: "megabyte", maximumFractionDigits: 1 });
+const dollars = new Intl.NumberFormat("en", { style: "currency", currency: "USD" });
+
+/** Is called after each page of a scan: items read, and items found, so far. */
+export type OnScanned = (read: number, found: number) => void;
+
+/** Says what a scan of the table costs, asks where that is worth asking, and then shows how far it is. */
+export async function agreeToScan(
+  client: DynamoDBClient,
+  tableName: string,
+  terminal: Pick<Terminal, "progress" | "confirm">,
+): Promise<OnScanned> {
+  const size = await tableSize(client, tableName);
+  await agreeOnScan(size, terminal);
+  return scanProgress(size, terminal);
+}
+
+/**
+ * Says what a scan of the table will cost, and asks where that is worth asking. @throws CommandError where not agreed
+ */
+export async function agreeOnScan(
+  size: TableSize,
+  terminal: Pick<Terminal, "progress" | "confirm">,
+): Promise<void> {
+  const cost = scanCost(size);
+  const reported =
+    `This reads the whole table: about ${count.format(size.items)} items, ${megabytes.format(size.bytes / 1_000_000)}, ` +
+    `${count.format(cost.readUnits)} read units, ${priceOf(cost.dollars)} at the price of November 2024 in us-east-1.`;
+  if (cost.dollars >= dollarsToAskFrom) await terminal.confirm(reported);
+  else terminal.progress(reported);
+}
+
+function priceOf(price: number): string {
+  return price < 0.01 ? "below US$ 0.01" : `about US${dollars.format(price)}`;
+}
+
+/** Reports how far a scan is, each tenth of the table. @param read how many items so far */
+export function scanProgress(size: TableSize, terminal: Pick<Terminal, "progress">): OnScanned {
+  let tenths = 0;
+  return (read, found) => {
+    const now = Math.floor((read / Math.max(1, size.items)) * 10);
+    if (now <= tenths || read >= size.items) return;
+    tenths = now;
+    terminal.progress(
+      `Read ${count.format(read)} of about ${count.format(size.items)} items; ${found} found.`,
+    );
+  };
+}

@@ -1,0 +1,37 @@
+import { mask } from "../../../domain/core/mask.ts";
+import { isTooDeep } from "../../../domain/event/json-source.ts";
+import { losslessValue } from "../../../domain/event/lossless-json.ts";
+
+export type Showing = {
+  /** Whether personal data is shown. */
+  readonly reveal: boolean;
+  /** Ids, which are always shown. */
+  readonly ids: readonly (string | undefined)[];
+  /** Whether it is the body of a webhook or a task: what names its event, its state and its dates is shown. */
+  readonly isMessage?: boolean;
+};
+
+/** Of webhooks and tasks, in the names that providers of this kind give them: what says nothing of a person. */
+const openMembers: ReadonlySet<string> = new Set([
+  ...["action", "event", "type", "kind", "task", "endpoint", "status", "state", "outcome"],
+  ...["connected", "data_available", "dataAvailable"],
+  ...["created_at", "updated_at", "date_start", "date_end", "start", "end", "since", "time", "receivedAt"],
+]);
+
+/** A JSON text as a value that can be printed: masked, or as it is with all digits of its numbers. */
+export function shownJson(text: string, { reveal, ids, isMessage = false }: Showing): unknown {
+  // As a value it would end what prints it, and hide what is shown beside it.
+  if (reveal && isTooDeep(text)) return text;
+  const value = tryTo(() => (reveal ? losslessValue(text) : JSON.parse(text)), text);
+  const shown = new Set(ids.filter((id) => id !== undefined));
+  return reveal ? value : mask(value, { shown, ...(isMessage && { open: openMembers }) });
+}
+
+/** What is no JSON is one text. */
+function tryTo(parse: () => unknown, text: string): unknown {
+  try {
+    return parse();
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,23 @@
+import type { Command } from "commander";
+import { loadSettings, type Settings, SettingsError } from "../../../lib/settings/settings.ts";
+import { CommandError } from "./command-error.ts";
+import { stagesDirectory } from "./places.ts";
+
+export type StageFlags = { readonly stage: string; readonly settings?: string };
+
+/** Adds the flags that name a stage which need not be deployed. */
+export function addStageFlags(command: Command, what: string, defaultStage: string): Command {
+  return command
+    .option("--stage <name>", what, defaultStage)
+    .option("--settings <file>", "settings of a file in place of a stage's");
+}
+
+/** The settings of a stage that need not be deployed. @throws CommandError where they are wrong */
+export function readStageSettings(stage: string, file?: string): Settings {
+  try {
+    return loadSettings(stage, stagesDirectory, file);
+  } catch (error) {
+    if (error instanceof SettingsError) throw new CommandError("usage", error.message);
+    throw error;
+  }
+}

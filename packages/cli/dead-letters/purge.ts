@@ -1,0 +1,38 @@
+import type { DeadLetter, DeadLetterPlace } from "../../../domain/recovery/dead-letter.ts";
+import type { OnEach } from "./each-result.ts";
+
+/** The ids of the dead letters that are wanted, of at most `limit` of them. They stay where they lie. */
+export async function findDeadLetters(
+  place: DeadLetterPlace,
+  isWanted: (deadLetter: DeadLetter) => boolean,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>();
+  await place(async (deadLetters) => {
+    for (const deadLetter of deadLetters)
+      if (ids.size < limit && isWanted(deadLetter)) ids.add(deadLetter.messageId);
+    return { done: [], isEnough: ids.size >= limit };
+  });
+  return ids;
+}
+
+/** Takes away those dead letters, and nothing that came since. @returns how many are gone */
+export async function purgeDeadLetters(
+  place: DeadLetterPlace,
+  ids: ReadonlySet<string>,
+  onEach: OnEach = () => undefined,
+): Promise<number> {
+  let found = 0;
+  const left = new Set(ids);
+  const { notTaken } = await place(async (deadLetters) => {
+    const done = deadLetters.filter(({ messageId }) => ids.has(messageId));
+    found += done.length;
+    for (const { messageId: id } of done) {
+      left.delete(id);
+      onEach({ id, result: "deleted" });
+    }
+    return { done, isEnough: found === ids.size };
+  });
+  for (const id of left) onEach({ id, result: "not there any more, or in the hands of another reader" });
+  return found - notTaken;
+}

@@ -1,0 +1,51 @@
+import { deadLetterArchive } from "../../../adapters/sqs/dead-letter-archive.ts";
+import { nothingBeside, queueDeadLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
+import type { DeadLetterPlace } from "../../../domain/recovery/dead-letter.ts";
+import type { Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+import { type WorkQueue, workQueues } from "../status/work-queues.ts";
+
+/** What a command that was killed has hidden comes back by itself so much later. */
+const hiddenInSeconds = 300;
+
+/** A list, an erasure or the archiver gives back within seconds what it looks at. */
+const looks = { most: 4, secondsBetween: 2 };
+
+/** The queue that a command names. @throws CommandError naming those that there are */
+export function namedQueue({ deployment }: Operation, name: string): WorkQueue {
+  const queues = workQueues(deployment);
+  const found = queues.find((queue) => queue.name === name);
+  if (found !== undefined) return found;
+  const names = queues.map((queue) => queue.name).join(", ");
+  throw new CommandError("usage", `There is no queue ${JSON.stringify(name)}. Name one of: ${names}.`);
+}
+
+export function deadLettersOf({ clients }: Operation, { deadLetterQueueUrl }: WorkQueue): DeadLetterPlace {
+  return queueDeadLetters(clients.sqs, deadLetterQueueUrl, () => hiddenInSeconds);
+}
+
+/** For who takes some away: looks again for a while where another reader holds all that there may be. */
+export function deadLettersGivenBack(
+  { clients, terminal }: Pick<Operation, "clients" | "terminal">,
+  { deadLetterQueueUrl: url }: Pick<WorkQueue, "deadLetterQueueUrl">,
+): DeadLetterPlace {
+  const place = queueDeadLetters(clients.sqs, url, () => hiddenInSeconds, nothingBeside(clients.sqs, url));
+  return async (look) => {
+    for (let done = 1; ; done += 1) {
+      let isSeen = false;
+      const seen = await place((deadLetters) => {
+        isSeen = true;
+        return look(deadLetters);
+      });
+      if (isSeen || !seen.mayHide || done === looks.most) return seen;
+      await terminal.wait(looks.secondsBetween, "Another reader holds the dead letters");
+    }
+  };
+}
+
+export function archivedDeadLettersOf(
+  { clients, deployment }: Operation,
+  { name }: WorkQueue,
+): DeadLetterPlace {
+  return deadLetterArchive(clients.s3, deployment.output("ArchiveBucketName")).place(name);
+}

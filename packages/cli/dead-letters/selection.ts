@@ -1,0 +1,55 @@
+import type { Command } from "commander";
+import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
+import { contentOfDeadLetter } from "../../../domain/recovery/dead-letter-content.ts";
+import { CommandError } from "../core/command-error.ts";
+
+/** Which dead letters a command is about: all, or those that both flags fit. */
+export type Selection = { readonly reason?: string; readonly id?: string };
+
+export function addSelection(command: Command): Command {
+  return command
+    .option("--reason <text>", "only those whose reason has this text in it")
+    .option(
+      "--id <id>",
+      "only those with this id, or one that begins so: the event's, the message's, whom it is about, or SQS's own",
+    );
+}
+
+/** Shorter beginnings of an id would be those of several dead letters. */
+const shortestId = 8;
+
+/** @throws CommandError where a flag is empty, which would mean all of them, or an id cut too short */
+export function checkSelection(selection: Selection): void {
+  for (const name of ["reason", "id"] as const) {
+    if (selection[name]?.trim() === "")
+      throw new CommandError(
+        "usage",
+        `--${name} is empty. Give it a text, or leave it out for all dead letters.`,
+      );
+  }
+  const { id } = selection;
+  if (id !== undefined && id.length < shortestId)
+    throw new CommandError("usage", `--id ${id}: give ${shortestId} characters of it at least.`);
+}
+
+export function isSelected(deadLetter: DeadLetter, { reason, id }: Selection): boolean {
+  if (reason !== undefined && !reasonOf(deadLetter).includes(reason)) return false;
+  return id === undefined || idsOf(deadLetter).some((each) => each.startsWith(id));
+}
+
+/** Of a task also the id in the name of whom it is about: `account/ID`. */
+function idsOf({ messageId, body }: DeadLetter): readonly string[] {
+  const { id } = contentOfDeadLetter(body);
+  return [messageId, ...(id === undefined ? [] : [id, id.slice(id.indexOf("/") + 1)])];
+}
+
+/** @throws CommandError where no dead letter has the id that was asked for */
+export function checkFound({ id }: Selection, found: number, queue: string): void {
+  if (id !== undefined && found === 0)
+    throw new CommandError("nobody", `No dead letter of ${queue} has an <id> that begins with ${id}.`);
+}
+
+/** Why a dead letter lies there, in words. */
+export function reasonOf({ reason }: DeadLetter): string {
+  return reason ?? "failed each time it was received";
+}

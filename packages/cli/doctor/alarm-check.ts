@@ -1,0 +1,73 @@
+import type { StackAlarm } from "../../../adapters/aws/stack-alarms.ts";
+import { oneLine } from "../core/printable.ts";
+import { fromNow } from "../core/spans.ts";
+import { alarmName, lastingText } from "../status/alarm-text.ts";
+import { pipelineAlarms } from "../status/pipeline-alarms.ts";
+import { deployAgain, type Examination, type Finding, type Well } from "./finding.ts";
+
+/** What its metrics and CloudWatch may lag behind what they measure. */
+const lagInMillis = 120_000;
+
+/**
+ * What alarms report.
+ * @param well what the other checks have found well: an alarm of it is on for what was before
+ */
+export async function examineAlarms(
+  { deployment, clients, now }: Examination,
+  well: readonly Well[],
+): Promise<readonly Finding[]> {
+  const alarms = await pipelineAlarms({ deployment, clients });
+  const on = alarms.flatMap((alarm) => checkAlarm(alarm, well, now));
+  // What runs on this machine informs its terminal.
+  return deployment.local !== undefined ? on : [...checkActions(alarms, deployment.stage), ...on];
+}
+
+/** Alarms that notify nobody are seen by those only who look. */
+export function checkActions(alarms: readonly StackAlarm[], stage: string): readonly Finding[] {
+  const silent = alarms.filter(({ isTold }) => !isTold);
+  if (silent.length === 0) return [];
+  return [
+    {
+      code: "alarms-silent",
+      severity: "warning",
+      what: `${silent.length} of ${alarms.length} alarms notify nobody.`,
+      why: "What goes wrong is seen by those only who look. The settings alarms.emails and alarms.topicArn say who is notified.",
+      fix: deployAgain(stage),
+    },
+  ];
+}
+
+/** An alarm's description says what it means, and ends with what to type. */
+export function checkAlarm(alarm: StackAlarm, well: readonly Well[], now: Date): readonly Finding[] {
+  const { name, description, entry, isOn, since } = alarm;
+  if (!isOn) return [];
+  const what = `The alarm "${alarmName(alarm)}" ${lastingText(alarm, now)}.`;
+  const text = oneLine(description);
+  const [, command = `see ${name} in CloudWatch`] = /: ((?:npx|aws) .+)$/.exec(text) ?? [];
+  const cleared = well.find((one) => one.code === entry && isBefore(one, since));
+  if (cleared === undefined)
+    return [{ code: entry, severity: "warning", what, why: text, fix: command, isAlarm: true }];
+  const end = clearsAt(alarm, cleared, now);
+  return [
+    {
+      code: entry,
+      severity: "info",
+      what: `The alarm "${alarmName(alarm)}" is still on, for what is over: it clears ${end > now ? `${fromNow(end, now)} at the latest` : "within a minute"}.`,
+      why: "Its cause is gone; it looks back over a time.",
+      fix: "nothing is to be done",
+      isAlarm: true,
+      clearsAt: end.toISOString(),
+    },
+  ];
+}
+
+function isBefore({ since: wellSince }: Well, alarmSince: Date | undefined): boolean {
+  if (wellSince === undefined || alarmSince === undefined) return true;
+  return wellSince.getTime() >= alarmSince.getTime() - lagInMillis;
+}
+
+/** Its cause ended when it was found well, or else before now: from then on it looks back once more. */
+function clearsAt({ since, lookBackSeconds }: StackAlarm, { since: fixed }: Well, now: Date): Date {
+  const from = Math.max(since?.getTime() ?? 0, fixed?.getTime() ?? 0) || now.getTime();
+  return new Date(from + lookBackSeconds * 1_000 + lagInMillis);
+}

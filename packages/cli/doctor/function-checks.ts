@@ -1,0 +1,95 @@
+import {
+  GetFunctionConfigurationCommand,
+  type GetFunctionConfigurationCommandOutput,
+} from "@aws-sdk/client-lambda";
+import { type EventSource, eventSources } from "../../../adapters/sqs/event-sources.ts";
+import { oneLine } from "../core/printable.ts";
+import { ownQueues, workQueueArn } from "../status/work-queues.ts";
+import { type Check, deployAgain, type Finding, found } from "./finding.ts";
+
+/** Outputs that name functions; of those that are not there the settings leave the part out. */
+const functionOutputs = [
+  "RelayFunctionName",
+  "RefreshFunctionName",
+  "RegisterFunctionName",
+  "ReconcileFunctionName",
+  "ArchiveFunctionName",
+] as const;
+
+export const functionCheck: Check = {
+  name: "functions",
+  examine: async ({ deployment, clients }) => {
+    const names = functionOutputs.flatMap((output) => deployment.optionalOutput(output) ?? []);
+    const checks = names.map(async (FunctionName) =>
+      checkFunction(
+        FunctionName,
+        await clients.lambda.send(new GetFunctionConfigurationCommand({ FunctionName })),
+        deployment.stage,
+      ),
+    );
+    return found((await Promise.all(checks)).flat());
+  },
+};
+
+type FunctionState = Pick<
+  GetFunctionConfigurationCommandOutput,
+  "State" | "StateReason" | "LastUpdateStatus" | "LastUpdateStatusReason"
+>;
+
+/** One that is `Pending` or `Inactive` comes to work by itself. */
+export function checkFunction(
+  name: string,
+  { State, StateReason, LastUpdateStatus, LastUpdateStatusReason }: FunctionState,
+  stage: string,
+): readonly Finding[] {
+  const why = "It does not work as it is deployed.";
+  const broken = (reason = "no reason is given"): readonly Finding[] => [
+    {
+      code: "function-failed",
+      severity: "error",
+      what: `The function ${name} has failed: ${oneLine(reason)}.`,
+      why,
+      fix: deployAgain(stage),
+    },
+  ];
+  if (State === "Failed") return broken(StateReason);
+  return LastUpdateStatus === "Failed" ? broken(LastUpdateStatusReason) : [];
+}
+
+export const eventSourceCheck: Check = {
+  name: "event sources",
+  examine: async ({ deployment, clients: { lambda } }) => {
+    const { stage, client } = deployment;
+    const queues = ownQueues.map(async (name) => {
+      const sources = await eventSources(lambda, { EventSourceArn: workQueueArn(deployment, name) });
+      return checkEventSources(`the queue ${name}`, sources, stage, client.region);
+    });
+    const relay = eventSources(lambda, { FunctionName: deployment.output("RelayFunctionName") }).then(
+      (sources) => checkEventSources("the table's stream", sources, stage, client.region),
+    );
+    return found((await Promise.all([...queues, relay])).flat());
+  },
+};
+
+export function checkEventSources(
+  what: string,
+  sources: readonly EventSource[],
+  stage: string,
+  region: string,
+): readonly Finding[] {
+  const off = {
+    code: "event-source-off",
+    severity: "error",
+    why: "What comes there waits and is not worked on.",
+  } as const;
+  if (sources.length === 0) {
+    return [{ ...off, what: `No function is called for ${what}.`, fix: deployAgain(stage) }];
+  }
+  return sources
+    .filter(({ state }) => state === "Disabled" || state === "Disabling")
+    .map(({ id }) => ({
+      ...off,
+      what: `The event source of ${what} is disabled.`,
+      fix: `aws lambda update-event-source-mapping --region ${region} --uuid ${id} --enabled`,
+    }));
+}

@@ -1,0 +1,104 @@
+import { queueMetrics } from "../../../adapters/sqs/queue-metrics.ts";
+import { webhookKinds } from "../../../domain/event/events.ts";
+import { spanText } from "../core/spans.ts";
+import { type QueueStatus, queueStatuses } from "../status/queue-status.ts";
+import { subscriberQueues, workQueues } from "../status/work-queues.ts";
+import { type Check, type Examined, type Finding, found } from "./finding.ts";
+
+export const queueCheck: Check = {
+  name: "dead letters",
+  examine: async ({ deployment, clients, now }) =>
+    checkQueues(await queueStatuses(workQueues(deployment), clients, () => now)),
+};
+
+/** Alarms by the queues that they watch: dead letters, and what is late. */
+const watched: readonly {
+  readonly isOf: (name: string) => boolean;
+  readonly deadLetters: string;
+  readonly late: readonly string[];
+}[] = [
+  { isOf: isKind, deadLetters: "events-dead-letters", late: ["events-late"] },
+  {
+    isOf: (name) => name === "fetch",
+    deadLetters: "fetching-dead-letters",
+    late: ["fetching-late", "fetching-behind"],
+  },
+  { isOf: (name) => name === "erase", deadLetters: "erasure-dead-letters", late: ["erasure-late"] },
+  { isOf: isSubscriber, deadLetters: "subscriber-dead-letters", late: ["subscriber-behind"] },
+];
+
+function isKind(name: string): boolean {
+  return webhookKinds.some((kind) => kind === name);
+}
+
+function isSubscriber(name: string): boolean {
+  return name.startsWith("subscriber/");
+}
+
+export function checkQueues(statuses: readonly QueueStatus[]): Examined {
+  const results = watched.map(({ isOf, deadLetters, late }) => {
+    const queues = statuses.filter(({ name }) => isOf(name));
+    const findings = queues.flatMap((status) => checkDeadLetterCount(status, deadLetters));
+    const isEmpty = queues.every(({ waiting, inFlight }) => waiting + inFlight === 0);
+    const well = [...(findings.length === 0 ? [deadLetters] : []), ...(isEmpty ? late : [])];
+    return { findings, well: well.map((code) => ({ code })) };
+  });
+  return {
+    findings: results.flatMap(({ findings }) => findings),
+    well: results.flatMap(({ well }) => well),
+  };
+}
+
+export function checkDeadLetterCount(
+  { name, deadLetters, oldestDeadLetterSeconds }: QueueStatus,
+  code: string,
+): readonly Finding[] {
+  if (deadLetters === 0) return [];
+  const age =
+    oldestDeadLetterSeconds === undefined ? "" : `, the oldest for ${spanText(oldestDeadLetterSeconds)}`;
+  return [
+    {
+      code,
+      severity: "error",
+      what: `${name} has ${deadLetters} dead ${deadLetters === 1 ? "letter" : "letters"}${age}.`,
+      why: "Each is something received that could not be done. It waits for a person, and not for ever.",
+      fix: `npx income-events dlq show ${name}`,
+    },
+  ];
+}
+
+export const readerCheck: Check = {
+  name: "subscribers' readers",
+  examine: async ({ deployment, clients, now }) => {
+    const subscribers = subscriberQueues(deployment);
+    const [statuses, asked] = await Promise.all([
+      queueStatuses(subscribers, clients, () => now),
+      queueMetrics(clients.cloudWatch, () => now).asked(subscribers.map(({ queueUrl }) => queueUrl)),
+    ]);
+    return found(
+      statuses.flatMap((status, index) => checkReader(status, asked.has(subscribers[index]?.queueUrl ?? ""))),
+    );
+  },
+};
+
+/** Who reads at all asks at least so often. */
+const longestSilenceInSeconds = 3_600;
+
+/** @param isRead whether somebody asked for messages within the last hour */
+export function checkReader(
+  { name, waiting, oldestSeconds = 0, retentionSeconds }: QueueStatus,
+  isRead: boolean,
+): readonly Finding[] {
+  const behind = `${waiting} messages wait, the oldest for ${spanText(oldestSeconds)}`;
+  const why =
+    `What waits for ${spanText(retentionSeconds)} is deleted, and ${name} never gets it: start its reader. ` +
+    "The command shows how it catches up.";
+  const of = { severity: "error", why, fix: "npx income-events subscribers list" } as const;
+  if (waiting > 0 && !isRead && oldestSeconds >= longestSilenceInSeconds) {
+    return [{ code: "subscriber-unread", what: `Nobody reads the queue of ${name}: ${behind}.`, ...of }];
+  }
+  if (waiting > 0 && oldestSeconds > retentionSeconds / 2) {
+    return [{ code: "subscriber-behind", what: `The reader of ${name} is far behind: ${behind}.`, ...of }];
+  }
+  return [];
+}

@@ -1,0 +1,66 @@
+import { invokeFunction } from "../../../adapters/aws/function-invoker.ts";
+import { FailureError } from "../../../domain/core/failures.ts";
+import { fromNow } from "../core/spans.ts";
+import { type TokenStatus, tokenStatus } from "../status/token-status.ts";
+import type { Check, Examination, Examined, Finding } from "./finding.ts";
+import { setToken } from "./remedies.ts";
+
+export const tokenCheck: Check = {
+  name: "the provider's token",
+  examine: async (examination) => {
+    const { deployment, clients, now, registrations } = examination;
+    // Its call shows whether the provider takes the token now, whatever the last one showed.
+    await registrations();
+    const token = await tokenStatus(deployment, clients);
+    if (!token.isSet || token.refusal !== "noted") return checkTokenState(token, now);
+    await findOut(examination);
+    return checkTokenState(await tokenStatus(deployment, clients), now);
+  },
+};
+
+/** Lets the refresher find out what a refused call means, as its next run would. Its failure is the provider's. */
+async function findOut({ deployment, clients }: Examination): Promise<void> {
+  try {
+    await invokeFunction(clients.lambda, deployment.output("RefreshFunctionName"), {});
+  } catch (error) {
+    if (!(error instanceof FailureError)) throw error;
+  }
+}
+
+const nothingFetched = "No income data is fetched. Tasks wait, nothing is lost.";
+const fix = setToken;
+
+/** The alarms that a token which is set and taken clears. */
+const alarmsOfToken = [
+  "token-missing",
+  "token-refused",
+  "token-discarded",
+  "token-near-end",
+  "token-refresh-failing",
+];
+
+export function checkTokenState(token: TokenStatus, now: Date): Examined {
+  const finding = findingOf(token, now);
+  if (finding !== undefined) return { findings: [finding], well: [] };
+  const since = token.isSet ? new Date(token.storedAt) : now;
+  return { findings: [], well: alarmsOfToken.map((code) => ({ code, since })) };
+}
+
+function findingOf(token: TokenStatus, now: Date): Finding | undefined {
+  const stopped = { severity: "error", why: nothingFetched, fix } as const;
+  if (!token.isSet) return { code: "token-missing", what: "No token of the provider is set.", ...stopped };
+  const { expiresAt, refusal } = token;
+  if (refusal === "ended")
+    return { code: "token-refused", what: "The provider refuses the token.", ...stopped };
+  const end = expiresAt && new Date(expiresAt);
+  if (end && end <= now)
+    return { code: "token-expired", what: `The token expired ${fromNow(end, now)}.`, ...stopped };
+  if (refusal === "none") return undefined;
+  return {
+    code: "token-questioned",
+    severity: "warning",
+    what: "The provider refused a call with the token.",
+    why: "Either the token is of no use, or one of the provider's paths is: the refresher finds out.",
+    fix: "npx income-events token refresh --now",
+  };
+}

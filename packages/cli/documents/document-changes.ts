@@ -1,0 +1,85 @@
+import type { DocumentVersions } from "../../../adapters/dynamodb/document-versions.ts";
+import type { StoredDocument } from "../../../adapters/dynamodb/documents.ts";
+import { mask } from "../../../domain/core/mask.ts";
+import { isTooDeep } from "../../../domain/event/json-source.ts";
+import { losslessValue } from "../../../domain/event/lossless-json.ts";
+import { oneLine, printableJson } from "../core/printable.ts";
+import type { Showing } from "../core/shown-json.ts";
+import { tableText } from "../core/table.ts";
+import { type JsonChange, jsonChanges } from "./json-changes.ts";
+
+/** What changed in a document against the version before it. */
+export type DocumentChanges = {
+  /** The version before, and since when it was known. */
+  readonly version: string;
+  readonly observedAt: string;
+  readonly count: number;
+  /** The first of them. */
+  readonly changes: readonly JsonChange[];
+};
+
+/** Who wants to see more of them compares the documents themselves. */
+const maxShown = 500;
+
+/** The version that a document superseded; undefined where none is kept. */
+export async function versionBefore(
+  { document }: StoredDocument,
+  { before }: Pick<DocumentVersions, "before">,
+): Promise<StoredDocument | undefined> {
+  const { subject, announced } = document;
+  return announced === undefined ? undefined : before(subject, document, announced);
+}
+
+/** @param text of the document @param earlier the version before, and its text */
+export function changesBetween(
+  earlier: StoredDocument,
+  [before, after]: readonly [before: string, after: string],
+  { reveal, ids }: Showing,
+): DocumentChanges {
+  const shown = new Set(ids.filter((id) => id !== undefined));
+  const show = (value: unknown) => (reveal ? value : mask(plain(value), { shown }));
+  const found = jsonChanges(parsedOf(before), parsedOf(after));
+  const { announced = 0 } = earlier.document;
+  return {
+    version: String(announced),
+    observedAt: new Date(announced).toISOString(),
+    count: found.length,
+    changes: found.slice(0, maxShown).map((change) => ({
+      ...change,
+      ...("before" in change && { before: show(change.before) }),
+      ...("after" in change && { after: show(change.after) }),
+    })),
+  };
+}
+
+/** What is no JSON, or is nested deeper than our code takes, is one text. */
+function parsedOf(text: string): unknown {
+  if (isTooDeep(text)) return text;
+  try {
+    return losslessValue(text);
+  } catch {
+    return text;
+  }
+}
+
+/** With numbers that are numbers: masked, none of their digits is left. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+/** The changes for people. */
+export function changesText(changes: DocumentChanges | null): string {
+  if (changes === null) return "No version before it is kept: see retention.documentVersionsDays.";
+  const { version, observedAt, count, changes: shown } = changes;
+  const title = `Against version ${version} of ${observedAt}`;
+  if (count === 0) return `${title} no value differs: only the order or the spacing of the text does.`;
+  const rows = shown.map(({ path, is, before, after }) => [oneLine(path), is, cell(before), cell(after)]);
+  return [
+    `${title}: ${count} ${count === 1 ? "change" : "changes"}${count > shown.length ? `, of which ${shown.length} are shown` : ""}.`,
+    tableText(["PATH", "", "BEFORE", "AFTER"], rows),
+  ].join("\n");
+}
+
+function cell(value: unknown): string | undefined {
+  return value === undefined ? undefined : printableJson(value);
+}

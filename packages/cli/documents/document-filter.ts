@@ -1,0 +1,43 @@
+import { present } from "../../../domain/core/parse.ts";
+import { endpointName } from "../../../domain/event/events.ts";
+import type { Document } from "../../../domain/fetch/document.ts";
+import { CommandError } from "../core/command-error.ts";
+import { periodFlags } from "../core/flags.ts";
+
+/** Which documents are wanted. Times are milliseconds since 1970. */
+export type DocumentFilter = {
+  readonly endpoint?: string;
+  /** Those whose data changed since. */
+  readonly since?: number;
+  /** Those whose data changed before. */
+  readonly until?: number;
+};
+
+export type FilterFlags = { readonly endpoint?: string; readonly since?: string; readonly until?: string };
+
+/** @throws CommandError naming the flag */
+export function filterFlags({ endpoint, ...period }: FilterFlags, now: Date): DocumentFilter {
+  if (endpoint !== undefined && !endpointName.test(endpoint))
+    throw new CommandError(
+      "usage",
+      `--endpoint ${JSON.stringify(endpoint)} is no endpoint's name: write income.`,
+    );
+  const { since, until } = periodFlags(period, now);
+  return present<DocumentFilter>({
+    endpoint,
+    since: since === undefined ? undefined : Date.parse(since),
+    until: until === undefined ? undefined : Date.parse(until),
+  });
+}
+
+/** Whether a document is wanted. One of which the provider has no data is not. */
+export function selects(
+  { endpoint, since = 0, until = Infinity }: DocumentFilter,
+  document: Document,
+): boolean {
+  const { digest, announced } = document;
+  if (digest === undefined || announced === undefined) return false;
+  return (
+    (endpoint === undefined || document.endpoint === endpoint) && announced >= since && announced < until
+  );
+}

@@ -1,0 +1,75 @@
+import { type DocumentVersions, supersededVersion } from "../../../adapters/dynamodb/document-versions.ts";
+import {
+  contentOfDocument,
+  type ReadDocuments,
+  type StoredDocument,
+} from "../../../adapters/dynamodb/documents.ts";
+import type { Partitions } from "../../../adapters/dynamodb/partitions.ts";
+import type { OverflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
+import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
+import { type DataName, nameOfData } from "../../../domain/fetch/document-name.ts";
+import { isWanted, type VersionWanted } from "../../../domain/read/route.ts";
+import { CommandError } from "../core/command-error.ts";
+import { unknownSubject } from "../core/flags.ts";
+
+export type DocumentGetPorts = {
+  readonly partitions: Pick<Partitions, "isKnown">;
+  readonly readDocuments: ReadDocuments;
+  readonly versions: DocumentVersions;
+  readonly overflow: Pick<OverflowBucket, "get">;
+};
+
+/**
+ * @param wanted a version, or what was known at a time; empty: the newest
+ * @throws CommandError where there is no such document, or no such version is kept, which names those that are there
+ */
+export async function findDocument(
+  subject: Subject,
+  name: DataName,
+  wanted: VersionWanted,
+  { partitions, readDocuments, versions }: DocumentGetPorts,
+): Promise<StoredDocument> {
+  const title = nameOfData(name, "/");
+  const all = await readDocuments(subject);
+  const newest = all.find(({ document }) => nameOfData(document, "/") === title);
+  const withData = all.filter(({ document }) => document.digest !== undefined);
+  if (newest?.document.announced !== undefined && isWanted(wanted, newest.document.announced)) {
+    if (newest.document.digest !== undefined) return newest;
+  } else {
+    const version = await supersededVersion(versions, { subject, name }, wanted);
+    if (version !== undefined) return version;
+    if (newest !== undefined) throw await notKept(subject, name, newest, versions);
+  }
+  if (withData.length === 0 && !(await partitions.isKnown(subject))) throw unknownSubject(subject);
+  const known = withData.map(({ document }) => nameOfData(document, "/")).join(", ") || "none";
+  throw new CommandError("usage", `${nameOf(subject)} has no document ${title}; it has: ${known}.`);
+}
+
+async function notKept(
+  subject: Subject,
+  name: DataName,
+  newest: StoredDocument,
+  versions: DocumentVersions,
+): Promise<CommandError> {
+  const kept = (await versions.all(subject, name)).filter(
+    ({ document }) => document.announced !== newest.document.announced,
+  );
+  const known = [newest, ...kept].flatMap(({ document: { announced, digest } }) =>
+    announced === undefined || digest === undefined
+      ? []
+      : [`${announced} (${new Date(announced).toISOString()})`],
+  );
+  return new CommandError(
+    "usage",
+    `No such version of ${nameOfData(name, "/")} is kept; there are: ${known.join(", ") || "none"}. See retention.documentVersionsDays.`,
+  );
+}
+
+/** A document's bytes, as the provider gave them. @throws permanent failure where they are not what was stored */
+export async function bytesOf(
+  stored: StoredDocument,
+  { overflow }: Pick<DocumentGetPorts, "overflow">,
+): Promise<Uint8Array> {
+  const content = await contentOfDocument(stored, overflow);
+  return Buffer.concat(content?.parts ?? []);
+}

@@ -1,0 +1,108 @@
+import type { DocumentPage } from "../../../adapters/dynamodb/document-scan.ts";
+import type { DocumentVersions } from "../../../adapters/dynamodb/document-versions.ts";
+import type { ReadDocuments, StoredDocument } from "../../../adapters/dynamodb/documents.ts";
+import type { Partitions } from "../../../adapters/dynamodb/partitions.ts";
+import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
+import type { Document } from "../../../domain/fetch/document.ts";
+import { nameOfData } from "../../../domain/fetch/document-name.ts";
+import { nameFields, referenceOf } from "../../../domain/message/document-reference.ts";
+import { unknownSubject } from "../core/flags.ts";
+import type { OnScanned } from "../core/scan-consent.ts";
+import { tableText } from "../core/table.ts";
+import { type DocumentFilter, selects } from "./document-filter.ts";
+
+export type DocumentQuery = {
+  /** Whose documents; absent: anybody's, which reads the whole table. */
+  readonly subject?: Subject;
+  readonly filter: DocumentFilter;
+  /** The most that are listed. */
+  readonly limit: number;
+};
+
+export type DocumentListPorts = {
+  readonly partitions: Pick<Partitions, "accountsOf" | "isKnown">;
+  readonly readDocuments: ReadDocuments;
+  readonly versions: Pick<DocumentVersions, "all">;
+  readonly scan: () => AsyncIterable<DocumentPage>;
+  readonly onScanned: OnScanned;
+};
+
+/** A document, or a version of one that newer data superseded. */
+export type ListedDocument = StoredDocument & { readonly supersededAt?: number };
+
+/**
+ * Lists documents, those that changed last first; of one subject with the versions that are kept.
+ * @throws CommandError where nothing is known of the subject
+ */
+export async function listDocuments(
+  { subject, filter, limit }: DocumentQuery,
+  ports: DocumentListPorts,
+): Promise<readonly ListedDocument[]> {
+  if (subject !== undefined) {
+    const found = await documentsOf(subject, ports);
+    return newestFirst(found.filter(({ document }) => selects(filter, document))).slice(0, limit);
+  }
+  let [read, count] = [0, 0];
+  let kept: readonly ListedDocument[] = [];
+  for await (const { documents, examined } of ports.scan()) {
+    const selected = documents.filter(({ document }) => selects(filter, document));
+    kept = newestFirst([...kept, ...selected]).slice(0, limit);
+    read += examined;
+    count += selected.length;
+    ports.onScanned(read, count);
+  }
+  return kept;
+}
+
+/** All of a subject: a user's are those of its accounts. @throws CommandError where nothing is known of the subject */
+export async function documentsOf(
+  subject: Subject,
+  { partitions, readDocuments, versions }: Omit<DocumentListPorts, "scan" | "onScanned">,
+): Promise<readonly ListedDocument[]> {
+  const accounts = subject.kind === "user" ? await partitions.accountsOf(subject.id) : [];
+  const subjects = [subject, ...accounts.map((id): Subject => ({ kind: "account", id }))];
+  const withVersions = async (each: Subject): Promise<readonly ListedDocument[]> => {
+    const [documents, kept] = await Promise.all([readDocuments(each), versions.all(each)]);
+    // A version is kept before it is superseded.
+    const present = new Set(documents.map(({ document }) => versionName(document)));
+    return [...documents, ...kept.filter(({ document }) => !present.has(versionName(document)))];
+  };
+  const found = (await Promise.all(subjects.map(withVersions))).flat();
+  if (found.length === 0 && !(await partitions.isKnown(subject))) throw unknownSubject(subject);
+  return found;
+}
+
+function versionName(document: Document): string {
+  return `${nameOfData(document, "/")} ${document.announced}`;
+}
+
+function newestFirst(documents: readonly ListedDocument[]): readonly ListedDocument[] {
+  return documents.toSorted(
+    ({ document: one }, { document: other }) => (other.announced ?? 0) - (one.announced ?? 0),
+  );
+}
+
+/** A document as the read API lists it, for programs. @param documentsUrl the read API's, with a slash at its end */
+export function describeDocument({ document, supersededAt }: ListedDocument, documentsUrl: string): object {
+  return {
+    subject: nameOf(document.subject),
+    ...nameFields(document),
+    ...referenceOf(document, documentsUrl),
+    ...(supersededAt !== undefined && { supersededAt: new Date(supersededAt).toISOString() }),
+  };
+}
+
+const head = ["SUBJECT", "ENDPOINT", "DATES", "CHANGED", "VERSION", "BYTES", "SHA-256", "SUPERSEDED"];
+
+/** Documents for people. */
+export function documentsText(documents: readonly ListedDocument[]): string {
+  const rows = documents.map(({ document, supersededAt }) => {
+    const { subject, endpoint, range, announced = 0, size, digest } = document;
+    const dates = range && `${range.start}..${range.end}`;
+    const changed = new Date(announced).toISOString();
+    const superseded = supersededAt === undefined ? undefined : new Date(supersededAt).toISOString();
+    const version = [String(announced), size, digest?.slice(0, 12), superseded];
+    return [nameOf(subject), endpoint, dates, changed, ...version];
+  });
+  return rows.length === 0 ? "There is no such document." : tableText(head, rows);
+}

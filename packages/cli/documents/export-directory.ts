@@ -1,0 +1,154 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Key } from "../../../adapters/dynamodb/keys.ts";
+import {
+  fieldsOf,
+  numberOf,
+  optionalText,
+  parseJson,
+  present,
+  textOf,
+  textsOf,
+} from "../../../domain/core/parse.ts";
+import { CommandError } from "../core/command-error.ts";
+import { rowSchema } from "./export-row.ts";
+
+/** What an export was asked for, in the words of whoever asked: the same words go on with it. */
+export type ExportQuery = {
+  readonly table: string;
+  readonly endpoint?: string;
+  readonly since?: string;
+  readonly until?: string;
+};
+
+/** How far an export has come. */
+export type ExportState = {
+  readonly query: ExportQuery;
+  /** When it began, ISO 8601: `24h` of the query is told from here. */
+  readonly begunAt: string;
+  readonly files: readonly string[];
+  readonly documents: number;
+  /** How many items of the table were read. */
+  readonly examined: number;
+  /** Documents whose data are not where they were stored. */
+  readonly unreadable: readonly string[];
+  /** Where to go on; absent where nothing is left. */
+  readonly after?: Key;
+};
+
+/** Where an export is written: files of rows, what a row holds, and how far it has come. */
+export type ExportDirectory = {
+  readonly state: ExportState;
+  /** Whether an earlier run began it. */
+  readonly isResumed: boolean;
+  /** Makes the directory, where it is new. */
+  readonly begin: () => Promise<void>;
+  /** The next file of rows: written beside its place, and put there with the state that counts it. */
+  readonly nextFile: (state: ExportState) => { readonly name: string; readonly partial: string };
+  readonly save: (state: ExportState, written: string | undefined) => Promise<void>;
+};
+
+const stateFile = "export.json";
+/** Before the first page nothing was read: this key is none of the table's. */
+const beginning: Key = { pk: "", sk: "" };
+
+export function startOf({ after }: ExportState): Key | undefined {
+  return after?.pk === beginning.pk ? undefined : after;
+}
+
+/** Finds how far an earlier run of an export has come, if there was one. @throws CommandError where the directory holds something else */
+export async function openExport(directory: string, query: ExportQuery, now: Date): Promise<ExportDirectory> {
+  const names = await namesIn(directory);
+  const known = names.includes(stateFile) ? await readState(join(directory, stateFile)) : undefined;
+  if (known === undefined && names.length > 0)
+    throw new CommandError("usage", `--to ${directory} is not empty: name a new directory.`);
+  if (known !== undefined) checkSame(known, query, directory);
+  const state: ExportState = known ?? {
+    query,
+    begunAt: now.toISOString(),
+    ...{ files: [], documents: 0, examined: 0, unreadable: [], after: beginning },
+  };
+  const write = (name: string, value: object) => replace(join(directory, name), value);
+  return {
+    state,
+    isResumed: known !== undefined,
+    begin: async () => {
+      if (known !== undefined) return;
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      await write("schema.json", rowSchema);
+      await write(stateFile, state);
+    },
+    nextFile: ({ files }) => {
+      const name = `documents-${String(files.length + 1).padStart(5, "0")}.ndjson.gz`;
+      return { name, partial: join(directory, `${name}.partial`) };
+    },
+    save: async (next, written) => {
+      // A trap: in this order. A file that no state counts is written again by the next run.
+      if (written !== undefined)
+        await rename(join(directory, `${written}.partial`), join(directory, written));
+      await write(stateFile, next);
+    },
+  };
+}
+
+async function namesIn(directory: string): Promise<readonly string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    throw new CommandError("usage", `--to ${directory} is no directory that can be read: name a new one.`);
+  }
+}
+
+function checkSame(known: ExportState, query: ExportQuery, directory: string): void {
+  if (JSON.stringify(present(known.query)) !== JSON.stringify(present(query)))
+    throw new CommandError(
+      "usage",
+      `--to ${directory} holds another export, ${describeQuery(known.query)}: name a new directory.`,
+    );
+  if (known.after === undefined)
+    throw new CommandError(
+      "usage",
+      `--to ${directory} holds this export whole, of ${known.begunAt}: name a new directory for another.`,
+    );
+}
+
+function describeQuery({ table, endpoint, since, until }: ExportQuery): string {
+  const flags = Object.entries({ endpoint, since, until }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name} ${value}`],
+  );
+  return [`of the table ${table}`, ...flags].join(" ");
+}
+
+/** Whole or not at all, whenever it is interrupted. */
+async function replace(path: string, value: object): Promise<void> {
+  const beside = `${path}.${randomUUID()}`;
+  try {
+    await writeFile(beside, `${JSON.stringify(value, undefined, 2)}\n`, { mode: 0o600 });
+    await rename(beside, path);
+  } finally {
+    await rm(beside, { force: true });
+  }
+}
+
+async function readState(path: string): Promise<ExportState> {
+  const fields = fieldsOf(parseJson(await readFile(path, "utf8"), path), path);
+  const query = fieldsOf(fields.query, "query");
+  const after = fields.after === undefined ? undefined : fieldsOf(fields.after, "after");
+  const part = (name: string) => (typeof after?.[name] === "string" ? after[name] : "");
+  return present<ExportState>({
+    query: present<ExportQuery>({
+      table: textOf(query, "table"),
+      endpoint: optionalText(query, "endpoint"),
+      since: optionalText(query, "since"),
+      until: optionalText(query, "until"),
+    }),
+    begunAt: textOf(fields, "begunAt"),
+    files: textsOf(fields, "files"),
+    documents: numberOf(fields, "documents"),
+    examined: numberOf(fields, "examined"),
+    unreadable: textsOf(fields, "unreadable"),
+    after: after && { pk: part("pk"), sk: part("sk") },
+  });
+}

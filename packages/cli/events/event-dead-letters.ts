@@ -1,0 +1,91 @@
+import { type QueueDepth, queueDepth } from "../../../adapters/sqs/queue-depth.ts";
+import { present } from "../../../domain/core/parse.ts";
+import { type IncomeEvent, isWebhookKind } from "../../../domain/event/events.ts";
+import { nameOf, subjectOf } from "../../../domain/event/subjects.ts";
+import { wants } from "../../../domain/message/subscribers.ts";
+import type { DeadLetterPlace } from "../../../domain/recovery/dead-letter.ts";
+import { contentOfDeadLetter, type DeadLetterContent } from "../../../domain/recovery/dead-letter-content.ts";
+import type { Operation } from "../core/command.ts";
+import { deadLettersOf } from "../dead-letters/queues.ts";
+import { subscriberQueues, type WorkQueue, workQueues } from "../status/work-queues.ts";
+
+/** A dead letter about an event. */
+export type EventDeadLetter = {
+  readonly queue: string;
+  /** What it is: `users event`, `read task`, a message's type. */
+  readonly what: string;
+  readonly id?: string;
+  readonly reason?: string;
+  readonly sentAt: string;
+};
+
+export type DeadLetterPorts = {
+  readonly queues: readonly WorkQueue[];
+  readonly depthOf: (queue: WorkQueue) => Promise<Pick<QueueDepth, "waiting">>;
+  readonly placeOf: (queue: WorkQueue) => DeadLetterPlace;
+  readonly report: (text: string) => void;
+};
+
+/** So many of a queue are looked at; who has more has other worries than one event. */
+const maxLookedAt = 1_000;
+
+/**
+ * The queues where dead letters about an event can lie: its kind's, that of calls, and those of who gets its message.
+ */
+export function deadLetterPortsFor(operation: Operation, event: IncomeEvent | undefined): DeadLetterPorts {
+  const { deployment, clients, terminal } = operation;
+  const getters = subscriberQueues(deployment)
+    .filter((subscriber) => event !== undefined && wants(subscriber, event.type))
+    .map(({ name }) => `subscriber/${name}`);
+  const names = event === undefined ? [] : [event.kind, "fetch", ...getters];
+  return {
+    // Of what is not stored nothing can have followed.
+    queues: workQueues(deployment).filter(({ name }) =>
+      event === undefined ? isWebhookKind(name) : names.includes(name),
+    ),
+    depthOf: ({ deadLetterQueueUrl }) => queueDepth(clients.sqs, deadLetterQueueUrl),
+    placeOf: (queue) => deadLettersOf(operation, queue),
+    report: terminal.progress,
+  };
+}
+
+/** Letters of a stored event: itself, its message, or a call for its subject. */
+export function deadLettersOfEvent(
+  event: IncomeEvent,
+  ports: DeadLetterPorts,
+): Promise<readonly EventDeadLetter[]> {
+  const subject = nameOf(subjectOf(event));
+  return search(({ id, what }) => id === event.id || (what.endsWith(" task") && id === subject), ports);
+}
+
+/** Letters of events whose ids begin so, which could not be stored. */
+export function deadLettersOfUnstored(
+  begins: string,
+  ports: DeadLetterPorts,
+): Promise<readonly EventDeadLetter[]> {
+  return search(({ id = "" }) => id.startsWith(begins), ports);
+}
+
+async function search(
+  isWanted: (content: DeadLetterContent) => boolean,
+  { queues, depthOf, placeOf, report }: DeadLetterPorts,
+): Promise<readonly EventDeadLetter[]> {
+  const found: EventDeadLetter[] = [];
+  for (const queue of queues) {
+    if ((await depthOf(queue)).waiting === 0) continue;
+    let lookedAt = 0;
+    await placeOf(queue)(async (deadLetters) => {
+      lookedAt += deadLetters.length;
+      for (const { body, reason, sentAt } of deadLetters) {
+        const content = contentOfDeadLetter(body);
+        if (!isWanted(content)) continue;
+        const { what, id } = content;
+        found.push({ queue: queue.name, what, sentAt: sentAt.toISOString(), ...present({ id, reason }) });
+      }
+      return { done: [], isEnough: lookedAt >= maxLookedAt };
+    });
+    if (lookedAt >= maxLookedAt)
+      report(`Of the dead letters of ${queue.name} ${lookedAt} were looked at: see dlq list.`);
+  }
+  return found;
+}

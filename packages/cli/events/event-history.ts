@@ -1,0 +1,152 @@
+import { fieldPattern } from "../../../adapters/aws/log-groups.ts";
+import { present } from "../../../domain/core/parse.ts";
+import type { WebhookKind } from "../../../domain/event/events.ts";
+import { isWebhookKind } from "../../../domain/event/events.ts";
+import { wants } from "../../../domain/message/subscribers.ts";
+import { type LogEntry, selectEntries } from "../logs/log-entries.ts";
+import { type LogPlace, stageLogLines } from "../logs/log-lines.ts";
+
+/** How far an event has come, as the functions' logs say. */
+export const historyOutcomes = ["accepted", "again", "stored", "rejected"] as const;
+export type HistoryOutcome = (typeof historyOutcomes)[number];
+
+/** A webhook that came. */
+export type HistoryRow = {
+  readonly id: string;
+  /** When it came, ISO 8601. */
+  readonly at: string;
+  readonly kind: WebhookKind;
+  /** How far it has come. */
+  readonly outcome: string;
+  readonly times: number;
+  /** Once it is stored. */
+  readonly type?: string;
+  /** Whom it is about: `account/<id>`. */
+  readonly subject?: string;
+  readonly endpoint?: string;
+  /** Of what was rejected. */
+  readonly reason?: string;
+};
+
+/** By the logs of the functions that had it in hand: how often, and when last, it came in the time that was read. */
+export type HistoryEvent = HistoryRow & { readonly outcome: HistoryOutcome };
+
+export type HistoryFilter = {
+  readonly kind?: string;
+  /** `account.connected`, or `account.*` */
+  readonly type?: string;
+  readonly outcome?: string;
+  readonly endpoint?: string;
+  /** `account/<id>` */
+  readonly subject?: string;
+  /** Of the id, the type or the subject. */
+  readonly text?: string;
+};
+
+/** The codes that say so: nothing else is read, and never the table. */
+const outcomeOf: Readonly<Record<string, HistoryOutcome>> = {
+  WEBHOOK_ACCEPTED: "accepted",
+  EVENT_STORED: "stored",
+  EVENT_AGAIN: "again",
+  WEBHOOK_UNREADABLE: "rejected",
+  MESSAGE_REJECTED: "rejected",
+};
+
+export type HistoryPeriod = { readonly since: string; readonly until?: string };
+export type HistoryProgress = { readonly lines: number; readonly done: number; readonly of: number };
+
+/** An event is stored some time after it came: so far around a period its lines are read. */
+const marginInMs = 15 * 60_000;
+
+/**
+ * The events that came in a period, the newest first, from the logs of the functions that receive and store them.
+ * @param onProgress is called after each page, with a look at what is known so far
+ */
+export async function eventHistory(
+  place: LogPlace,
+  { since, until }: HistoryPeriod,
+  onProgress: (progress: HistoryProgress) => void = () => undefined,
+): Promise<readonly HistoryEvent[]> {
+  const search = {
+    since: new Date(Date.parse(since) - marginInMs),
+    ...(until !== undefined && { until: new Date(Date.parse(until) + marginInMs) }),
+    pattern: fieldPattern("code", Object.keys(outcomeOf)),
+    groups: /(Receive|Store)Logs/,
+  };
+  let count = 0;
+  const lines = await stageLogLines(place, search, ({ lines: some, done, of }) => {
+    count += some.length;
+    onProgress({ lines: count, done, of });
+  });
+  return historyIn(selectEntries(lines, { since: "" })).filter(
+    ({ at }) => at >= since && (until === undefined || at < until),
+  );
+}
+
+/** @param entries in the order of time */
+export function historyIn(entries: readonly LogEntry[]): readonly HistoryEvent[] {
+  const events = new Map<string, HistoryEvent>();
+  for (const entry of entries) {
+    const outcome = outcomeOf[String(entry.code)];
+    const kind = entry.kind ?? String(entry.function).split("/")[1];
+    if (outcome === undefined || !isWebhookKind(kind)) continue;
+    const [ids, types, subjects] = [idsOf(entry), textsIn(entry.types), textsIn(entry.subjects)];
+    for (const [index, id] of ids.entries()) {
+      const known = events.get(id);
+      const isFurther = known === undefined || rankOf(outcome) >= rankOf(known.outcome);
+      const isAccepted = outcome === "accepted";
+      events.set(id, {
+        ...{ id, kind, outcome: isFurther ? outcome : known.outcome },
+        times: (known?.times ?? 0) + Number(isAccepted),
+        at: isAccepted || known === undefined ? entry.timestamp : known.at,
+        ...present({
+          type: types[index] ?? known?.type,
+          reason: outcome === "rejected" ? String(entry.reason ?? "no JSON") : known?.reason,
+          ...aboutIn(subjects[index], known),
+        }),
+      });
+    }
+  }
+  return [...events.values()].toSorted((one, other) =>
+    one.at < other.at ? 1 : Number(one.at > other.at) * -1,
+  );
+}
+
+function aboutIn(text: string | undefined, known: HistoryEvent | undefined) {
+  if (text === undefined) return { subject: known?.subject, endpoint: known?.endpoint };
+  const [, subject, endpoint] = /^([^/]+\/[^/]+)(?:\/(.*))?$/s.exec(text) ?? [];
+  return { subject, endpoint };
+}
+
+/** What a filter lets through. */
+export function selectHistory<Row extends HistoryRow>(
+  events: readonly Row[],
+  { kind, type, outcome, endpoint, subject, text }: HistoryFilter,
+): readonly Row[] {
+  return events.filter(
+    (event) =>
+      (kind === undefined || event.kind === kind) &&
+      (outcome === undefined || event.outcome === outcome) &&
+      (endpoint === undefined || event.endpoint === endpoint) &&
+      (subject === undefined || event.subject === subject) &&
+      (type === undefined || (event.type !== undefined && isOfType(event.type, type))) &&
+      (text === undefined || [event.id, event.type, event.subject].some((each) => each?.includes(text))),
+  );
+}
+
+function isOfType(type: string, wanted: string): boolean {
+  return wants({ name: "", types: [wanted] }, type);
+}
+
+function rankOf(outcome: HistoryOutcome): number {
+  return historyOutcomes.indexOf(outcome);
+}
+
+function idsOf({ correlationId, correlationIds }: LogEntry): readonly string[] {
+  return Array.isArray(correlationIds) ? textsIn(correlationIds) : textsIn([correlationId]);
+}
+
+function textsIn(value: unknown): readonly string[] {
+  const several: readonly unknown[] = Array.isArray(value) ? value : [];
+  return several.filter((each) => typeof each === "string");
+}

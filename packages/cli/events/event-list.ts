@@ -1,0 +1,74 @@
+import type { StoredEvent } from "../../../adapters/dynamodb/stored-events.ts";
+import { type EventFilter, selects } from "../../../domain/event/event-filter.ts";
+import type { EventProgress, EventState } from "../../../domain/event/event-progress.ts";
+import type { Subject } from "../../../domain/event/subjects.ts";
+import { unknownSubject } from "../core/flags.ts";
+import type { OnScanned } from "../core/scan-consent.ts";
+import { eventsOf, type LookupPorts, progressReader, recordsOf } from "./event-lookup.ts";
+
+export type EventQuery = {
+  /** Whose events; absent: anybody's, which reads the whole table. */
+  readonly subject?: Subject;
+  readonly filter: EventFilter;
+  readonly state?: EventState;
+  /** The most that are listed. */
+  readonly limit: number;
+};
+
+export type ListedEvent = StoredEvent & { readonly progress: EventProgress };
+
+export type ListPorts = LookupPorts & { readonly onScanned: OnScanned };
+
+/** Lists stored events, the newest first. @throws CommandError where nothing is known of the subject */
+export async function listEvents(query: EventQuery, ports: ListPorts): Promise<readonly ListedEvent[]> {
+  const { subject, filter, limit } = query;
+  const found =
+    subject === undefined
+      ? await scan(query, ports)
+      : newestFirst((await knownEventsOf(subject, ports)).filter(({ event }) => selects(filter, event)));
+  const progressOf = progressReader(ports);
+  const listed: ListedEvent[] = [];
+  for (const stored of found) {
+    if (listed.length === limit) break;
+    const progress = await progressOf(stored);
+    if (query.state === undefined || progress.state === query.state) listed.push({ ...stored, progress });
+  }
+  return listed;
+}
+
+/** @throws CommandError where nothing is known of the subject: nobody takes a wrong id for one without events */
+async function knownEventsOf(subject: Subject, ports: ListPorts): Promise<readonly StoredEvent[]> {
+  const events = await eventsOf(subject, ports);
+  if (events.length > 0) return events;
+  const { state, documents } = await recordsOf(subject, ports.records);
+  if (state === undefined && documents.length === 0) throw unknownSubject(subject);
+  return events;
+}
+
+async function scan({ filter, state, limit }: EventQuery, ports: ListPorts): Promise<readonly StoredEvent[]> {
+  let [read, count] = [0, 0];
+  let kept: readonly StoredEvent[] = [];
+  for await (const { events, examined } of ports.stored.scan()) {
+    const selected = events.filter(({ event }) => selects(filter, event));
+    kept = newestFirst([...kept, ...selected]);
+    // The state is looked up afterwards: until then any of them may be listed.
+    if (state === undefined) kept = kept.slice(0, limit);
+    read += examined;
+    count += selected.length;
+    ports.onScanned(read, count);
+  }
+  return kept;
+}
+
+/** Of those received at the same moment by id, so that the order is the same each time. */
+function newestFirst(events: readonly StoredEvent[]): readonly StoredEvent[] {
+  return events.toSorted(
+    ({ event: one }, { event: other }) =>
+      compare(other.receivedAt, one.receivedAt) || compare(one.id, other.id),
+  );
+}
+
+function compare(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}

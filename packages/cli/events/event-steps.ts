@@ -1,0 +1,124 @@
+import { type Subscriber, wants } from "../../../domain/message/subscribers.ts";
+import type { LogEntry } from "../logs/log-entries.ts";
+
+/** What was done of an event, and when. */
+export type TimedStep = {
+  /** ISO 8601 */
+  readonly at: string;
+  readonly step: string;
+  readonly detail: string;
+  /** Of a call to the provider: the how manieth of the event, from 1. */
+  readonly call?: number;
+  /** When it is tried again, at the earliest. */
+  readonly againAt?: string;
+  readonly isFailure?: true;
+};
+
+export type StepContext = { readonly id: string; readonly subscribers: readonly Subscriber[] };
+
+type Told = Omit<TimedStep, "at" | "call"> & { readonly isCall?: true };
+
+/** Of the reasons why a task waits, those for which it calls nobody, or may have called nobody. */
+const waitsBeforeCall =
+  /^(the provider's rate is used up|the provider is down|no token|the token was refused|came while|the document was written|the start can still)/;
+
+/**
+ * The steps of an event with their times, the earliest first, by what functions have logged under its id.
+ * Whether a subscriber has read a message is known to that subscriber alone: what is known is when it was sent.
+ * @param entries in the order of time
+ */
+export function eventSteps(entries: readonly LogEntry[], context: StepContext): readonly TimedStep[] {
+  const type = typeIn(entries, context.id);
+  let calls = 0;
+  return entries.flatMap((entry) =>
+    stepsOf(entry, type, context).map(({ isCall, ...told }): TimedStep => {
+      if (isCall === true) calls += 1;
+      return { at: entry.timestamp, ...told, ...(isCall === true && { call: calls }) };
+    }),
+  );
+}
+
+function stepsOf(entry: LogEntry, type: string | undefined, context: StepContext): readonly Told[] {
+  switch (entry.code) {
+    case "WEBHOOK_ACCEPTED":
+      return [{ step: "webhook", detail: "it is in its queue" }];
+    case "WEBHOOK_UNREADABLE":
+      return [failure("webhook", "it is no JSON")];
+    case "WEBHOOK_FAILED":
+      return [failure("webhook", `${reasonOf(entry)}: the provider sends it again`)];
+    case "EVENT_STORED":
+      return [{ step: "stored", detail: type ?? "for the first time" }];
+    case "EVENT_AGAIN":
+      return [{ step: "again", detail: "it was stored before: it is counted" }];
+    case "RELAYED":
+      return relayed(entry, type, context);
+    case "TASK_DONE":
+      return [{ step: "provider", detail: `${taskOf(entry)}: it answered`, isCall: true }];
+    case "TASK_VOID":
+      return [{ step: "overtaken", detail: `${taskOf(entry)}: there is nothing to call for any more` }];
+    case "TASK_POSTPONED":
+      return [postponed(entry)];
+    case "START_UNANSWERED":
+      return [failure("provider", "no event answered the start: its endpoints are read anyway")];
+    case "SUBSCRIBER_PARKED":
+      return [failure("subscriber", `${String(entry.subscriber)} can't be sent to: ${reasonOf(entry)}`)];
+    case "MESSAGE_REJECTED":
+      return [failure("dead letter", reasonOf(entry))];
+    case "MESSAGE_FAILED":
+    case "RECORD_FAILED":
+      return [failure("failed", `${reasonOf(entry)}: it is tried again`)];
+    default:
+      return [];
+  }
+}
+
+function postponed(entry: LogEntry): Told {
+  const reason = reasonOf(entry);
+  const seconds = Number(entry.delayInSeconds ?? 0);
+  const againAt = new Date(Date.parse(entry.timestamp) + seconds * 1000).toISOString();
+  if (waitsBeforeCall.test(reason)) return { step: "waits", detail: `${reason}: ${seconds} s`, againAt };
+  return { ...failure("provider", `${reason}, waits ${seconds} s`), againAt, isCall: true };
+}
+
+/** One line is about all changes that an invocation had in hand. */
+function relayed(entry: LogEntry, type: string | undefined, { subscribers }: StepContext): readonly Told[] {
+  const ids = Array.isArray(entry.correlationIds) ? entry.correlationIds.length : 1;
+  const [messages, tasks] = [Number(entry.messages ?? 0), Number(entry.tasks ?? 0)];
+  const among = ids > 1 ? `, with those of ${ids - 1} more events` : "";
+  const calls: readonly Told[] = tasks > 0 ? [{ step: "relayed", detail: `tasks: ${tasks}${among}` }] : [];
+  if (messages === 0) return calls;
+  const takers = subscribers.filter((each) => type === undefined || mayTake(each, type));
+  const sent = takers.map(
+    (subscriber): Told => ({
+      step: "sent",
+      detail: `to ${subscriber.name}, messages: ${messages}${among}${subscriber.types === undefined ? "" : ", those that its filter takes"}`,
+    }),
+  );
+  return [...calls, ...sent];
+}
+
+/** Its own message, or what is read because of it. */
+function mayTake(subscriber: Subscriber, type: string): boolean {
+  return wants(subscriber, type) || wants(subscriber, "data.updated");
+}
+
+function failure(step: string, detail: string): Told {
+  return { step, detail, isFailure: true };
+}
+
+function reasonOf({ reason }: LogEntry): string {
+  return typeof reason === "string" ? reason : "no reason was given";
+}
+
+function taskOf({ task, subject }: LogEntry): string {
+  return [task, subject].filter((each) => typeof each === "string").join(" of ");
+}
+
+function typeIn(entries: readonly LogEntry[], id: string): string | undefined {
+  for (const { correlationIds, types } of entries) {
+    if (!Array.isArray(correlationIds) || !Array.isArray(types)) continue;
+    const type: unknown = types[correlationIds.indexOf(id)];
+    if (typeof type === "string") return type;
+  }
+  return undefined;
+}

@@ -1,0 +1,82 @@
+import { readChange, type StreamRecord } from "../../../adapters/streams/change-stream.ts";
+import type { IncomeEvent } from "../../../domain/event/events.ts";
+import { nameOf, subjectOf } from "../../../domain/event/subjects.ts";
+import { nameOfData } from "../../../domain/fetch/document-name.ts";
+import type { Change } from "../../../domain/state/change.ts";
+import type { State } from "../../../domain/state/state.ts";
+import { oneLine } from "../core/printable.ts";
+
+/** What a change of the table means for people: that an event came, what it led to, that the provider answered. */
+export type Happening = {
+  readonly at: string;
+  readonly what: string;
+  readonly subject: string;
+  readonly type?: string;
+  /** The event's. */
+  readonly id?: string;
+  readonly version?: number;
+};
+
+export type TailRecord = StreamRecord & {
+  readonly dynamodb?: { readonly ApproximateCreationDateTime?: Date | undefined } | undefined;
+};
+
+/** @returns undefined for changes that are no step of an event: links, counters, what expires */
+export function happeningOf(record: TailRecord, now: Date): Happening | undefined {
+  if (record.dynamodb?.NewImage === undefined || !isShown(record.dynamodb.NewImage)) return undefined;
+  const at = (record.dynamodb.ApproximateCreationDateTime ?? now).toISOString();
+  const happening = describe(readChange(record));
+  return happening && { at, ...happening };
+}
+
+function isShown({ sk }: Readonly<Record<string, unknown>>): boolean {
+  const key = typeof sk === "object" && sk !== null && "S" in sk ? String(sk.S) : "";
+  return key === "STATE" || key.startsWith("EVENT#") || key.startsWith("DOCUMENT#");
+}
+
+type HappeningFields = Omit<Happening, "at">;
+
+function describe(change: Change): HappeningFields | undefined {
+  switch (change.of) {
+    case "event":
+      return ofEvent(receivedTimes(change.receipts.count), change.event);
+    case "state":
+      return ofState(change.before?.version, change.after);
+    case "document": {
+      const { subject, news } = change.after;
+      const name = `${nameOf(subject)}/${nameOfData(change.after, "/")}`;
+      return { what: news ? "data changed" : "data read", subject: name };
+    }
+  }
+}
+
+function receivedTimes(count: number): string {
+  return count === 1 ? "received" : `received ${count} times`;
+}
+
+function ofState(before: number | undefined, state: State): HappeningFields | undefined {
+  const { version, latest } = state;
+  const subject = nameOf(state.subject);
+  if (before === version) return undefined;
+  switch (latest.cause) {
+    case "event":
+      return { ...ofEvent(latest.outcome, latest.event), subject, version };
+    case "answer":
+      return { what: "answered", subject, version };
+    case "again":
+      return { what: "noted", subject, version };
+  }
+}
+
+function ofEvent(what: string, event: IncomeEvent): HappeningFields {
+  return { what, subject: nameOf(subjectOf(event)), type: event.type, id: event.id };
+}
+
+const shownOfId = 12;
+
+/** A line for people, in columns as far as that goes while more is to come. */
+export function happeningLine({ at, what, subject, type = "-", id, version }: Happening): string {
+  const rest = [version === undefined ? "" : `version ${version}`, id?.slice(0, shownOfId) ?? ""];
+  const columns = [at, what.padEnd(12), type.padEnd(28), subject, ...rest.filter((part) => part !== "")];
+  return oneLine(columns.join("  "));
+}

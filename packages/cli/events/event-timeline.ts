@@ -1,0 +1,96 @@
+import type { EventDetails, StoredEvent } from "../../../adapters/dynamodb/stored-events.ts";
+import { documentOf, progressOf, type SubjectRecords } from "../../../domain/event/event-progress.ts";
+import { subjectKindOf } from "../../../domain/event/events.ts";
+import { nameOf, ownerOf, subjectOf } from "../../../domain/event/subjects.ts";
+import { type Subscriber, wants } from "../../../domain/message/subscribers.ts";
+import type { EventDeadLetter } from "./event-dead-letters.ts";
+
+/** One step of an event's timeline; `done` is absent where it can't be reported any more. */
+export type Step = { readonly step: string; readonly done?: boolean; readonly detail: string };
+
+/** The timeline of a stored event through the pipeline, as far as its records report. */
+export function eventTimeline(
+  stored: StoredEvent,
+  details: EventDetails | undefined,
+  records: SubjectRecords,
+  {
+    subscribers,
+    deadLetters,
+  }: { readonly subscribers: readonly Subscriber[]; readonly deadLetters: readonly EventDeadLetter[] },
+): readonly Step[] {
+  const { event } = stored;
+  const until = details === undefined ? "" : `, kept until ${details.keptUntil.toISOString()}`;
+  return [
+    { step: "received", done: true, detail: receivedDetail(stored) },
+    { step: "stored", done: true, detail: `with ${nameOf(ownerOf(event))}${until}` },
+    ...stepsOfSubject(stored, records),
+    publishedStep(stored, records, subscribers),
+    ...deadLetters.map(deadLetterStep),
+  ];
+}
+
+function deadLetterStep({ queue, what, reason = "no reason was given", sentAt }: EventDeadLetter): Step {
+  return { step: "dead letter", done: false, detail: `of ${queue}: ${what} of ${sentAt}, ${reason}` };
+}
+
+function receivedDetail({ event, receipts }: StoredEvent): string {
+  if (event.reconciled === true) return `${event.receivedAt}, by reconciliation: no webhook announced it`;
+  return `${event.receivedAt}, ${receipts.count === 1 ? "once" : `${receipts.count} times`}`;
+}
+
+function stepsOfSubject(stored: StoredEvent, records: SubjectRecords): readonly Step[] {
+  if (subjectKindOf(stored.event.type) === "endpoint") return [fetchedStep(stored, records)];
+  const processed = processedStep(stored, records);
+  if (progressOf(stored, records).state !== "asking") return [processed];
+  return [
+    processed,
+    { step: "asked", done: false, detail: "it contradicts what was known: the provider is asked" },
+  ];
+}
+
+function processedStep(stored: StoredEvent, records: SubjectRecords): Step {
+  const { state, outcome, version } = progressOf(stored, records);
+  const name = nameOf(subjectOf(stored.event));
+  if (state === "stored") {
+    const remedy = "The relay is behind, or has given up: see its alarm, then repair.";
+    return { step: "processed", done: false, detail: `nothing has followed yet. ${remedy}` };
+  }
+  if (state === "past") {
+    return { step: "processed", detail: `is unknown: ${name} has processed at least twenty others since` };
+  }
+  const known =
+    outcome === undefined
+      ? `the outcome is kept of the latest event of ${name} only`
+      : `${outcome}, which made version ${version} of ${name}`;
+  return { step: "processed", done: true, detail: known };
+}
+
+function fetchedStep(stored: StoredEvent, records: SubjectRecords): Step {
+  const { event } = stored;
+  if (event.dataAvailable === false) {
+    return { step: "fetched", done: true, detail: "it said that there is nothing to read yet" };
+  }
+  const document = documentOf(event, records.documents);
+  const done = progressOf(stored, records).state === "done";
+  if (document === undefined) return { step: "fetched", done, detail: "never yet" };
+  const { asOf, digest } = document;
+  const brought = digest === undefined ? "the provider has none" : `digest ${digest}`;
+  return { step: "fetched", done, detail: `last as of ${new Date(asOf).toISOString()}, ${brought}` };
+}
+
+function publishedStep(
+  stored: StoredEvent,
+  records: SubjectRecords,
+  subscribers: readonly Subscriber[],
+): Step {
+  const { event } = stored;
+  const names = subscribers.filter((subscriber) => wants(subscriber, event.type)).map(({ name }) => name);
+  if (names.length === 0) {
+    return { step: "published", done: true, detail: `to nobody: no subscriber's filter takes ${event.type}` };
+  }
+  const { state } = progressOf(stored, records);
+  const to = `to ${names.join(", ")}`;
+  // The relay writes nothing of an event that announces data: whether it has sent the message shows when that is read.
+  if (state === "past" || state === "fetching") return { step: "published", detail: to };
+  return { step: "published", done: state !== "stored", detail: to };
+}

@@ -1,0 +1,117 @@
+import type { Message, SQSClient } from "@aws-sdk/client-sqs";
+import { isTransient } from "../../../adapters/aws/transient-errors.ts";
+import { messageVisibility } from "../../../adapters/sqs/message-visibility.ts";
+import { deleteAll, receiveBatch, releaseAll } from "../../../adapters/sqs/queue-messages.ts";
+import { describeMessage } from "./describe-message.ts";
+import type { Post, Posted } from "./target.ts";
+
+export type ForwardPorts = {
+  readonly sqs: SQSClient;
+  readonly queueUrl: string;
+  readonly post: Post;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+  readonly wait: (seconds: number) => Promise<void>;
+  readonly report: (text: string) => void;
+};
+
+export type Forwarded = { readonly forwarded: number; readonly refused: number };
+
+/** Over the time-out of a post and the longest wait between two. */
+const hiddenInSeconds = 60;
+/** How long a receive waits: an end has to wait for it, so that nothing that it brings is left hidden. */
+const pollInSeconds = 3;
+const longestWaitInSeconds = 10;
+/** A refused message comes back later and later, until its queue makes it a dead letter. */
+const longestReturnInSeconds = 300;
+
+/**
+ * Posts the messages of a queue until it is ended, and deletes those that are accepted. What is refused comes back, as
+ * often as the queue allows. While nobody answers, messages are held: they are not received again, and so don't become
+ * dead letters. At the end what is held is released.
+ */
+export async function forward(ports: ForwardPorts): Promise<Forwarded> {
+  const { sqs, queueUrl, signal, wait, report } = ports;
+  let [forwarded, refused] = [0, 0];
+  while (!signal.aborted) {
+    try {
+      const batch = await receiveBatch(sqs, queueUrl, { poll: pollInSeconds, hidden: hiddenInSeconds });
+      const count = await forwardBatch(batch, ports);
+      forwarded += count.forwarded;
+      refused += count.refused;
+    } catch (error) {
+      if (!isTransient(error)) throw error;
+      report(`${error.name}: it goes on by itself.`);
+      await wait(longestWaitInSeconds);
+    }
+  }
+  return { forwarded, refused };
+}
+
+/** Tries until each is accepted or refused; only what nobody answered is tried again here. */
+async function forwardBatch(batch: readonly Message[], ports: ForwardPorts): Promise<Forwarded> {
+  const { sqs, queueUrl, post, signal, wait, report } = ports;
+  let [forwarded, refused] = [0, 0];
+  let held = batch;
+  try {
+    for (let tries = 0; held.length > 0 && !signal.aborted; tries += 1) {
+      const posted = await Promise.all(held.map(({ Body = "" }) => post(Body)));
+      const outcomes = held.map((message, index) => ({ message, posted: posted[index] }));
+      const of = (outcome: Posted["outcome"]) =>
+        outcomes.filter((each) => each.posted?.outcome === outcome).map(({ message }) => message);
+      const accepted = of("accepted");
+      held = held.filter((message) => !accepted.includes(message));
+      await deleteAll(sqs, queueUrl, accepted);
+      forwarded += accepted.length;
+      // What an end interrupts was not refused.
+      if (signal.aborted) break;
+      for (const { message, posted: result } of outcomes) {
+        if (result !== undefined && result.outcome !== "unreachable") report(lineOf(message, result));
+      }
+      const returning = of("refused");
+      held = held.filter((message) => !returning.includes(message));
+      await hideLater(ports, returning);
+      refused += returning.length;
+      if (held.length === 0) break;
+      const [first] = posted.filter((each) => each.outcome === "unreachable");
+      if (tries === 0 && first?.outcome === "unreachable") {
+        report(
+          `Nobody answers there (${first.reason}). ${held.length} messages are held until somebody does.`,
+        );
+      }
+      await hold(ports, held);
+      await wait(Math.min(longestWaitInSeconds, 2 ** tries));
+    }
+  } finally {
+    await releaseAll(sqs, queueUrl, held);
+  }
+  return { forwarded, refused };
+}
+
+function lineOf(message: Message, posted: Exclude<Posted, { outcome: "unreachable" }>): string {
+  const what = describeMessage(message.Body ?? "");
+  if (posted.outcome === "accepted") return `${posted.status}  ${what}`;
+  return `${posted.reason}  ${what}, received ${receivesOf(message)} times: again in ${returnIn(message)} s`;
+}
+
+function receivesOf({ Attributes }: Message): number {
+  return Number(Attributes?.ApproximateReceiveCount ?? 1);
+}
+
+function returnIn(message: Message): number {
+  return Math.min(longestReturnInSeconds, 2 ** receivesOf(message));
+}
+
+async function hideLater({ sqs, queueUrl }: ForwardPorts, messages: readonly Message[]): Promise<void> {
+  await messageVisibility(sqs)(
+    queueUrl,
+    messages.map((message) => ({ receiptHandle: message.ReceiptHandle ?? "", seconds: returnIn(message) })),
+  );
+}
+
+async function hold({ sqs, queueUrl }: ForwardPorts, messages: readonly Message[]): Promise<void> {
+  await messageVisibility(sqs)(
+    queueUrl,
+    messages.map(({ ReceiptHandle = "" }) => ({ receiptHandle: ReceiptHandle, seconds: hiddenInSeconds })),
+  );
+}

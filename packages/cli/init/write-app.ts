@@ -1,0 +1,83 @@
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { basename, join, relative, resolve } from "node:path";
+import { fieldsOf } from "../../../domain/core/parse.ts";
+import { CommandError } from "../core/command-error.ts";
+
+export type NewApp = {
+  /** Files of the packages that it depends on, by name; undefined: a registry has them. */
+  readonly files: ReadonlyMap<string, string> | undefined;
+  /** Holds the app as it is written, but for its name. */
+  readonly template: string;
+};
+
+/** What a folder may hold already. */
+const harmless: ReadonlySet<string> = new Set([".git", ".DS_Store"]);
+/** Of its own in the template's folder, where it is used for tests. */
+const leftOut: ReadonlySet<string> = new Set(["node_modules", "package-lock.json", "cdk.out", ".local"]);
+/** npm leaves a file of this name out of packages. */
+const renamed: Readonly<Record<string, string>> = { gitignore: ".gitignore" };
+const folderOfPackages = "packages";
+
+/**
+ * Writes a small app of CDK's into a folder that is not there, or empty.
+ * @returns the files that it has, relative to the folder
+ * @throws CommandError where the name is none, or the folder holds something
+ */
+export function writeApp(folder: string, { files, template }: NewApp): readonly string[] {
+  const name = nameOf(folder);
+  checkEmpty(folder);
+  mkdirSync(folder, { recursive: true });
+  for (const entry of readdirSync(template).filter((each) => !leftOut.has(each)))
+    cpSync(join(template, entry), join(folder, renamed[entry] ?? entry), { recursive: true });
+  const manifest = join(folder, "package.json");
+  writeFileSync(manifest, withFiles(readFileSync(manifest, "utf8"), name, files));
+  if (files !== undefined) {
+    mkdirSync(join(folder, folderOfPackages));
+    for (const file of files.values()) cpSync(file, join(folder, folderOfPackages, basename(file)));
+  }
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name: file }) => relative(folder, join(parentPath, file)))
+    .sort();
+}
+
+/** A package's name: that of the folder. */
+function nameOf(folder: string): string {
+  const name = basename(resolve(folder));
+  if (/^[a-z0-9][a-z0-9._-]{0,63}$/.test(name) && name !== "node_modules") return name;
+  throw new CommandError(
+    "usage",
+    `The app can't be named ${JSON.stringify(name)}: give its folder a name of 1 to 64 lower-case letters, digits, ".", "_" and "-" that begins with a letter or digit.`,
+  );
+}
+
+function checkEmpty(folder: string): void {
+  if (!existsSync(folder)) return;
+  if (!statSync(folder).isDirectory())
+    throw new CommandError("usage", `${folder} is a file: name a folder that is not there, or empty.`);
+  const [held] = readdirSync(folder).filter((name) => !harmless.has(name));
+  if (held !== undefined)
+    throw new CommandError(
+      "usage",
+      `${folder} is not empty: it holds ${held}. Name a folder that is not there, or empty.`,
+    );
+}
+
+function withFiles(text: string, name: string, files: NewApp["files"]): string {
+  const manifest = { ...fieldsOf(JSON.parse(text), "package.json"), name };
+  const dependencies = Object.fromEntries(
+    Object.entries(manifest)
+      .filter(([key]) => /ependencies$/.test(key))
+      .map(([key, value]) => [key, withPaths(fieldsOf(value, key), files)]),
+  );
+  return `${JSON.stringify({ ...manifest, ...dependencies }, undefined, 2)}\n`;
+}
+
+function withPaths(versions: Readonly<Record<string, unknown>>, files: NewApp["files"]) {
+  return Object.fromEntries(
+    Object.entries(versions).map(([name, version]) => {
+      const file = files?.get(name);
+      return [name, file === undefined ? version : `file:${folderOfPackages}/${basename(file)}`];
+    }),
+  );
+}

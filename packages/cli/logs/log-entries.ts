@@ -1,0 +1,63 @@
+import { type Fields, isFields, optionalText } from "../../../domain/core/parse.ts";
+import { oneLine } from "../core/printable.ts";
+
+export const logLevels = ["INFO", "WARN", "ERROR"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** A line that a function has logged. */
+export type LogEntry = Fields & { readonly timestamp: string; readonly level: string };
+
+export type LogFilter = {
+  /** ISO 8601; older lines are left out. */
+  readonly since: string;
+  /** What the line must contain: an id, or its beginning. */
+  readonly text?: string;
+  /** The lowest level. */
+  readonly level?: LogLevel;
+};
+
+/** The entries that a filter lets through, in the order of time; what is no line of a function's own is left out. */
+export function selectEntries(lines: readonly string[], filter: LogFilter): readonly LogEntry[] {
+  return lines
+    .filter((line) => filter.text === undefined || line.includes(filter.text))
+    .flatMap((line) => parseEntry(line) ?? [])
+    .filter(({ timestamp, level }) => timestamp >= filter.since && isOfLevel(level, filter.level))
+    .toSorted((one, other) =>
+      one.timestamp < other.timestamp ? -1 : Number(one.timestamp > other.timestamp),
+    );
+}
+
+function parseEntry(line: string): LogEntry | undefined {
+  const fields = tryParse(line);
+  if (!isFields(fields)) return undefined;
+  const [timestamp, level] = [optionalText(fields, "timestamp"), optionalText(fields, "level")];
+  return timestamp === undefined || level === undefined ? undefined : { ...fields, timestamp, level };
+}
+
+function tryParse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+function isOfLevel(level: string, lowest: LogLevel = "INFO"): boolean {
+  const names: readonly string[] = logLevels;
+  const rank = names.indexOf(level);
+  return rank === -1 || rank >= names.indexOf(lowest);
+}
+
+/** An entry in a line: when, how bad, who, what, and the rest as it was logged. */
+export function entryText({
+  timestamp,
+  level,
+  function: name,
+  code,
+  requestId: _,
+  ...rest
+}: LogEntry): string {
+  const fields = Object.entries(rest).map(([field, value]) => `${field}=${JSON.stringify(value)}`);
+  const words = [timestamp, level.padEnd(5), String(name ?? "-"), String(code ?? "-"), ...fields];
+  return oneLine(words.join("  "));
+}

@@ -1,0 +1,57 @@
+import { createHash } from "node:crypto";
+import { inspectPayload } from "../../../domain/event/payload.ts";
+import { CommandError } from "../core/command-error.ts";
+
+/** A webhook in a file: its body's bytes, and headers by names in lower case. */
+export type Sample = {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+/** A sample whose body was read as a receiver does: live credentials of users are dropped. */
+export type ReadSample = { readonly sample: Sample; readonly body: unknown };
+
+const headerLine = /^([A-Za-z0-9!#$%&'*+.^_`|~-]+):[ \t]*(.*?)[ \t]*$/;
+const requestLine = /^[A-Z]+ \S+( HTTP\/[\d.]+)?$/;
+
+/**
+ * Reads a file: one whose name ends in `.http` has headers, a line each, an empty line, and the body; it may begin
+ * with the request's line. Any other is a body alone.
+ * @throws CommandError naming the line that is no header
+ */
+export function parseSample(name: string, content: Buffer): Sample {
+  if (!name.endsWith(".http")) return { name, bytes: content, headers: {} };
+  const end = /\r?\n\r?\n/.exec(content.toString("latin1"));
+  const head = content.subarray(0, end?.index ?? content.length).toString("utf8");
+  const bytes = content.subarray(end === null ? content.length : end.index + end[0].length);
+  const lines = head.split(/\r?\n/).filter((line, index) => index > 0 || !requestLine.test(line));
+  return { name, bytes, headers: parseHeaders(lines.filter(Boolean), name) };
+}
+
+/** @throws CommandError naming the first line that is no header */
+export function parseHeaders(lines: readonly string[], where: string): Sample["headers"] {
+  const entries = lines.map((line, index) => {
+    const [, header, value = ""] = headerLine.exec(line) ?? [];
+    if (header !== undefined) return [header.toLowerCase(), value] as const;
+    throw new CommandError("usage", `${where}: header ${index + 1} is none. Write "name: value" on a line.`);
+  });
+  return Object.fromEntries(entries);
+}
+
+/** @returns the parsed sample, or why its body is refused before it is mapped */
+export function readSample(sample: Sample): ReadSample | { readonly refused: string } {
+  const payload = inspectPayload(sample.bytes, sample.headers);
+  if (!payload.ok) return { refused: payload.error };
+  return { sample, body: JSON.parse(Buffer.from(payload.bytes).toString("utf8")) };
+}
+
+/** Samples without those that are the same in headers and body: a retry says nothing new. */
+export function distinct(samples: readonly Sample[]): readonly Sample[] {
+  const seen = new Map(samples.map((sample) => [digestOf(sample), sample]));
+  return [...seen.values()];
+}
+
+function digestOf({ bytes, headers }: Sample): string {
+  return createHash("sha256").update(JSON.stringify(headers)).update("\n").update(bytes).digest("base64");
+}

@@ -1,0 +1,48 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import type { WebhookKind } from "../../../domain/event/events.ts";
+import type { KindMapping } from "../../../domain/event/mapping.ts";
+import { parseMappingPart, SettingsError } from "../../../lib/settings/settings.ts";
+import { CommandError } from "../core/command-error.ts";
+import { stagesDirectory } from "../core/places.ts";
+
+export type StageMapping = Readonly<Record<WebhookKind, KindMapping>>;
+
+/** The mapping of a stage, or of a file of settings, as a deployment would have it. @throws CommandError */
+export function readStageMapping(stage: string, settings: string | undefined): StageMapping {
+  const file = settings ?? join(stagesDirectory, `${stage}.json`);
+  if (!existsSync(file)) {
+    const known = readdirSync(stagesDirectory).filter((name) => name.endsWith(".json"));
+    const names = known.map((name) => name.replace(/\.json$/, "")).join(", ");
+    throw new CommandError(
+      "usage",
+      `There is no ${relative(".", file)}. Name a stage (${names}) with --stage, or a file with --settings.`,
+    );
+  }
+  return checkMapping(readSettings(file), file);
+}
+
+/** The settings of a file, as they are written there. @throws CommandError where it holds no JSON object */
+export function readSettings(file: string): object {
+  try {
+    const settings: unknown = JSON.parse(readFileSync(file, "utf8"));
+    if (typeof settings === "object" && settings !== null && !Array.isArray(settings)) return settings;
+    throw new Error("it is no object");
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandError(
+      "usage",
+      `${file} can't be used: ${reason}. Write settings as JSON: {"mapping": …}`,
+    );
+  }
+}
+
+/** Settings are evaluated as at synth. @throws CommandError naming each setting in error and its remedy */
+export function checkMapping(settings: unknown, file: string): StageMapping {
+  try {
+    return parseMappingPart(settings, file);
+  } catch (error) {
+    if (error instanceof SettingsError) throw new CommandError("usage", error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,72 @@
+import { FailureError, failureOf } from "../../../domain/core/failures.ts";
+import { type EventAttributes, isUnordered, type WebhookKind } from "../../../domain/event/events.ts";
+import { identify } from "../../../domain/event/identify.ts";
+import {
+  factAt,
+  foundAt,
+  headersOf,
+  type KindMapping,
+  mapPayload,
+  type Search,
+  typeOf,
+} from "../../../domain/event/mapping.ts";
+import { pickHeaders } from "../../../domain/event/mapping-source.ts";
+import type { FieldTrial } from "./field-trial.ts";
+import { learnedFields } from "./names.ts";
+import { remedyFor } from "./remedy.ts";
+import { readSample, type Sample } from "./sample.ts";
+
+/** What a webhook of a kind becomes, or why nothing. */
+export type Trial = { readonly kind: WebhookKind; readonly fields: readonly FieldTrial[] } & (
+  | {
+      readonly mapped: true;
+      readonly id: string;
+      readonly event: EventAttributes;
+      readonly isUnordered: boolean;
+    }
+  | { readonly mapped: false; readonly reason: string; readonly remedy: string }
+);
+
+/** Maps a sample as receiver and consumer of its kind do. It never throws, whatever the sample holds. */
+export function tryMapping(kind: WebhookKind, mapping: KindMapping, sample: Sample, search: Search): Trial {
+  const headers = pickHeaders(headersOf(mapping), sample.headers);
+  const read = readSample({ ...sample, headers });
+  if ("refused" in read) {
+    const reason = `the body is ${read.refused}`;
+    return {
+      kind,
+      mapped: false,
+      fields: [],
+      reason,
+      remedy: "Give the body as the provider sends it: JSON in UTF-8.",
+    };
+  }
+  const delivery = { body: read.body, headers };
+  const fields = learnedFields.flatMap((field): FieldTrial[] => {
+    const source = mapping[field];
+    if (source === undefined) return [];
+    const gave = attempt(() => foundAt(mapping, field, delivery, search));
+    if ("fault" in gave) return [{ field, source, gave: undefined, fault: gave.fault }];
+    const fact = attempt(() =>
+      field === "type" ? typeOf(mapping, gave.value) : factAt(mapping, field, gave.value),
+    );
+    return [{ field, source, gave: gave.value, ...("fault" in fact && { fault: fact.fault }) }];
+  });
+  const event = attempt(() => mapPayload(mapping, read.body, search, headers));
+  if ("fault" in event) {
+    const remedy = remedyFor({ kind, mapping }, event.fault, fields, { sample, body: read.body });
+    return { kind, mapped: false, fields, reason: event.fault, remedy };
+  }
+  const id = identify(kind, sample.bytes, headers);
+  return { kind, mapped: true, fields, id, event: event.value, isUnordered: isUnordered(event.value) };
+}
+
+function attempt<T>(action: () => T): { readonly value: T } | { readonly fault: string } {
+  try {
+    return { value: action() };
+  } catch (error) {
+    if (error instanceof FailureError || error instanceof RangeError)
+      return { fault: failureOf(error).reason };
+    throw error;
+  }
+}

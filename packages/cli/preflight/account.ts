@@ -1,0 +1,68 @@
+import { CloudFormationClient } from "@aws-sdk/client-cloudformation";
+import { CloudWatchLogsClient } from "@aws-sdk/client-cloudwatch-logs";
+import { KMSClient } from "@aws-sdk/client-kms";
+import { LambdaClient } from "@aws-sdk/client-lambda";
+import { ServiceQuotasClient } from "@aws-sdk/client-service-quotas";
+import { SNSClient } from "@aws-sdk/client-sns";
+import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
+import type { Settings } from "../../../lib/settings/settings.ts";
+import { CommandError } from "../core/command-error.ts";
+import type { Finding } from "./finding.ts";
+
+/** The account and region that a stage would be deployed to, and what looks into it. */
+export type Account = Disposable & {
+  readonly id: string;
+  readonly region: string;
+  readonly cloudFormation: CloudFormationClient;
+  readonly kms: KMSClient;
+  readonly lambda: LambdaClient;
+  readonly logs: CloudWatchLogsClient;
+  readonly quotas: ServiceQuotasClient;
+  readonly sns: SNSClient;
+};
+
+export type Plan = {
+  readonly stage: string;
+  readonly stackName: string;
+  readonly settings: Settings;
+  readonly account: Account;
+};
+
+export type PreflightCheck = {
+  /** What is looked at, for people. */
+  readonly name: string;
+  readonly examine: (plan: Plan) => Promise<readonly Finding[]>;
+};
+
+/**
+ * The account of the operator's credentials, in the region of AWS's own tools.
+ * @throws CommandError where no region is set, and what AWS answers to credentials that it does not accept
+ */
+export async function openAccount(): Promise<Account> {
+  const sts = new STSClient({});
+  try {
+    const region = await sts.config.region().catch(() => {
+      throw new CommandError("usage", "No region is set. Set AWS_REGION to that of the stage.");
+    });
+    const { Account: id = "" } = await sts.send(new GetCallerIdentityCommand({}));
+    return { id, region, ...openClients() };
+  } finally {
+    sts.destroy();
+  }
+}
+
+/** Node 22, which the commands run on too, has no `DisposableStack`. */
+function openClients(): Omit<Account, "id" | "region"> {
+  const clients = {
+    cloudFormation: new CloudFormationClient({}),
+    kms: new KMSClient({}),
+    lambda: new LambdaClient({}),
+    logs: new CloudWatchLogsClient({}),
+    quotas: new ServiceQuotasClient({}),
+    sns: new SNSClient({}),
+  };
+  const end = () => {
+    for (const client of Object.values(clients)) client.destroy();
+  };
+  return { ...clients, [Symbol.dispose]: end };
+}

@@ -1,0 +1,58 @@
+import { DescribeKeyCommand, GetKeyPolicyCommand, NotFoundException } from "@aws-sdk/client-kms";
+import { keyPolicyStatements } from "../../../lib/settings/settings.ts";
+import type { Plan, PreflightCheck } from "./account.ts";
+import type { Finding } from "./finding.ts";
+import { allows, parsePolicy } from "./policy.ts";
+
+export const keyCheck: PreflightCheck = {
+  name: "the key",
+  examine: async (plan) => {
+    const { keyArn } = plan.settings.encryption;
+    if (keyArn === undefined) return [];
+    const broken = await checkKey(plan, keyArn);
+    return broken.length > 0 ? broken : checkKeyPolicy(plan, keyArn);
+  },
+};
+
+async function checkKey({ account, stage }: Plan, keyArn: string): Promise<readonly Finding[]> {
+  const fix = `correct encryption.keyArn in stages/${stage}.json`;
+  const why = "Nothing could be encrypted: the deployment fails and is rolled back.";
+  try {
+    const { KeyMetadata } = await account.kms.send(new DescribeKeyCommand({ KeyId: keyArn }));
+    const { KeyState = "unknown", KeySpec = "unknown" } = KeyMetadata ?? {};
+    if (KeyState !== "Enabled") {
+      return [
+        { what: `The key ${keyArn} is ${KeyState}.`, why, fix: `aws kms enable-key --key-id ${keyArn}` },
+      ];
+    }
+    if (KeySpec === "SYMMETRIC_DEFAULT") return [];
+    return [{ what: `The key ${keyArn} is ${KeySpec}, and a symmetric one is needed.`, why, fix }];
+  } catch (error) {
+    if (error instanceof NotFoundException) return [{ what: `There is no key ${keyArn}.`, why, fix }];
+    throw error;
+  }
+}
+
+async function checkKeyPolicy(
+  { account, stage, stackName, settings }: Plan,
+  KeyId: string,
+): Promise<readonly Finding[]> {
+  const { Policy } = await account.kms.send(new GetKeyPolicyCommand({ KeyId }));
+  const held = parsePolicy(Policy);
+  const needed = parsePolicy(JSON.stringify({ Statement: keyPolicyStatements(stackName, settings) }));
+  const lacking = needed.flatMap(({ principals, actions }) =>
+    principals.filter((each) => !actions.every((action) => allows(held, each, action))),
+  );
+  return lacking.map((principal) => ({
+    what: `The policy of the key ${KeyId} does not admit ${principal}.`,
+    why: consequenceFor(principal),
+    fix: `npx income-events key-policy --stage ${stage}    prints the statements; then: aws kms put-key-policy --key-id ${KeyId} --policy-name default --policy FILE`,
+  }));
+}
+
+function consequenceFor(principal: string): string {
+  if (principal.startsWith("logs."))
+    return "No log group can be made: the deployment fails and is rolled back.";
+  if (principal.startsWith("cloudwatch.")) return "Alarms go off, and no mail is sent.";
+  return "That subscriber can't read its queue.";
+}

@@ -1,0 +1,112 @@
+import {
+  type CloudFormationClient,
+  CloudFormationServiceException,
+  DescribeStacksCommand,
+  paginateListExports,
+  type Stack,
+} from "@aws-sdk/client-cloudformation";
+import { registrationExportName, selectedBaseUrl } from "../../../lib/settings/settings.ts";
+import type { Plan, PreflightCheck } from "./account.ts";
+import type { Finding } from "./finding.ts";
+
+/** What an assembly of CDK asks for where it has assets (aws-cdk-lib, MIN_BOOTSTRAP_STACK_VERSION). */
+const neededBootstrap = 6;
+
+/** Undefined where there is none. */
+export async function findStack(client: CloudFormationClient, name: string): Promise<Stack | undefined> {
+  try {
+    return (await client.send(new DescribeStacksCommand({ StackName: name }))).Stacks?.[0];
+  } catch (error) {
+    const isMissing =
+      error instanceof CloudFormationServiceException &&
+      error.name === "ValidationError" &&
+      error.message.includes("does not exist");
+    if (isMissing) return undefined;
+    throw error;
+  }
+}
+
+export function outputOf({ Outputs = [] }: Stack, name: string): string | undefined {
+  return Outputs.find(({ OutputKey }) => OutputKey === name)?.OutputValue;
+}
+
+export const bootstrapCheck: PreflightCheck = {
+  name: "CDK's bootstrap",
+  examine: async ({ account }) => {
+    const toolkit = await findStack(account.cloudFormation, "CDKToolkit");
+    const version = toolkit && Number(outputOf(toolkit, "BootstrapVersion") ?? 0);
+    if (version !== undefined && version >= neededBootstrap) return [];
+    const state = version === undefined ? "is not bootstrapped" : `has version ${version} of CDK's bootstrap`;
+    return [
+      {
+        what: `The account ${account.id} ${state} in ${account.region}; ${neededBootstrap} is needed.`,
+        why: "CDK refuses to deploy before it makes anything.",
+        fix: `npx cdk bootstrap aws://${account.id}/${account.region}`,
+      },
+    ];
+  },
+};
+
+export const stackCheck: PreflightCheck = {
+  name: "the stage's stack",
+  examine: async ({ account, stackName }) => {
+    const stack = await findStack(account.cloudFormation, stackName);
+    return stack === undefined ? [] : checkStack(stack, stackName);
+  },
+};
+
+function checkStack(stack: Stack, stackName: string): readonly Finding[] {
+  const { EnableTerminationProtection: isProtected = false } = stack;
+  const status = String(stack.StackStatus);
+  const what = `The stack ${stackName} has the status ${status}${isProtected ? " and is protected from termination" : ""}.`;
+  const unprotect = `aws cloudformation update-termination-protection --stack-name ${stackName} --no-enable-termination-protection`;
+  if (status === "ROLLBACK_COMPLETE" && isProtected) {
+    return [{ what, why: "Its creation failed, and CDK can't remove it to begin again.", fix: unprotect }];
+  }
+  if (status === "ROLLBACK_FAILED") {
+    const look = `aws cloudformation describe-stack-events --stack-name ${stackName}    names what could not be removed: remove that`;
+    return [
+      {
+        what,
+        why: "Its creation failed and so did its removal, which CDK tries again before it begins.",
+        fix: isProtected ? `${look}; then: ${unprotect}` : look,
+      },
+    ];
+  }
+  if (status === "UPDATE_ROLLBACK_FAILED") {
+    const why = "A deployment failed and so did its rollback: no other can begin.";
+    return [{ what, why, fix: `npx cdk rollback -c stage=${stackName.replace("income-events-", "")}` }];
+  }
+  if (status.endsWith("_IN_PROGRESS") && status !== "REVIEW_IN_PROGRESS") {
+    const fix = `aws cloudformation describe-stacks --stack-name ${stackName}    until it is done`;
+    return [{ what, why: "Somebody is deploying it, and CloudFormation refuses a second deployment.", fix }];
+  }
+  return [];
+}
+
+export const registrationCheck: PreflightCheck = {
+  name: "registrations of other stages",
+  examine: async (plan) => (plan.settings.register.enabled ? findOtherRegistration(plan) : []),
+};
+
+async function findOtherRegistration({
+  account,
+  settings,
+  stackName,
+  stage,
+}: Plan): Promise<readonly Finding[]> {
+  const wanted = registrationExportName(selectedBaseUrl(settings.provider));
+  for await (const { Exports = [] } of paginateListExports({ client: account.cloudFormation }, {})) {
+    const taken = Exports.find(({ Name }) => Name === wanted);
+    const other = taken?.ExportingStackId?.split("/")[1];
+    if (other === undefined || other === stackName) continue;
+    return [
+      {
+        what: `The stack ${other} registers its webhooks with ${taken?.Value ?? "the same provider"} already.`,
+        why: `CloudFormation refuses the export ${wanted} a second time: the deployment fails and is rolled back.`,
+        fix: `set register.enabled to false in stages/${stage}.json, or deploy ${other} with it first`,
+      },
+    ];
+  }
+  return [];
+}

@@ -1,0 +1,75 @@
+import { fieldPattern } from "../../../adapters/aws/log-groups.ts";
+import { type LogEntry, selectEntries } from "../logs/log-entries.ts";
+import { type LogPlace, stageLogLines } from "../logs/log-lines.ts";
+
+const topics = {
+  breaker: ["PROVIDER_DOWN", "PROVIDER_BACK"],
+  token: [
+    ...["TOKEN_REFRESHED", "TOKEN_STANDS", "TOKEN_DISCARDED", "TOKEN_OVERTAKEN", "TOKEN_UNCHANGED"],
+    ...["TOKEN_SHORT_LIVED", "TOKEN_NEAR_END", "TOKEN_REFUSED", "TOKEN_MISSING"],
+  ],
+  reconciliation: ["RECONCILED", "RECONCILIATION_FAILED", "RECONCILIATION_PAUSED"],
+  registration: ["WEBHOOKS_REGISTERED", "WEBHOOKS_REGISTERED_PREVIOUS", "WEBHOOKS_NOT_REGISTERED"],
+} as const;
+export type ProviderTopic = keyof typeof topics;
+
+/** What happened between this stage and the provider. */
+export type ProviderTurn = {
+  readonly at: string;
+  readonly topic: ProviderTopic;
+  readonly code: string;
+  /** The function that saw to it, or found it. */
+  readonly by: string;
+  readonly reason?: string;
+  /** What was found: `listed`, `missing`, `conflicting` and so on. */
+  readonly counts: Readonly<Record<string, number>>;
+};
+
+const counted = ["listed", "missing", "conflicting", "orphaned", "deleted", "reread", "skipped"];
+
+/** What functions have logged of the provider since a time, the newest first. */
+export async function providerHistory(place: LogPlace, since: string): Promise<readonly ProviderTurn[]> {
+  const search = {
+    since: new Date(since),
+    pattern: fieldPattern("code", Object.values(topics).flat()),
+    groups: /(FetchData|RefreshToken|RegisterWebhooks|ReconcileUsers)Logs/,
+  };
+  return turnsIn(selectEntries(await stageLogLines(place, search), { since }));
+}
+
+/** @param entries in the order of time */
+export function turnsIn(entries: readonly LogEntry[]): readonly ProviderTurn[] {
+  return entries.flatMap((entry) => turnOf(entry) ?? []).toReversed();
+}
+
+function turnOf(entry: LogEntry): ProviderTurn | undefined {
+  const { timestamp: at, reason } = entry;
+  const code = String(entry.code);
+  const topic = topicOf(code);
+  if (topic === undefined) return undefined;
+  return {
+    ...{ at, topic, code, by: String(entry.function) },
+    ...(typeof reason === "string" && { reason }),
+    counts: Object.fromEntries(
+      counted.flatMap((name) => {
+        const value = entry[name];
+        return typeof value === "number" ? [[name, value]] : [];
+      }),
+    ),
+  };
+}
+
+function topicOf(code: string): ProviderTopic | undefined {
+  for (const topic of ["breaker", "token", "reconciliation", "registration"] as const) {
+    const codes: readonly string[] = topics[topic];
+    if (codes.includes(code)) return topic;
+  }
+  return undefined;
+}
+
+/** In words: `listed 12, missing 1`. */
+export function countsText(counts: ProviderTurn["counts"]): string {
+  return Object.entries(counts)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(", ");
+}

@@ -1,0 +1,121 @@
+import { fieldPattern } from "../../../adapters/aws/log-groups.ts";
+import { callsInLastMinute } from "../../../adapters/provider/recent-calls.ts";
+import { loadBreaker } from "../../../adapters/provider/shared-breaker.ts";
+import type { Clients } from "../core/clients.ts";
+import type { Deployment } from "../core/deployment.ts";
+import { oneLine } from "../core/printable.ts";
+import { fromNow } from "../core/spans.ts";
+import { tableText } from "../core/table.ts";
+import { selectEntries } from "../logs/log-entries.ts";
+import { stageLogLines } from "../logs/log-lines.ts";
+import { type RegistrationStatus, registrationStatus } from "../status/registration-status.ts";
+import { tokenText } from "../status/status-text.ts";
+import { type TokenStatus, tokenStatus } from "../status/token-status.ts";
+import { answersText, fetcher, type RecentAnswers, recentAnswers } from "./recent-answers.ts";
+
+/** How the provider is called, and how it answers. */
+export type ProviderStatus = {
+  /** Whether it is called: `open` after it was found down; then one call probes it at `nextProbeAt`. */
+  readonly breaker: {
+    readonly state: "closed" | "open";
+    readonly timesDown: number;
+    readonly nextProbeAt?: string;
+  };
+  /** Undefined where the provider is not called for webhooks in this stage. */
+  readonly answersNow: boolean | undefined;
+  readonly answer?: string;
+  readonly callsInLastMinute: number;
+  /** The answers to the fetcher of the last quarter of an hour; undefined where its log can't be read. */
+  readonly lastAnswers?: RecentAnswers;
+  readonly requestsPerMinute: number;
+  readonly token: TokenStatus;
+};
+
+export async function providerStatus(
+  deployment: Deployment,
+  clients: Clients,
+  now: Date,
+): Promise<ProviderStatus> {
+  const { dynamodb } = clients;
+  const table = deployment.output("TableName");
+  // First: this call may itself be the probe that finds the provider back.
+  const registrations = await registrationStatus(deployment, clients);
+  const [breaker, calls, token, lastAnswers] = await Promise.all([
+    loadBreaker(dynamodb, table),
+    callsInLastMinute(dynamodb, table, now),
+    tokenStatus(deployment, clients),
+    answersOf(deployment, clients, now),
+  ]);
+  const isOpen = breaker.openUntil > 0;
+  return {
+    breaker: {
+      state: isOpen ? "open" : "closed",
+      timesDown: breaker.opened,
+      ...(isOpen && { nextProbeAt: new Date(breaker.openUntil).toISOString() }),
+    },
+    ...answerOf(registrations),
+    callsInLastMinute: calls,
+    ...(lastAnswers && { lastAnswers }),
+    requestsPerMinute: Number(deployment.output("ProviderRequestsPerMinute")),
+    token,
+  };
+}
+
+const minutesOfAnswers = 15;
+
+async function answersOf(
+  deployment: Deployment,
+  clients: Clients,
+  now: Date,
+): Promise<RecentAnswers | undefined> {
+  const since = new Date(now.getTime() - minutesOfAnswers * 60_000).toISOString();
+  // Who may not read logs, or has none, sees all else.
+  const search = { since: new Date(since), pattern: fieldPattern("function", [fetcher]) };
+  const lines = await stageLogLines({ deployment, clients }, search).catch(() => undefined);
+  return lines && recentAnswers(selectEntries(lines, { since }));
+}
+
+function answerOf(registrations: RegistrationStatus): Pick<ProviderStatus, "answersNow" | "answer"> {
+  if ("isLeftToAnother" in registrations) return { answersNow: undefined };
+  if ("unknown" in registrations) return { answersNow: false, answer: registrations.unknown };
+  return { answersNow: true };
+}
+
+/** For people. */
+export function providerText(stage: string, status: ProviderStatus, now: Date): string {
+  const {
+    breaker,
+    answersNow,
+    answer,
+    callsInLastMinute: calls,
+    requestsPerMinute,
+    lastAnswers,
+    token,
+  } = status;
+  return tableText(
+    ["provider", stage],
+    [
+      [
+        "answers",
+        answersNow === undefined ? "not asked" : answersNow ? "yes" : `no: ${oneLine(answer ?? "")}`,
+      ],
+      ["breaker", breakerText(breaker, now)],
+      ["calls", `${calls} in the last minute, of ${requestsPerMinute} that the rate allows`],
+      [
+        "last answers",
+        lastAnswers === undefined
+          ? "unknown: the functions' logs can't be read"
+          : `${answersText(lastAnswers)} (in ${minutesOfAnswers} minutes)`,
+      ],
+      ["token", tokenText(token, now)],
+    ],
+  );
+}
+
+function breakerText({ state, timesDown, nextProbeAt }: ProviderStatus["breaker"], now: Date): string {
+  if (state === "closed") return "closed: it is called";
+  const probe = new Date(nextProbeAt ?? now);
+  const next = probe > now ? fromNow(probe, now) : "with the next call";
+  const down = timesDown === 0 ? "it asked for a pause" : `found down ${timesDown} times in a row`;
+  return `open: nobody calls it, ${down}; it is tried again ${next}`;
+}

@@ -1,0 +1,117 @@
+import { randomBytes } from "node:crypto";
+import type { WebhookSecretStore } from "../../../adapters/secrets/webhook-secret.ts";
+import { present } from "../../../domain/core/parse.ts";
+import { hasValidPrevious, type WebhookSecret } from "../../../domain/core/webhook-secret.ts";
+import { CommandError } from "../core/command-error.ts";
+import type { Terminal } from "../core/terminal.ts";
+import type { Registered } from "./registration.ts";
+
+export type RotationPorts = {
+  readonly store: WebhookSecretStore;
+  readonly register: () => Promise<Registered>;
+  /** How long receivers take to know a new value, and how long the old one is accepted. */
+  readonly times: { readonly propagationSeconds: number; readonly overlapSeconds: number };
+  readonly now: () => Date;
+  readonly terminal: Pick<Terminal, "progress" | "wait">;
+};
+
+export type Rotation = {
+  /** `continued`: an earlier rotation was under way and was brought to its end, without a further value. */
+  readonly done: "rotated" | "continued";
+  /** Until then deliveries with the value before are accepted. */
+  readonly previousUntil?: string;
+};
+
+/**
+ * Rotates the webhook secret, so that no delivery is refused: receivers accept the new value beside the old one,
+ * all of them know it, the provider is asked to send it, and the old one stays accepted while the provider may try
+ * deliveries with it again. Killed at any point, the next run or the scheduled registration goes on from there.
+ */
+export async function rotateSecret(ports: RotationPorts): Promise<Rotation> {
+  const { store, times, now, terminal } = ports;
+  const { secret, versionId } = await store.read();
+  if (secret !== undefined && hasValidPrevious(secret, now())) {
+    terminal.progress(
+      "A rotation is under way: no further value is made, or the oldest would be refused too early.",
+    );
+    await registerNewValue(ports, "the rotation goes on when the command is run again");
+    return { done: "continued", ...(secret.previous && { previousUntil: secret.previous.until }) };
+  }
+  const until = new Date(now().getTime() + times.overlapSeconds * 1000).toISOString();
+  const previous = secret && { value: secret.current, until };
+  await store.replace(
+    { ...signingOf(secret), current: newValue(), ...(previous && { previous }) },
+    versionId,
+  );
+  terminal.progress("A new value is stored; the receivers accept it beside the old one.");
+  await terminal.wait(times.propagationSeconds, "Until every receiver knows it");
+  await registerNewValue(
+    ports,
+    "the rotation goes on when the command is run again, or with the daily registration",
+  );
+  return { done: "rotated", ...(previous && { previousUntil: until }) };
+}
+
+/** Replaces a value that others know, at once: nothing with the old one is accepted when the caches end. */
+export async function revokeSecret({ store, register, terminal }: RotationPorts): Promise<void> {
+  const { secret, versionId } = await store.read();
+  await store.replace({ ...signingOf(secret), current: newValue() }, versionId);
+  terminal.progress("A new value is stored, and the old one revoked. Registering the new one.");
+  await explained(
+    register,
+    "until the webhooks are registered, all of them are refused: run webhooks register",
+  );
+}
+
+/**
+ * Makes what the provider signs bodies with from now on the signing secret. The one before stays accepted as long as
+ * the provider may try deliveries again that it signed with it.
+ * @returns until when; undefined where there was none before, or it is the same
+ */
+export async function rotateSigning(
+  value: string,
+  { store, times, now }: Pick<RotationPorts, "store" | "times" | "now">,
+): Promise<string | undefined> {
+  const { secret, versionId } = await store.read();
+  if (secret === undefined) {
+    throw new CommandError("failed", "The webhook secret is empty: secret rotate sets one. Run it first.");
+  }
+  const { signing: before, previousSigning, ...others } = secret;
+  if (before === value) return previousSigning?.until;
+  const until = new Date(now().getTime() + times.overlapSeconds * 1000).toISOString();
+  const previous = before === undefined ? {} : { previousSigning: { value: before, until } };
+  await store.replace({ ...others, signing: value, ...previous }, versionId);
+  return before === undefined ? undefined : until;
+}
+
+/** What signs bodies is the provider's to report: a rotation of the header's value leaves it as it is. */
+function signingOf(secret: WebhookSecret | undefined): Pick<WebhookSecret, "signing" | "previousSigning"> {
+  const { signing, previousSigning } = secret ?? {};
+  return present<Pick<WebhookSecret, "signing" | "previousSigning">>({ signing, previousSigning });
+}
+
+/** The registration itself knows when the new value may be sent: it goes by the service's clock, not by ours. */
+async function registerNewValue({ register, terminal }: RotationPorts, otherwise: string): Promise<void> {
+  for (;;) {
+    const registered = await explained(register, otherwise);
+    if (registered.secret === "current") return;
+    await terminal.wait(registered.readyInSeconds, "Until every receiver knows the new value");
+  }
+}
+
+async function explained(register: RotationPorts["register"], otherwise: string): Promise<Registered> {
+  try {
+    return await register();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandError(
+      "failed",
+      `The webhooks could not be registered: ${reason}.\nThe new value is stored; ${otherwise}.`,
+    );
+  }
+}
+
+/** Letters, digits, "-" and "_": as they are in a header. */
+function newValue(): string {
+  return randomBytes(36).toString("base64url");
+}

@@ -1,0 +1,83 @@
+import {
+  contentOfDocument,
+  type ReadDocuments,
+  type StoredDocument,
+} from "../../../adapters/dynamodb/documents.ts";
+import type { OverflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
+import { present } from "../../../domain/core/parse.ts";
+import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
+import type { DataName } from "../../../domain/fetch/document-name.ts";
+import type { State } from "../../../domain/state/state.ts";
+import { CommandError } from "../core/command-error.ts";
+import { unknownSubject } from "../core/flags.ts";
+import { shownJson } from "../core/shown-json.ts";
+import type { LookupPorts } from "../events/event-lookup.ts";
+
+export type RecordPorts = Pick<LookupPorts, "partitions" | "records"> & {
+  readonly readDocuments: ReadDocuments;
+  readonly overflow: OverflowBucket;
+};
+
+/** All that is known of a user, an account or a company account, but the data itself. */
+export type SubjectRecord = {
+  readonly subject: Subject;
+  /** Absent where only data is known, of events that came before the account's own. */
+  readonly state?: State;
+  /** Of a user. */
+  readonly accounts: readonly LinkedAccount[];
+  readonly documents: readonly StoredDocument[];
+};
+export type LinkedAccount = { readonly id: string; readonly state?: State };
+
+/** Data as it can be printed; null where the provider has none. */
+export type ShownData = DataName & { readonly data: unknown };
+
+/** @throws CommandError where nothing is known */
+export async function loadRecord(subject: Subject, ports: RecordPorts): Promise<SubjectRecord> {
+  const { partitions, records, readDocuments } = ports;
+  const [state, documents, ids] = await Promise.all([
+    records.loadState(subject),
+    readDocuments(subject),
+    subject.kind === "user" ? partitions.accountsOf(subject.id) : [],
+  ]);
+  if (state === undefined && documents.length + ids.length === 0) throw unknownSubject(subject);
+  const accounts = await Promise.all(
+    ids.map(async (id) =>
+      present<LinkedAccount>({ id, state: await records.loadState({ kind: "account", id }) }),
+    ),
+  );
+  return { subject, ...present({ state }), accounts, documents };
+}
+
+/**
+ * The data of an endpoint, of each range of dates by itself; without an endpoint of all.
+ * @throws CommandError where there is no such endpoint
+ */
+export async function loadData(
+  { subject, state, documents }: SubjectRecord,
+  endpoint: string | undefined,
+  reveal: boolean,
+  { overflow }: Pick<RecordPorts, "overflow">,
+): Promise<readonly ShownData[]> {
+  const wanted = documents.filter(({ document }) => endpoint === undefined || document.endpoint === endpoint);
+  if (endpoint !== undefined && wanted.length === 0) throw noSuchData(subject, endpoint, documents);
+  const ids = [subject.id, state?.userId, state?.datasourceId];
+  const shown: ShownData[] = [];
+  // One after the other: each may be large.
+  for (const stored of wanted) {
+    const { endpoint: name, range } = stored.document;
+    const dataName = { endpoint: name, ...present({ range }) };
+    const content = await contentOfDocument(stored, overflow);
+    const text = content && Buffer.concat(content.parts).toString("utf8");
+    shown.push({ ...dataName, data: text === undefined ? null : shownJson(text, { reveal, ids }) });
+  }
+  return shown;
+}
+
+function noSuchData(subject: Subject, endpoint: string, documents: readonly StoredDocument[]): CommandError {
+  const known = [...new Set(documents.map(({ document }) => document.endpoint))].join(", ") || "none";
+  return new CommandError(
+    "usage",
+    `--data ${endpoint}: ${nameOf(subject)} has no such data; it has: ${known}.`,
+  );
+}

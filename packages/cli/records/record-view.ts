@@ -1,0 +1,112 @@
+import type { StoredDocument } from "../../../adapters/dynamodb/documents.ts";
+import { present } from "../../../domain/core/parse.ts";
+import { nameOf } from "../../../domain/event/subjects.ts";
+import { nameOfData } from "../../../domain/fetch/document-name.ts";
+import type { LastChange } from "../../../domain/state/last-change.ts";
+import type { State } from "../../../domain/state/state.ts";
+import { oneLine, printableJson } from "../core/printable.ts";
+import { tableText } from "../core/table.ts";
+import type { LinkedAccount, ShownData, SubjectRecord } from "./record-lookup.ts";
+
+/** A record for programs, without what only the pipeline needs. */
+export function recordData({ subject, state, accounts, documents }: SubjectRecord): object {
+  return {
+    subject: nameOf(subject),
+    state: state === undefined ? null : stateData(state),
+    accounts: accounts.map(({ id, state: known }) => ({
+      id,
+      state: known === undefined ? null : stateData(known),
+    })),
+    documents: documents.map(({ document: { endpoint, range, asOf, announced, digest, size } }) =>
+      present({
+        endpoint,
+        range,
+        asOf: isoTime(asOf),
+        changedAt: announced === undefined ? undefined : isoTime(announced),
+        sha256: digest,
+        bytes: size,
+      }),
+    ),
+  };
+}
+
+function stateData({ subject: _, processed: __, latest, ...state }: State): object {
+  return { ...state, latest: lastChangeOf(latest) };
+}
+
+function lastChangeOf(latest: LastChange): object {
+  return latest.cause === "event"
+    ? { cause: "event", id: latest.event.id, type: latest.event.type, outcome: latest.outcome }
+    : latest;
+}
+
+/** A record for people. */
+export function recordText(
+  { subject, state, accounts, documents }: SubjectRecord,
+  data: readonly ShownData[],
+): string {
+  const parts = [
+    oneLine(nameOf(subject)),
+    state === undefined ? "no state: only data is known" : stateText(state),
+    ...(accounts.length === 0 ? [] : ["", tableText(accountHead, accounts.map(accountRow))]),
+    ...(documents.length === 0 ? [] : ["", tableText(documentHead, documents.map(documentRow))]),
+    ...data.flatMap(({ data: value, ...name }) => [
+      "",
+      `${oneLine(nameOfData(name, "/"))}:`,
+      printableJson(value, 2),
+    ]),
+  ];
+  return parts.join("\n");
+}
+
+function stateText({
+  version,
+  connected,
+  deleted,
+  unconfirmed,
+  asOf,
+  userId,
+  datasourceId,
+  latest,
+}: State): string {
+  const facts = [
+    `version ${version}`,
+    ...(connected === undefined ? [] : [connected ? "connected" : "not connected"]),
+    ...(deleted ? ["deleted"] : []),
+    ...(unconfirmed ? ["unconfirmed: the provider is asked"] : []),
+    ...(asOf === undefined ? [] : [`as of ${asOf}`]),
+    ...(userId === undefined ? [] : [`user ${userId}`]),
+    ...(datasourceId === undefined ? [] : [`source ${datasourceId}`]),
+  ];
+  return oneLine(`${facts.join(", ")}; latest: ${lastChangeText(latest)}`);
+}
+
+function lastChangeText(latest: LastChange): string {
+  switch (latest.cause) {
+    case "event":
+      return `${latest.event.type} ${latest.outcome}, event ${latest.event.id}`;
+    case "again":
+      return "an event that came again";
+    case "answer":
+      return `the provider's answer at ${latest.at}`;
+  }
+}
+
+const accountHead = ["ACCOUNT", "VERSION", "CONNECTED", "DELETED", "UNCONFIRMED"];
+
+function accountRow({ id, state }: LinkedAccount) {
+  const shown = (value: boolean | undefined) => (value === undefined ? undefined : value ? "yes" : "no");
+  return [id, state?.version, shown(state?.connected), shown(state?.deleted), shown(state?.unconfirmed)];
+}
+
+const documentHead = ["ENDPOINT", "DATES", "AS OF", "CHANGED", "BYTES", "SHA-256"];
+
+function documentRow({ document: { endpoint, range, asOf, announced, size, digest } }: StoredDocument) {
+  const dates = range && `${range.start}..${range.end}`;
+  const changed = announced === undefined ? undefined : isoTime(announced);
+  return [endpoint, dates, isoTime(asOf), changed, size, digest];
+}
+
+function isoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

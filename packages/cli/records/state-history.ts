@@ -1,0 +1,73 @@
+import { present } from "../../../domain/core/parse.ts";
+import { subjectKindOf } from "../../../domain/event/events.ts";
+import { nameOf, type Subject, subjectOf } from "../../../domain/event/subjects.ts";
+import { claimOf, type State } from "../../../domain/state/state.ts";
+import { unknownSubject } from "../core/flags.ts";
+import { type ListPorts, listEvents } from "../events/event-list.ts";
+
+/** One thing that was said of a subject. */
+export type StateStep = {
+  /** ISO 8601: when it was received, or answered. */
+  readonly at: string;
+  /** What it says of the subject's state, if anything. */
+  readonly says?: "connected" | "not connected" | "deleted";
+  /** What became of it: the outcome is kept of the latest event only. */
+  readonly became: string;
+  /** The version that it led to, where that is known. */
+  readonly version?: number;
+  /** Absent of the provider's answer. */
+  readonly event?: { readonly id: string; readonly type: string; readonly time?: string };
+};
+
+/** More of one user or account is no history to read. */
+const maxSteps = 1_000;
+
+/**
+ * What has happened to a subject, the latest first, as far as its stored events tell: those that have expired do not.
+ * @throws CommandError where nothing is known of the subject
+ */
+export async function stateHistory(
+  subject: Subject,
+  ports: ListPorts,
+): Promise<{ readonly steps: readonly StateStep[]; readonly isWhole: boolean }> {
+  const [state, listed] = await Promise.all([
+    ports.records.loadState(subject),
+    listEvents({ subject, filter: {}, limit: maxSteps }, ports),
+  ]);
+  if (state === undefined && listed.length === 0) throw unknownSubject(subject);
+  const steps = listed
+    .filter(
+      ({ event }) => subjectKindOf(event.type) !== "endpoint" && nameOf(subjectOf(event)) === nameOf(subject),
+    )
+    .map(({ event, progress }): StateStep => {
+      const { deleted, connected } = claimOf(event);
+      return {
+        at: event.receivedAt,
+        became: progress.outcome ?? progress.state,
+        ...present({ says: deleted ? "deleted" : saysOf(connected), version: progress.version }),
+        event: { id: event.id, type: event.type, ...present({ time: event.time }) },
+      };
+    });
+  const all = [...answerOf(state), ...steps].toSorted(
+    (one, other) => Date.parse(other.at) - Date.parse(one.at),
+  );
+  return { steps: all, isWhole: listed.length < maxSteps };
+}
+
+function saysOf(connected: boolean | undefined): StateStep["says"] {
+  if (connected === undefined) return undefined;
+  return connected ? "connected" : "not connected";
+}
+
+/** The provider's answer is kept where nothing has changed the state since. */
+function answerOf(state: State | undefined): readonly StateStep[] {
+  if (state?.latest.cause !== "answer") return [];
+  return [
+    {
+      at: state.latest.at,
+      became: "the provider's answer",
+      version: state.version,
+      ...present({ says: state.deleted ? "deleted" : saysOf(state.connected) }),
+    },
+  ];
+}

@@ -1,0 +1,79 @@
+import type { ErasureReport } from "../../../adapters/erasure/erasure-report.ts";
+import type { Send } from "../../../adapters/sqs/sqs-sender.ts";
+import { type EraseTask, type Removed, writeEraseTask } from "../../../domain/recovery/erasure.ts";
+import { CommandError } from "../core/command-error.ts";
+import type { Terminal } from "../core/terminal.ts";
+
+export type ErasurePorts = {
+  readonly send: Send;
+  readonly queueUrl: string;
+  readonly readReport: (id: string) => Promise<ErasureReport | undefined>;
+  readonly sleep: (milliseconds: number) => Promise<void>;
+  readonly terminal: Pick<Terminal, "progress">;
+};
+
+/** The table has no way to wait for a write: between two looks. */
+const pauseInMs = 500;
+/**
+ * So many looks without anything new: a step takes the function's time at most, and a killed one comes back after six.
+ */
+const patience = (6 * 300 * 1000) / pauseInMs;
+
+/**
+ * Has erasures done by the stage's own function and follows them. They go on by themselves if this ends before.
+ * @param tasks with an id each
+ * @returns the reports, in order
+ * @throws CommandError where one makes no progress
+ */
+export async function followErasures(
+  tasks: readonly (EraseTask & { readonly id: string })[],
+  { send, queueUrl, ...ports }: ErasurePorts,
+): Promise<readonly ErasureReport[]> {
+  const failed = await send(
+    queueUrl,
+    tasks.map((task) => ({ body: writeEraseTask(task) })),
+  );
+  const reason = failed.find((failure) => failure !== undefined)?.reason;
+  if (reason !== undefined) throw notAskedFor(reason);
+  const reports: ErasureReport[] = [];
+  for (const { id, isDryRun } of tasks) reports.push(await follow(id, isDryRun, ports));
+  return reports;
+}
+
+/** Named as AWS names what went wrong, so that it is explained as whatever AWS refuses. */
+function notAskedFor(reason: string): Error {
+  const message = `The erasure could not be asked for (${reason}). Run the command again.`;
+  return Object.assign(new Error(message), { name: reason });
+}
+
+async function follow(
+  id: string,
+  isDryRun: boolean,
+  { readReport, sleep, terminal }: Omit<ErasurePorts, "send" | "queueUrl">,
+): Promise<ErasureReport> {
+  let reported = "";
+  for (let idle = 0; idle < patience; idle += 1) {
+    const report = await readReport(id);
+    if (report?.isDone) return report;
+    const now = report === undefined ? "" : progressText(report, isDryRun);
+    if (now !== reported) {
+      terminal.progress(now);
+      reported = now;
+      idle = 0;
+    }
+    await sleep(pauseInMs);
+  }
+  throw new CommandError(
+    "failed",
+    "The erasure has made no progress for half an hour. Its task is still there, or in the dead letters of erase, with " +
+      "the reason. Run the command again when that is fixed: what is done stays done.",
+  );
+}
+
+function progressText({ step, removed, subjects }: ErasureReport, isDryRun: boolean): string {
+  return `${isDryRun ? "Found" : "Removed"} so far, of ${subjects} users and accounts: ${sumOf(removed)}. Next: ${step}.`;
+}
+
+export function sumOf(removed: Removed): number {
+  return Object.values(removed).reduce((sum, count) => sum + count, 0);
+}

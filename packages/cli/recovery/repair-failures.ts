@@ -1,0 +1,41 @@
+import type { RelayRecords } from "../../../adapters/aws/relay-invoker.ts";
+import type { FailedBatch } from "../../../adapters/streams/failed-batches.ts";
+import { failureOf } from "../../../domain/core/failures.ts";
+
+export type RepairedFailures = {
+  /** Batches that were relayed whole, and removed. */
+  readonly batches: number;
+  /** The changes in them. */
+  readonly changes: number;
+  /** Batches that stay, by their keys: of each a change at least could not be relayed, or it could not be read. */
+  readonly kept: readonly { readonly key: string; readonly reason: string }[];
+};
+
+/** Relays what the relay gave up on. A batch that can't be relayed whole stays, and is relayed whole the next time. */
+export async function repairFailures(
+  batches: AsyncIterable<FailedBatch>,
+  relay: RelayRecords,
+  dryRun: boolean,
+  onBatch: (batches: number) => void,
+): Promise<RepairedFailures> {
+  const kept: { key: string; reason: string }[] = [];
+  let count = 0;
+  let changes = 0;
+  for await (const { key, read, remove } of batches) {
+    const records = await read().catch((error: unknown) => failureOf(error).reason);
+    if (typeof records === "string") {
+      kept.push({ key, reason: records });
+      continue;
+    }
+    const [first, ...others] = await relay(records);
+    if (first !== undefined) {
+      kept.push({ key, reason: `${others.length + 1} of ${records.length} changes: ${first.reason}` });
+      continue;
+    }
+    if (!dryRun) await remove();
+    count += 1;
+    changes += records.length;
+    onBatch(count);
+  }
+  return { batches: count, changes, kept };
+}

@@ -1,0 +1,120 @@
+import type { Key } from "../../../adapters/dynamodb/keys.ts";
+import type { StoredChange, StoredChanges } from "../../../adapters/streams/stored-changes.ts";
+import { batchesOf } from "../../../domain/core/batches.ts";
+import { type IncomeEvent, subjectKindOf } from "../../../domain/event/events.ts";
+import { subjectOf } from "../../../domain/event/subjects.ts";
+import type { MessageOrigin } from "../../../domain/message/message.ts";
+import { wants } from "../../../domain/message/subscribers.ts";
+import type { ReplayRun } from "../../../domain/recovery/replay-run.ts";
+import {
+  isSelected,
+  latestEventOf,
+  type ReplayedMessage,
+  replayEvent,
+  replayRecord,
+  replayStateEvent,
+} from "../../../domain/state/replay.ts";
+import { CommandError } from "../core/command-error.ts";
+import { type KnownRecords, knownRecords } from "../records/known-records.ts";
+import type { SubscriberQueue } from "../status/work-queues.ts";
+import type { Deliver } from "./replay-delivery.ts";
+
+export type ReplayPorts = {
+  readonly stored: StoredChanges;
+  readonly records: KnownRecords;
+  readonly deliver: Deliver;
+  /** @returns undefined where another process goes on with the replay */
+  readonly save: (run: ReplayRun) => Promise<ReplayRun | undefined>;
+  readonly origin: MessageOrigin;
+  /** Called after each page how many items were read, and how many messages were found. */
+  readonly onPage: (examined: number, messages: number) => void;
+};
+
+export type Replayed = { readonly run: ReplayRun; readonly unreadable: readonly Key[] };
+
+/** Read, sent and noted together: so few are sent again where a replay is killed. */
+const stepSize = 10;
+
+/** Sends again what a replay selects, from where it stands to the end. Killed, it goes on from its last step. */
+export async function replay(
+  start: ReplayRun,
+  subscribers: readonly SubscriberQueue[],
+  ports: ReplayPorts,
+): Promise<Replayed> {
+  let run = start;
+  const unreadable: Key[] = [];
+  const { subject } = run;
+  const pages = subject === undefined ? ports.stored.all(run.after) : ports.stored.of(subject, run.after);
+  for await (const page of pages) {
+    for (const batch of batchesOf(page.found, { maxItems: stepSize })) {
+      run = await takeStep(run, batch, subscribers, ports);
+    }
+    unreadable.push(...page.unreadable);
+    run = { ...run, counts: { ...run.counts, examined: run.counts.examined + page.examined } };
+    ports.onPage(run.counts.examined, run.counts.messages);
+  }
+  return { run, unreadable };
+}
+
+async function takeStep(
+  run: ReplayRun,
+  items: readonly StoredChange[],
+  subscribers: readonly SubscriberQueue[],
+  ports: ReplayPorts,
+): Promise<ReplayRun> {
+  // Read just before it is sent: what is erased meanwhile is not reported.
+  const records = knownRecords(ports.records);
+  const found = await Promise.all(items.map(({ change }) => replayChange(change, run, records, ports)));
+  const messages = found.flatMap((each) => (each === "pending" ? [] : each.map(({ message }) => message)));
+  const replayed = messages.map((message) => ({ ...message, replayid: run.id }));
+  const sent: Record<string, number> = { ...run.counts.sent };
+  for (const subscriber of subscribers) {
+    const wanted = replayed.filter(({ type }) => run.allTypes || wants(subscriber, type));
+    await ports.deliver(subscriber, wanted);
+    sent[subscriber.name] = (sent[subscriber.name] ?? 0) + wanted.length;
+  }
+  const after = items.at(-1)?.key;
+  const saved = await ports.save({
+    ...run,
+    ...(after && { after }),
+    counts: {
+      ...run.counts,
+      messages: run.counts.messages + messages.length,
+      pending: run.counts.pending + found.filter((each) => each === "pending").length,
+      sent,
+    },
+  });
+  if (saved !== undefined) return saved;
+  throw new CommandError("failed", `Another process goes on with the replay ${run.id}. This one has ended.`);
+}
+
+/** What a stored item sends again of what is selected; `pending` where its message is still to come by itself. */
+async function replayChange(
+  change: StoredChange["change"],
+  { selection }: ReplayRun,
+  records: KnownRecords,
+  { origin, stored }: ReplayPorts,
+): Promise<readonly ReplayedMessage[] | "pending"> {
+  const isWanted = ({ message, timestamp }: ReplayedMessage) =>
+    isSelected(selection, { type: message.type, timestamp });
+  if (change.of === "event") {
+    const { event } = change;
+    if (!isSelected(selection, { type: event.type, timestamp: event.receivedAt })) return [];
+    const replayed = replayEvent(change, await stateOf(event, records), origin.source);
+    return replayed === undefined ? "pending" : [replayed];
+  }
+  const own = replayRecord(change, origin).filter(isWanted);
+  const event = change.of === "state" ? latestEventOf(change.after) : undefined;
+  if (change.of !== "state" || event === undefined) return own;
+  // An event's own item says it, for as long as it is kept; then its record does, if it is the last that it was
+  // reported.
+  if (!isSelected(selection, { type: event.type, timestamp: event.receivedAt })) return own;
+  if (await stored.has(event)) return own;
+  const replayed = replayStateEvent(event, change.after, origin.source);
+  return replayed === undefined ? own : [...own, replayed];
+}
+
+/** The state of an event's subject; of an endpoint event none is needed. */
+async function stateOf(event: IncomeEvent, { loadState }: KnownRecords) {
+  return subjectKindOf(event.type) === "endpoint" ? undefined : loadState(subjectOf(event));
+}

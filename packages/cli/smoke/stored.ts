@@ -1,0 +1,65 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { StoredEvent, StoredEvents } from "../../../adapters/dynamodb/stored-events.ts";
+import { isUnordered, type WebhookKind, webhookKinds } from "../../../domain/event/events.ts";
+import { attempt, type Check } from "./checks.ts";
+import type { SentEvent } from "./edge.ts";
+
+/** The table has no way to wait for a write: between two looks. */
+const pauseInMs = 500;
+
+/** Checks that each event that was taken is stored exactly once, however often its body came. */
+export async function checkStored(
+  sent: readonly SentEvent[],
+  stored: StoredEvents,
+  seconds: number,
+): Promise<readonly Check[]> {
+  const end = Date.now() + seconds * 1000;
+  const checkSome = (name: string, some: readonly SentEvent[]) =>
+    attempt(name, async () => {
+      const problems = await Promise.all(some.map((each) => problemOf(each, stored, end, seconds)));
+      const found = problems.filter((problem) => problem !== undefined);
+      const seen = `${some.length - found.length} of ${some.length}`;
+      return [{ name, passed: found.length === 0, seen: [seen, ...found].join("; ") }];
+    });
+  const checks = await Promise.all(
+    webhookKinds.flatMap((kind) => [
+      checkSome(`${kind}: stores an event that comes three times once`, select(sent, kind, "again")),
+      checkSome(`${kind}: stores each other event once`, select(sent, kind, "single")),
+      checkSome(`${kind}: stores an event of 400 KB`, select(sent, kind, "large")),
+    ]),
+  );
+  return checks.flat();
+}
+
+function select(sent: readonly SentEvent[], kind: WebhookKind, which: "again" | "single" | "large") {
+  return sent.filter(({ event }) => {
+    const is = event.isLarge ? "large" : event.times > 1 ? "again" : "single";
+    return event.kind === kind && is === which;
+  });
+}
+
+/** @returns what is wrong, once it is clear or the time is over */
+async function problemOf(
+  { event, accepted }: SentEvent,
+  stored: StoredEvents,
+  end: number,
+  seconds: number,
+): Promise<string | undefined> {
+  if (accepted < event.times) return `${event.subject} was not taken`;
+  for (;;) {
+    const records = await stored.eventsOf(event.owner);
+    if (records.length > 1) return `${event.subject} has ${records.length} records`;
+    if (isComplete(records, accepted)) return undefined;
+    if (Date.now() >= end) return `${event.subject} ${lack(records)} after ${seconds} s`;
+    await pause(pauseInMs);
+  }
+}
+
+/** What comes again is counted where the event has neither id nor time, and SQS may deliver a message twice. */
+function isComplete([record]: readonly StoredEvent[], accepted: number): boolean {
+  return record !== undefined && (!isUnordered(record.event) || record.receipts.count >= accepted);
+}
+
+function lack([record]: readonly StoredEvent[]): string {
+  return record === undefined ? "is not stored" : `was received ${record.receipts.count} times`;
+}

@@ -1,0 +1,53 @@
+import { invokeFunction } from "../../../adapters/aws/function-invoker.ts";
+import { FailureError } from "../../../domain/core/failures.ts";
+import { fieldsOf } from "../../../domain/core/parse.ts";
+import { parseRegistrations, type Registration } from "../../../domain/reconcile/registrations.ts";
+import type { Clients } from "../core/clients.ts";
+import { CommandError } from "../core/command-error.ts";
+import type { Deployment } from "../core/deployment.ts";
+
+/** What the provider says of the stage's webhooks. */
+export type RegistrationStatus =
+  | { readonly webhooks: readonly Registration[] }
+  /** Another stage registers, by the settings. */
+  | { readonly isLeftToAnother: true }
+  /** The provider could not be asked: it is down, or there is no token. */
+  | { readonly unknown: string };
+
+/**
+ * Asks the provider where the webhooks go: the stage's own function does, with its own permissions, token and rate.
+ * What the provider can't tell is reported, for the rest of a status is of use then.
+ */
+export async function registrationStatus(
+  { output, optionalOutput }: Pick<Deployment, "output" | "optionalOutput">,
+  { lambda }: Pick<Clients, "lambda">,
+): Promise<RegistrationStatus> {
+  if (optionalOutput("RegisterFunctionName") === undefined) return { isLeftToAnother: true };
+  try {
+    const answer = await invokeFunction(lambda, output("RegisterFunctionName"), { list: true });
+    const { unknown } = fieldsOf(answer, "the list of webhooks");
+    return typeof unknown === "string" ? { unknown } : { webhooks: parseRegistrations(answer) };
+  } catch (error) {
+    if (error instanceof FailureError) return { unknown: error.message };
+    throw error;
+  }
+}
+
+/**
+ * The webhooks as the provider reports them.
+ * @throws CommandError with the reason why they can't be known
+ */
+export async function listRegistrations(
+  deployment: Pick<Deployment, "stage" | "output" | "optionalOutput">,
+  clients: Pick<Clients, "lambda">,
+): Promise<readonly Registration[]> {
+  const status = await registrationStatus(deployment, clients);
+  if ("webhooks" in status) return status.webhooks;
+  // Without the output there is nobody to ask.
+  if ("isLeftToAnother" in status) throw new CommandError("noDeployment", leftToAnother(deployment.stage));
+  throw new CommandError("failed", `The provider can't be asked where webhooks go: ${status.unknown}.`);
+}
+
+function leftToAnother(stage: string): string {
+  return `The stage ${stage} registers no webhooks: another one does (register.enabled).`;
+}

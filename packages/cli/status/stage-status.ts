@@ -1,0 +1,35 @@
+import type { StackAlarm } from "../../../adapters/aws/stack-alarms.ts";
+import type { Clients } from "../core/clients.ts";
+import type { Deployment } from "../core/deployment.ts";
+import { pipelineAlarms } from "./pipeline-alarms.ts";
+import { type QueueStatus, queueStatuses } from "./queue-status.ts";
+import { type RegistrationStatus, registrationStatus } from "./registration-status.ts";
+import { type TokenStatus, tokenStatus } from "./token-status.ts";
+import { workQueues } from "./work-queues.ts";
+
+/** A stage at one moment. */
+export type StageStatus = {
+  readonly stage: string;
+  readonly region: string;
+  readonly at: string;
+  /** In the order of the data's way. */
+  readonly queues: readonly QueueStatus[];
+  readonly token: TokenStatus;
+  readonly registrations: RegistrationStatus;
+  readonly alarms: readonly StackAlarm[];
+};
+
+export async function stageStatus(
+  deployment: Deployment,
+  clients: Clients,
+  now: () => Date,
+): Promise<StageStatus> {
+  const [queues, token, registrations, alarms] = await Promise.all([
+    queueStatuses(workQueues(deployment), clients, now),
+    tokenStatus(deployment, clients),
+    registrationStatus(deployment, clients),
+    pipelineAlarms({ deployment, clients }),
+  ]);
+  const { stage, client } = deployment;
+  return { stage, region: client.region, at: now().toISOString(), queues, token, registrations, alarms };
+}

@@ -1,0 +1,127 @@
+import type { StackAlarm } from "../../../adapters/aws/stack-alarms.ts";
+import { webhookKinds } from "../../../domain/event/events.ts";
+import type { Registration } from "../../../domain/reconcile/registrations.ts";
+import { oneLine } from "../core/printable.ts";
+import { fromNow, spanText } from "../core/spans.ts";
+import { tableText } from "../core/table.ts";
+import type { Terminal } from "../core/terminal.ts";
+import { alarmName, lastingText } from "./alarm-text.ts";
+import type { QueueStatus } from "./queue-status.ts";
+import type { RegistrationStatus } from "./registration-status.ts";
+import type { StageStatus } from "./stage-status.ts";
+import type { TokenStatus } from "./token-status.ts";
+
+/** A stage on one screen. */
+export function statusText(
+  { stage, region, at, queues, token, registrations, alarms }: StageStatus,
+  paint: Terminal["paint"] = (_, text) => text,
+): string {
+  const now = new Date(at);
+  const isTokenWell = token.isSet && token.refusal === "none";
+  const isRegistered = "webhooks" in registrations && registrations.webhooks.every(({ is }) => is === "here");
+  const areAlarmsOff = alarms.every(({ isOn }) => !isOn);
+  const rest = [
+    ["token", painted(tokenText(token, now), isTokenWell, "red")],
+    [
+      "webhooks",
+      painted(registrationText(registrations), isRegistered || "isLeftToAnother" in registrations, "yellow"),
+    ],
+    ["alarms", painted(alarmText(alarms, now), areAlarmsOff, "red")],
+  ];
+  function painted(text: string, isWell: boolean, format: "red" | "yellow"): string {
+    return isWell ? text : paint(format, text);
+  }
+  return [
+    `${stage} (${region}) at ${at}`,
+    "",
+    tableText(
+      ["queue", "waiting", "in flight", "oldest", "dead letters", "oldest dead", "last event"],
+      queues.map((queue) => queueRow(queue, now)),
+    ),
+    "",
+    ...rest.map(([name = "", text = ""]) => `${name.padEnd(10)}${text}`),
+  ].join("\n");
+}
+
+function queueRow(queue: QueueStatus, now: Date): readonly (string | number | undefined)[] {
+  const { name, waiting, inFlight, oldestSeconds, deadLetters, oldestDeadLetterSeconds, lastSentAt } = queue;
+  const isKind = webhookKinds.some((kind) => kind === name);
+  return [
+    name,
+    waiting,
+    inFlight,
+    ageText(waiting + inFlight, oldestSeconds),
+    deadLetters,
+    ageText(deadLetters, oldestDeadLetterSeconds),
+    isKind && lastSentAt !== undefined ? fromNow(new Date(lastSentAt), now) : undefined,
+  ];
+}
+
+/** Of a queue that holds something CloudWatch may not have reported an age yet. */
+export function ageText(messages: number, seconds: number | undefined): string | undefined {
+  if (messages === 0) return undefined;
+  return seconds === undefined ? "?" : spanText(seconds);
+}
+
+/** What is known of the token, in a line. */
+export function tokenText(token: TokenStatus, now: Date): string {
+  if (!token.isSet) return "none is set";
+  const { expiresAt, refusal, storedAt } = token;
+  const stored = `stored ${fromNow(new Date(storedAt), now)}`;
+  const refused = refusal === "none" ? [] : [refusalText(refusal)];
+  return [lifetimeText(expiresAt, now), stored, ...refused].join(", ");
+}
+
+/** How long a token lives still. */
+export function lifetimeText(expiresAt: string | undefined, now: Date): string {
+  if (expiresAt === undefined) return "has no end";
+  const end = new Date(expiresAt);
+  return `${end > now ? "ends" : "ended"} ${fromNow(end, now)}`;
+}
+
+export function refusalText(refusal: "noted" | "ended"): string {
+  return refusal === "ended" ? "the provider refuses it" : "the provider refused a call with it";
+}
+
+export function registrationText(registrations: RegistrationStatus): string {
+  if ("isLeftToAnother" in registrations) return "another stage registers them (register.enabled)";
+  if ("unknown" in registrations) return `unknown: ${oneLine(registrations.unknown)}`;
+  const { webhooks } = registrations;
+  const here = webhooks.filter(({ is }) => is === "here");
+  const untold = webhooks.filter((webhook) => webhook.is === "untold");
+  const others = webhooks.filter(({ is }) => is === "elsewhere" || is === "none").map(whereText);
+  const [first] = untold;
+  // What the provider does not say is not known: it is no 0.
+  const unknown =
+    first?.is === "untold"
+      ? [
+          `unknown of ${untold.length === webhooks.length ? "all" : untold.map(({ kind }) => kind).join(", ")}: ${oneLine(first.reason)}`,
+        ]
+      : [];
+  if (untold.length === webhooks.length) return unknown.join();
+  return [`${here.length} of ${webhooks.length} kinds are registered here`, ...others, ...unknown].join("; ");
+}
+
+/** Where a kind's webhooks go. */
+export function whereText(webhook: Registration): string {
+  switch (webhook.is) {
+    case "here":
+      return `${webhook.kind} go here`;
+    case "elsewhere":
+      return `${webhook.kind} go to ${oneLine(webhook.url)}`;
+    case "none":
+      return `${webhook.kind} are not registered`;
+    case "untold":
+      return `of ${webhook.kind} the provider does not say`;
+  }
+}
+
+/** An alarm may still be on for what is over: what it means now is for doctor to say, which looks at the cause. */
+function alarmText(alarms: readonly StackAlarm[], now: Date): string {
+  const on = alarms.filter(({ isOn }) => isOn);
+  if (on.length === 0) return `none of ${alarms.length} is on`;
+  return [
+    `${on.length} of ${alarms.length} on; doctor names the causes, and what is over already`,
+    ...on.map((alarm) => `  ${alarmName(alarm)} ${lastingText(alarm, now)}`),
+  ].join("\n");
+}

@@ -1,0 +1,50 @@
+import { refusalOf } from "../../../adapters/provider/refusal-note.ts";
+import { readClaims, readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
+import { tokenSecret } from "../../../adapters/secrets/token-secret.ts";
+import type { Clients } from "../core/clients.ts";
+import type { Deployment } from "../core/deployment.ts";
+
+/** What is known of the provider's token; never the token. */
+export type TokenStatus =
+  | { readonly isSet: false }
+  | {
+      readonly isSet: true;
+      /** Of a JWT; of any other token nothing can be read. */
+      readonly claims?: Readonly<Record<string, unknown>>;
+      readonly issuedAt?: string;
+      readonly expiresAt?: string;
+      readonly storedAt: string;
+      readonly storedBy: "refresh" | "operator";
+      /** `noted`: a call was refused with it, and the refresher looks into it; `ended`: it is of no use. */
+      readonly refusal: "none" | "noted" | "ended";
+    };
+
+export async function tokenStatus(
+  { output }: Pick<Deployment, "output">,
+  { secretsManager, dynamodb }: Pick<Clients, "secretsManager" | "dynamodb">,
+): Promise<TokenStatus> {
+  const { token, versionId, replaces, createdAt } = await tokenSecret(
+    secretsManager,
+    output("TokenSecretArn"),
+  ).current();
+  if (token === undefined) return { isSet: false };
+  const { issuedAt, expiresAt } = readTokenLifetime(token);
+  const issued = timeOf(issuedAt);
+  const expires = timeOf(expiresAt);
+  const claims = readClaims(token);
+  return {
+    isSet: true,
+    ...(claims !== undefined && { claims }),
+    ...(issued !== undefined && { issuedAt: issued }),
+    ...(expires !== undefined && { expiresAt: expires }),
+    storedAt: createdAt.toISOString(),
+    storedBy: replaces === undefined ? "operator" : "refresh",
+    refusal: await refusalOf(dynamodb, output("TableName"), versionId),
+  };
+}
+
+/** Undefined also for a time that no calendar has. */
+function timeOf(seconds: number | undefined): string | undefined {
+  const time = new Date((seconds ?? Number.NaN) * 1000);
+  return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
+}

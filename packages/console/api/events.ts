@@ -1,0 +1,118 @@
+import { showEvent } from "@income-events/cli/commands/events-show.ts";
+import { periodFlags, type SubjectFlags, sinceFlag, subjectFlag } from "@income-events/cli/core/flags.ts";
+import {
+  eventHistory,
+  type HistoryFilter,
+  type HistoryPeriod,
+  type HistoryRow,
+} from "@income-events/cli/events/event-history.ts";
+import { type ListedEvent, listEvents } from "@income-events/cli/events/event-list.ts";
+import { lookupPorts } from "@income-events/cli/events/event-lookup.ts";
+import { eventSteps } from "@income-events/cli/events/event-steps.ts";
+import { subscriberQueues } from "@income-events/cli/status/work-queues.ts";
+import { present } from "../../../domain/core/parse.ts";
+import { nameOf, subjectOf } from "../../../domain/event/subjects.ts";
+import type { Histories, ReadHistory } from "../history.ts";
+import { type Asked, type ConsoleContext, optionalTextIn, param, type Route, textIn } from "../route.ts";
+import { runCommand } from "../run-command.ts";
+import { findById } from "./find.ts";
+import { entriesOf, idIn } from "./log-entries.ts";
+
+const maxOfSubject = 100_000;
+
+/** @param histories what pages are looking at */
+export function eventRoutes(histories: Histories): readonly Route[] {
+  return [
+    {
+      method: "GET",
+      path: "/api/events",
+      answer: (context, asked) => {
+        const reading = param(asked, "reading") ?? histories.begin(historyReader(context, asked));
+        return histories.page(reading, filterIn(asked), Number(param(asked, "offset") ?? 0));
+      },
+    },
+    ...lookupRoutes,
+  ];
+}
+
+const lookupRoutes: readonly Route[] = [
+  { method: "GET", path: "/api/event", answer: event },
+  {
+    // A look: it is written into the audit trail, and changes nothing else.
+    method: "POST",
+    path: "/api/event/reveal",
+    answer: ({ operation }, asked) => {
+      const flags = present<SubjectFlags>({
+        user: optionalTextIn(asked, "user"),
+        account: optionalTextIn(asked, "account"),
+        companyAccount: optionalTextIn(asked, "company-account"),
+      });
+      const agreed = { isAgreed: asked.body.scan === true };
+      return runCommand(
+        operation,
+        (each) => showEvent(each, { ...flags, reveal: true }, textIn(asked, "id")),
+        agreed,
+      );
+    },
+  },
+  { method: "GET", path: "/api/logs", answer: logs },
+  { method: "GET", path: "/api/find", answer: findById },
+];
+
+/** A subject's events come from the table, by a query; all others from the functions' logs. */
+function historyReader({ operation, now }: ConsoleContext, asked: Asked): ReadHistory {
+  const { deployment, clients } = operation;
+  const { since = "", until } = periodFlags(
+    { since: param(asked, "since") ?? "1h", until: param(asked, "until") },
+    now(),
+  );
+  const subject = subjectFlag(subjectFlags(asked));
+  const period = present<HistoryPeriod>({ since, until });
+  if (subject === undefined) return (onProgress) => eventHistory(operation, period, onProgress);
+  const ports = {
+    ...lookupPorts(clients.dynamodb, deployment.output("TableName")),
+    onScanned: () => undefined,
+  };
+  return async () => (await listEvents({ subject, filter: period, limit: maxOfSubject }, ports)).map(rowOf);
+}
+
+function rowOf({ event, receipts, progress }: ListedEvent): HistoryRow {
+  const { id, kind, receivedAt, type, endpoint } = event;
+  return {
+    ...{ id, kind, at: receivedAt, outcome: progress.outcome ?? progress.state, type, times: receipts.count },
+    subject: nameOf(subjectOf(event)),
+    ...present({ endpoint }),
+  };
+}
+
+function filterIn(asked: Asked): HistoryFilter {
+  return present<HistoryFilter>({
+    kind: param(asked, "kind"),
+    type: param(asked, "type"),
+    outcome: param(asked, "outcome"),
+    endpoint: param(asked, "endpoint"),
+    text: param(asked, "text"),
+  });
+}
+
+function subjectFlags(asked: Asked): SubjectFlags {
+  return present<SubjectFlags>({
+    user: param(asked, "user"),
+    account: param(asked, "account"),
+    companyAccount: param(asked, "company-account"),
+  });
+}
+
+async function event({ operation }: ConsoleContext, asked: Asked): Promise<object> {
+  const flags = subjectFlags(asked);
+  const agreed = { isAgreed: param(asked, "scan") === "yes" };
+  return runCommand(operation, (each) => showEvent(each, flags, param(asked, "id")), agreed);
+}
+
+/** What all functions have logged of an id, in order, and what it says of an event. */
+async function logs({ operation, now }: ConsoleContext, asked: Asked): Promise<object> {
+  const id = idIn(asked);
+  const since = sinceFlag(param(asked, "since") ?? "7d", now()) ?? "";
+  const entries = await entriesOf(operation, since, id);
+  return { entries, steps: eventSteps(entries, { id, subscribers: subscriberQueues(operation.deployment) }) };
+}

@@ -1,0 +1,88 @@
+import { relative } from "node:path";
+import { CommandError } from "@income-events/cli/core/command-error.ts";
+import type { Deployment } from "@income-events/cli/core/deployment.ts";
+import { differencesFrom, examineSettings, settingsFile } from "@income-events/cli/doctor/settings-check.ts";
+import type { SettingsDifference } from "@income-events/cli/doctor/settings-differences.ts";
+import {
+  checkMapping,
+  readStageMapping,
+  type StageMapping,
+} from "@income-events/cli/mapping/stage-mapping.ts";
+import { tryMapping } from "@income-events/cli/mapping/trial.ts";
+import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
+import { webhookKinds } from "../../../domain/event/events.ts";
+import { optionalTextIn, param, type Route, textIn } from "../route.ts";
+
+export const mappingRoutes: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/api/mapping",
+    answer: async ({ operation, settings }, asked) => ({
+      mapping: mappingOf(param(asked, "stage") ?? operation.deployment.stage, settings),
+    }),
+  },
+  {
+    method: "GET",
+    path: "/api/mapping/deployed",
+    answer: async ({ operation: { deployment }, settings }) => comparedWithFile(deployment, settings),
+  },
+  {
+    // It maps what was pasted, here: nothing leaves this machine, and nothing is kept.
+    method: "POST",
+    path: "/api/mapping/try",
+    answer: async ({ operation, settings }, asked) => {
+      const body = textIn(asked, "webhook");
+      const mapping =
+        editedMapping(optionalTextIn(asked, "mapping")) ?? mappingOf(operation.deployment.stage, settings);
+      const sample = { name: "the webhook", bytes: Buffer.from(body), headers: {} };
+      const chosen = optionalTextIn(asked, "kind");
+      const kinds = webhookKinds.filter((kind) => chosen === undefined || kind === chosen);
+      return { trials: kinds.map((kind) => tryMapping(kind, mapping[kind], sample, jmespathSearch)) };
+    },
+  },
+];
+
+export type ComparedSettings = {
+  readonly file?: string;
+  /** What differs, and what to do; absent: the file is what is deployed. */
+  readonly finding?: { readonly what: string; readonly fix: string };
+  readonly differences?: readonly SettingsDifference[];
+};
+
+/** By their digests, and one by one where the stage's outputs have the settings. */
+function comparedWithFile(deployment: Deployment, given: string | undefined): ComparedSettings {
+  const file = settingsFile(deployment.stage, given);
+  if (file === undefined) return {};
+  const [finding] = examineSettings(deployment, file);
+  if (finding === undefined) return { file: relative(".", file) };
+  const { what, fix } = finding;
+  return {
+    file: relative(".", file),
+    finding: { what, fix },
+    differences: differencesFrom(deployment, file),
+  };
+}
+
+/** Of a stage without a file of settings here: the default one. */
+function mappingOf(stage: string, file: string | undefined): StageMapping {
+  try {
+    return readStageMapping(stage, file);
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    return checkMapping({}, "the default mapping");
+  }
+}
+
+function editedMapping(text: string | undefined): StageMapping | undefined {
+  if (text === undefined) return undefined;
+  let mapping: unknown;
+  try {
+    mapping = JSON.parse(text);
+  } catch (error) {
+    throw new CommandError(
+      "usage",
+      `The mapping is no JSON: ${error instanceof Error ? error.message : error}`,
+    );
+  }
+  return checkMapping({ mapping }, "the edited mapping");
+}

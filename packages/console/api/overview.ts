@@ -1,0 +1,127 @@
+import { examine } from "@income-events/cli/doctor/examine.ts";
+import { remedyFor } from "@income-events/cli/doctor/remedies.ts";
+import { pipelineAlarms } from "@income-events/cli/status/pipeline-alarms.ts";
+import { queueStatuses } from "@income-events/cli/status/queue-status.ts";
+import { registrationStatus } from "@income-events/cli/status/registration-status.ts";
+import { tokenStatus } from "@income-events/cli/status/token-status.ts";
+import { subscriberQueues, workQueues } from "@income-events/cli/status/work-queues.ts";
+import { type QueueTraffic, queueMetrics } from "../../../adapters/sqs/queue-metrics.ts";
+import { recent } from "../recent.ts";
+import { type ConsoleContext, param, type Route } from "../route.ts";
+
+/** What went through queues in a time; times are seconds since 1970. */
+export type Traffic = {
+  readonly since: number;
+  readonly until: number;
+  readonly period: number;
+  readonly queues: readonly (QueueTraffic & { readonly name: string })[];
+};
+
+/** A page that is seen asks so often, in seconds. In AWS a metric that is asked for is billed. */
+const paces = {
+  local: { queues: 1, token: 2, alarms: 2, registrations: 10, doctor: 5 },
+  aws: { queues: 60, token: 60, alarms: 60, registrations: 60, doctor: 60 },
+} as const;
+
+/** Plots of so many seconds, with a value for each period; each is asked for again at most once in `every` seconds. */
+const spans = {
+  "3h": { seconds: 3 * 3600, period: 60, every: 60 },
+  "7d": { seconds: 7 * 86_400, period: 3600, every: 600 },
+} as const;
+
+/** US dollars for one metric that GetMetricData is asked for (us-east-1). Source: Amazon CloudWatch pricing. */
+const dollarsPerMetric = 0.01 / 1000;
+/** Of a queue: two ages and two times of the last message. Doctor asks as much again. */
+const metricsPerQueue = 8;
+/** Doctor looks at a subscriber's queue once more, and who has asked it for messages. */
+const metricsPerSubscriber = 6;
+/** Sent and received: of three hours each minute, and of seven days each ten minutes. */
+const plottedPerQueue = 2 + 2 / 10;
+
+/** What the first page shows, each part by itself: what one lacks keeps none of the others back. */
+export function overviewRoutes(context: ConsoleContext): readonly Route[] {
+  const { operation, now } = context;
+  const { deployment, clients } = operation;
+  const seconds = deployment.local === undefined ? paces.aws : paces.local;
+  const parts: Readonly<Record<keyof typeof seconds, () => Promise<object>>> = {
+    queues: async () => ({ queues: await queueStatuses(workQueues(deployment), clients, now) }),
+    token: async () => ({ token: await tokenStatus(deployment, clients) }),
+    alarms: async () => ({ alarms: await pipelineAlarms(operation) }),
+    registrations: async () => ({ registrations: await registrationStatus(deployment, clients) }),
+    doctor: () => diagnosisOf(context),
+  };
+  const names = ["queues", "token", "alarms", "registrations", "doctor"] as const;
+  const dated = (load: () => Promise<object>) => async () => ({ at: now().toISOString(), ...(await load()) });
+  return [
+    { method: "GET", path: "/api/stage", answer: async () => stageOf(context, seconds) },
+    trafficRoute(context),
+    ...names.map((name): Route => {
+      const answer = recent(dated(parts[name]), seconds[name], now);
+      return {
+        method: "GET",
+        path: `/api/${name}`,
+        answer: (_, asked) => answer(param(asked, "anew") === "yes"),
+      };
+    }),
+  ];
+}
+
+/** What went through each queue: for plots, and for how fast a subscriber reads. */
+function trafficRoute({ operation: { deployment, clients }, now }: ConsoleContext): Route {
+  const load =
+    ({ seconds, period }: (typeof spans)[keyof typeof spans]) =>
+    async (): Promise<Traffic> => {
+      const queues = workQueues(deployment);
+      const urls = queues.map(({ queueUrl }) => queueUrl);
+      const traffic = await queueMetrics(clients.cloudWatch, now).traffic(urls, seconds, period);
+      const until = now().getTime() / 1000;
+      return {
+        ...{ since: Math.floor((until - seconds) / period) * period, until, period },
+        queues: queues.map(({ name, queueUrl }) => ({
+          name,
+          ...(traffic.get(queueUrl) ?? { sent: [], received: [] }),
+        })),
+      };
+    };
+  const isLocal = deployment.local !== undefined;
+  const every = (seconds: number) => (isLocal ? paces.local.alarms : seconds);
+  const short = recent(load(spans["3h"]), every(spans["3h"].every), now);
+  const long = recent(load(spans["7d"]), every(spans["7d"].every), now);
+  return {
+    method: "GET",
+    path: "/api/traffic",
+    answer: (_, asked) => (param(asked, "span") === "7d" ? long() : short()),
+  };
+}
+
+/** What does not change while the console runs. */
+function stageOf({ operation, isWritable }: ConsoleContext, paceInSeconds: Readonly<Record<string, number>>) {
+  const { deployment } = operation;
+  const isLocal = deployment.local !== undefined;
+  const queues = workQueues(deployment).length;
+  const subscribers = subscriberQueues(deployment);
+  const perMinute = queues * (metricsPerQueue + plottedPerQueue) + subscribers.length * metricsPerSubscriber;
+  return {
+    stage: deployment.stage,
+    region: deployment.client.region,
+    isLocal,
+    isWritable,
+    connectFlow: deployment.local?.sandbox && `${deployment.local.sandbox.baseUrl}/connect`,
+    subscribers: subscribers.map(({ name, types }) => ({ name, types })),
+    paceInSeconds,
+    dollarsPerHour: isLocal ? 0 : perMinute * 60 * dollarsPerMetric,
+  };
+}
+
+async function diagnosisOf({ operation, options, settings, now }: ConsoleContext): Promise<object> {
+  const { deployment, clients } = operation;
+  const { findings, checked } = await examine({ deployment, clients, now: now() }, settings);
+  const typed = <T extends { readonly fix: string }>(finding: T) => ({
+    ...finding,
+    fix: remedyFor(finding.fix, deployment, options),
+  });
+  return {
+    findings: findings.map((cause) => ({ ...typed(cause), follows: cause.follows.map(typed) })),
+    checked,
+  };
+}

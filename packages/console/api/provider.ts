@@ -1,0 +1,128 @@
+import { reconcileNow } from "@income-events/cli/commands/reconcile-now.ts";
+import { runControlledReplay, runReplay } from "@income-events/cli/commands/replay.ts";
+import { testSubscriber } from "@income-events/cli/commands/subscribers-test.ts";
+import { refreshToken } from "@income-events/cli/commands/token-refresh.ts";
+import { registerNow } from "@income-events/cli/commands/webhooks-register.ts";
+import { sinceFlag } from "@income-events/cli/core/flags.ts";
+import { providerHistory } from "@income-events/cli/provider/provider-history.ts";
+import { providerStatus } from "@income-events/cli/provider/provider-status.ts";
+import type { Jobs } from "../jobs.ts";
+import { type Asked, checkTyped, optionalTextIn, param, type Route, textIn } from "../route.ts";
+import { runCommand } from "../run-command.ts";
+
+export const providerRoutes: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/api/provider",
+    answer: ({ operation: { deployment, clients }, now }) => providerStatus(deployment, clients, now()),
+  },
+  {
+    method: "GET",
+    path: "/api/provider/history",
+    answer: async ({ operation, now }, asked) => {
+      const since = sinceFlag(param(asked, "since") ?? "24h", now()) ?? "";
+      return { since, turns: await providerHistory(operation, since) };
+    },
+  },
+  {
+    method: "POST",
+    path: "/api/provider/refresh",
+    changes: true,
+    answer: ({ operation }) => runCommand(operation, (each) => refreshToken(each, { now: true })),
+  },
+  {
+    method: "POST",
+    path: "/api/provider/register",
+    changes: true,
+    answer: ({ operation }) => runCommand(operation, (each) => registerNow(each, {})),
+  },
+  {
+    method: "POST",
+    path: "/api/provider/reconcile",
+    changes: true,
+    answer: ({ operation }) => runCommand(operation, reconcileNow),
+  },
+];
+
+/** Of subscribers: what is sent to them again, and to see whether they read. */
+export function subscriberRoutes(jobs: Jobs): readonly Route[] {
+  const paused = new Set<string>();
+  return [
+    {
+      method: "POST",
+      path: "/api/subscribers/test",
+      changes: true,
+      answer: ({ operation }, asked) =>
+        runCommand(operation, (each) => testSubscriber(each, {}, textIn(asked, "name"))),
+    },
+    {
+      // It counts, and sends nothing. In AWS it reads the table, which is billed: the page has said so.
+      method: "POST",
+      path: "/api/replay/count",
+      changes: true,
+      answer: async ({ operation }, asked) =>
+        jobs.start(`Count what a replay sends to ${textIn(asked, "name")}`, async (onProgress) => {
+          const said: string[] = [];
+          const counted = await runCommand(
+            operation,
+            (each) => runReplay(each, { ...replayFlags(asked), dryRun: true }),
+            {
+              isAgreed: asked.body.scan === true,
+              onProgress: (text) => {
+                said.push(text);
+                onProgress(text);
+              },
+            },
+          );
+          return { ...counted, price: priceOf(counted.messages, said[0]) };
+        }),
+    },
+    {
+      method: "POST",
+      path: "/api/replay",
+      changes: true,
+      answer: async ({ operation }, asked) => {
+        const name = textIn(asked, "name");
+        checkTyped(asked, name);
+        paused.delete(name);
+        const resume = optionalTextIn(asked, "resume");
+        const flags = resume === undefined ? replayFlags(asked) : { resume };
+        return jobs.start(`Replay to ${name}`, (onProgress) => {
+          const control = {
+            isPaused: () => paused.has(name),
+            onSent: (messages: number) => onProgress(`Sent ${messages} messages so far.`),
+          };
+          return runCommand(operation, (each) => runControlledReplay(each, flags, control), {
+            isAgreed: true,
+            onProgress,
+          });
+        });
+      },
+    },
+    {
+      // After the ten messages that are on their way: what was sent is noted, and it goes on from there.
+      method: "POST",
+      path: "/api/replay/pause",
+      changes: true,
+      answer: async (_, asked) => {
+        paused.add(textIn(asked, "name"));
+        return {};
+      },
+    },
+  ];
+}
+
+/** US dollars for a request of SQS (us-east-1); a message is at most one. Source: Amazon SQS pricing. */
+const dollarsPerMessage = 0.4 / 1_000_000;
+
+/** @param reading what the command has said of its scan */
+function priceOf(messages: unknown, reading: string | undefined): string {
+  const sending = Number(messages) * dollarsPerMessage;
+  const price = sending < 0.01 ? "below US$ 0.01" : `at most US$ ${sending.toFixed(2)}`;
+  return [reading ?? [], `Sending costs ${price}.`].flat().join(" ");
+}
+
+function replayFlags(asked: Asked) {
+  const since = optionalTextIn(asked, "since");
+  return { subscriber: textIn(asked, "name"), ...(since !== undefined && { since }) };
+}

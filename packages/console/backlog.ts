@@ -1,0 +1,73 @@
+import type { Happening } from "@income-events/cli/events/event-tail.ts";
+
+/** What was told, with an id that no other console gives. */
+export type Told = { readonly id: string; readonly happening: Happening };
+
+export type TailState = {
+  readonly state: "connecting" | "following" | "waiting" | "failed";
+  readonly reason?: string;
+};
+
+/** What a page that was away gets when it comes back. */
+export type Backlog = {
+  readonly add: (happening: Happening) => Told;
+  /** From here on something may be missing. */
+  readonly interrupt: () => void;
+  /** @param last the id of what a page has seen last; undefined: it is new, and gets what is to come */
+  readonly since: (last: string | undefined) => {
+    readonly sent: readonly Told[];
+    readonly isMissing: boolean;
+    /** The id of the last one: what a page has that has these. */
+    readonly at: string;
+  };
+};
+
+const kept = 2_000;
+
+/** @param console distinguishes it from one that was started before at the same address */
+export function createBacklog(console: string): Backlog {
+  const told: { readonly number: number; readonly happening: Happening }[] = [];
+  let last = 0;
+  let begin = 0;
+  const named = ({ number, happening }: (typeof told)[number]): Told => ({
+    id: `${console}-${number}`,
+    happening,
+  });
+  return {
+    add: (happening) => {
+      last += 1;
+      const added = { number: last, happening };
+      told.push(added);
+      if (told.length > kept) told.shift();
+      return named(added);
+    },
+    interrupt: () => {
+      // A page that has seen all so far misses what comes before the next.
+      last += 1;
+      begin = last;
+      told.length = 0;
+    },
+    since: (seen) => {
+      const at = `${console}-${last}`;
+      if (seen === undefined) return { sent: [], isMissing: false, at };
+      const [whose = "", number = ""] = seen.split("-");
+      const from = Number(number);
+      if (whose !== console || !/^\d+$/.test(number)) return { sent: told.map(named), isMissing: true, at };
+      const first = told[0]?.number ?? last + 1;
+      const isMissing = from < Math.max(begin, first - 1);
+      return { sent: told.filter((each) => each.number > from).map(named), isMissing, at };
+    },
+  };
+}
+
+export function eventText({ id, happening }: Told): string {
+  return `id: ${id}\nevent: happening\ndata: ${JSON.stringify(happening)}\n\n`;
+}
+
+/** @param at an id from which on the page misses nothing */
+export function stateText(state: TailState, at?: string): string {
+  return `${at === undefined ? "" : `id: ${at}\n`}event: state\ndata: ${JSON.stringify(state)}\n\n`;
+}
+
+/** More has happened than is kept: the history has it. */
+export const missedText = "event: missed\ndata: {}\n\n";

@@ -1,0 +1,104 @@
+import { randomUUID } from "node:crypto";
+import { CommandError } from "@income-events/cli/core/command-error.ts";
+import {
+  type HistoryFilter,
+  type HistoryProgress,
+  type HistoryRow,
+  selectHistory,
+} from "@income-events/cli/events/event-history.ts";
+
+/** Reads events; it tells how far it is, and ends where that throws. */
+export type ReadHistory = (onProgress: (progress: HistoryProgress) => void) => Promise<readonly HistoryRow[]>;
+
+/** What a page gets of a reading: how far it is, and once it is complete a part of what the filter lets through. */
+export type HistoryPage = {
+  readonly reading: string;
+  readonly isComplete: boolean;
+  readonly progress: HistoryProgress;
+  /** Of all that was read, and of what the filter lets through. */
+  readonly total: number;
+  readonly count: number;
+  readonly offset: number;
+  readonly events: readonly HistoryRow[];
+  /** What there is to choose from. */
+  readonly types: readonly string[];
+  readonly outcomes: readonly string[];
+  readonly endpoints: readonly string[];
+};
+
+export type Histories = {
+  /** Begins to read. @returns its id */
+  readonly begin: (read: ReadHistory) => string;
+  /** @throws CommandError where it is known no more; what ended the reading */
+  readonly page: (reading: string, filter: HistoryFilter, offset: number) => Promise<HistoryPage>;
+};
+
+/** What a page gets at once. */
+const pageSize = 500;
+const keptReadings = 8;
+/** A page that reads asks each second: whoever stops has left. */
+const millisecondsToAbandon = 30_000;
+/** Answers at once where the reading takes no longer. */
+const millisecondsToWait = 800;
+
+type Reading = {
+  readonly work: Promise<unknown>;
+  askedAt: number;
+  progress: HistoryProgress;
+  rows?: readonly HistoryRow[];
+};
+
+/** Histories that pages look at, from the beginning of their reading on. */
+export function createHistories(now: () => Date): Histories {
+  const readings = new Map<string, Reading>();
+  const isAbandoned = ({ askedAt }: Reading) => now().getTime() - askedAt > millisecondsToAbandon;
+  return {
+    begin: (read) => {
+      const id = randomUUID();
+      const none = { lines: 0, done: 0, of: 0 };
+      const work = read((progress) => {
+        reading.progress = progress;
+        if (isAbandoned(reading)) throw new CommandError("failed", "Nobody looks at it any more.");
+      }).then((rows) => {
+        reading.rows = rows;
+      });
+      const reading: Reading = { work, askedAt: now().getTime(), progress: none };
+      // Whoever asks for it is told.
+      work.catch(() => undefined);
+      readings.set(id, reading);
+      const [oldest] = readings.keys();
+      if (readings.size > keptReadings && oldest !== undefined) readings.delete(oldest);
+      return id;
+    },
+    page: async (id, filter, offset) => {
+      const reading = readings.get(id);
+      if (reading === undefined)
+        throw new CommandError("nobody", "This history is kept no more: look again.");
+      reading.askedAt = now().getTime();
+      await Promise.race([reading.work, pause(millisecondsToWait)]);
+      return pageOf(id, reading, filter, offset);
+    },
+  };
+}
+
+function pageOf(id: string, { rows, progress }: Reading, filter: HistoryFilter, offset: number): HistoryPage {
+  const all = rows ?? [];
+  const selected = selectHistory(all, filter);
+  return {
+    ...{ reading: id, isComplete: rows !== undefined, progress, total: all.length, count: selected.length },
+    ...{ offset, events: selected.slice(offset, offset + pageSize) },
+    types: namesOf(all.map(({ type }) => type)),
+    outcomes: namesOf(all.map(({ outcome }) => outcome)),
+    endpoints: namesOf(all.map(({ endpoint }) => endpoint)),
+  };
+}
+
+function namesOf(texts: readonly (string | undefined)[]): readonly string[] {
+  return [...new Set(texts)].flatMap((text) => text ?? []).toSorted();
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, milliseconds).unref();
+  });
+}

@@ -1,0 +1,74 @@
+import { randomUUID } from "node:crypto";
+import { explain } from "@income-events/cli/core/explain.ts";
+import type { EachResult, OnEach } from "@income-events/cli/dead-letters/each-result.ts";
+import type { CommandOutcome } from "./run-command.ts";
+
+/** Work that goes on when the page that began it is closed. */
+export type Job = {
+  readonly id: string;
+  readonly what: string;
+  /** What page it is of. */
+  readonly of: string;
+  /** ISO 8601 */
+  readonly startedAt: string;
+  readonly state: "running" | "done" | "failed";
+  /** Of so many it is known what became of each. */
+  readonly count: number;
+  /** The last things that it said. */
+  readonly progress: readonly string[];
+  readonly result?: CommandOutcome;
+  readonly error?: string;
+};
+
+/** @param report of how far it is @param onEach of what became of one */
+export type Work = (report: (text: string) => void, onEach: OnEach) => Promise<CommandOutcome>;
+
+export type Jobs = {
+  readonly start: (what: string, work: Work, of?: string) => Job;
+  readonly find: (id: string) => Job | undefined;
+  /** Those of a page, the last one first. */
+  readonly list: (of: string) => readonly Job[];
+  /** What became of each. */
+  readonly resultsOf: (id: string) => readonly EachResult[];
+};
+
+const keptJobs = 50;
+const keptProgress = 20;
+
+export function createJobs(now = () => new Date()): Jobs {
+  const jobs = new Map<string, Job>();
+  const results = new Map<string, EachResult[]>();
+  const update = (id: string, change: (job: Job) => Job) => {
+    const job = jobs.get(id);
+    if (job !== undefined) jobs.set(id, change(job));
+  };
+  return {
+    find: (id) => jobs.get(id),
+    list: (of) => [...jobs.values()].filter((job) => job.of === of).toReversed(),
+    resultsOf: (id) => results.get(id) ?? [],
+    start: (what, work, of = "") => {
+      const startedAt = now().toISOString();
+      const job: Job = { id: randomUUID(), what, of, startedAt, state: "running", count: 0, progress: [] };
+      jobs.set(job.id, job);
+      const each: EachResult[] = [];
+      results.set(job.id, each);
+      const [oldest] = jobs.keys();
+      if (jobs.size > keptJobs && oldest !== undefined) {
+        jobs.delete(oldest);
+        results.delete(oldest);
+      }
+      const onEach: OnEach = (one) => {
+        each.push(one);
+        update(job.id, (known) => ({ ...known, count: each.length }));
+      };
+      const report = (text: string) =>
+        update(job.id, (known) => ({ ...known, progress: [...known.progress, text].slice(-keptProgress) }));
+      work(report, onEach).then(
+        (result) => update(job.id, (known) => ({ ...known, state: "done", result })),
+        (error: unknown) =>
+          update(job.id, (known) => ({ ...known, state: "failed", error: explain(error).message })),
+      );
+      return job;
+    },
+  };
+}

@@ -1,0 +1,134 @@
+import type { Cause } from "@income-events/cli/doctor/causes.ts";
+import type { QueueStatus } from "@income-events/cli/status/queue-status.ts";
+import { useState } from "preact/hooks";
+import { post } from "../api.ts";
+import { localMinute, visible } from "../format.ts";
+import { useStage } from "../stage.ts";
+import { Command, Time } from "./panel.tsx";
+
+export type Diagnosis = {
+  readonly at: string;
+  readonly findings: readonly Cause[];
+  readonly checked: readonly string[];
+};
+
+type Props = {
+  readonly diagnosis: Diagnosis | undefined;
+  readonly error: string | undefined;
+  readonly queues: readonly QueueStatus[];
+  readonly onDone: () => void;
+};
+
+/** First of all: whether anything is wrong, by its root, and the one thing to do. */
+export function Verdict({ diagnosis, error, queues, onDone }: Props) {
+  if (diagnosis === undefined) {
+    return (
+      <section class="verdict verdict-waiting" aria-label="Verdict">
+        <h2>{error === undefined ? "Looking at everything…" : "What is wrong can't be said"}</h2>
+        <p>{error ?? "The queues, the functions, the token, the provider and the alarms are being asked."}</p>
+      </section>
+    );
+  }
+  const open = diagnosis.findings.filter(({ severity }) => severity !== "info");
+  const fixed = diagnosis.findings.filter(({ severity }) => severity === "info");
+  const [first, ...others] = open;
+  const clearing = fixed.flatMap(({ clearsAt = [] }) => clearsAt).toSorted();
+  return (
+    <section class={`verdict verdict-${first?.severity ?? "well"}`} aria-label="Verdict" aria-live="polite">
+      <h2>{first === undefined ? wellText(clearing) : visible(first.what)}</h2>
+      <p>
+        {first === undefined
+          ? `Nothing is wrong: ${diagnosis.checked.length} things were looked at.`
+          : first.why}
+      </p>
+      {first !== undefined && <p class="verdict-kept">{keptText(queues)}</p>}
+      {error !== undefined && <p class="problem">{error}</p>}
+      {first !== undefined && <Remedy cause={first} onDone={onDone} />}
+      {first !== undefined && first.follows.length > 0 && (
+        <details>
+          <summary>
+            {first.follows.length === 1 ? "1 thing follows" : `${first.follows.length} things follow`} from it
+          </summary>
+          <ul>
+            {first.follows.map(({ code, what }) => (
+              <li key={code + what}>{visible(what)}</li>
+            ))}
+          </ul>
+        </details>
+      )}
+      {others.length > 0 && (
+        <ul class="findings">
+          {others.map((cause) => (
+            <li key={cause.code + cause.what} class={`finding-${cause.severity}`}>
+              <b>{visible(cause.what)}</b> {cause.why}
+              <Command line={cause.fix} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {fixed.map(({ code, what, clearsAt }) => (
+        <p key={code + what} class="quiet">
+          {visible(what)} {clearsAt !== undefined && <Time at={clearsAt} />}
+        </p>
+      ))}
+    </section>
+  );
+}
+
+/** @param clearing when each alarm that is on for what is over is off at the latest, the first one first */
+function wellText(clearing: readonly string[]): string {
+  const last = clearing.at(-1);
+  if (last === undefined) return "All is well";
+  const when = new Date(last) <= new Date() ? "within a minute" : localMinute(last);
+  return clearing.length === 1
+    ? `Fixed: the alarm clears ${when}`
+    : `Fixed: ${clearing.length} alarms clear until ${when}`;
+}
+
+/** What becomes of events meanwhile. */
+function keptText(queues: readonly QueueStatus[]): string {
+  const waiting = queues.reduce((sum, queue) => sum + queue.waiting + queue.inFlight, 0);
+  const dead = queues.reduce((sum, queue) => sum + queue.deadLetters, 0);
+  const words = [
+    waiting === 0 ? "Nothing waits" : `${waiting} ${waiting === 1 ? "message waits" : "messages wait"}`,
+    dead === 0 ? "no dead letters" : `${dead} ${dead === 1 ? "dead letter is" : "dead letters are"} kept`,
+  ];
+  return `${words.join(", ")}: nothing is lost.`;
+}
+
+type Deed = { readonly label: string; readonly path?: string; readonly at?: string; readonly isLocal?: true };
+
+/** By the beginning of a finding's code. */
+const deeds: readonly (readonly [code: string, deed: Deed])[] = [
+  ["token-", { label: "Give it a new token", path: "/api/trouble/token", isLocal: true }],
+  ["provider-down", { label: "Let the provider answer again", path: "/api/trouble/heal", isLocal: true }],
+];
+
+function Remedy({ cause, onDone }: { readonly cause: Cause; readonly onDone: () => void }) {
+  const { isLocal, isWritable } = useStage();
+  const [state, setState] = useState<"idle" | "busy" | string>("idle");
+  const deed = deeds.find(([code]) => cause.code.startsWith(code))?.[1];
+  const path = deed !== undefined && isWritable && (deed.isLocal !== true || isLocal) ? deed.path : undefined;
+  const run = async () => {
+    if (path === undefined) return;
+    setState("busy");
+    try {
+      await post(path);
+      setState("idle");
+    } catch (error) {
+      setState(error instanceof Error ? error.message : String(error));
+    }
+    onDone();
+  };
+  return (
+    <div class="remedy">
+      {path !== undefined && (
+        <button type="button" class="main" disabled={state === "busy"} onClick={run}>
+          {deed?.label}
+        </button>
+      )}
+      <Command line={cause.fix} />
+      {state !== "idle" && state !== "busy" && <p class="problem">{state}</p>}
+    </div>
+  );
+}

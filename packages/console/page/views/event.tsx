@@ -1,0 +1,163 @@
+import type { EventDocument } from "@income-events/cli/events/event-document.ts";
+import type { TimedStep } from "@income-events/cli/events/event-steps.ts";
+import type { Step } from "@income-events/cli/events/event-timeline.ts";
+import type { LogEntry } from "@income-events/cli/logs/log-entries.ts";
+import { useState } from "preact/hooks";
+import type { IncomeEvent } from "../../../../domain/event/events.ts";
+import { useLoaded } from "../api.ts";
+import { DocumentPanels } from "../document/document.tsx";
+import { documentPath } from "../document/document-page.tsx";
+import { visible } from "../format.ts";
+import { Command, Panel, Time } from "../parts/panel.tsx";
+import { Payload } from "../parts/payload.tsx";
+import { Timeline } from "../parts/timeline.tsx";
+import { place } from "../route.ts";
+
+type Shown = {
+  readonly event: IncomeEvent | null;
+  readonly receipts?: number;
+  readonly timeline?: readonly Step[];
+  readonly document?: EventDocument;
+  readonly body?: unknown;
+  readonly deadLetters?: readonly {
+    readonly queue: string;
+    readonly reason?: string;
+    readonly sentAt: string;
+  }[];
+};
+
+type Logged = { readonly entries: readonly LogEntry[]; readonly steps: readonly TimedStep[] };
+
+export function EventPage({ id }: { readonly id: string }) {
+  const whose = Object.fromEntries(new URLSearchParams(place.value.search));
+  const [isScanning, setScanning] = useState(false);
+  const query = new URLSearchParams({ id, ...whose, ...(isScanning && { scan: "yes" }) });
+  const { data, error, reload } = useLoaded<Shown>(`/api/event?${query}`);
+  const logs = useLoaded<Logged>(`/api/logs?id=${encodeURIComponent(id)}`);
+  const [revealed, setRevealed] = useState<unknown>(undefined);
+  const event = data?.event ?? undefined;
+  return (
+    <>
+      <p class="id">{id}</p>
+      {error !== undefined && (
+        <Panel title="The event" error={error}>
+          <button type="button" onClick={() => (isScanning ? reload() : setScanning(true))}>
+            {isScanning ? "Look again" : "Read the whole table for it"}
+          </button>
+        </Panel>
+      )}
+      {data === undefined && error === undefined && <p class="quiet">Looking for it…</p>}
+      {event !== undefined && <Facts event={event} receipts={data?.receipts ?? 1} />}
+      {data?.event === null && (
+        <Panel title="It is a dead letter">
+          {(data.deadLetters ?? []).map(({ queue, reason, sentAt }) => (
+            <p key={queue}>
+              <a href={`/dead-letters?queue=${encodeURIComponent(queue)}`}>{queue}</a>: {reason}{" "}
+              <Time at={sentAt} />
+            </p>
+          ))}
+        </Panel>
+      )}
+      {data?.timeline !== undefined && (
+        <Panel title="Its way">
+          <ol class="steps">
+            {data.timeline.map(({ step, done, detail }) => (
+              <li
+                key={step + detail}
+                class={done === undefined ? "step-unknown" : done ? "step-done" : "step-open"}
+              >
+                <b>{step}</b> {visible(detail)}
+              </li>
+            ))}
+          </ol>
+        </Panel>
+      )}
+      <Timeline steps={logs.data?.steps} error={logs.error} />
+      <Panel title="What functions logged" error={logs.error}>
+        {logs.data?.entries.length === 0 && <p class="empty">Nothing within 7 days.</p>}
+        <ol class="log">
+          {(logs.data?.entries ?? []).map(({ timestamp, level, code, function: name, reason }, index) => (
+            <li key={timestamp + index}>
+              <Time at={timestamp} />{" "}
+              <span class={level === "INFO" ? "tag" : "tag tag-failed"}>{String(code)}</span> {String(name)}{" "}
+              {reason === undefined ? "" : visible(String(reason))}
+            </li>
+          ))}
+        </ol>
+      </Panel>
+      {data?.event != null && (
+        <Panel title="Body">
+          {data.body === undefined ? (
+            <p class="empty">The body is gone.</p>
+          ) : (
+            <Payload
+              value={revealed ?? data.body}
+              isRevealed={revealed !== undefined}
+              path="/api/event/reveal"
+              body={{ id, ...whose, scan: isScanning }}
+              onRevealed={({ body }) => setRevealed(body)}
+            />
+          )}
+        </Panel>
+      )}
+      {data?.document !== undefined && <ItsDocument of={data.document} />}
+      <Command line={`npx income-events events show ${id}`} />
+    </>
+  );
+}
+
+function Facts({ event, receipts }: { readonly event: IncomeEvent; readonly receipts: number }) {
+  const subjects = [
+    ["user", event.userId],
+    ["account", event.accountId],
+    ["company-account", event.companyAccountId],
+  ] as const;
+  return (
+    <Panel title={event.type}>
+      <dl class="facts">
+        <dt>received</dt>
+        <dd>
+          <Time at={event.receivedAt} /> {receipts === 1 ? "once" : `${receipts} times`}
+        </dd>
+        {subjects.map(
+          ([kind, of]) =>
+            of !== undefined && (
+              <>
+                <dt>{kind}</dt>
+                <dd>
+                  <a class="id" href={`/records?kind=${kind}&id=${encodeURIComponent(of)}`}>
+                    {of}
+                  </a>
+                </dd>
+              </>
+            ),
+        )}
+        {event.endpoint !== undefined && (
+          <>
+            <dt>endpoint</dt>
+            <dd>{event.endpoint}</dd>
+          </>
+        )}
+      </dl>
+    </Panel>
+  );
+}
+
+/** What the event led to, and what changed by it. */
+function ItsDocument({ of: { subject, isOfEvent, ...name } }: { readonly of: EventDocument }) {
+  const of = { ...subject, ...name };
+  return (
+    <>
+      <Panel title="Its document">
+        <p>
+          {isOfEvent ? "It led to " : "Another event led to what is known now: "}
+          <a href={documentPath(of)}>
+            {of.dates === undefined ? of.endpoint : `${of.endpoint} of ${of.dates}`}
+          </a>
+          , version {of.version}.
+        </p>
+      </Panel>
+      <DocumentPanels of={of} key={JSON.stringify(of)} />
+    </>
+  );
+}

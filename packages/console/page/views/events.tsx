@@ -1,0 +1,195 @@
+import type { HistoryRow } from "@income-events/cli/events/event-history.ts";
+import { useState } from "preact/hooks";
+import type { HistoryPage } from "../../history.ts";
+import { get } from "../api.ts";
+import { localTime, number, quoted, utcTime, visible } from "../format.ts";
+import { useHistory } from "../history.ts";
+import { Command, Panel } from "../parts/panel.tsx";
+import { Ticker } from "../parts/ticker.tsx";
+import { VirtualList } from "../parts/virtual-list.tsx";
+import { go, place, searchWord, setSearch } from "../route.ts";
+import { EventPage } from "./event.tsx";
+
+export function Events() {
+  const id = place.value.path.split("/")[2];
+  return id === undefined || id === "" ? <EventList /> : <EventPage id={decodeURIComponent(id)} key={id} />;
+}
+
+const spans = ["15m", "1h", "6h", "24h", "7d"];
+const kinds = ["users", "accounts", "endpoints", "company-accounts"];
+
+function EventList() {
+  const [since, until, kind, type, outcome, endpoint, text] = [
+    ...["since", "until", "kind", "type", "outcome", "endpoint", "text"],
+  ].map(searchWord);
+  const whose = ["user", "account", "company-account"].find((name) => searchWord(name) !== "");
+  const filter = { kind, type, outcome, endpoint, text };
+  const period = { since: since || "1h", until, ...(whose && { [whose]: searchWord(whose) }) };
+  const history = useHistory(period, filter);
+  const { data, error } = history;
+  const isAll = [kind, type, outcome, endpoint, text].every((word) => !word);
+  return (
+    <>
+      <Search />
+      <Panel title="Live">
+        <Ticker most={8} />
+      </Panel>
+      <Panel
+        title="History"
+        error={error}
+        aside={
+          <button type="button" onClick={history.reload}>
+            Look again
+          </button>
+        }
+      >
+        <form class="filters" onSubmit={(event) => event.preventDefault()}>
+          <Choice name="since" label="Since" value={period.since} of={spans} />
+          <Choice name="until" label="Until" value={until ?? ""} of={spans} none="now" />
+          <Choice name="kind" label="Kind" value={kind ?? ""} of={kinds} />
+          <Choice name="type" label="Type" value={type ?? ""} of={data?.types ?? []} />
+          <Choice name="outcome" label="Outcome" value={outcome ?? ""} of={data?.outcomes ?? []} />
+          <Choice name="endpoint" label="Endpoint" value={endpoint ?? ""} of={data?.endpoints ?? []} />
+          <label>
+            Text of the id or of whom it is about
+            <input value={text} onInput={({ currentTarget }) => setSearch({ text: currentTarget.value })} />
+          </label>
+          {whose !== undefined && (
+            <button type="button" onClick={() => setSearch({ [whose]: "" })}>
+              Only of {whose} {searchWord(whose).slice(0, 8)}… ✕
+            </button>
+          )}
+        </form>
+        <p class="quiet" role="status">
+          {error === undefined &&
+            progressText(data, whose === undefined ? "the functions' logs" : "the table")}
+        </p>
+        {data?.isComplete === true && data.count === 0 && (
+          <p class="empty">
+            No such event. {isAll ? "Choose a longer time" : "Choose a longer time, or less of a filter"}, or
+            trigger one: npx income-events trigger account.connected
+          </p>
+        )}
+        {data !== undefined && data.count > 0 && (
+          <VirtualList
+            count={data.count}
+            itemAt={history.rowAt}
+            onSeen={history.onSeen}
+            rowHeight={40}
+            label="Events, the newest first"
+            row={(event) => <Row event={event} whose={whose} />}
+          />
+        )}
+        <Command line={commandLine(period, filter)} />
+      </Panel>
+    </>
+  );
+}
+
+function progressText(data: HistoryPage | undefined, source: string): string {
+  if (data === undefined) return "The history is being read…";
+  if (data.isComplete) return `${number(data.count)} of ${number(data.total)} events, from ${source}.`;
+  const { done, of, lines } = data.progress;
+  return `Read ${done} of ${of} functions' logs, ${number(lines)} lines so far…`;
+}
+
+function commandLine(
+  period: Readonly<Record<string, string | undefined>>,
+  filter: Readonly<Record<string, string | undefined>>,
+): string {
+  const flags = Object.entries({ ...period, ...filter }).flatMap(([name, value]) =>
+    value === undefined || value === "" ? [] : `--${name} ${quoted(value)}`,
+  );
+  return ["npx income-events events list", ...flags].join(" ");
+}
+
+/** Once it is known whom an event is about, its page finds it by a query. */
+function eventPath(id: string, subject: string | undefined): string {
+  const [kind = "", of] = (subject ?? "").split("/");
+  return of === undefined ? `/events/${id}` : `/events/${id}?${new URLSearchParams({ [kind]: of })}`;
+}
+
+function Row({ event, whose }: { readonly event: HistoryRow; readonly whose: string | undefined }) {
+  const subject = whose === undefined ? event.subject : `${whose}/${searchWord(whose)}`;
+  return (
+    <a class="row" href={eventPath(event.id, subject)}>
+      <time dateTime={event.at} title={utcTime(event.at)}>
+        {localTime(event.at)}
+      </time>
+      <span class={`tag tag-${event.outcome}`}>{event.outcome}</span>
+      <span>
+        {event.type ?? event.kind}
+        {event.endpoint !== undefined && ` ${visible(event.endpoint)}`}
+      </span>
+      <span class="id">{event.id.slice(0, 12)}</span>
+      <span class="bad">{visible(event.reason ?? "")}</span>
+    </a>
+  );
+}
+
+type ChoiceProps = {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+  readonly of: readonly string[];
+  /** What no choice is called. */
+  readonly none?: string;
+};
+
+function Choice({ name, label, value, of, none = "all" }: ChoiceProps) {
+  // The time always has one; what was chosen stays, also where nothing that was read has it.
+  const choices = [...new Set([...(name === "since" ? [] : [""]), ...of, value])];
+  return (
+    <label>
+      {label}
+      <select value={value} onChange={({ currentTarget }) => setSearch({ [name]: currentTarget.value })}>
+        {choices.map((each) => (
+          <option key={each} value={each} selected={each === value}>
+            {each === "" ? none : each}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+type Found = { readonly kind: string; readonly id: string; readonly subject?: string };
+
+/** Takes any id: it goes to what it is of. */
+function Search() {
+  const [text, setText] = useState("");
+  const [says, setSays] = useState("");
+  const search = async (event: Event) => {
+    event.preventDefault();
+    const id = text.trim();
+    setSays("Looking…");
+    try {
+      const { found } = await get<{ readonly found: readonly Found[] }>(
+        `/api/find?id=${encodeURIComponent(id)}`,
+      );
+      const [first] = found;
+      if (first === undefined) setSays(`Nothing of the last 7 days has ${id}.`);
+      else if (first.kind === "event") go(eventPath(first.id, first.subject));
+      else go(`/records?kind=${first.kind}&id=${first.id}`);
+    } catch (error) {
+      setSays(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return (
+    <form class="search" onSubmit={search}>
+      <label>
+        <span class="hidden">Search by any id</span>
+        <input
+          type="search"
+          placeholder="Any id: event, user, account, message, request"
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
+      </label>
+      <button type="submit" class="main">
+        Find
+      </button>
+      <p role="status">{says}</p>
+    </form>
+  );
+}

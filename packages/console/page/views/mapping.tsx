@@ -1,0 +1,201 @@
+import type { SettingsDifference } from "@income-events/cli/doctor/settings-differences.ts";
+import type { Trial } from "@income-events/cli/mapping/trial.ts";
+import { useEffect, useState } from "preact/hooks";
+import type { ComparedSettings } from "../../api/mapping.ts";
+import { post, useLoaded } from "../api.ts";
+import { visible } from "../format.ts";
+import { ChooseWebhook } from "../parts/choose-webhook.tsx";
+import { Command, Panel } from "../parts/panel.tsx";
+import { Select } from "./trouble.tsx";
+
+const ids = {
+  account_id: "9c858901-8a57-4791-81fe-4c455b099bc9",
+  user_id: "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
+};
+/** By kind, in the shapes of the default mapping. */
+const samples: Readonly<Record<string, object>> = {
+  users: { action: "create_user", data: { id: ids.user_id } },
+  accounts: { event: "connect_account", ...ids, connected: true },
+  endpoints: { event: "update_endpoint", ...ids, endpoint: "income" },
+  "company-accounts": { event: "create_account", account_id: ids.account_id },
+};
+const sampleOf = (kind: string) => JSON.stringify(samples[kind], undefined, 2);
+const kinds = Object.keys(samples);
+const millisecondsOfRest = 250;
+
+/** Of a webhook that is pasted, the event at once, or why there is none. */
+export function Mapping() {
+  const { data, error } = useLoaded<{ readonly mapping: Readonly<Record<string, object>> }>("/api/mapping");
+  const [kind, setKind] = useState("accounts");
+  const [webhook, setWebhook] = useState(sampleOf("accounts"));
+  const [edited, setEdited] = useState<string | undefined>(undefined);
+  const [trial, setTrial] = useState<Trial | undefined>(undefined);
+  const [problem, setProblem] = useState<string | undefined>(undefined);
+  const own = JSON.stringify(data?.mapping[kind] ?? {}, undefined, 2);
+  const mapping = edited ?? own;
+  const isEmpty = webhook.trim() === "";
+  useEffect(() => {
+    if (isEmpty) return undefined;
+    let isOver = false;
+    const timer = setTimeout(async () => {
+      try {
+        const body = {
+          kind,
+          webhook,
+          ...(edited !== undefined && { mapping: `{${JSON.stringify(kind)}: ${edited}}` }),
+        };
+        const { trials } = await post<{ readonly trials: readonly Trial[] }>("/api/mapping/try", body);
+        if (isOver) return;
+        setTrial(trials[0]);
+        setProblem(undefined);
+      } catch (failure) {
+        if (!isOver) setProblem(failure instanceof Error ? failure.message : String(failure));
+      }
+    }, millisecondsOfRest);
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [kind, webhook, edited]);
+  const choose = (next: string) => {
+    if (webhook === sampleOf(kind)) setWebhook(sampleOf(next));
+    setKind(next);
+    setEdited(undefined);
+  };
+  return (
+    <>
+      <div class="lone">
+        <Select label="Kind" value={kind} of={kinds} onChange={choose} />
+      </div>
+      <div class="columns">
+        <Panel title="Webhook">
+          <ChooseWebhook kind={kind} onChosen={setWebhook} key={kind} />
+          <textarea
+            aria-label="Webhook"
+            rows={14}
+            value={webhook}
+            spellcheck={false}
+            onInput={({ currentTarget }) => setWebhook(currentTarget.value)}
+          />
+        </Panel>
+        <Panel title="Mapping" error={error}>
+          <textarea
+            aria-label="Mapping"
+            rows={14}
+            value={mapping}
+            spellcheck={false}
+            onInput={({ currentTarget }) => setEdited(currentTarget.value)}
+          />
+          {edited !== undefined && edited !== own && (
+            <button type="button" onClick={() => setEdited(undefined)}>
+              As it is in the settings
+            </button>
+          )}
+        </Panel>
+      </div>
+      <Compared />
+      <Panel title="What comes of it" error={isEmpty ? undefined : problem}>
+        {isEmpty && (
+          <p class="empty">
+            Paste the body of a webhook above, as the provider sends it: its event, or why there is none, is
+            shown here.
+          </p>
+        )}
+        {!isEmpty && problem === undefined && trial !== undefined && <Outcome trial={trial} />}
+      </Panel>
+      <Command line={`npx income-events mapping try webhook.json --kind ${kind}`} />
+    </>
+  );
+}
+
+/** Whether what is shown is what the stage does. */
+function Compared() {
+  const { data, error } = useLoaded<ComparedSettings>("/api/mapping/deployed");
+  return (
+    <Panel title="Deployed settings" error={error}>
+      {data === undefined && error === undefined && <p class="quiet">They are being compared…</p>}
+      {data !== undefined && data.file === undefined && (
+        <p>There is no file of this stage's settings here to compare with: the defaults are shown.</p>
+      )}
+      {data?.file !== undefined && data.finding === undefined && <p>{data.file} is what is deployed.</p>}
+      {data?.finding !== undefined && (
+        <>
+          <p class="bad">{visible(data.finding.what)}</p>
+          <Differences differences={data.differences ?? []} />
+          <Command line={data.finding.fix} />
+        </>
+      )}
+    </Panel>
+  );
+}
+
+function Differences({ differences }: { readonly differences: readonly SettingsDifference[] }) {
+  if (differences.length === 0) return null;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: where it is wider than the screen, keys scroll it
+    <section class="wide" tabIndex={0} aria-label="Settings that differ">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Setting</th>
+            <th scope="col">Deployed</th>
+            <th scope="col">In the file</th>
+          </tr>
+        </thead>
+        <tbody>
+          {differences.map(({ setting, deployed, file }) => (
+            <tr key={setting}>
+              <th scope="row">{setting}</th>
+              <td>{visible(deployed ?? "—")}</td>
+              <td>{visible(file ?? "—")}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Outcome({ trial }: { readonly trial: Trial }) {
+  return (
+    <>
+      {trial.mapped ? (
+        <dl class="facts">
+          {Object.entries(trial.event).map(([name, value]) => (
+            <>
+              <dt key={name}>{name}</dt>
+              <dd>{visible(String(value))}</dd>
+            </>
+          ))}
+          <dt>identity</dt>
+          <dd class="id">{trial.id}</dd>
+        </dl>
+      ) : (
+        <>
+          <p class="problem">{visible(`No event: ${trial.reason}.`)}</p>
+          <p>{visible(trial.remedy)}</p>
+        </>
+      )}
+      {trial.fields.length > 0 && (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Field</th>
+              <th scope="col">Gave</th>
+              <th scope="col">Fault</th>
+            </tr>
+          </thead>
+          <tbody>
+            {trial.fields.map(({ field, gave, fault }) => (
+              <tr key={field}>
+                <th scope="row">{field}</th>
+                <td>{gave === undefined ? "nothing" : visible(JSON.stringify(gave).slice(0, 80))}</td>
+                <td class="bad">{visible(fault ?? "")}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </>
+  );
+}

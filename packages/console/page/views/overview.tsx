@@ -1,0 +1,229 @@
+import type { QueueStatus } from "@income-events/cli/status/queue-status.ts";
+import type { RegistrationStatus } from "@income-events/cli/status/registration-status.ts";
+import type { TokenStatus } from "@income-events/cli/status/token-status.ts";
+import type { StackAlarm } from "../../../../adapters/aws/stack-alarms.ts";
+import { useLoaded } from "../api.ts";
+import { number, span } from "../format.ts";
+import { happenings } from "../live.ts";
+import { Panel, Time } from "../parts/panel.tsx";
+import { Pipeline } from "../parts/pipeline.tsx";
+import { Plots } from "../parts/plots.tsx";
+import { Ticker } from "../parts/ticker.tsx";
+import { type Diagnosis, Verdict } from "../parts/verdict.tsx";
+import { useStage } from "../stage.ts";
+
+export function Overview() {
+  const { paceInSeconds: pace } = useStage();
+  const doctor = useLoaded<Diagnosis>("/api/doctor", pace.doctor);
+  const status = useLoaded<{ readonly queues: readonly QueueStatus[] }>("/api/queues", pace.queues);
+  const alarms = useLoaded<{ readonly alarms: readonly StackAlarm[] }>("/api/alarms", pace.alarms);
+  const queues = status.data?.queues ?? [];
+  const codes = (doctor.data?.findings ?? []).flatMap(({ code, severity }) =>
+    severity === "info" ? [] : code,
+  );
+  const provider = codes.includes("provider-down")
+    ? "does not answer"
+    : codes.some((code) => code === "token-refused" || code === "token-missing")
+      ? "refuses the token"
+      : undefined;
+  return (
+    <>
+      <Verdict diagnosis={doctor.data} error={doctor.error} queues={queues} onDone={doctor.reload} />
+      <Panel title="The pipeline" error={status.error}>
+        <Pipeline queues={queues} alarms={alarms.data?.alarms ?? []} provider={provider} />
+        {status.data === undefined ? <Asking error={status.error} /> : <Numbers queues={queues} />}
+      </Panel>
+      <Plots />
+      <div class="columns">
+        <Token />
+        <Registrations />
+        <Alarms alarms={alarms.data?.alarms} error={alarms.error} />
+      </div>
+      <Panel title="Queues" error={undefined}>
+        {status.data === undefined ? <Asking error={status.error} /> : <Queues queues={queues} />}
+      </Panel>
+      <Panel title="Happening now">
+        <Ticker most={12} />
+      </Panel>
+      <Cost />
+    </>
+  );
+}
+
+/** Zeros would say that nothing waits. */
+function Asking({ error }: { readonly error: string | undefined }) {
+  return error === undefined ? <p class="quiet">The queues are being asked…</p> : null;
+}
+
+function Numbers({ queues }: { readonly queues: readonly QueueStatus[] }) {
+  const sum = (of: (queue: QueueStatus) => number) => queues.reduce((total, queue) => total + of(queue), 0);
+  const oldest = Math.max(0, ...queues.map(({ oldestSeconds = 0 }) => oldestSeconds));
+  const aMinuteAgo = new Date(Date.now() - 60_000).toISOString();
+  const received = happenings.value.filter(
+    ({ happening: { at, what } }) => at > aMinuteAgo && what.startsWith("received"),
+  ).length;
+  const facts = [
+    ["events in the last minute", number(received)],
+    ["waiting", number(sum(({ waiting }) => waiting))],
+    ["in flight", number(sum(({ inFlight }) => inFlight))],
+    ["oldest", oldest === 0 ? "—" : span(oldest)],
+    ["dead letters", number(sum(({ deadLetters }) => deadLetters))],
+  ] as const;
+  return (
+    <dl class="numbers">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Queues({ queues }: { readonly queues: readonly QueueStatus[] }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: where it is wider than the screen, keys scroll it
+    <section class="wide" tabIndex={0} aria-label="Queues in numbers">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Queue</th>
+            <th scope="col" class="figure">
+              Waiting
+            </th>
+            <th scope="col" class="figure">
+              In flight
+            </th>
+            <th scope="col" class="figure">
+              Oldest
+            </th>
+            <th scope="col" class="figure">
+              Dead letters
+            </th>
+            <th scope="col">Last message</th>
+          </tr>
+        </thead>
+        <tbody>
+          {queues.map(({ name, waiting, inFlight, oldestSeconds, deadLetters, lastSentAt }) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td class="figure">{number(waiting)}</td>
+              <td class="figure">{number(inFlight)}</td>
+              <td class="figure">{oldestSeconds === undefined ? "—" : span(oldestSeconds)}</td>
+              <td class={`figure ${deadLetters > 0 ? "bad" : ""}`}>{number(deadLetters)}</td>
+              <td>
+                <Time at={lastSentAt} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Token() {
+  const { paceInSeconds } = useStage();
+  const { data, error } = useLoaded<{ readonly token: TokenStatus }>("/api/token", paceInSeconds.token);
+  const token = data?.token;
+  return (
+    <Panel title="Token" error={error}>
+      {token === undefined ? (
+        <p class="quiet">Being asked…</p>
+      ) : token.isSet ? (
+        <dl class="facts">
+          <dt>ends</dt>
+          <dd>{token.expiresAt === undefined ? "it does not say" : <Time at={token.expiresAt} />}</dd>
+          <dt>stored</dt>
+          <dd>
+            <Time at={token.storedAt} /> by {token.storedBy === "refresh" ? "a refresh" : "an operator"}
+          </dd>
+          <dt>refused</dt>
+          <dd class={token.refusal === "none" ? "" : "bad"}>
+            {token.refusal === "none"
+              ? "no"
+              : token.refusal === "ended"
+                ? "yes"
+                : "once: the refresher looks into it"}
+          </dd>
+        </dl>
+      ) : (
+        <p class="bad">None is set. Set it: npx income-events token set &lt; token.txt</p>
+      )}
+    </Panel>
+  );
+}
+
+function Registrations() {
+  const { paceInSeconds } = useStage();
+  const { data, error } = useLoaded<{ readonly registrations: RegistrationStatus }>(
+    "/api/registrations",
+    paceInSeconds.registrations,
+  );
+  const status = data?.registrations;
+  return (
+    <Panel title="Webhooks" error={error}>
+      {status === undefined ? (
+        <p class="quiet">The provider is being asked…</p>
+      ) : "unknown" in status ? (
+        <p class="bad">The provider can't be asked: {status.unknown}</p>
+      ) : "isLeftToAnother" in status ? (
+        <p>Another stage registers them.</p>
+      ) : (
+        <dl class="facts">
+          {status.webhooks.map((webhook) => (
+            <>
+              <dt key={webhook.kind}>{webhook.kind}</dt>
+              <dd class={webhook.is === "here" ? "" : "bad"}>
+                {webhook.is === "here"
+                  ? "registered here"
+                  : webhook.is === "none"
+                    ? "not registered"
+                    : webhook.is}
+              </dd>
+            </>
+          ))}
+        </dl>
+      )}
+    </Panel>
+  );
+}
+
+function Alarms({
+  alarms,
+  error,
+}: {
+  readonly alarms: readonly StackAlarm[] | undefined;
+  readonly error: string | undefined;
+}) {
+  const on = (alarms ?? []).filter(({ isOn }) => isOn);
+  return (
+    <Panel title="Alarms" error={error}>
+      {alarms === undefined ? (
+        <p class="quiet">Being asked…</p>
+      ) : on.length === 0 ? (
+        <p>None of {alarms.length} is on.</p>
+      ) : (
+        <ul class="plain-list">
+          {on.map(({ name, entry, description }) => (
+            <li key={name} class="bad">
+              <b>{entry}</b>: {description}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}
+
+function Cost() {
+  const { isLocal, dollarsPerHour, paceInSeconds } = useStage();
+  return (
+    <p class="quiet">
+      {isLocal
+        ? "On this machine looking costs nothing."
+        : `Metrics are asked for every ${paceInSeconds.queues} s while this page is seen: about US$ ${dollarsPerHour.toFixed(3)} an hour, for all pages together.`}
+    </p>
+  );
+}

@@ -1,0 +1,159 @@
+import type { QueueStatus } from "@income-events/cli/status/queue-status.ts";
+import { useState } from "preact/hooks";
+import type { Series } from "../../../../adapters/sqs/queue-metrics.ts";
+import type { Traffic } from "../../api/overview.ts";
+import { useLoaded } from "../api.ts";
+import { number, span } from "../format.ts";
+import { Action } from "../parts/action.tsx";
+import { Command, Panel, Time } from "../parts/panel.tsx";
+import { useStage } from "../stage.ts";
+import { lastOf, perMinute } from "../traffic.ts";
+import { Select } from "./trouble.tsx";
+
+export function Subscribers() {
+  const { subscribers, paceInSeconds } = useStage();
+  const { data, error } = useLoaded<{ readonly queues: readonly QueueStatus[] }>(
+    "/api/queues",
+    paceInSeconds.queues,
+  );
+  const traffic = useLoaded<Traffic>("/api/traffic?span=3h", paceInSeconds.alarms);
+  if (subscribers.length === 0)
+    return <p class="empty">Nobody gets anything yet. Add one under subscribers in the stage's settings.</p>;
+  return (
+    <>
+      {subscribers.map(({ name, types }) => (
+        <One
+          key={name}
+          name={name}
+          gets={types?.join(", ") ?? "everything"}
+          queue={data?.queues.find((queue) => queue.name === `subscriber/${name}`)}
+          traffic={traffic.data}
+          error={error ?? traffic.error}
+        />
+      ))}
+    </>
+  );
+}
+
+type OneProps = {
+  readonly name: string;
+  readonly gets: string;
+  readonly queue: QueueStatus | undefined;
+  readonly traffic: Traffic | undefined;
+  readonly error: string | undefined;
+};
+
+const times = ["1h", "24h", "7d", "30d"];
+
+function One({ name, gets, queue, traffic, error }: OneProps) {
+  const [since, setSince] = useState("24h");
+  const [isScanning, setScanning] = useState(false);
+  // Nobody sends what was not counted before.
+  const [counted, setCounted] = useState("");
+  const [isRunning, setRunning] = useState(false);
+  const [pausedId, setPausedId] = useState<string | undefined>(undefined);
+  const { isLocal } = useStage();
+  const own = traffic?.queues.find((each) => each.name === `subscriber/${name}`);
+  const dead = queue?.deadLetters ?? 0;
+  const body = { name, since, scan: isLocal || isScanning };
+  return (
+    <Panel title={name} error={error}>
+      <dl class="numbers numbers-first">
+        <Figure name="waiting" value={queue && number(queue.waiting)} />
+        <Figure name="in flight" value={queue && number(queue.inFlight)} />
+        <Figure
+          name="behind by"
+          value={queue?.oldestSeconds === undefined ? "—" : span(queue.oldestSeconds)}
+        />
+        <Figure name="gets a minute" value={own && rateOf(own.sent, traffic)} />
+        <Figure name="reads a minute" value={own && rateOf(own.received, traffic)} />
+        <Figure name="dead letters" value={queue && number(dead)} />
+      </dl>
+      <p>
+        Gets {gets}. Last message <Time at={queue?.lastSentAt} /> Last read{" "}
+        {own === undefined || lastOf(own.received) !== undefined ? (
+          <Time at={own && lastOf(own.received)} />
+        ) : (
+          "over 3 hours ago"
+        )}
+      </p>
+      {queue !== undefined && queue.lastSentAt === undefined && queue.waiting === 0 && (
+        <p class="empty">
+          Nothing was sent to it yet. Send it a test message, or trigger an event: npx income-events trigger
+          account.connected
+        </p>
+      )}
+      {dead > 0 && (
+        <p>
+          <a href={`/dead-letters?queue=${encodeURIComponent(`subscriber/${name}`)}`}>Its dead letters</a>
+        </p>
+      )}
+      <div class="actions">
+        <Action
+          label="Send a test message"
+          path="/api/subscribers/test"
+          body={{ name }}
+          says={({ message }) => `Sent: ${idOf(message)}. It announces nothing.`}
+        />
+        <Select label="Replay since" value={since} of={times} onChange={setSince} />
+        {!isLocal && (
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={isScanning}
+              onChange={({ currentTarget }) => setScanning(currentTarget.checked)}
+            />
+            the whole table may be read, which is billed
+          </label>
+        )}
+        <Action
+          label="Count a replay"
+          path="/api/replay/count"
+          body={body}
+          onDone={() => setCounted(since)}
+          says={({ messages, price }) => `It would send ${String(messages)} messages. ${String(price)}`}
+        />
+        <Action
+          label={pausedId === undefined ? "Replay" : "Go on with the replay"}
+          path="/api/replay"
+          body={{ ...body, ...(pausedId !== undefined && { resume: pausedId }) }}
+          typed={name}
+          isOff={counted !== since && pausedId === undefined}
+          onRunning={setRunning}
+          onDone={({ paused, replayId }) => setPausedId(paused === true ? String(replayId) : undefined)}
+          warning={
+            <p>
+              {name} gets what came in the last {since} again, 50 messages a second, with the same ids.
+            </p>
+          }
+          says={({ messages, paused }) =>
+            `${paused === true ? "Paused. " : ""}Sent again: ${String(messages)} messages.`
+          }
+        />
+        {isRunning && (
+          <Action label="Pause" path="/api/replay/pause" body={{ name }} says={() => "It pauses."} />
+        )}
+      </div>
+      <Command line={`npx income-events replay --subscriber ${name} --since ${since} --dry-run`} />
+    </Panel>
+  );
+}
+
+/** Of the last ten minutes. */
+function rateOf(series: Series, traffic: Traffic | undefined): string {
+  const rate = traffic === undefined ? 0 : perMinute(series, traffic);
+  return rate === 0 ? "0" : rate < 10 ? rate.toFixed(1) : number(Math.round(rate));
+}
+
+function Figure({ name, value }: { readonly name: string; readonly value: string | undefined }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value ?? "…"}</dd>
+    </div>
+  );
+}
+
+function idOf(message: unknown): string {
+  return typeof message === "object" && message !== null && "id" in message ? String(message.id) : "it";
+}

@@ -1,0 +1,66 @@
+import type { Operation } from "@income-events/cli/core/command.ts";
+import { CommandError } from "@income-events/cli/core/command-error.ts";
+import type { DeploymentOptions } from "@income-events/cli/core/deployment.ts";
+import { type Fields, isFields } from "../../domain/core/parse.ts";
+
+/** What the console's answers are made with. */
+export type ConsoleContext = {
+  readonly operation: Operation;
+  /** Those that named the deployment: what a remedy repeats. */
+  readonly options: DeploymentOptions;
+  /** A file of settings to compare with, in the place of the stage's own. */
+  readonly settings?: string;
+  /** Whether anything may be changed (`--write`). */
+  readonly isWritable: boolean;
+  readonly now: () => Date;
+};
+
+export type Asked = {
+  readonly params: URLSearchParams;
+  /** Of a change. */
+  readonly body: Fields;
+};
+
+/** One address below `/api/`. */
+export type Route = {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  /** Whether it changes something of the stage: it then needs `--write`. A look that is logged does not. */
+  readonly changes?: true;
+  readonly answer: (context: ConsoleContext, asked: Asked) => Promise<object>;
+};
+
+/** @throws CommandError where it is missing or no text */
+export function textIn({ body }: Asked, name: string): string {
+  const value = body[name];
+  if (typeof value === "string" && value !== "") return value;
+  throw new CommandError("usage", `${name} is missing.`);
+}
+
+export function optionalTextIn({ body }: Asked, name: string): string | undefined {
+  const value = body[name];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+export function param({ params }: Asked, name: string): string | undefined {
+  const value = params.get(name);
+  return value === null || value === "" ? undefined : value;
+}
+
+/** A body of JSON; empty where there is none. @throws CommandError where it is no object */
+export function parseBody(text: string): Fields {
+  if (text === "") return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isFields(value)) return value;
+  } catch {
+    // Said below.
+  }
+  throw new CommandError("usage", "The body is no JSON object.");
+}
+
+/** @throws CommandError unless the person has typed what is about to be destroyed */
+export function checkTyped(asked: Asked, expected: string): void {
+  if (asked.body.typed === expected) return;
+  throw new CommandError("usage", `Type ${expected} to confirm. Nothing was done.`);
+}

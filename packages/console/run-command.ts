@@ -1,0 +1,52 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Operation } from "@income-events/cli/core/command.ts";
+import { CommandError } from "@income-events/cli/core/command-error.ts";
+import type { Terminal } from "@income-events/cli/core/terminal.ts";
+
+export type RunOptions = {
+  /** In the place of the standard input. */
+  readonly input?: string;
+  /** Whether what a command asks for is agreed to: the page has asked. */
+  readonly isAgreed?: boolean;
+  readonly onProgress?: (text: string) => void;
+};
+
+/** What a command printed, as with `--json`; `problem` where it failed all the same. */
+export type CommandOutcome = Readonly<Record<string, unknown>> & { readonly problem?: string };
+
+/**
+ * Runs a command's own function, with a terminal that keeps what it is told.
+ * @throws what the command throws before it has a result, and where it asks and nobody has agreed
+ */
+export async function runCommand(
+  operation: Operation,
+  run: (operation: Operation) => Promise<void>,
+  { input = "", isAgreed = false, onProgress = () => undefined }: RunOptions = {},
+): Promise<CommandOutcome> {
+  let result: object | undefined;
+  const keep = (data: object) => {
+    result = data;
+  };
+  const terminal: Terminal = {
+    result: keep,
+    redraw: keep,
+    paint: (_, text) => text,
+    progress: onProgress,
+    wait: async (seconds, what) => {
+      onProgress(`${what}: ${Math.ceil(seconds)} s`);
+      await sleep(seconds * 1000);
+    },
+    confirm: async (consequence) => {
+      if (isAgreed) return;
+      throw new CommandError("usage", typeof consequence === "string" ? consequence : await consequence());
+    },
+    readInput: async () => input,
+  };
+  try {
+    await run({ ...operation, terminal });
+  } catch (error) {
+    if (result === undefined || !(error instanceof CommandError)) throw error;
+    return { ...result, problem: error.message };
+  }
+  return { ...result };
+}

@@ -1,0 +1,153 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { exitCodes } from "@income-events/cli/core/command-error.ts";
+import { explain } from "@income-events/cli/core/explain.ts";
+import { type Access, createAccess, refusalOf, securityHeaders } from "./access.ts";
+import type { PageFile } from "./page-bundle.ts";
+import { type ConsoleContext, parseBody, type Route } from "./route.ts";
+import type { Tail } from "./tail.ts";
+
+export type ConsoleParts = {
+  readonly context: ConsoleContext;
+  readonly files: ReadonlyMap<string, PageFile>;
+  readonly routes: readonly Route[];
+  readonly tail: Tail;
+  /** Is called with an address that admits one more browser, whenever the one before was used. */
+  readonly onAdmitted: (address: string) => void;
+};
+
+export type ConsoleServer = AsyncDisposable & {
+  readonly port: number;
+  /** Admits one browser. */
+  readonly address: () => string;
+};
+
+type Handling = ConsoleParts & { readonly port: number; readonly access: Access };
+
+/** A mapping to try may be as large as a webhook. */
+const maxBodyBytes = 2 * 1024 * 1024;
+
+/** Serves the console on this machine alone. @param port 0 takes any free one */
+export async function startConsole(parts: ConsoleParts, port: number): Promise<ConsoleServer> {
+  const server = createServer();
+  const bound = await listen(server, port);
+  const handling: Handling = { ...parts, port: bound, access: createAccess(bound) };
+  server.on("request", (request, response) => {
+    handle(request, response, handling).catch((error: unknown) => {
+      if (response.headersSent) response.destroy();
+      else sendJson(response, 500, { error: error instanceof Error ? error.message : String(error) });
+    });
+  });
+  return {
+    port: bound,
+    address: () => addressOf(handling),
+    [Symbol.asyncDispose]: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", () => {
+      const address = server.address();
+      resolve(typeof address === "object" && address !== null ? address.port : port);
+    });
+  });
+}
+
+function addressOf({ port, access }: Handling): string {
+  return `http://127.0.0.1:${port}/?token=${access.oneTimeToken()}`;
+}
+
+async function handle(request: IncomingMessage, response: ServerResponse, handling: Handling): Promise<void> {
+  const { method = "GET", headers, url = "/" } = request;
+  const { access, port, files, tail } = handling;
+  const refusal = refusalOf({ method, headers }, port);
+  if (refusal !== undefined) return sendJson(response, 403, { error: refusal });
+  const { pathname, searchParams } = new URL(url, `http://127.0.0.1:${port}`);
+  const token = searchParams.get("token");
+  if (token !== null && pathname === "/" && method === "GET") return admit(response, token, handling);
+  const isApi = pathname.startsWith("/api/");
+  if (!access.isAdmitted(headers)) {
+    if (isApi) return sendJson(response, 401, { error: notAdmitted });
+    return send(response, 401, "text/plain; charset=utf-8", `${notAdmitted}\n`);
+  }
+  if (pathname === "/api/tail") return tail.serve(request, response, searchParams.get("after") ?? undefined);
+  if (isApi) return answerApi(request, response, { ...handling, pathname, params: searchParams });
+  if (method !== "GET" && method !== "HEAD")
+    return sendJson(response, 405, { error: "Pages are read only." });
+  // Every address that is no file's is a view of the page.
+  const file = files.get(pathname) ?? (pathname.startsWith("/assets/") ? undefined : files.get("/"));
+  if (file === undefined) return sendJson(response, 404, { error: "There is no such file." });
+  send(response, 200, file.type, file.content);
+}
+
+const notAdmitted =
+  "This browser has not been let in. Open the address that the console has printed where it was started: each is good once.";
+
+/** By a page of its own, so that a browser that came by a link elsewhere sends the strict cookie with what follows. */
+function admit(response: ServerResponse, token: string, handling: Handling): void {
+  const cookie = handling.access.exchange(token);
+  if (cookie === undefined) {
+    send(response, 403, "text/plain; charset=utf-8", `${notAdmitted}\n`);
+    return;
+  }
+  response.setHeader("set-cookie", cookie);
+  send(
+    response,
+    200,
+    "text/html; charset=utf-8",
+    '<!doctype html><html lang="en"><meta http-equiv="refresh" content="0;url=/"><title>Console</title><a href="/">Console</a></html>',
+  );
+  handling.onAdmitted(addressOf(handling));
+}
+
+type ApiCall = Handling & { readonly pathname: string; readonly params: URLSearchParams };
+
+async function answerApi(request: IncomingMessage, response: ServerResponse, call: ApiCall): Promise<void> {
+  const { routes, context, pathname, params } = call;
+  const route = routes.find(({ method, path }) => path === pathname && method === request.method);
+  if (route === undefined) return sendJson(response, 404, { error: "There is no such address." });
+  if (route.changes === true && !context.isWritable)
+    return sendJson(response, 403, {
+      error: "The console is read-only: start it with --write to change anything.",
+    });
+  const text = await bodyOf(request);
+  if (text === undefined)
+    return sendJson(response, 413, { error: `A body has at most ${maxBodyBytes} bytes.` });
+  try {
+    sendJson(response, 200, await route.answer(context, { params, body: parseBody(text) }));
+  } catch (error) {
+    const { exitCode, message } = explain(error);
+    sendJson(response, statusOf(exitCode), { error: message });
+  }
+}
+
+function statusOf(exitCode: number): number {
+  if (exitCode === exitCodes.usage) return 400;
+  return exitCode === exitCodes.nobody ? 404 : 502;
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    const read = Buffer.from(chunk);
+    bytes += read.byteLength;
+    // Read to its end all the same: who is cut off in the middle does not see the answer.
+    if (bytes <= maxBodyBytes) chunks.push(read);
+  }
+  return bytes > maxBodyBytes ? undefined : Buffer.concat(chunks).toString("utf8");
+}
+
+function sendJson(response: ServerResponse, status: number, value: object): void {
+  send(response, status, "application/json; charset=utf-8", JSON.stringify(value));
+}
+
+function send(response: ServerResponse, status: number, type: string, content: string | Uint8Array): void {
+  response.writeHead(status, { ...securityHeaders, "content-type": type });
+  response.end(content);
+}

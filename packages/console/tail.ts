@@ -1,0 +1,117 @@
+import { randomBytes } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { explain } from "@income-events/cli/core/explain.ts";
+import { waitUnlessAborted } from "@income-events/cli/core/interruption.ts";
+import { happeningOf } from "@income-events/cli/events/event-tail.ts";
+import { followStream } from "../../adapters/streams/stream-follower.ts";
+import { streamOf } from "../../adapters/streams/table-stream.ts";
+import { securityHeaders } from "./access.ts";
+import { createBacklog, eventText, missedText, stateText, type TailState } from "./backlog.ts";
+import type { ConsoleContext } from "./route.ts";
+
+/** What happens, sent to every page that watches: one reader of the table's stream for all of them. */
+export type Tail = Disposable & {
+  /** @param after the id of what the page has seen last, where its connection is new */
+  readonly serve: (request: IncomingMessage, response: ServerResponse, after?: string) => void;
+};
+
+const secondsBetweenBeats = 15;
+/** On this machine nothing is billed, and people watch. */
+const localPace = 5;
+/** A page that takes nothing in for so long is cut off: it comes again, and gets what it lacks. */
+const maxUnsentBytes = 1024 * 1024;
+/** So long after the last page has left, one that comes back misses nothing. In AWS an iterator lasts as long. */
+const pauseInSeconds = 15 * 60;
+const secondsBetweenTries = 5;
+
+export function createTail({ operation, now }: Pick<ConsoleContext, "operation" | "now">): Tail {
+  const watchers = new Set<ServerResponse>();
+  const backlog = createBacklog(randomBytes(6).toString("hex"));
+  let reader: AbortController | undefined;
+  let state: TailState = { state: "connecting" };
+  let resume: () => void = () => undefined;
+  let pause: NodeJS.Timeout | undefined;
+  const pace = operation.deployment.local === undefined ? 1 : localPace;
+
+  const tell = (text: string) => {
+    for (const watcher of watchers) {
+      if (watcher.writableLength > maxUnsentBytes) watcher.destroy();
+      else watcher.write(text);
+    }
+  };
+  const turn = (to: TailState) => {
+    state = to;
+    tell(stateText(to));
+  };
+  /** Nobody watches: reading on would cost, so the reader stays where it is. */
+  const untilWatched = async (signal: AbortSignal) => {
+    if (watchers.size > 0 || signal.aborted) return;
+    await new Promise<unknown>((resolve) => {
+      resume = () => resolve(undefined);
+      signal.addEventListener("abort", resolve, { once: true });
+    });
+  };
+  async function follow(signal: AbortSignal): Promise<void> {
+    const { clients, deployment } = operation;
+    const stream = await streamOf(clients.dynamodb, deployment.output("TableName"));
+    const records = followStream(clients.dynamodbStreams, stream, {
+      signal,
+      wait: async (seconds) => {
+        await waitUnlessAborted(seconds / pace, signal);
+        await untilWatched(signal);
+      },
+      endures: true,
+      onReady: () => turn({ state: "following" }),
+      onRecovered: () => turn({ state: "following" }),
+      onError: (_, error) => turn({ state: "waiting", reason: explain(error).message }),
+    });
+    for await (const some of records) {
+      for (const record of some) {
+        const happening = happeningOf(record, now());
+        if (happening !== undefined) tell(eventText(backlog.add(happening)));
+      }
+    }
+  }
+  const start = async () => {
+    reader = new AbortController();
+    const { signal } = reader;
+    while (!signal.aborted) {
+      await follow(signal).catch((error: unknown) => {
+        if (!signal.aborted) turn({ state: "failed", reason: explain(error).message });
+      });
+      await waitUnlessAborted(secondsBetweenTries, signal);
+      await untilWatched(signal);
+    }
+  };
+  const stop = () => {
+    reader?.abort();
+    reader = undefined;
+    state = { state: "connecting" };
+    backlog.interrupt();
+  };
+  return {
+    serve: (request, response, after) => {
+      response.writeHead(200, { ...securityHeaders, "content-type": "text/event-stream" });
+      response.write(`retry: 1000\n\n`);
+      const { isMissing, sent, at } = backlog.since(request.headers["last-event-id"]?.toString() ?? after);
+      if (isMissing) response.write(missedText);
+      for (const each of sent) response.write(eventText(each));
+      response.write(stateText(state, at));
+      watchers.add(response);
+      clearTimeout(pause);
+      if (reader === undefined) void start();
+      else resume();
+      const beat = setInterval(() => response.write(": still here\n\n"), secondsBetweenBeats * 1000);
+      response.once("close", () => {
+        clearInterval(beat);
+        watchers.delete(response);
+        if (watchers.size === 0) pause = setTimeout(stop, pauseInSeconds * 1000).unref();
+      });
+    },
+    [Symbol.dispose]: () => {
+      clearTimeout(pause);
+      stop();
+      for (const watcher of watchers) watcher.destroy();
+    },
+  };
+}

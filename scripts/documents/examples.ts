@@ -1,0 +1,127 @@
+import { createHash } from "node:crypto";
+import type { EventAttributes, IncomeEvent, WebhookKind } from "../../domain/event/events.ts";
+import { identify } from "../../domain/event/identify.ts";
+import { type Subject, subjectOf } from "../../domain/event/subjects.ts";
+import { documentAfter } from "../../domain/fetch/document.ts";
+import { documentTask } from "../../domain/fetch/task.ts";
+import { consequencesOf } from "../../domain/message/consequences.ts";
+import { messageOfErasure } from "../../domain/message/message.ts";
+import type { Message } from "../../domain/message/message-schemas.ts";
+import { testMessage } from "../../domain/message/test-message.ts";
+import type { Change } from "../../domain/state/change.ts";
+import { type Answer, applyEvent, applyProviderAnswer, type State } from "../../domain/state/state.ts";
+
+const source = "/income-events/production";
+const userId = "0d9bdb0e-27cf-4f4a-9c6e-6a1d8f0e7a55";
+const accountId = "5b7c1a52-0f6e-4b0e-9c39-0a4b3d5b1f10";
+const companyAccountId = "e2a1f6d4-3c58-4b7a-8f09-7d5c2b9e6a31";
+const datasourceId = "uber";
+
+/** Moments of the examples: a minute lies between one and the next. */
+const timestamp = (minute: number) => new Date(Date.UTC(2026, 0, 31, 9, minute));
+
+function received(kind: WebhookKind, facts: EventAttributes, minute: number): IncomeEvent {
+  const id = identify(kind, Buffer.from(JSON.stringify(facts)));
+  return { ...facts, id, kind, receivedAt: timestamp(minute).toISOString() };
+}
+
+/** A subject's life in messages: each event, and behind the last one that contradicts, the provider's answer. */
+function eventsOf(kind: WebhookKind, events: readonly EventAttributes[], answer: Answer): readonly Message[] {
+  let state: State | undefined;
+  const messages: Message[] = [];
+  const write = (after: State | undefined) => {
+    if (after === undefined) return;
+    messages.push(...published({ of: "state", before: state, after }));
+    state = after;
+  };
+  events.forEach((facts, minute) => {
+    write(applyEvent(state, received(kind, facts, minute), 1));
+  });
+  write(applyProviderAnswer(state, state?.version ?? 0, answer, { at: timestamp(events.length) }));
+  return messages;
+}
+
+function dataOf(facts: EventAttributes): readonly Message[] {
+  const event = received("endpoints", facts, 10);
+  const at = timestamp(10).getTime();
+  const receipts = { count: 1, first: "1", last: "1", firstAt: at, since: at };
+  const change: Change = { of: "event", event, receipts, countBefore: 0 };
+  const data = Buffer.from("the data");
+  const found = { digest: createHash("sha256").update(data).digest("hex"), size: data.byteLength };
+  const cause = { cause: event.id, correlationId: event.id };
+  const task = documentTask(subjectOf(event), { endpoint: "income" }, at, cause);
+  const after = documentAfter(undefined, { asOf: timestamp(11).getTime(), by: [], task }, found);
+  return [...published(change), ...published({ of: "document", before: undefined, after })];
+}
+
+function erasuresOf(subjects: readonly Subject[]): readonly Message[] {
+  return subjects.map((subject) => messageOfErasure(subject, timestamp(12).toISOString(), source));
+}
+
+function published(change: Change): readonly Message[] {
+  return consequencesOf(change, {
+    source,
+    readByRange: [],
+    documentsUrl: "https://id.lambda-url.eu-central-1.on.aws/",
+  }).flatMap((each) => (each.do === "publish" ? [each.message] : []));
+}
+
+const account = { accountId, userId, datasourceId };
+const company = { companyAccountId, datasourceId };
+
+/** One message of each type, as the pipeline itself makes it. */
+export const examples: readonly Message[] = [
+  ...eventsOf(
+    "users",
+    [
+      { type: "user.created", userId },
+      { type: "user.updated", userId },
+      { type: "user.deleted", userId },
+    ],
+    { found: false },
+  ),
+  ...eventsOf(
+    "accounts",
+    [
+      { type: "account.created", ...account, connected: false },
+      { type: "account.connected", ...account },
+      { type: "account.updated", ...account, connected: true },
+      { type: "account.disconnected", ...account },
+      { type: "account.deleted", ...account },
+    ],
+    { found: false },
+  ),
+  ...eventsOf(
+    "company-accounts",
+    [
+      { type: "company-account.created", ...company, connected: false },
+      { type: "company-account.connected", ...company },
+      { type: "company-account.updated", ...company, connected: true },
+      { type: "company-account.disconnected", ...company },
+      { type: "company-account.deleted", ...company },
+    ],
+    { found: true, connected: false },
+  ),
+  ...dataOf({
+    type: "endpoint.updated",
+    accountId,
+    userId,
+    endpoint: "income",
+    dataAvailable: true,
+    dateStart: "2026-01-01",
+    dateEnd: "2026-01-31",
+  }),
+  testMessage("0f3b6a52-8d1c-4e27-9a64-51c7b8e2d940", "everything", source, timestamp(12)),
+  ...erasuresOf([
+    { kind: "user", id: userId },
+    { kind: "account", id: accountId },
+    { kind: "company-account", id: companyAccountId },
+  ]),
+];
+
+/** @throws where the examples above have no message of the type */
+export function exampleOf(type: Message["type"]): Message {
+  const example = examples.find((message) => message.type === type);
+  if (example === undefined) throw new Error(`scripts/documents/examples.ts: add one of ${type}`);
+  return example;
+}

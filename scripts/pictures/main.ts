@@ -1,0 +1,107 @@
+/**
+ * Takes the pictures of the console that README and docs show. `--help` lists the options.
+ */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { Command } from "commander";
+import { chromium, type Page } from "playwright-core";
+
+const {
+  console: address,
+  chromium: executablePath,
+  to,
+  only,
+} = new Command("node scripts/pictures/main.ts")
+  .description(
+    "Takes the pictures of the console that README and docs show, of a system that npm start keeps up.",
+  )
+  .requiredOption("--console <address>", "the address that npm start has printed, with its token")
+  .option("--chromium <file>", "the browser", "/usr/bin/chromium")
+  .option("--to <folder>", "where to", join(import.meta.dirname, "../../docs/operate/pictures"))
+  .option(
+    "--only <names>",
+    "these pictures, by commas: that of dead letters wants some, the overview wants none",
+  )
+  .parse()
+  .opts<{
+    readonly console: string;
+    readonly chromium: string;
+    readonly to: string;
+    readonly only?: string;
+  }>();
+
+type Picture = {
+  readonly name: string;
+  readonly path: string;
+  readonly colorScheme: "light" | "dark";
+  /** What is to be done before it is taken. */
+  readonly prepare?: (page: Page) => Promise<void>;
+};
+
+const isWell = (page: Page) => page.getByRole("heading", { name: "All is well" }).waitFor();
+
+/** The last event that announced data. */
+const toEvent = async (page: Page) => {
+  await page
+    .getByRole("link", { name: /endpoint/ })
+    .first()
+    .click();
+  await page.getByRole("region", { name: "Its way" }).waitFor();
+};
+
+/** The document that the last event of an income announced, with its figures. */
+const toIncome = async (page: Page) => {
+  await toEvent(page);
+  await page.locator('a[href*="/records/document"]').first().click();
+  await page.getByRole("button", { name: "Show personal data" }).first().click();
+  await page.getByRole("region", { name: "Income per month" }).scrollIntoViewIfNeeded();
+};
+
+const pictures: readonly Picture[] = [
+  { name: "overview-light", path: "/", colorScheme: "light", prepare: isWell },
+  { name: "overview-dark", path: "/", colorScheme: "dark", prepare: isWell },
+  { name: "events", path: "/events?since=24h", colorScheme: "light" },
+  {
+    name: "event",
+    path: "/events?since=24h&kind=endpoints&outcome=stored",
+    colorScheme: "light",
+    prepare: toEvent,
+  },
+  {
+    name: "income",
+    path: "/events?since=24h&kind=endpoints&endpoint=income&outcome=stored",
+    colorScheme: "light",
+    prepare: toIncome,
+  },
+  { name: "dead-letters", path: "/dead-letters", colorScheme: "light" },
+  {
+    name: "mapping",
+    path: "/mapping",
+    colorScheme: "light",
+    prepare: (page) =>
+      page.getByRole("region", { name: "What comes of it" }).getByText("account.connected").waitFor(),
+  },
+];
+const wanted = only === undefined ? pictures : pictures.filter(({ name }) => only.split(",").includes(name));
+const viewport = { width: 1280, height: 760 };
+
+mkdirSync(to, { recursive: true });
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+try {
+  const page = await (await browser.newContext({ viewport })).newPage();
+  page.setDefaultTimeout(180_000);
+  await page.goto(address);
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  for (const { name, path, colorScheme, prepare } of wanted) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await page.goto(new URL(path, address).href);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    // What is still being asked for ends in three dots.
+    await page.getByText(/…$/).first().waitFor({ state: "detached" });
+    await page.getByText("Live", { exact: true }).first().waitFor();
+    await prepare?.(page);
+    await page.screenshot({ path: join(to, `${name}.png`) });
+  }
+} finally {
+  await browser.close();
+}

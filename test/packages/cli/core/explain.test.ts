@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { CommandError } from "../../../../packages/cli/core/command-error.ts";
+import { explain } from "../../../../packages/cli/core/explain.ts";
+
+const error = (name: string, message = "said AWS") => Object.assign(new Error(message), { name });
+
+test.each<[unknown, number, string]>([
+  [error("CredentialsProviderError"), 3, "No AWS credentials were found"],
+  [error("ExpiredTokenException"), 3, "have expired. Sign in again."],
+  [error("UnrecognizedClientException"), 3, "does not accept the credentials (said AWS)"],
+  [error("InvalidAccessKeyId"), 3, "does not accept the credentials (said AWS)"],
+  [error("SignatureDoesNotMatch"), 3, "does not accept the credentials (said AWS)"],
+  [error("RequestTimeTooSkewed"), 3, "said AWS Is the clock of this machine right?"],
+  [error("AccessDenied"), 3, "do not allow this. said AWS"],
+  [error("AccessDeniedException"), 3, "do not allow this. said AWS"],
+  [error("ResourceNotFoundException"), 3, "Is this the account of the stage"],
+  [error("QueueDoesNotExist"), 3, "Is this the account of the stage"],
+  [error("NoSuchBucket"), 3, "Is this the account of the stage"],
+  [error("ResourceConflictException"), 3, "It is being deployed: said AWS Look again in a minute."],
+  [error("ThrottlingException"), 1, "Run the command again in a minute."],
+  [
+    Object.assign(error("Error", "connect 127.0.0.1:1"), { code: "ECONNREFUSED" }),
+    3,
+    "nothing listens there",
+  ],
+  [Object.assign(error("Error", "getaddrinfo"), { code: "ENOTFOUND" }), 3, "Is this machine online?"],
+  [new CommandError("usage", "written wrongly"), 2, "written wrongly"],
+  [error("Error", "something else"), 1, "something else"],
+  ["thrown as a text", 1, "thrown as a text"],
+])("%s is reported with what to do", (thrown, exitCode, message) => {
+  expect(explain(thrown)).toEqual({ exitCode, message: expect.stringContaining(message) });
+});

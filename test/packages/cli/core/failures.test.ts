@@ -1,0 +1,182 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { planStack } from "@income-events/local-stack/assembly/plan-stack.ts";
+import { readAssembly } from "@income-events/local-stack/assembly/read-assembly.ts";
+import { localAccount } from "@income-events/local-stack/engines/account.ts";
+import type { Command } from "commander";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { checkAddresses } from "../../../../packages/cli/core/own-addresses.ts";
+import { createProgram } from "../../../../packages/cli/program.ts";
+import { runInProcess } from "../../../support/in-process.ts";
+import { synthesizeProduct } from "../../../support/product.ts";
+import {
+  expired,
+  gone,
+  type RefusingAws,
+  startRefusingAws,
+  throttled,
+} from "../../../support/refusing-aws.ts";
+
+/** Every command that there is, by its words: new ones are tested without being named here. */
+const commands = leavesOf(await createProgram());
+/** Those that work on a deployment. */
+const deployed = commands.filter(({ command }) => command.options.some(({ long }) => long === "--outputs"));
+
+type Leaf = { readonly words: readonly string[]; readonly command: Command };
+
+function leavesOf(command: Command, words: readonly string[] = []): readonly Leaf[] {
+  const below = command
+    .createHelp()
+    .visibleCommands(command)
+    .filter((each) => each.name() !== "help");
+  if (below.length === 0) return [{ words, command }];
+  return below.flatMap((each) => leavesOf(each, [...words, each.name()]));
+}
+
+async function examplesOf(words: readonly string[]): Promise<readonly string[]> {
+  const { stdout } = await runInProcess([...words, "--help"]);
+  const [, examples = ""] = stdout.split("Examples:\n");
+  return examples.split("\n").flatMap((line) => (line.startsWith("  ") ? [line.trim()] : []));
+}
+
+/** The first example as arguments, for the deployment of a test. */
+async function argumentsOf({ words }: Leaf): Promise<readonly string[]> {
+  const [example = ""] = await examplesOf(words);
+  const [line = ""] = (example.split("npx income-events ")[1] ?? "").split(/ {4}| [<>|] /);
+  const args = [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([all, one, two]) => one ?? two ?? all);
+  const others = ["--stage", "--outputs"].flatMap((flag) =>
+    args.includes(flag) ? [args.indexOf(flag)] : [],
+  );
+  return args.filter((_, index) => !others.some((at) => index === at || index === at + 1));
+}
+
+describe.each(commands.map((leaf) => [leaf.words.join(" "), leaf] as const))("%s", (name, { words }) => {
+  it("says in its help what it does, with an example that is a command line of its own", async () => {
+    const { code, stdout } = await runInProcess([...words, "--help"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(new RegExp(`^Usage: income-events ${name}`));
+    const examples = await examplesOf(words);
+    expect(examples[0]).toContain(`npx income-events ${name}`);
+    for (const example of examples) {
+      expect(example).toContain("npx income-events ");
+      // Found by all of it only: the beginning of one would be copied, and find nobody.
+      for (const [, id] of example.matchAll(/--(?:user|account|company-account) ([\w-]+)/g))
+        expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    }
+  });
+});
+
+describe.each(deployed.map((leaf) => [leaf.words.join(" "), leaf] as const))("%s ends", (_, leaf) => {
+  let aws: RefusingAws;
+  let directory: string;
+  let outputs: readonly string[];
+  /** Of those that ask. */
+  const yes = leaf.command.options.some(({ long }) => long === "--yes") ? ["--yes"] : [];
+  beforeAll(async () => {
+    aws = await startRefusingAws();
+    directory = await mkdtemp(join(tmpdir(), "failures-"));
+    const file = join(directory, "outputs.json");
+    await writeFile(file, JSON.stringify({ "income-events-failures": await planned(aws.url) }));
+    outputs = ["--outputs", file, ...yes];
+    // The first one synthesizes the product.
+  });
+  afterAll(async () => {
+    await aws[Symbol.asyncDispose]();
+    await rm(directory, { recursive: true });
+  });
+  beforeEach(() => {
+    aws.calls.length = 0;
+  });
+
+  const run = async (flags: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+    const result = await runInProcess([...(await argumentsOf(leaf)), ...flags], { env, input: tokenLike });
+    expect(result.stdout).toBe("");
+    return result;
+  };
+  const credentials = () => ({
+    AWS_ENDPOINT_URL: aws.url,
+    AWS_ACCESS_KEY_ID: "AKIAEXAMPLE",
+    AWS_SECRET_ACCESS_KEY: "example",
+    AWS_MAX_ATTEMPTS: "2",
+  });
+
+  it("where nothing is deployed, saying how to have a deployment", async () => {
+    expect(await run(yes)).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(/No system runs on this machine.*npm start(.|\n)*--outputs/),
+    });
+  });
+
+  it("where there is no such stage, naming the one that there is", async () => {
+    expect(await run([...outputs, "--stage", "other"], credentials())).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(/There is no stage other .*there is: failures\./),
+    });
+    expect(aws.calls).toEqual([]);
+  });
+
+  it("where there are no credentials, saying how to have some", async () => {
+    expect(await run(outputs, { AWS_ENDPOINT_URL: aws.url })).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("No AWS credentials were found"),
+    });
+    expect(aws.calls).toEqual([]);
+  });
+
+  it("where the credentials have expired, saying so", async () => {
+    aws.refuse = expired;
+    expect(await run(outputs, credentials())).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("The AWS credentials have expired. Sign in again."),
+    });
+  });
+
+  it("where AWS asks to go slower, after it was tried again, saying when to run it again", async () => {
+    aws.refuse = throttled;
+    expect(await run(outputs, credentials())).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("AWS asks to go slower. Run the command again in a minute."),
+    });
+    expect(aws.calls.length).toBeGreaterThan(1);
+  });
+
+  it("where the stage is not there any more, asking whether the outputs are its last", async () => {
+    aws.refuse = gone;
+    expect(await run(outputs, credentials())).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("are the outputs of its last deployment?"),
+    });
+  });
+});
+
+it("takes each output of the product as AWS names its own addresses", async () => {
+  const outputs = await planned("https://sqs.eu-central-1.amazonaws.com");
+  expect(outputs).toMatchObject({
+    DocumentsUrl: expect.stringMatching(/\.on\.aws\/$/),
+    Subscribers: expect.stringContaining("arn:aws:iam::210987654321:role/reader"),
+  });
+  const place = { partition: "aws", region: "eu-central-1", account: localAccount };
+  expect(() => checkAddresses(outputs, place, "outputs.json")).not.toThrow();
+});
+
+/** A JWT without an end, for what reads a token. */
+const tokenLike = `${btoa('{"alg":"none"}')}.${btoa("{}")}.x`;
+
+let assembly: ReturnType<typeof synthesizeProduct> | undefined;
+/** The outputs of the product, as if it were deployed behind an address. */
+async function planned(origin: string): Promise<Readonly<Record<string, string>>> {
+  // Those that examples name.
+  const principals = ["210987654321", "arn:aws:iam::210987654321:role/reader"];
+  const subscribers = [{ name: "everything" }, { name: "accounts" }, { name: "local", principals }];
+  assembly ??= synthesizeProduct("failures", { subscribers });
+  const place = { region: "eu-central-1", account: localAccount, parameters: {} };
+  const { outputs } = planStack(readAssembly((await assembly).directory), place);
+  return Object.fromEntries(
+    Object.entries(outputs).map(([name, value]) => [
+      name,
+      value.replace(/https?:\/\/[^/"]+(?=\/\d{12}\/)/g, origin),
+    ]),
+  );
+}
+afterAll(async () => (await assembly)?.[Symbol.asyncDispose]());

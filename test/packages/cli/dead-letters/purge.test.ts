@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import type { DeadLetter, DeadLetterPlace } from "../../../../domain/recovery/dead-letter.ts";
+import { findDeadLetters, purgeDeadLetters } from "../../../../packages/cli/dead-letters/purge.ts";
+
+const deadLetterOf = (messageId: string): DeadLetter => ({
+  messageId,
+  sentAt: new Date("2026-11-21T12:00:00Z"),
+  receives: 1,
+  body: messageId,
+});
+
+/** A place in memory, which shows two dead letters at a time. */
+function placeOf(deadLetters: DeadLetter[], notTaken = 0): DeadLetterPlace {
+  return async (look) => {
+    const seen = [...deadLetters];
+    for (let start = 0; start < seen.length; start += 2) {
+      const { done, isEnough } = await look(seen.slice(start, start + 2));
+      for (const deadLetter of done) deadLetters.splice(deadLetters.indexOf(deadLetter), 1);
+      if (isEnough) break;
+    }
+    return { notTaken, mayHide: false };
+  };
+}
+
+describe("a purge", () => {
+  it("finds the selected dead letters, and leaves all of them", async () => {
+    const deadLetters = ["a", "b", "c"].map(deadLetterOf);
+    expect(await findDeadLetters(placeOf(deadLetters), ({ body }) => body !== "b")).toEqual(
+      new Set(["a", "c"]),
+    );
+    expect(deadLetters).toHaveLength(3);
+  });
+
+  it("takes away those that were found, and nothing that came since", async () => {
+    const deadLetters = ["new", "a", "b", "newer"].map(deadLetterOf);
+    expect(await purgeDeadLetters(placeOf(deadLetters), new Set(["a", "b", "gone"]))).toBe(2);
+    expect(deadLetters.map(({ messageId }) => messageId)).toEqual(["new", "newer"]);
+  });
+
+  it("finds no more than its limit, and says of each what became of it", async () => {
+    const deadLetters = ["a", "b", "c"].map(deadLetterOf);
+    expect(await findDeadLetters(placeOf(deadLetters), () => true, 1)).toEqual(new Set(["a"]));
+    const results: string[] = [];
+    await purgeDeadLetters(placeOf(deadLetters), new Set(["a", "gone"]), ({ id, result }) =>
+      results.push(`${id}: ${result}`),
+    );
+    expect(results).toEqual(["a: deleted", "gone: not there any more, or in the hands of another reader"]);
+  });
+
+  it("does not count what could not be taken away", async () => {
+    expect(await purgeDeadLetters(placeOf(["a", "b"].map(deadLetterOf), 1), new Set(["a", "b"]))).toBe(1);
+  });
+});

@@ -1,0 +1,201 @@
+import { describe, expect, test } from "vitest";
+import type { StackAlarm } from "../../../../adapters/aws/stack-alarms.ts";
+import { checkAlarm } from "../../../../packages/cli/doctor/alarm-check.ts";
+import { byCause } from "../../../../packages/cli/doctor/causes.ts";
+import type { Finding, Severity } from "../../../../packages/cli/doctor/finding.ts";
+import { checkProvider } from "../../../../packages/cli/doctor/provider-check.ts";
+import { checkQueues } from "../../../../packages/cli/doctor/queue-checks.ts";
+import { checkReconciliation } from "../../../../packages/cli/doctor/reconciliation-check.ts";
+import { remedyFor, setToken } from "../../../../packages/cli/doctor/remedies.ts";
+import { openFindings, reportText } from "../../../../packages/cli/doctor/report.ts";
+import { checkTokenState } from "../../../../packages/cli/doctor/token-check.ts";
+import { checkRegistrations } from "../../../../packages/cli/doctor/webhook-checks.ts";
+
+const now = new Date("2026-11-21T12:00:00Z");
+const refused = {
+  isSet: true,
+  storedAt: "2026-11-21T00:00:00Z",
+  storedBy: "operator",
+  refusal: "ended",
+} as const;
+const finding = (code: string, severity: Severity = "error"): Finding => ({
+  code,
+  severity,
+  what: `${code}.`,
+  why: "",
+  fix: "",
+});
+const alarmFinding = (code: string): Finding => ({ ...finding(code, "warning"), isAlarm: true });
+const alarm = (entry: string, more: Partial<StackAlarm> = {}): StackAlarm => ({
+  name: `stage-${entry}`,
+  entry,
+  description: "",
+  isOn: true,
+  isTold: true,
+  since: new Date("2026-11-21T11:50:00Z"),
+  lookBackSeconds: 1_800,
+  ...more,
+});
+
+describe("findings are ordered by cause", () => {
+  test("a refused token is one finding, with the webhooks that can't be asked for and its alarms beneath", () => {
+    const found = byCause([
+      ...checkRegistrations({ unknown: "the token was refused" }),
+      ...checkTokenState(refused, now).findings,
+      ...checkAlarm(alarm("token-refused"), [], now),
+      ...checkAlarm(alarm("fetching-late"), [], now),
+    ]);
+    expect(found.map(({ code }) => code)).toEqual(["token-refused"]);
+    expect(found[0]?.follows.map(({ what }) => what)).toEqual([
+      "The provider can't be asked where webhooks go: the token was refused.",
+      'The alarm "token refused" has been on for 10m.',
+      'The alarm "fetching late" has been on for 10m.',
+    ]);
+  });
+
+  test("a provider that fails comes before all that it holds up", () => {
+    const registrations = { unknown: "the provider answered 503" };
+    const breaker = { openUntil: now.getTime() + 30_000, opened: 2 };
+    const found = byCause([
+      ...checkRegistrations(registrations),
+      ...checkProvider(breaker, registrations, now).findings,
+      alarmFinding("provider-down"),
+      alarmFinding("fetching-behind"),
+    ]);
+    expect(found).toMatchObject([
+      {
+        code: "provider-down",
+        what: "The provider answered 503. It is tried again in 30s.",
+        follows: [{ code: "webhooks-unknown" }, { code: "provider-down" }, { code: "fetching-behind" }],
+      },
+    ]);
+  });
+
+  test("a dead letter counts once: its queue's finding, and beneath it the alarm", () => {
+    const statuses = [
+      { name: "accounts", waiting: 0, inFlight: 0, deadLetters: 1, retentionSeconds: 60 },
+      { name: "fetch", waiting: 3, inFlight: 0, deadLetters: 0, retentionSeconds: 60 },
+    ];
+    const { findings, well } = checkQueues(statuses);
+    const found = byCause([...findings, alarmFinding("events-dead-letters")]);
+    expect(found).toMatchObject([{ code: "events-dead-letters", follows: [{ isAlarm: true }] }]);
+    expect(well.map(({ code }) => code)).toEqual([
+      "events-late",
+      "fetching-dead-letters",
+      "erasure-dead-letters",
+      "erasure-late",
+      "subscriber-dead-letters",
+      "subscriber-behind",
+    ]);
+  });
+
+  test("an alarm without a cause that was found stands by itself, after what is wrong", () => {
+    const found = byCause([alarmFinding("table-throttled"), finding("subscriber-unread")]);
+    expect(found.map(({ code, follows }) => [code, follows.length])).toEqual([
+      ["subscriber-unread", 0],
+      ["table-throttled", 0],
+    ]);
+  });
+});
+
+describe("what is fixed already", () => {
+  const well = [{ code: "token-refused", since: new Date("2026-11-21T11:55:00Z") }];
+
+  test("is no finding: the alarm that is still on is named with when it clears, and all is quiet", () => {
+    const found = byCause(checkAlarm(alarm("token-refused"), well, now));
+    expect(openFindings(found)).toEqual([]);
+    expect(found).toMatchObject([{ clearsAt: "2026-11-21T12:27:00.000Z" }]);
+    expect(reportText("local", { findings: found, checked: ["alarms"] })).toBe(
+      [
+        "Fixed already:",
+        '   The alarm "token refused" is still on, for what is over: it clears in 27m at the latest.',
+        "",
+        "Nothing is wrong with the stage local.",
+        "Checked: alarms.",
+      ].join("\n"),
+    );
+  });
+
+  test("is not believed where the alarm went off after it was found well", () => {
+    const later = alarm("token-refused", { since: new Date("2026-11-21T11:58:00Z") });
+    expect(checkAlarm(later, well, now)).toMatchObject([{ severity: "warning" }]);
+  });
+
+  test("clears a failed reconciliation by a later one that came to its end", () => {
+    const counts = { listed: 0, missing: 0, conflicting: 0, orphaned: 0, deleted: 0, reread: 0, skipped: 0 };
+    const run = { version: 1, startedAt: "2026-11-21T11:59:00Z", endedAt: "2026-11-21T11:59:30Z", counts };
+    expect(checkReconciliation({ ...run, failure: "the list is not JSON" }, now).findings).toMatchObject([
+      {
+        code: "reconciliation-failed",
+        what: "The last reconciliation failed 30s ago: the list is not JSON.",
+        fix: "npx income-events reconcile now",
+      },
+    ]);
+    const { well: after } = checkReconciliation(run, now);
+    const dayLong = alarm("reconciliation-failed", { lookBackSeconds: 86_400 });
+    expect(checkAlarm(dayLong, after, now)).toMatchObject([{ severity: "info" }]);
+  });
+});
+
+test("findings are numbered from 1, each with its code for programs, its remedy, and what follows from it", () => {
+  const findings = byCause([
+    finding("changes-given-up"),
+    finding("token-missing"),
+    alarmFinding("token-missing"),
+  ]);
+  expect(reportText("local", { findings, checked: ["a", "b"] })).toBe(
+    [
+      "1. token-missing.",
+      "   ",
+      "   Fix it: ",
+      "   From it follows:",
+      "   - token-missing.",
+      "",
+      "2. changes-given-up.",
+      "   ",
+      "   Fix it: ",
+      "",
+      "Checked: a, b.",
+    ].join("\n"),
+  );
+});
+
+describe("a remedy", () => {
+  const aws = { client: { region: "eu-west-1" } };
+  const credentials = { accessKeyId: "A", secretAccessKey: "S" };
+  const client = { region: "eu-west-1", endpoint: "http://127.0.0.1:4566", credentials };
+  const here = { local: { pid: 1, ports: [4566], logs: "/x/.local/logs" }, client };
+
+  test.each([
+    [
+      "npx income-events token set < token.txt",
+      { stage: "prod", outputs: "o.json" },
+      "npx income-events token set --stage prod --outputs o.json < token.txt",
+    ],
+    ["aws logs tail /aws/lambda/relay --since 1h", {}, "aws logs tail /aws/lambda/relay --since 1h"],
+  ])("for AWS names the deployment: %s", (fix, options, typed) => {
+    expect(remedyFor(fix, aws, options)).toBe(typed);
+  });
+
+  test.each([
+    ["npx income-events dlq list", { local: "4566" }, "npx income-events dlq list --local 4566"],
+    ["aws logs tail /aws/lambda/relay --since 1h", {}, "npx income-events logs --level WARN --since 1h"],
+    ["npx cdk deploy -c stage=local", {}, "npm start    (after Ctrl-C where it runs)"],
+    [
+      "aws lambda get-account-settings",
+      {},
+      "AWS_ENDPOINT_URL=http://127.0.0.1:4566 AWS_REGION=eu-west-1 AWS_ACCESS_KEY_ID=A AWS_SECRET_ACCESS_KEY=S aws lambda get-account-settings",
+    ],
+  ])("for this machine is a command of this machine: %s", (fix, options, typed) => {
+    expect(remedyFor(fix, here, options)).toBe(typed);
+  });
+
+  test("for this machine's token asks the sandbox for one, where there is a sandbox", () => {
+    const sandbox = { baseUrl: "http://127.0.0.1:4010", control: "http://127.0.0.1:4011" };
+    const local = { ...here.local, sandbox };
+    expect(remedyFor(setToken, { ...here, local }, { local: "4566" })).toBe(
+      "npx income-events sandbox token --local 4566 | npx income-events token set --local 4566",
+    );
+    expect(remedyFor(setToken, here, {})).toBe(setToken);
+  });
+});

@@ -1,0 +1,97 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { documentVersions, versionKeeper } from "../../../../adapters/dynamodb/document-versions.ts";
+import { documentReader } from "../../../../adapters/dynamodb/documents.ts";
+import { partitions } from "../../../../adapters/dynamodb/partitions.ts";
+import { overflowBucket } from "../../../../adapters/s3/overflow-bucket.ts";
+import type { VersionWanted } from "../../../../domain/read/route.ts";
+import { changesBetween, versionBefore } from "../../../../packages/cli/documents/document-changes.ts";
+import { bytesOf, findDocument } from "../../../../packages/cli/documents/document-get.ts";
+import { income, Reading } from "../../../functions/read/reading.ts";
+import { describeOnTables } from "../../../support/engines.ts";
+
+await describeOnTables("documents get", (tables) => {
+  const [first, second] = [1_900_000_000_000, 1_900_000_001_000];
+  const large = JSON.stringify(randomBytes(40_000).toString("base64"));
+  let reading: Reading;
+  beforeAll(async () => {
+    reading = await Reading.start(tables);
+  });
+  afterAll(() => reading.close());
+  beforeEach(async () => {
+    reading.begin();
+    const keep = versionKeeper(reading.read(), reading.writes(), 30);
+    await reading.save(large, first, income, keep);
+    await reading.save("[2]", second, income, keep);
+  });
+
+  const portsOf = ({ system, table, bucket }: Reading) => ({
+    partitions: partitions(system.dynamodb, table.name),
+    readDocuments: documentReader(system.dynamodb, table.name),
+    versions: documentVersions(system.dynamodb, table.name, () => new Date(second)),
+    overflow: overflowBucket(bucket.name, system.s3),
+  });
+  const get = async (wanted: VersionWanted) => {
+    const ports = portsOf(reading);
+    const stored = await findDocument(reading.account, income, wanted, ports);
+    return Buffer.from(await bytesOf(stored, ports)).toString();
+  };
+  const compare = async (wanted: VersionWanted, reveal: boolean) => {
+    const ports = portsOf(reading);
+    const stored = await findDocument(reading.account, income, wanted, ports);
+    const earlier = await versionBefore(stored, ports.versions);
+    if (earlier === undefined) return undefined;
+    const texts = [await bytesOf(earlier, ports), await bytesOf(stored, ports)].map((bytes) =>
+      Buffer.from(bytes).toString(),
+    );
+    return changesBetween(earlier, [texts[0] ?? "", texts[1] ?? ""], { reveal, ids: [] });
+  };
+
+  it.each([
+    ["the newest, where nothing is said", {}, "[2]"],
+    ["the newest by its version", { version: second }, "[2]"],
+    ["one that was superseded", { version: first }, large],
+    ["what was known at a time", { asOf: second - 1 }, large],
+    ["what is known now", { asOf: second + 1 }, "[2]"],
+  ])("finds %s", async (_, wanted, expected) => {
+    expect(await get(wanted)).toBe(expected);
+  });
+
+  it.each([{ version: first + 1 }, { asOf: first - 1 }])(
+    "names the versions that are kept where %j is not among them",
+    async (wanted) => {
+      await expect(get(wanted)).rejects.toThrow(
+        `No such version of income is kept; there are: ${second} (${new Date(second).toISOString()}), ` +
+          `${first} (${new Date(first).toISOString()}). See retention.documentVersionsDays.`,
+      );
+    },
+  );
+
+  it("compares a version with the one before it, also where the provider had none between them, masked or not", async () => {
+    const keep = versionKeeper(reading.read(), reading.writes(), 30);
+    await reading.save(undefined, second + 1_000, income, keep);
+    await reading.save("[2, 9007199254740993]", second + 2_000, income, keep);
+    const after = 9_007_199_254_740_993n;
+    expect(JSON.stringify(await compare({}, true))).toContain(
+      `"changes":[{"path":"[1]","is":"added","after":${after}}]`,
+    );
+    expect(await compare({}, false)).toEqual({
+      version: String(second),
+      observedAt: new Date(second).toISOString(),
+      count: 1,
+      changes: [{ path: "[1]", is: "added", after: "(number)" }],
+    });
+    expect(await compare({ version: first }, true)).toBeUndefined();
+  });
+
+  it("finds what was known while the provider has none any more", async () => {
+    await reading.save(
+      undefined,
+      second + 1_000,
+      income,
+      versionKeeper(reading.read(), reading.writes(), 30),
+    );
+    expect(await get({ asOf: second })).toBe("[2]");
+    await expect(get({})).rejects.toThrow("has no document income; it has: none.");
+  });
+});

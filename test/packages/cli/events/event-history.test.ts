@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+import { historyIn, selectHistory } from "../../../../packages/cli/events/event-history.ts";
+import type { LogEntry } from "../../../../packages/cli/logs/log-entries.ts";
+
+const entry = (second: number, code: string, fields: object): LogEntry => ({
+  timestamp: `2026-03-01T12:00:${String(second).padStart(2, "0")}.000Z`,
+  level: "INFO",
+  code,
+  function: "store/users",
+  ...fields,
+});
+
+describe("the history of events in the functions' logs", () => {
+  it("has each event once, the newest first, as far as it has come", () => {
+    const history = historyIn([
+      entry(1, "WEBHOOK_ACCEPTED", { kind: "users", correlationId: "one" }),
+      entry(2, "WEBHOOK_ACCEPTED", { kind: "users", correlationId: "two" }),
+      entry(3, "EVENT_STORED", { kind: "users", correlationIds: ["one", "three"] }),
+      entry(4, "WEBHOOK_ACCEPTED", { kind: "users", correlationId: "one" }),
+      entry(5, "EVENT_AGAIN", { kind: "users", correlationId: "one" }),
+      entry(6, "RELAYED", { correlationId: "one" }),
+    ]);
+    expect(history.map(({ id, at, outcome }) => [id, at.slice(17, 19), outcome])).toEqual([
+      ["one", "04", "stored"],
+      ["three", "03", "stored"],
+      ["two", "02", "accepted"],
+    ]);
+  });
+
+  it("says why one was rejected, and takes the kind from the function where the line has none", () => {
+    const history = historyIn([
+      entry(1, "WEBHOOK_ACCEPTED", { kind: "users", correlationId: "one" }),
+      entry(2, "MESSAGE_REJECTED", { correlationId: "one", reason: "it names nobody" }),
+    ]);
+    expect(history).toEqual([
+      {
+        id: "one",
+        kind: "users",
+        at: "2026-03-01T12:00:01.000Z",
+        outcome: "rejected",
+        times: 1,
+        reason: "it names nobody",
+      },
+    ]);
+  });
+
+  it("tells the types of stored events, and whom they are about, as the line of a batch lists them", () => {
+    const history = historyIn([
+      entry(1, "WEBHOOK_ACCEPTED", { kind: "endpoints", correlationId: "one" }),
+      entry(2, "EVENT_STORED", {
+        kind: "endpoints",
+        correlationIds: ["two", "one"],
+        types: ["endpoint.updated", "endpoint.removed"],
+        subjects: ["account/a/income", "company-account/b"],
+      }),
+      entry(3, "WEBHOOK_ACCEPTED", { kind: "endpoints", correlationId: "one" }),
+    ]);
+    expect(history).toMatchObject([
+      { id: "one", type: "endpoint.removed", subject: "company-account/b", times: 2 },
+      { id: "two", type: "endpoint.updated", subject: "account/a", endpoint: "income", times: 0 },
+    ]);
+    const found = (filter: Parameters<typeof selectHistory>[1]) =>
+      selectHistory(history, filter).map(({ id }) => id);
+    expect(found({})).toEqual(["one", "two"]);
+    expect(found({ type: "endpoint.*", outcome: "stored" })).toEqual(["one", "two"]);
+    expect(found({ type: "endpoint.updated" })).toEqual(["two"]);
+    expect(found({ endpoint: "income" })).toEqual(["two"]);
+    expect(found({ subject: "company-account/b", kind: "endpoints" })).toEqual(["one"]);
+    expect(found({ text: "wo" })).toEqual(["two"]);
+    expect(found({ kind: "users" })).toEqual([]);
+  });
+
+  it("leaves out what is of no webhook: tasks that were rejected, and lines without an id", () => {
+    expect(
+      historyIn([
+        entry(1, "MESSAGE_REJECTED", { function: "fetch/data", correlationId: "one", reason: "422" }),
+        entry(2, "EVENT_STORED", { kind: "users" }),
+      ]),
+    ).toEqual([]);
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import { eventSteps } from "../../../../packages/cli/events/event-steps.ts";
+import type { LogEntry } from "../../../../packages/cli/logs/log-entries.ts";
+
+const subscribers = [
+  { name: "all" },
+  { name: "data", types: ["data.*"] },
+  { name: "users", types: ["user.*"] },
+];
+const at = (second: number) => `2026-03-01T12:00:${String(second).padStart(2, "0")}.000Z`;
+const entry = (second: number, code: string, fields: object = {}): LogEntry => ({
+  timestamp: at(second),
+  level: "INFO",
+  code,
+  correlationId: "one",
+  ...fields,
+});
+const stepsOf = (...entries: readonly LogEntry[]) => eventSteps(entries, { id: "one", subscribers });
+const stored = entry(2, "EVENT_STORED", {
+  correlationIds: ["other", "one"],
+  types: ["user.created", "endpoint.updated"],
+});
+
+describe("the steps of an event by the functions' logs", () => {
+  it("go from its webhook over its storing to each subscriber that takes its messages", () => {
+    const steps = stepsOf(
+      entry(1, "WEBHOOK_ACCEPTED"),
+      stored,
+      entry(3, "RELAYED", { correlationIds: ["one"], tasks: 1, messages: 0 }),
+      entry(4, "TASK_DONE", { task: "fetchDocument", subject: "account/a" }),
+      entry(5, "RELAYED", { correlationIds: ["one", "two"], tasks: 0, messages: 3 }),
+    );
+    expect(steps.map(({ at: time, step, detail }) => [time, step, detail])).toEqual([
+      [at(1), "webhook", "it is in its queue"],
+      [at(2), "stored", "endpoint.updated"],
+      [at(3), "relayed", "tasks: 1"],
+      [at(4), "provider", "fetchDocument of account/a: it answered"],
+      [at(5), "sent", "to all, messages: 3, with those of 1 more events"],
+      [at(5), "sent", "to data, messages: 3, with those of 1 more events, those that its filter takes"],
+    ]);
+  });
+
+  it("count the calls to the provider, each with what it answered and when the next one may come", () => {
+    const postponed = (second: number, reason: string) =>
+      entry(second, "TASK_POSTPONED", { reason, delayInSeconds: 10 });
+    const steps = stepsOf(
+      stored,
+      postponed(10, "the provider answered 503"),
+      postponed(20, "the provider is down"),
+      entry(30, "TASK_DONE", { task: "fetchDocument" }),
+    );
+    expect(steps.slice(1)).toEqual([
+      {
+        at: at(10),
+        step: "provider",
+        call: 1,
+        detail: "the provider answered 503, waits 10 s",
+        againAt: at(20),
+        isFailure: true,
+      },
+      { at: at(20), step: "waits", detail: "the provider is down: 10 s", againAt: at(30) },
+      { at: at(30), step: "provider", call: 2, detail: "fetchDocument: it answered" },
+    ]);
+  });
+
+  it("say what went wrong: a webhook that failed, a message that is tried again, a dead letter", () => {
+    const steps = stepsOf(
+      entry(1, "WEBHOOK_FAILED", { reason: "ThrottlingException" }),
+      entry(2, "MESSAGE_FAILED", { reason: "TimeoutError" }),
+      entry(3, "MESSAGE_REJECTED", { reason: "it names nobody" }),
+    );
+    expect(steps.every(({ isFailure }) => isFailure === true)).toBe(true);
+    expect(steps.map(({ step, detail }) => `${step}: ${detail}`)).toEqual([
+      "webhook: ThrottlingException: the provider sends it again",
+      "failed: TimeoutError: it is tried again",
+      "dead letter: it names nobody",
+    ]);
+  });
+});

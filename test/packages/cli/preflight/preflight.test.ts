@@ -1,0 +1,197 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ServiceQuotasClient } from "@aws-sdk/client-service-quotas";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { z } from "zod";
+import { parseSettings } from "../../../../lib/settings/settings.ts";
+import { type Account, openAccount } from "../../../../packages/cli/preflight/account.ts";
+import { examinePreflight } from "../../../../packages/cli/preflight/examine.ts";
+import { productionSettings } from "../../../lib/synthesized.ts";
+import { runInProcess } from "../../../support/in-process.ts";
+import { startWireAws, type WireAws } from "../../../support/wire-aws.ts";
+import {
+  answerStacks,
+  exported,
+  keyArn,
+  ownTopic,
+  planted,
+  standing,
+  subscriptions,
+} from "./planted-faults.ts";
+import {
+  allowing,
+  complete,
+  delivery,
+  json,
+  limits,
+  logPolicies,
+  noStack,
+  quotas,
+  stackXml,
+  xml,
+} from "./wire-answers.ts";
+
+const result = z.object({
+  findings: z.array(z.object({ what: z.string(), why: z.string(), fix: z.string() })),
+  checked: z.array(z.string()),
+  unseen: z.array(z.object({ name: z.string(), reason: z.string() })),
+});
+
+let aws: WireAws;
+const directory = mkdtempSync(join(tmpdir(), "preflight-"));
+beforeAll(async () => {
+  aws = await startWireAws();
+});
+afterAll(async () => {
+  await aws[Symbol.asyncDispose]();
+  rmSync(directory, { recursive: true });
+});
+
+/** An account in which nothing stands in the way of a first deployment. */
+beforeEach(() => {
+  aws.calls.length = 0;
+  aws.answers.clear();
+  answerStacks(aws, noStack);
+  const identity =
+    "<Account>123456789012</Account><Arn>arn:aws:iam::123456789012:user/o</Arn><UserId>U</UserId>";
+  aws.answers
+    .set("GetCallerIdentity", xml("GetCallerIdentity", identity))
+    .set("ListExports", xml("ListExports", "<Exports/>"))
+    .set("/2016-08-19/account-settings", limits(1_000))
+    .set("ListServiceQuotas", quotas(10_000, 5_000))
+    .set("DescribeResourcePolicies", logPolicies())
+    .set(
+      "DescribeKey",
+      json({ KeyMetadata: { KeyId: "k", KeyState: "Enabled", KeySpec: "SYMMETRIC_DEFAULT" } }),
+    )
+    .set("GetKeyPolicy", allowing("logs.eu-central-1.amazonaws.com", "cloudwatch.amazonaws.com"));
+});
+
+async function run(settings: object = {}, ...flags: readonly string[]) {
+  const file = join(directory, "settings.json");
+  writeFileSync(file, JSON.stringify({ ...productionSettings, ...settings }));
+  const args = ["preflight", "--stage", "prod", "--settings", file, ...flags];
+  return runInProcess(args, { env: aws.env });
+}
+
+async function findings(settings?: object) {
+  const { code, json: parsed } = await run(settings, "--json");
+  const { findings: found } = result.parse(parsed());
+  expect(code).toBe(found.length === 0 ? 0 : 1);
+  for (const { why, fix } of found) expect([why, fix]).not.toContain("");
+  return found.map(({ what, fix }) => `${what} ${fix}`);
+}
+
+describe("an account in which nothing stands in the way", () => {
+  it("has no finding, exits 0, and says what can't be seen", async () => {
+    const { code, stdout } = await run();
+    expect(code).toBe(0);
+    expect(stdout).toContain(
+      "Nothing that was seen stands in the way of a deployment of prod in 123456789012, eu-central-1",
+    );
+    expect(stdout).toContain(
+      "Not seen: whether the region has HTTP APIs, functions of nodejs24.x on arm64, and streamed answers",
+    );
+    expect(stdout).toContain("the principals and certificates of the settings exist");
+  });
+
+  it("has none with a key and a stack that stands either", async () => {
+    answerStacks(aws, stackXml("income-events-prod", complete));
+    expect(await findings({ encryption: { keyArn } })).toEqual([]);
+  });
+});
+
+describe("what would fail a deployment, or lose something after it, is found", () => {
+  it("a region without the function URL that subscribers read documents at", async () => {
+    const file = join(directory, "settings.json");
+    writeFileSync(file, JSON.stringify(productionSettings));
+    const args = ["preflight", "--stage", "prod", "--settings", file, "--json"];
+    const { code, json: parsed } = await runInProcess(args, { env: { ...aws.env, AWS_REGION: "ca-west-1" } });
+    expect(code).toBe(1);
+    const found = result.parse(parsed()).findings.map(({ what }) => what);
+    expect(found).toContain(
+      "Lambda has no function URLs in ca-west-1, and subscribers read documents at one.",
+    );
+  });
+
+  it.each(planted)("%s", async (_, plant, expected, settings) => {
+    plant(aws);
+    const found = await findings(settings);
+    expect(found.filter((each) => expected.test(each))).toHaveLength(1);
+  });
+
+  it("and is numbered for people, with what fixes it", async () => {
+    aws.answers.set("/2016-08-19/account-settings", limits(10));
+    const { code, stdout, stderr } = await run();
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^1\. The account has 10 .*\n {3}.*\n {3}Fix it: aws service-quotas/m);
+    expect(stderr).toContain("One thing to fix before a deployment.");
+  });
+});
+
+describe("what is no finding", () => {
+  it("is a policy that admits all vended logs, however full it is", async () => {
+    const document = `"arn:aws:logs:eu-central-1:123456789012:log-group:/aws/vendedlogs/*"${"x".repeat(5_000)}`;
+    aws.answers.set("DescribeResourcePolicies", logPolicies(delivery(document)));
+    expect(await findings()).toEqual([]);
+  });
+
+  it("is the stage's own registration, and an address that was confirmed", async () => {
+    standing(aws);
+    subscriptions(aws, `${ownTopic}:0f8fad5b`);
+    aws.answers.set("ListExports", xml("ListExports", exported("income-events-prod")));
+    expect(await findings()).toEqual([]);
+  });
+});
+
+it("what may not be looked at is named, and the rest is looked at", async () => {
+  aws.answers.delete("ListServiceQuotas");
+  const { code, json: parsed } = await run({}, "--json");
+  const { checked, unseen } = result.parse(parsed());
+  expect(code).toBe(0);
+  expect(checked).toContain("concurrent executions");
+  expect(unseen).toContainEqual({
+    name: "API Gateway's throttle",
+    reason: expect.stringContaining("AccessDeniedException"),
+  });
+});
+
+it("a quota that AWS does not tell is named among what was not seen", async () => {
+  aws.answers.set("ListServiceQuotas", json({ Quotas: [] }));
+  const { unseen } = result.parse((await run({}, "--json")).json());
+  expect(unseen).toContainEqual({
+    name: "API Gateway's throttle",
+    reason: 'Error: Service Quotas names no "Throttle rate"',
+  });
+});
+
+it("a region that has no address of a service is a finding", async () => {
+  for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
+  using account = await openAccount();
+  vi.unstubAllEnvs();
+  const quotas = new ServiceQuotasClient({
+    requestHandler: {
+      handle: async () => {
+        throw Object.assign(new Error("getaddrinfo ENOTFOUND servicequotas"), { code: "ENOTFOUND" });
+      },
+    },
+    region: account.region,
+    credentials: { accessKeyId: "AKIATEST000000000000", secretAccessKey: "test" },
+  });
+  const settings = parseSettings(productionSettings, "the test");
+  const there: Account = { ...account, quotas };
+  const plan = { stage: "prod", stackName: "income-events-prod", settings, account: there };
+  const { findings } = await examinePreflight(plan);
+  expect(findings.map(({ what }) => what)).toEqual([
+    "eu-central-1 has no service that could answer for API Gateway's throttle.",
+  ]);
+});
+
+it("credentials that AWS does not take end it with exit code 3", async () => {
+  aws.answers.set("GetCallerIdentity", {
+    status: 403,
+    body: "<ErrorResponse><Error><Type>Sender</Type><Code>InvalidClientTokenId</Code><Message>The security token included in the request is invalid.</Message></Error></ErrorResponse>",
+  });
+  expect(await run()).toMatchObject({ code: 3, stderr: expect.stringContaining("does not accept") });
+});

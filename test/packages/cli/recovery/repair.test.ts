@@ -1,0 +1,99 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { messageOfDocument, messageOfState } from "../../../../domain/message/message.ts";
+import { history, play } from "../support/history.ts";
+import { PipelineSimulation, type Truth } from "../support/pipeline-simulation.ts";
+
+const isLive = (truth: Truth | undefined) => truth?.connected === true && !truth.deleted;
+
+function factsOf(simulation: PipelineSimulation) {
+  return {
+    states: [...simulation.states]
+      // What was last known of a deleted one depends on the order.
+      .map(([name, { connected, deleted, unconfirmed, userId }]) => ({
+        name,
+        connected: deleted || connected,
+        deleted,
+        unconfirmed,
+        userId,
+      }))
+      .toSorted((one, other) => (one.name < other.name ? -1 : 1)),
+    // What a start alone led to is there where the account is still connected: else there is nothing to start.
+    documents: [...simulation.documents]
+      .filter(
+        ([name, { subject }]) => simulation.contents.has(name) || isLive(simulation.truths.get(subject.id)),
+      )
+      .map(([name, { digest }]) => ({ name, digest }))
+      .toSorted((one, other) => (one.name < other.name ? -1 : 1)),
+    links: [...simulation.links].toSorted(),
+    events: [
+      ...new Set(simulation.messages.map(({ id }) => id).filter((id) => simulation.events.has(id))),
+    ].toSorted(),
+  };
+}
+
+/** The highest `sequence` of each subject says what is known; what is there of data was reported by its own name. */
+function expectAllAnnounced(simulation: PipelineSimulation): void {
+  const ids = new Set(simulation.messages.map(({ id }) => id));
+  expect([...simulation.events.keys()].filter((id) => !ids.has(id))).toEqual([]);
+  for (const state of simulation.states.values()) {
+    const subject = `${state.subject.kind}/${state.subject.id}`;
+    const reported = simulation.messages
+      .filter((message) => message.subject === subject)
+      .reduce((one, other) => (other.sequence >= one.sequence ? other : one));
+    const { deleted, connected } = state;
+    expect(reported.data).toMatchObject({
+      deleted,
+      unconfirmed: false,
+      ...(connected !== undefined && { connected }),
+    });
+    if (state.latest.cause === "answer") expect(ids).toContain(messageOfState(state, "urn:test")?.id);
+  }
+  for (const document of simulation.documents.values()) {
+    if (document.announced !== undefined) expect(ids).toContain(messageOfDocument(document, origin).id);
+  }
+}
+
+const origin = { source: "urn:test", documentsUrl: "https://reads.example/" };
+
+describe("repair", () => {
+  it("gives what it would have been without the loss, whichever records of the stream got lost", async () => {
+    let lost = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        history,
+        fc.infiniteStream(fc.boolean()),
+        fc.record({ losses: fc.infiniteStream(fc.boolean()), lossless: fc.nat(40) }),
+        fc.nat(4),
+        async (steps, waits, { losses, lossless }, late) => {
+          const complete = new PipelineSimulation(() => false);
+          play(complete, steps, () => true);
+          let records = 0;
+          // From some record on, any.
+          const simulation = new PipelineSimulation(
+            () => records++ >= lossless && losses.next().value === true,
+          );
+          const early = steps.slice(0, Math.max(1, steps.length - late));
+          play(simulation, early, () => waits.next().value === true);
+          lost += simulation.lost;
+          // The others happen while it is repaired.
+          for (const [index, step] of steps.slice(early.length).entries()) {
+            simulation.meanwhile.push(() => play(simulation, [step], () => true, early.length + index));
+          }
+          await simulation.repair();
+          for (const happens of simulation.meanwhile) happens();
+          expect(factsOf(simulation)).toEqual(factsOf(complete));
+          expectAllAnnounced(simulation);
+          for (const [name, { connected, deleted }] of simulation.states) {
+            if (connected === true && !deleted) {
+              const isRead = [...simulation.documents.keys()].some((key) => key.startsWith(`${name}/`));
+              expect(simulation.started.has(name) || isRead).toBe(true);
+            }
+          }
+        },
+      ),
+      { numRuns: 1000 },
+    );
+    expect(lost).toBeGreaterThan(1000);
+  });
+});

@@ -1,0 +1,127 @@
+import { describe, expect, it } from "vitest";
+import type { ReadAnswer } from "../../../../adapters/aws/document-reads.ts";
+import { announcedDocuments } from "../../../../packages/cli/smoke/announced-documents.ts";
+import { readPromised } from "../../../../packages/cli/smoke/contract.ts";
+import { checkDocuments } from "../../../../packages/cli/smoke/documents.ts";
+import { exampleOf } from "../../../../scripts/documents/examples.ts";
+
+const documentsUrl = "https://id.lambda-url.eu-central-1.on.aws/";
+const example = readPromised(JSON.stringify(exampleOf("data.updated")));
+if ("problem" in example || example.type !== "data.updated" || example.data.document === undefined)
+  throw new Error("the example of data.updated announces no document");
+const { document } = example.data;
+const ok: ReadAnswer = { status: 200, sha256: document.sha256 };
+const gone: ReadAnswer = { status: 404, sha256: "", problem: "urn:income-events:problem:not-found" };
+const newest = `${document.href.split("?")[0]}`;
+const notKept: ReadAnswer = { ...gone, newest };
+
+/** @param answers by address: the last one again and again */
+async function check(
+  messages: readonly object[],
+  answers: Readonly<Record<string, readonly (ReadAnswer | Error)[]>>,
+  seconds = 5,
+) {
+  const announced = announcedDocuments();
+  for (const message of messages) announced.add(JSON.stringify(message));
+  const asked: string[] = [];
+  const readDocument = async (href: string) => {
+    const [last = new Error("nothing was expected here")] = (answers[href] ?? []).slice(
+      Math.min(asked.filter((each) => each === href).length, (answers[href]?.length ?? 1) - 1),
+    );
+    asked.push(href);
+    if (last instanceof Error) throw last;
+    return last;
+  };
+  const { check: made, counts } = await checkDocuments(announced, { readDocument, documentsUrl, seconds });
+  return { passed: made.passed, seen: made.seen, asked, ...counts };
+}
+
+describe("the documents that messages announced", () => {
+  it("are read once each, however often a message comes", async () => {
+    expect(await check([example, example], { [document.href]: [ok] })).toEqual({
+      passed: true,
+      seen: "1 of 1 read",
+      asked: [document.href],
+      documentsRead: 1,
+      documentsMissing: 0,
+    });
+  });
+
+  it("are none where no message is one of data, and the check says that", async () => {
+    const messages = [exampleOf("user.created"), { type: "data.updated" }];
+    expect(await check(messages, {})).toMatchObject({ passed: true, seen: "0 of 0 read" });
+  });
+
+  it("are asked for again where the stage is busy or the connection breaks", async () => {
+    const busy: ReadAnswer = { status: 503, sha256: "" };
+    const answers = { [document.href]: [busy, new Error("reset"), ok] };
+    expect(await check([example], answers)).toMatchObject({ passed: true, documentsRead: 1 });
+  });
+
+  it.each<[string, ReadAnswer, string]>([
+    ["has other bytes", { ...ok, sha256: "0".repeat(64) }, "other bytes than the message names"],
+    [
+      "is refused",
+      { ...gone, status: 403 },
+      "answered 403. Whoever runs this needs lambda:InvokeFunctionUrl",
+    ],
+    ["is not there", gone, "answered 404, though no newer message replaces it"],
+  ])("fail where one %s, with what to do", async (_, answer, seen) => {
+    const result = await check([example], { [document.href]: [answer] });
+    expect(result).toMatchObject({ passed: false, documentsRead: 0, documentsMissing: 1 });
+    expect(result.seen).toContain(`0 of 1 read; ${example.subject}: ${seen}`);
+  });
+
+  it("name the command that has one fetched again", async () => {
+    const { seen } = await check([example], { [document.href]: [gone] });
+    const [kind, id, endpoint] = example.subject.split("/");
+    expect(seen).toContain(`npx income-events fetch ${kind} ${id} ${endpoint}`);
+  });
+
+  it("may be replaced by what is as new as the message at least", async () => {
+    const observedAt = Math.floor(Date.parse(document.observedAt) / 1000) * 1000;
+    const after = { [document.href]: [notKept], [newest]: [{ ...ok, observedAt }] };
+    expect(await check([example], after)).toMatchObject({
+      passed: true,
+      seen: "0 of 1 read; 1 replaced by newer ones",
+    });
+    const before = { [document.href]: [notKept], [newest]: [{ ...ok, observedAt: observedAt - 1000 }] };
+    expect(await check([example], before)).toMatchObject({
+      passed: false,
+      seen: expect.stringContaining("the newest version is older than the message"),
+    });
+  });
+
+  it("need not be there where a later message replaces them, or says that the person was erased", async () => {
+    const later = {
+      ...example,
+      id: "later",
+      sequence: example.sequence.replace(/.$/, "9"),
+      data: { ...example.data, document: undefined },
+    };
+    const answers = { [document.href]: [gone] };
+    expect(later.sequence > example.sequence).toBe(true);
+    expect(await check([later, example], answers)).toMatchObject({ passed: true, documentsMissing: 0 });
+    const [kind, id] = example.subject.split("/");
+    const erased = { ...exampleOf("account.erased"), subject: `${kind}/${id}` };
+    expect(await check([example, erased], answers)).toMatchObject({ passed: true, documentsMissing: 0 });
+  });
+
+  it("are not signed for where a message names another address than the stage's", async () => {
+    const href = document.href.replace(
+      documentsUrl,
+      "https://id.lambda-url.eu-central-1.on.aws.evil.example/",
+    );
+    const elsewhere = { ...example, data: { ...example.data, document: { ...document, href } } };
+    expect(await check([elsewhere], { [href]: [ok] })).toMatchObject({
+      passed: false,
+      asked: [],
+      seen: expect.stringContaining("nothing is signed for that"),
+    });
+  });
+
+  it("are as many as there is time for, and the rest is counted", async () => {
+    const result = await check([example], { [document.href]: [ok] }, 0);
+    expect(result).toMatchObject({ asked: [], seen: "0 of 1 read; 1 not asked for within 0 s" });
+  });
+});

@@ -1,0 +1,130 @@
+import { SendMessageCommand } from "@aws-sdk/client-sqs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { identify } from "../../../../domain/event/identify.ts";
+import { wants } from "../../../../domain/message/subscribers.ts";
+import { announcedDocuments } from "../../../../packages/cli/smoke/announced-documents.ts";
+import type { Check } from "../../../../packages/cli/smoke/checks.ts";
+import { checkDeadLetters } from "../../../../packages/cli/smoke/dead-letters.ts";
+import { checkDelivered } from "../../../../packages/cli/smoke/delivered.ts";
+import { newMark } from "../../../../packages/cli/smoke/mark.ts";
+import { type PlannedEvent, planEvents, unreadableBody } from "../../../../packages/cli/smoke/plan.ts";
+import { exampleOf } from "../../../../scripts/documents/examples.ts";
+import { startTestSystem, type TestSystem } from "../../../support/engines.ts";
+
+let system: TestSystem;
+beforeAll(async () => {
+  system = await startTestSystem();
+});
+afterAll(() => system.close());
+
+const mark = newMark();
+const events = planEvents(mark);
+const failedIn = (checks: readonly Check[]) =>
+  checks.filter(({ passed }) => !passed).map(({ name, seen }) => `${name}: ${seen}`);
+
+const messageOf = ({ subject, type }: PlannedEvent) => ({
+  ...exampleOf(type),
+  id: `id of ${subject}`,
+  subject,
+});
+
+describe.concurrent("a subscriber's queue", () => {
+  const types = ["user.*", "account.created"];
+  const wanted = events.filter(({ type }) => wants({ name: "test", types }, type));
+  const [first = events[0]] = wanted;
+  const whole = wanted.map((event) => messageOf(event));
+
+  const failures = async (messages: readonly object[]) => {
+    const queueUrl = await system.createQueue();
+    for (const message of messages) await system.send(queueUrl, JSON.stringify(message));
+    const subscriber = { name: "test", types, queueUrl, others: "release" } as const;
+    return failedIn(
+      await checkDelivered(subscriber, events, mark, {
+        sqs: system.sqs,
+        seconds: 1,
+        announced: announcedDocuments(),
+      }),
+    );
+  };
+  const stranger = (type: string) => events.filter((event) => event.type === type).slice(0, 1);
+
+  it("passes with each event that the filter takes, also where a message comes twice", async () => {
+    expect(await failures([...whole, ...whole.slice(0, 2)])).toEqual([]);
+  });
+
+  it("fails where one is missing, and names it", async () => {
+    expect(await failures(whole.slice(1))).toEqual([
+      `subscriber test: gets each event of users as a CloudEvent, under one id: 5 of 6; no user.created of ${first?.subject}`,
+    ]);
+  });
+
+  it("fails where one has two ids", async () => {
+    expect(await failures([...whole, { ...whole[0], id: "another" }])).toEqual([
+      expect.stringContaining(`${first?.subject} has 2 ids`),
+    ]);
+  });
+
+  it("fails where the filter lets another through", async () => {
+    const [other] = stranger("company-account.created").map((event) => messageOf(event));
+    expect(await failures([...whole, other ?? {}])).toEqual([
+      expect.stringMatching(/gets no other message of the run: company-account.created of company-account/),
+    ]);
+  });
+
+  it.each([
+    ["specversion", "0.3"],
+    ["sequence", "1"],
+    ["source", "elsewhere"],
+    ["time", "noon"],
+    ["data", "text"],
+  ])("fails where a message's %s is not what the contract says", async (field, value) => {
+    const [changed, ...rest] = whole.map((message) => ({ ...message }));
+    const reported = await failures([{ ...changed, [field]: value }, ...rest]);
+    expect(reported).toEqual([
+      expect.stringContaining("5 of 6"),
+      expect.stringContaining(`no message of the contract: ${field}: `),
+    ]);
+  });
+});
+
+describe.concurrent("a dead-letter queue", () => {
+  const ofUsers = events.filter(({ kind }) => kind === "users");
+  const deadLetter = async (queueUrl: string, body: string, reason: string) => {
+    await system.sqs.send(
+      new SendMessageCommand({
+        QueueUrl: queueUrl,
+        MessageBody: JSON.stringify({ id: identify("users", Buffer.from(body)) }),
+        MessageAttributes: { reason: { DataType: "String", StringValue: reason } },
+      }),
+    );
+  };
+  const failures = async (queueUrl: string) =>
+    failedIn(await checkDeadLetters("users", ofUsers, mark, { sqs: system.sqs, queueUrl, seconds: 1 }));
+
+  it("passes with the unreadable body alone, takes it away, and leaves others'", async () => {
+    const queueUrl = await system.createQueue();
+    await deadLetter(queueUrl, unreadableBody(mark), "not JSON at position 45");
+    await deadLetter(queueUrl, "another's", "not JSON");
+
+    expect(await failures(queueUrl)).toEqual([]);
+    expect(await system.drain(queueUrl)).toHaveLength(1);
+  });
+
+  it("fails where the dead letter has no reason, or another", async () => {
+    const queueUrl = await system.createQueue();
+    await deadLetter(queueUrl, unreadableBody(mark), "something else");
+    expect(await failures(queueUrl)).toEqual([expect.stringContaining("with the reason: something else")]);
+    expect(await failures(queueUrl)).toEqual([expect.stringContaining("none after 1 s")]);
+  });
+
+  it("fails where an event of the run is a dead letter, reports its reason, and takes it away", async () => {
+    const queueUrl = await system.createQueue();
+    const [event] = ofUsers;
+    await deadLetter(queueUrl, unreadableBody(mark), "not JSON");
+    await deadLetter(queueUrl, event?.body ?? "", "type: missing");
+    expect(await failures(queueUrl)).toEqual([
+      `users: puts no event among its dead letters: ${event?.subject}: type: missing`,
+    ]);
+    expect(await system.drain(queueUrl)).toEqual([]);
+  });
+});

@@ -1,0 +1,93 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { isSigned, valueOfKind } from "../../../../domain/core/webhook-secret.ts";
+import { webhookSender } from "../../../../packages/cli/smoke/webhook-sender.ts";
+
+const secret = { current: "the-secret", signing: "the-key" };
+
+describe("the sender of a smoke run", () => {
+  const requests: { readonly request: IncomingMessage; readonly body: Buffer }[] = [];
+  let held: ServerResponse[] = [];
+  let heard: () => void = () => undefined;
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      requests.push({ request, body: Buffer.concat(chunks) });
+      held.push(response);
+      heard();
+    });
+  });
+  let webhooksUrl = "";
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    webhooksUrl = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}/webhooks`;
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  beforeEach(() => {
+    requests.length = 0;
+    held = [];
+  });
+
+  const sender = (atOnce: number) => webhookSender({ webhooksUrl, secretHeader: "x-secret", secret }, atOnce);
+  const answerHeld = () => {
+    for (const response of held.splice(0)) response.writeHead(202).end();
+  };
+  const waitForRequests = (count: number) =>
+    new Promise<void>((resolve) => {
+      heard = () => {
+        if (requests.length >= count) resolve();
+      };
+      heard();
+    });
+
+  it("has no more webhooks under way than it may", async () => {
+    const { send, counts } = sender(3);
+    const answers = Array.from({ length: 7 }, () => send("users", "POST", "right", "{}"));
+    for (const count of [3, 6, 7]) {
+      await waitForRequests(count);
+      expect(held.length).toBeLessThanOrEqual(3);
+      answerHeld();
+    }
+    expect(await Promise.all(answers)).toEqual(Array.from({ length: 7 }, () => 202));
+    expect(counts()).toEqual({ sent: 7, atOnce: 3 });
+  });
+
+  it("sends no more than a hundred", async () => {
+    heard = answerHeld;
+    const { send } = sender(10);
+    await Promise.all(Array.from({ length: 100 }, () => send("users", "GET", "none")));
+    await expect(send("users", "GET", "none")).rejects.toThrow("100 webhooks at most");
+    expect(requests).toHaveLength(100);
+  });
+
+  it("carries the kind's value as the provider does, and signs the body where the secret says with what", async () => {
+    heard = answerHeld;
+    await sender(1).send("accounts", "PUT", "right", '{"a":1}');
+    const [received] = requests;
+    const headers = received?.request.headers ?? {};
+    expect(received?.request).toMatchObject({ method: "PUT", url: "/webhooks/accounts" });
+    expect(headers["x-secret"]).toBe(valueOfKind(secret.current, "accounts"));
+    expect(isSigned(received?.body ?? Buffer.of(), String(headers["x-signature"]), secret, new Date())).toBe(
+      true,
+    );
+  });
+
+  it("never carries the secret where it shall be wrong or absent", async () => {
+    heard = answerHeld;
+    const { send } = sender(1);
+    await send("users", "POST", "none", "{}");
+    await send("users", "POST", "wrong", "{}");
+    expect(requests[0]?.request.headers).not.toHaveProperty("x-secret");
+    expect(JSON.stringify(requests.map(({ request }) => request.headers))).not.toContain(secret.current);
+  });
+
+  it("reports why there was no answer", async () => {
+    const nowhere = { webhooksUrl: "http://127.0.0.1:1/webhooks", secretHeader: "x-secret", secret };
+    expect(await webhookSender(nowhere, 1).send("users", "GET", "none")).toMatch(/^no answer \(.+\)$/);
+  });
+});

@@ -1,0 +1,229 @@
+import { documentKey, eventKey, type Key, stateKey } from "../../../../adapters/dynamodb/keys.ts";
+import type { StoredChange, StoredChanges, StoredPage } from "../../../../adapters/streams/stored-changes.ts";
+import { failureOf } from "../../../../domain/core/failures.ts";
+import type { IncomeEvent } from "../../../../domain/event/events.ts";
+import type { Receipts } from "../../../../domain/event/receipts.ts";
+import { nameOf, ownerOf, type Subject } from "../../../../domain/event/subjects.ts";
+import { asOfOf, isVoid, messageDigest } from "../../../../domain/fetch/coverage.ts";
+import { type Document, documentAfter } from "../../../../domain/fetch/document.ts";
+import { nameOfData } from "../../../../domain/fetch/document-name.ts";
+import { type DocumentTask, documentTask, type FetchTask } from "../../../../domain/fetch/task.ts";
+import { consequencesOf } from "../../../../domain/message/consequences.ts";
+import type { Message } from "../../../../domain/message/message-schemas.ts";
+import type { Period } from "../../../../domain/recovery/repair.ts";
+import type { Change } from "../../../../domain/state/change.ts";
+import { applyEvent, applyProviderAnswer, type State } from "../../../../domain/state/state.ts";
+import type { KnownRecords } from "../../../../packages/cli/records/known-records.ts";
+import { repair } from "../../../../packages/cli/recovery/repair.ts";
+import { receiptsOf } from "../../../domain/samples.ts";
+
+/** What the provider would say of an account. */
+export type Truth = { connected: boolean; deleted: boolean };
+
+/**
+ * Table, stream, relay, fetch queue and provider in small: the domain's own functions, moved by plain loops. Records of
+ * the stream get lost as `isLost` says.
+ */
+export class PipelineSimulation {
+  readonly events = new Map<string, { event: IncomeEvent; receipts: Receipts }>();
+  readonly states = new Map<string, State>();
+  readonly documents = new Map<string, Document>();
+  readonly links = new Set<string>();
+  readonly messages: Message[] = [];
+  readonly started = new Set<string>();
+  readonly truths = new Map<string, Truth>();
+  /** What an endpoint's data is now, by the name of the document. */
+  readonly contents = new Map<string, string>();
+  /** What happens between the pages of a scan, one after the other. */
+  readonly meanwhile: (() => void)[] = [];
+  lost = 0;
+  readonly #stream: Change[] = [];
+  readonly #tasks: FetchTask[] = [];
+  #isLost: () => boolean;
+  #seconds = 0;
+
+  constructor(isLost: () => boolean) {
+    this.#isLost = isLost;
+  }
+
+  receive(received: IncomeEvent): void {
+    const { event, receipts: before } = this.events.get(received.id) ?? {
+      event: received,
+      receipts: undefined,
+    };
+    const since = this.#tick();
+    const count = (before?.count ?? 0) + 1;
+    const receipts = { ...receiptsOf(count), firstAt: before?.firstAt ?? since, since };
+    this.events.set(event.id, { event, receipts });
+    this.#write({ of: "event", event, receipts, countBefore: count - 1 });
+  }
+
+  /** Until nothing is left to do. */
+  waitUntilIdle(): void {
+    for (;;) {
+      const change = this.#stream.shift();
+      if (change !== undefined) {
+        this.relay(change);
+        continue;
+      }
+      const task = this.#tasks.shift();
+      if (task === undefined) return;
+      this.#perform(task);
+    }
+  }
+
+  /** As the relay does: `functions/relay/relay.ts`. */
+  relay(change: Change): void {
+    for (const consequence of consequencesOf(change, {
+      source: "urn:test",
+      readByRange: [],
+      documentsUrl: "https://reads.example/",
+    })) {
+      switch (consequence.do) {
+        case "applyEvent": {
+          const { subject, event, receipts } = consequence;
+          this.#reviseState(subject, (known) => applyEvent(known, event, receipts));
+          break;
+        }
+        case "link":
+          this.links.add(`${consequence.userId} ${consequence.accountId}`);
+          break;
+        case "call":
+          this.#tasks.push(consequence.task);
+          break;
+        case "publish":
+          this.messages.push(consequence.message);
+      }
+    }
+  }
+
+  /** Nothing more gets lost, and everything is repaired in pages of a few items. */
+  async repair(period: Period = {}): Promise<void> {
+    this.#isLost = () => false;
+    await repair(
+      {
+        pages: this.#pages(),
+        records: this.records(),
+        relay: async (changes) => {
+          for (const change of changes) this.relay(structuredClone(change));
+          return [];
+        },
+        onPage: () => undefined,
+      },
+      period,
+    );
+    this.waitUntilIdle();
+  }
+
+  /** Pages of a few items as they are when they are read, in the order of keys; the pipeline goes on between them. */
+  async *#pages(after?: Key): AsyncGenerator<StoredPage> {
+    for (let last = after; ; ) {
+      const behind = last;
+      const found = this.#items()
+        .filter(({ key }) => behind === undefined || isBehind(key, behind))
+        .slice(0, 3);
+      if (found.length === 0) return;
+      last = found.at(-1)?.key;
+      yield { found, unreadable: [], examined: found.length };
+      this.meanwhile.shift()?.();
+      this.waitUntilIdle();
+    }
+  }
+
+  #items(): readonly StoredChange[] {
+    const items: StoredChange[] = [
+      ...[...this.states.values()].map((after) => ({
+        key: stateKey(after.subject),
+        change: { of: "state", before: undefined, after } as const,
+      })),
+      ...[...this.events.values()].map((stored) => ({
+        key: eventKey(ownerOf(stored.event), stored.event.id),
+        change: { of: "event", ...stored, countBefore: 0 } as const,
+      })),
+      ...[...this.documents.values()].map((after) => ({
+        key: documentKey(after.subject, after),
+        change: { of: "document", before: undefined, after } as const,
+      })),
+    ];
+    return items.toSorted(({ key: one }, { key: other }) => (isBehind(one, other) ? 1 : -1));
+  }
+
+  stored(): StoredChanges {
+    const all = (after?: Key) => this.#pages(after);
+    return { all, of: (_, after) => all(after), has: async ({ id }) => this.events.has(id) };
+  }
+
+  records(): KnownRecords {
+    return {
+      loadState: async (subject) => this.states.get(nameOf(subject)),
+      loadDocuments: async (subject) =>
+        [...this.documents.values()].filter((document) => nameOf(document.subject) === nameOf(subject)),
+    };
+  }
+
+  #write(change: Change): void {
+    if (this.#isLost()) this.lost += 1;
+    else this.#stream.push(change);
+  }
+
+  #reviseState(subject: Subject, change: (known: State | undefined) => State | undefined): void {
+    const before = this.states.get(nameOf(subject));
+    const after = change(before);
+    if (after === undefined) return;
+    this.states.set(nameOf(subject), after);
+    this.#write({ of: "state", before, after });
+  }
+
+  /** More than clocks may be apart passes between any two things that happen. In milliseconds since 1970. */
+  #tick(): number {
+    this.#seconds += 10;
+    return Date.UTC(2026, 2, 1, 13, 0, this.#seconds);
+  }
+
+  #perform(task: FetchTask): void {
+    const at = new Date(this.#tick());
+    const { subject } = task;
+    switch (task.task) {
+      case "startFetch": {
+        this.started.add(nameOf(subject));
+        const cause = { cause: `start.${task.version}` };
+        this.#tasks.push(documentTask(subject, { endpoint: "income" }, at.getTime(), cause));
+        return;
+      }
+      case "fetchState": {
+        if (this.states.get(nameOf(subject))?.version !== task.version) return;
+        const { connected, deleted } = this.truths.get(subject.id) ?? { connected: false, deleted: false };
+        const answer = deleted ? ({ found: false } as const) : ({ found: true, connected } as const);
+        try {
+          this.#reviseState(subject, (known) => applyProviderAnswer(known, task.version, answer, { at }));
+        } catch (error) {
+          // Nobody has announced the deletion yet: the real task waits; here the event that announces it asks again.
+          if (failureOf(error).kind === "permanent") throw error;
+        }
+        return;
+      }
+      case "fetchDocument":
+        this.#read(task, at.getTime());
+        return;
+      case "verifyStart":
+    }
+  }
+
+  /** As the fetcher does: `functions/fetch/fetch-document.ts`. */
+  #read(task: DocumentTask, now: number): void {
+    const key = `${nameOf(task.subject)}/${nameOfData(task, "/")}`;
+    const before = this.documents.get(key);
+    const messageId = task.cause;
+    if (isVoid({ messageId, since: task.since }, before, now)) return;
+    const content = this.contents.get(key);
+    const call = { asOf: asOfOf(before?.asOf, now), by: [messageDigest(messageId)], task };
+    const found = content === undefined ? undefined : { digest: content, size: content.length };
+    const after = documentAfter(before, call, found);
+    this.documents.set(key, after);
+    if (after.news) this.#write({ of: "document", before, after });
+  }
+}
+
+function isBehind(one: Key, other: Key): boolean {
+  return one.pk === other.pk ? one.sk > other.sk : one.pk > other.pk;
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { createBacklog } from "../../../packages/console/backlog.ts";
+
+const happening = (subject: string) => ({ at: "2026-11-25T12:00:00.000Z", what: "received", subject });
+const subjectsOf = ({ sent }: ReturnType<ReturnType<typeof createBacklog>["since"]>) =>
+  sent.map(({ happening: { subject } }) => subject);
+
+describe("what a page gets that was away", () => {
+  it("is all that came after what it has seen last, and nothing where it is new", () => {
+    const backlog = createBacklog("one");
+    const { at } = backlog.since(undefined);
+    const [a] = ["a", "b", "c"].map((subject) => backlog.add(happening(subject)));
+    expect(subjectsOf(backlog.since(undefined))).toEqual([]);
+    expect(subjectsOf(backlog.since(at))).toEqual(["a", "b", "c"]);
+    expect(subjectsOf(backlog.since(a?.id))).toEqual(["b", "c"]);
+    const after = backlog.since(a?.id);
+    expect(after.isMissing).toBe(false);
+    expect(subjectsOf(backlog.since(after.at))).toEqual([]);
+  });
+
+  it("says that more is missing than is kept", () => {
+    const backlog = createBacklog("one");
+    const { at } = backlog.since(undefined);
+    for (let number = 0; number < 2_000; number += 1) backlog.add(happening(String(number)));
+    expect(backlog.since(at)).toMatchObject({ isMissing: false });
+    backlog.add(happening("one more"));
+    expect(backlog.since(at)).toMatchObject({ isMissing: true });
+    expect(subjectsOf(backlog.since(at))).toHaveLength(2_000);
+  });
+
+  it("says so too after a reader that stopped, and of an id that another console has given", () => {
+    const backlog = createBacklog("one");
+    const { id } = backlog.add(happening("a"));
+    backlog.interrupt();
+    expect(backlog.since(id)).toMatchObject({ isMissing: true, sent: [] });
+    const { at } = backlog.since(undefined);
+    backlog.add(happening("b"));
+    expect(backlog.since(at).isMissing).toBe(false);
+    expect(subjectsOf(backlog.since(at))).toEqual(["b"]);
+    for (const wrong of ["two-1", "one", "one-x", ""])
+      expect(backlog.since(wrong)).toMatchObject({ isMissing: true });
+  });
+});

@@ -1,0 +1,236 @@
+import { request as httpRequest } from "node:http";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createJobs } from "../../../packages/console/jobs.ts";
+import type { Route } from "../../../packages/console/route.ts";
+import { consoleRoutes } from "../../../packages/console/routes.ts";
+import { type ConsoleServer, startConsole } from "../../../packages/console/server.ts";
+import { consoleContext } from "./console-context.ts";
+
+const changes: string[] = [];
+const routes: readonly Route[] = [
+  { method: "GET", path: "/api/person", answer: async () => ({ name: "<script>alert(1)</script>" }) },
+  {
+    method: "POST",
+    path: "/api/change",
+    changes: true,
+    answer: async () => {
+      changes.push("changed");
+      return {};
+    },
+  },
+  {
+    method: "POST",
+    path: "/api/look",
+    answer: async (_, { body }) => ({ looked: true, body }),
+  },
+];
+const files = new Map([
+  ["/", { type: "text/html; charset=utf-8", content: "<!doctype html>the page" }],
+  ["/assets/page.js", { type: "text/javascript; charset=utf-8", content: "1" }],
+]);
+
+type Answer = { readonly status: number; readonly headers: Record<string, unknown>; readonly text: string };
+
+describe("the console's server", () => {
+  const admitted: string[] = [];
+  let writable: ConsoleServer;
+  let readOnly: ConsoleServer;
+  const start = (isWritable: boolean) => {
+    const context = consoleContext(isWritable);
+    const tail = { serve: () => undefined, [Symbol.dispose]: () => undefined };
+    return startConsole({ context, files, routes, tail, onAdmitted: (address) => admitted.push(address) }, 0);
+  };
+  let cookie = "";
+  beforeAll(async () => {
+    [writable, readOnly] = await Promise.all([start(true), start(false)]);
+    cookie = await admit(writable);
+  });
+  afterAll(async () => {
+    await Promise.all([writable[Symbol.asyncDispose](), readOnly[Symbol.asyncDispose]()]);
+  });
+
+  type Asked = {
+    readonly server?: ConsoleServer;
+    readonly method?: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: string;
+    readonly host?: string;
+  };
+  function ask(
+    path: string,
+    { server = writable, method = "GET", headers = {}, body, host }: Asked = {},
+  ): Promise<Answer> {
+    const { port } = server;
+    const options = {
+      host: "127.0.0.1",
+      port,
+      path,
+      method,
+      headers: { host: host ?? `127.0.0.1:${port}`, ...headers },
+    };
+    return new Promise((resolve, reject) => {
+      const sent = httpRequest(options, (response) => {
+        let text = "";
+        response.setEncoding("utf8").on("data", (chunk: string) => {
+          text += chunk;
+        });
+        response.on("end", () =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text }),
+        );
+      });
+      sent.once("error", reject);
+      sent.end(body);
+    });
+  }
+  const tokenPath = (server: ConsoleServer) => {
+    const { pathname, search } = new URL(server.address());
+    return `${pathname}${search}`;
+  };
+  async function admit(server: ConsoleServer): Promise<string> {
+    const { headers } = await ask(tokenPath(server), { server });
+    return String(headers["set-cookie"]).split(";")[0] ?? "";
+  }
+  const own = (server: ConsoleServer) => ({
+    cookie,
+    origin: `http://127.0.0.1:${server.port}`,
+    "sec-fetch-site": "same-origin",
+    "content-type": "application/json",
+  });
+
+  it("listens at 127.0.0.1 alone", async () => {
+    const reach = new Promise((resolve, reject) => {
+      httpRequest({ host: "127.0.0.2", port: writable.port, path: "/" }, resolve).once("error", reject).end();
+    });
+    await expect(reach).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  });
+
+  it("exchanges the token of its address once, for a cookie that scripts and other sites never get", async () => {
+    const path = tokenPath(writable);
+    const before = admitted.length;
+    const first = await ask(path);
+    expect(first.status).toBe(200);
+    expect(String(first.headers["set-cookie"])).toMatch(
+      new RegExp(`^income-events-console-${writable.port}=[\\w-]{43}; HttpOnly; SameSite=Strict; Path=/$`),
+    );
+    expect(first.text).not.toContain("token");
+    const second = await ask(path);
+    expect(second.status).toBe(403);
+    expect(second.headers["set-cookie"]).toBeUndefined();
+    expect(admitted).toHaveLength(before + 1);
+    expect(admitted.at(-1)).not.toContain(path);
+    const next = new URL(admitted.at(-1) ?? "");
+    expect((await ask(`${next.pathname}${next.search}`)).status).toBe(200);
+  });
+
+  it("shows nothing to who has no cookie, or another", async () => {
+    for (const path of ["/", "/events", "/assets/page.js", "/api/person", "/api/tail"]) {
+      expect((await ask(path)).status).toBe(401);
+      const other = { cookie: `income-events-console-${writable.port}=${"x".repeat(43)}` };
+      expect((await ask(path, { headers: other })).status).toBe(401);
+    }
+    expect((await ask("/?token=")).status).toBe(403);
+    expect((await ask("/?token=guess")).status).toBe(403);
+  });
+
+  it("answers to its own host names alone: a name that was led here gets nothing", async () => {
+    const headers = { cookie };
+    for (const host of [
+      "evil.example",
+      `evil.example:${writable.port}`,
+      "127.0.0.1",
+      `127.0.0.1.evil.example:${writable.port}`,
+    ])
+      expect((await ask("/api/person", { headers, host })).status).toBe(403);
+    expect((await ask("/api/person", { headers, host: `localhost:${writable.port}` })).status).toBe(200);
+  });
+
+  it("lets only its own page change anything, by JSON", async () => {
+    const change = (headers: Readonly<Record<string, string>>, method = "POST") =>
+      ask("/api/change", { method, headers, ...(method === "POST" && { body: "{}" }) });
+    const { origin: _, ...withoutOrigin } = own(writable);
+    changes.length = 0;
+    for (const headers of [
+      { ...own(writable), "sec-fetch-site": "cross-site" },
+      { ...own(writable), "sec-fetch-site": "same-site" },
+      { ...own(writable), origin: "https://evil.example" },
+      { ...own(writable), origin: "null" },
+      { ...own(writable), origin: `http://127.0.0.1:${readOnly.port}` },
+      withoutOrigin,
+      { ...own(writable), "content-type": "text/plain" },
+      { ...own(writable), "content-type": "application/x-www-form-urlencoded" },
+    ])
+      expect((await change(headers)).status).toBe(403);
+    expect((await change(own(writable), "GET")).status).toBe(404);
+    expect(changes).toEqual([]);
+    expect((await change(own(writable))).status).toBe(200);
+    expect(changes).toEqual(["changed"]);
+  });
+
+  it("has no CORS: a preflight of another origin is refused", async () => {
+    const headers = { origin: "https://evil.example", "access-control-request-method": "POST", cookie };
+    const preflight = await ask("/api/change", { method: "OPTIONS", headers });
+    expect(preflight.status).toBe(403);
+    for (const answer of [preflight, await ask("/api/person", { headers })])
+      expect(Object.keys(answer.headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
+  });
+
+  it("lets nothing be loaded from elsewhere, framed or kept, whatever it answers", async () => {
+    const answers = await Promise.all([
+      ask("/", { headers: { cookie } }),
+      ask("/assets/page.js", { headers: { cookie } }),
+      ask("/api/person", { headers: { cookie } }),
+      ask("/api/none", { headers: { cookie } }),
+      ask("/"),
+      ask("/?token=guess"),
+    ]);
+    for (const { headers } of answers) {
+      const policy = String(headers["content-security-policy"]);
+      expect(policy).toMatch(/^default-src 'self';/);
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).not.toMatch(/unsafe|data:|https?:/);
+      expect(headers["cache-control"]).toBe("no-store");
+      expect(headers["x-content-type-options"]).toBe("nosniff");
+      expect(headers["referrer-policy"]).toBe("no-referrer");
+    }
+  });
+
+  it("answers data as JSON, which no browser takes for markup", async () => {
+    const { headers, text } = await ask("/api/person", { headers: { cookie } });
+    expect(headers["content-type"]).toBe("application/json; charset=utf-8");
+    expect(JSON.parse(text)).toEqual({ name: "<script>alert(1)</script>" });
+  });
+
+  it("only looks, unless it was started with --write", async () => {
+    const headers = { ...own(readOnly), cookie: await admit(readOnly) };
+    const asked = { server: readOnly, method: "POST", headers, body: "{}" };
+    const refused = await ask("/api/change", asked);
+    expect(refused.status).toBe(403);
+    expect(refused.text).toContain("--write");
+    expect((await ask("/api/look", asked)).status).toBe(200);
+  });
+
+  it("refuses without --write each address by which the page changes anything", async () => {
+    const context = consoleContext(false);
+    const real = consoleRoutes(context, createJobs());
+    const tail = { serve: () => undefined, [Symbol.dispose]: () => undefined };
+    await using server = await startConsole(
+      { context, files, routes: real, tail, onAdmitted: () => undefined },
+      0,
+    );
+    const headers = { ...own(server), cookie: await admit(server) };
+    const changing = real.filter(({ changes }) => changes === true);
+    expect(changing.length).toBeGreaterThan(10);
+    for (const { path } of changing) {
+      const { status, text } = await ask(path, { server, method: "POST", headers, body: "{}" });
+      expect({ path, status, text }).toEqual({ path, status: 403, text: expect.stringContaining("--write") });
+    }
+  });
+
+  it("refuses a body that is no JSON object or too large, and no path that leaves its files", async () => {
+    const post = (body: string) => ask("/api/look", { method: "POST", headers: own(writable), body });
+    for (const body of ["[", "[]", '"text"']) expect((await post(body)).status).toBe(400);
+    expect((await post(`{"a":"${"x".repeat(3 * 1024 * 1024)}"}`)).status).toBe(413);
+    for (const path of ["/assets/../server.ts", "/assets/%2e%2e/server.ts", "/assets/none"])
+      expect((await ask(path, { headers: { cookie } })).text).not.toContain("startConsole");
+  });
+});

@@ -1,0 +1,63 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+const run = promisify(execFile);
+const repository = join(import.meta.dirname, "../..");
+
+describe("the packages of the sandbox and the local stack", () => {
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "income-events-pack-"));
+    symlinkSync(join(repository, "node_modules"), join(folder, "node_modules"));
+    await run(process.execPath, [
+      join(repository, "scripts/pack.ts"),
+      "sandbox",
+      "local-stack",
+      "--to",
+      folder,
+    ]);
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it("hold JavaScript, which runs where Node strips no types: the sandbox prints its addresses", async () => {
+    const sandbox = spawn(process.execPath, [join(folder, "sandbox/dist/main.js"), "--users", "1"]);
+    try {
+      const [line] = await once(createInterface(sandbox.stdout), "line");
+      expect(JSON.parse(line).sandbox.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    } finally {
+      sandbox.kill();
+      await once(sandbox, "close");
+    }
+  });
+
+  it("hold JavaScript, which runs where Node strips no types: the local stack says its options", async () => {
+    const { stdout } = await run(process.execPath, [join(folder, "local-stack/dist/start.js"), "--help"]);
+    expect(stdout).toContain("--once");
+  });
+
+  it.each(["sandbox", "local-stack"])("export what was compiled, and run no script: %s", (name) => {
+    const { exports, scripts } = JSON.parse(readFileSync(join(folder, name, "package.json"), "utf8"));
+    expect(exports).toEqual({ "./*.ts": { types: "./dist/*.d.ts", default: "./dist/*.js" } });
+    expect(scripts).toBeUndefined();
+  });
+
+  it("say what is typed where they are installed, in their programs and in the local stack's README", () => {
+    const files = globSync("{sandbox,local-stack}/dist/**/*.js", { cwd: folder });
+    const texts = [...files, "local-stack/README.md"].map((file) => ({
+      file,
+      text: readFileSync(join(folder, file), "utf8"),
+    }));
+    const wrong = texts.filter(({ text }) => /npx income-events|npm start|npm run \w|\]\(\.\.\//.test(text));
+    expect(wrong.map(({ file }) => file)).toEqual([]);
+    expect(
+      texts.filter(({ text }) => text.includes("npx --no --offline income-events")).length,
+    ).toBeGreaterThan(1);
+  });
+});

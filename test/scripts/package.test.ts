@@ -1,0 +1,238 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+
+const run = promisify(execFile);
+const repository = join(import.meta.dirname, "../..");
+
+const app = `
+const stack = new Stack(new App({ outdir: process.argv[2], builtinCloudFormationValidation: false }), "Lending");
+const events = new IncomeEvents(stack, "Events", {
+  stage: "dev",
+  production: false,
+  subscribers: [{ name: "billing" }],
+});
+const reader = new Role(stack, "Reader", { assumedBy: new AccountRootPrincipal() });
+events.subscriber("billing").grantConsume(reader);
+events.subscriber("billing").grantReadDocuments(reader);
+stack.node.root.synth();
+`;
+const imports = `
+import { App, Stack } from "aws-cdk-lib";
+import { AccountRootPrincipal, Role } from "aws-cdk-lib/aws-iam";
+import { IncomeEvents } from "@income-events/cdk";
+`;
+const readme =
+  /^```ts\n(.*?)^```/ms.exec(readFileSync(join(repository, "scripts/package/README.md"), "utf8"))?.[1] ?? "";
+const requires = imports.replace(/import (.*) from (.*);/g, "const $1 = require($2);");
+
+describe("the package of the construct, unpacked beside CDK in a folder of its own", () => {
+  let folder: string;
+  let project: string;
+  let installed: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "income-events-package-"));
+    await run(process.execPath, [join(repository, "scripts/pack.ts"), "cdk", "--to", folder]);
+    project = join(folder, "an app of somebody's");
+    installed = join(project, "node_modules/@income-events/cdk");
+    mkdirSync(installed, { recursive: true });
+    const file = join(folder, "income-events-cdk-0.1.0.tgz");
+    await run("tar", ["-xzf", file, "--strip-components=1", "-C", installed]);
+    for (const peer of ["aws-cdk-lib", "constructs"])
+      symlinkSync(join(repository, "node_modules", peer), join(project, "node_modules", peer));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const synthesized = async (name: string, text: string) => {
+    writeFileSync(join(project, name), text);
+    const outdir = join(project, `${name}.out`);
+    // As `cdk synth` runs an app, without CDK's own checks of the template, which take seconds.
+    const env = { ...process.env, CDK_OUTDIR: outdir, CDK_VALIDATION: "false" };
+    await run(process.execPath, [name, outdir], { cwd: project, env });
+    return outdir;
+  };
+
+  it("holds what an app needs in 3 MB: no source, no test, no script, no dependency", () => {
+    expect(statSync(join(folder, "income-events-cdk-0.1.0.tgz")).size).toBeLessThan(3_000_000);
+    const files = globSync("**/*.*", { cwd: installed, exclude: ["dist/template/**"] });
+    expect(files.filter((file) => /(?<!\.d)\.ts$|test|sandbox\/|proof/.test(file))).toEqual([]);
+    const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
+    expect(Object.keys(manifest)).not.toEqual(expect.arrayContaining(["scripts"]));
+    expect(manifest.dependencies).toBeUndefined();
+    expect(Object.keys(manifest.peerDependencies)).toEqual(["aws-cdk-lib", "constructs"]);
+  });
+
+  it("exports the constructs with their types alone, for peers from those that are tested to the next major", () => {
+    const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
+    expect(manifest.name).toBe("@income-events/cdk");
+    expect(manifest.exports).toEqual({
+      ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
+      "./package.json": "./package.json",
+    });
+    const { devDependencies } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
+    for (const [name, range] of Object.entries(manifest.peerDependencies))
+      expect(range).toBe(`^${devDependencies[name]}`);
+    expect(manifest.engines).toEqual({ node: ">=22" });
+    expect(manifest.bin).toEqual({ "income-events": "dist/income-events.mjs" });
+  });
+
+  it("brings its commands as one file behind the check of Node, and says of what it was made", () => {
+    expect(globSync("*.{js,mjs,cjs}", { cwd: join(installed, "dist") }).sort()).toEqual([
+      "cli.mjs",
+      "income-events.mjs",
+      "index.js",
+    ]);
+    const textOf = (name: string) => readFileSync(join(installed, name), "utf8");
+    expect(textOf("README.md")).toMatch(/^Where it comes from: .*each with its digest\./ms);
+    expect(textOf("CHANGELOG.md")).toContain("## 0.1.0");
+    expect(textOf("LICENSE")).toContain("Apache License");
+  });
+
+  it("declares nothing but its own types and CDK's", () => {
+    const declarations = globSync("dist/**/*.d.ts", { cwd: installed });
+    const texts = declarations.map((file) => readFileSync(join(installed, file), "utf8"));
+    const imported = texts.flatMap((text) =>
+      [...text.matchAll(/from "([^."][^"]*)"/g)].map(([, name]) => name),
+    );
+    expect(imported.filter((name) => !/^(aws-cdk-lib|constructs)/.test(name ?? ""))).toEqual([]);
+    expect(texts.join("\n")).not.toContain("WrittenProps");
+  });
+
+  it("names each function's file by its digest, and has what several share once", () => {
+    const names = readdirSync(join(installed, "dist/functions")).filter((name) => name !== "functions.json");
+    for (const name of names) expect(name).toMatch(/^[a-z0-9-]+\.[0-9a-f]{12}\.(mjs|json)$/);
+    expect(names.filter((name) => name.startsWith("s3."))).toHaveLength(1);
+    expect(names.filter((name) => name.startsWith("store--"))).toHaveLength(4);
+  });
+
+  it("names each package that something is bundled of, with its licence", () => {
+    const notices = readFileSync(join(installed, "dist/NOTICES.txt"), "utf8");
+    for (const name of ["zod", "commander", "@aws-sdk/client-sqs"])
+      expect(notices).toMatch(new RegExp(`^${name} \\d.*\\(`, "m"));
+  });
+
+  it.each([
+    ["an ES module", "app.mjs", imports + app],
+    ["the one of its README", "readme.mjs", readme],
+    ["CommonJS", "app.cjs", requires + app],
+  ])(
+    "is synthesized by an app that is %s, with the code and settings of each function",
+    async (_, name, text) => {
+      const outdir = await synthesized(name, text);
+      const template = JSON.parse(readFileSync(join(outdir, "Lending.template.json"), "utf8"));
+      const functions = Object.entries<{ Type: string }>(template.Resources).filter(
+        ([, { Type }]) => Type === "AWS::Lambda::Function",
+      );
+      const assets = readdirSync(outdir).filter((each) => each.startsWith("asset."));
+      expect(assets).toHaveLength(functions.length);
+      for (const asset of assets)
+        expect(readdirSync(join(outdir, asset))).toEqual(
+          expect.arrayContaining(["index.mjs", "settings.json"]),
+        );
+    },
+  );
+
+  it("refuses a wrong property where it is typed, and where the app is synthesized with its remedy", async () => {
+    const wrong = app.replace("production: false,", "production: false, fetch: { maxConcurency: 5 },");
+    writeFileSync(join(project, "typed.mts"), imports + wrong);
+    const options = { module: "nodenext", strict: true, noEmit: true, skipLibCheck: true, types: [] };
+    writeFileSync(
+      join(project, "tsconfig.json"),
+      JSON.stringify({ compilerOptions: options, files: ["typed.mts"] }),
+    );
+    const tsc = join(repository, "node_modules/.bin/tsc");
+    const checked = run(tsc, ["-p", project]).catch((error: { stdout: string }) => error.stdout);
+    expect(String(await checked)).toMatch(/'maxConcurency' does not exist in type 'FetchProps'/);
+    await expect(synthesized("wrong.mjs", imports + wrong)).rejects.toThrow(
+      /the properties of Lending\/Events:\n {2}fetch\.maxConcurency: no such setting; remove it, or correct it to one of: maxConcurrency/,
+    );
+  });
+
+  it("says what to type where it is installed: neither is a registry asked, nor its program run", async () => {
+    const texts = globSync("dist/*.{mjs,js,json}", { cwd: installed }).map((file) =>
+      readFileSync(join(installed, file), "utf8"),
+    );
+    expect(texts.filter((text) => /npx income-events|npm start/.test(text))).toEqual([]);
+    const asked: (string | undefined)[] = [];
+    await using registry = createServer((request, response) => {
+      asked.push(request.url);
+      response.writeHead(404).end("{}");
+    });
+    await once(registry.listen(0, "127.0.0.1"), "listening");
+    const { port } = z.object({ port: z.number() }).parse(registry.address());
+    const env = { ...process.env, npm_config_registry: `http://127.0.0.1:${port}/` };
+    const empty = mkdtempSync(join(folder, "empty-"));
+    const elsewhere = run("npx", ["--no", "--offline", "income-events", "--version"], { cwd: empty, env });
+    await expect(elsewhere).rejects.toThrow();
+    mkdirSync(join(project, "node_modules/.bin"));
+    symlinkSync(
+      "../@income-events/cdk/dist/income-events.mjs",
+      join(project, "node_modules/.bin/income-events"),
+    );
+    writeFileSync(join(project, "package.json"), "{}");
+    const help = await run("npx", ["--no", "--offline", "income-events", "--help"], { cwd: project, env });
+    expect(help.stdout).toContain("npx --no --offline income-events webhooks register --help");
+    expect(asked).toEqual([]);
+  });
+
+  it("refuses a peer that is too old or of another major version, and two copies of itself in one app", async () => {
+    const fake = join(folder, "an app with an old peer");
+    cpSync(project, fake, { recursive: true, verbatimSymlinks: true });
+    const constructs = join(fake, "node_modules/constructs");
+    rmSync(constructs);
+    cpSync(join(repository, "node_modules/constructs"), constructs, { recursive: true });
+    const file = join(constructs, "package.json");
+    const manifest = JSON.parse(readFileSync(file, "utf8"));
+    const itsApp = join(fake, "app of another peer.mjs");
+    writeFileSync(itsApp, imports + app);
+    for (const version of ["10.4.2", "11.0.0"]) {
+      writeFileSync(file, JSON.stringify({ ...manifest, version }));
+      await expect(run(process.execPath, [itsApp, join(fake, "out")], { cwd: fake })).rejects.toThrow(
+        new RegExp(
+          `works with constructs \\^10\\.\\d+\\.\\d+, and ${version} is installed: npm install --save-exact constructs@10\\.`,
+        ),
+      );
+    }
+
+    const other = join(project, "node_modules/a-library/node_modules/@income-events");
+    mkdirSync(other, { recursive: true });
+    cpSync(installed, join(other, "cdk"), { recursive: true });
+    const second = `
+import { createRequire } from "node:module";
+const twice = createRequire(import.meta.url)("./node_modules/a-library/node_modules/@income-events/cdk");
+const stack = new Stack(new App(), "Lending");
+const props = { stage: "dev", production: false };
+new IncomeEvents(stack, "One", props);
+new twice.IncomeEvents(stack, "Two", props);
+`;
+    await expect(synthesized("twice.mjs", imports + second)).rejects.toThrow(
+      /two copies of @income-events\/cdk, in \S.*, and install again \(npm dedupe/,
+    );
+  });
+
+  it("brings the commands, which say their version and read the settings of the app's stages", async () => {
+    const commands = join(installed, "dist/income-events.mjs");
+    const { stdout } = await run(process.execPath, [commands, "--version"], { cwd: project });
+    expect(stdout.trim()).toBe("0.1.0");
+    const unknown = run(process.execPath, [commands, "key-policy", "--stage", "lost"], { cwd: project });
+    await expect(unknown).rejects.toThrow(join(project, "stages/lost.json"));
+  });
+});
