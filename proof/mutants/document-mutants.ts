@@ -1,7 +1,7 @@
 import type { ProtocolMutant } from "./protocol-mutant.ts";
 
-const starting = ["test/functions/fetch/starting.test.ts"];
-const documents = ["test/adapters/dynamodb/documents.test.ts"];
+const starting = ["test/functions/fetch/starting.int.test.ts"];
+const documents = ["test/adapters/dynamodb/documents.int.test.ts"];
 
 /** Rules of the table's protocol that the code keeps where the model has steps of its own, done wrong there. */
 export const documentMutants: readonly ProtocolMutant[] = [

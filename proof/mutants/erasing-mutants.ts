@@ -1,7 +1,7 @@
 import type { ProtocolMutant } from "./protocol-mutant.ts";
 
 const breaks = "Erased stays erased";
-const tests = ["test/functions/erase/erasure-law.test.ts"];
+const tests = ["test/functions/erase/erasure-law.int.test.ts"];
 
 /** What the eraser does, done wrong in ways that only the law of erasure notices. */
 export const erasingMutants: readonly ProtocolMutant[] = [

@@ -1,9 +1,9 @@
 import type { ProtocolMutant } from "./protocol-mutant.ts";
 
-const covered = ["test/functions/fetch/covered-tasks.test.ts"];
-const starting = ["test/functions/fetch/starting.test.ts"];
-const deciding = ["test/functions/fetch/retry-decision.test.ts"];
-const relaying = ["test/functions/relay/relay-failures.test.ts"];
+const covered = ["test/functions/fetch/covered-tasks.int.test.ts"];
+const starting = ["test/functions/fetch/starting.int.test.ts"];
+const deciding = ["test/functions/fetch/retry-decision.int.test.ts"];
+const relaying = ["test/functions/relay/relay-failures.int.test.ts"];
 
 /** What the relay and the fetcher do with tasks in their own code, which the model of the table does in code of its own. */
 export const fetchingMutants: readonly ProtocolMutant[] = [

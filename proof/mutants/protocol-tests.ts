@@ -13,14 +13,14 @@ export const stateTests = [
 ];
 export const relayTests = [
   model,
-  "test/functions/relay/relay.test.ts",
-  "test/functions/relay/relay-events.test.ts",
-  "test/functions/relay/relay-failures.test.ts",
+  "test/functions/relay/relay.int.test.ts",
+  "test/functions/relay/relay-events.int.test.ts",
+  "test/functions/relay/relay-failures.int.test.ts",
 ];
 export const refreshTests = [
-  "test/functions/refresh/refresher.test.ts",
-  "test/functions/refresh/refreshing.test.ts",
-  "test/functions/refresh/two-refreshers.test.ts",
-  "test/functions/refresh/refused-token.test.ts",
-  "test/functions/refresh/refresher-laws.test.ts",
+  "test/functions/refresh/refresher.int.test.ts",
+  "test/functions/refresh/refreshing.int.test.ts",
+  "test/functions/refresh/two-refreshers.int.test.ts",
+  "test/functions/refresh/refused-token.int.test.ts",
+  "test/functions/refresh/refresher-laws.int.test.ts",
 ];

@@ -13,7 +13,7 @@ export const protocolMutants: readonly ProtocolMutant[] = [
     file: "functions/receive/receiver.ts",
     code: "? await send(queueUrl, [{ body: message }])",
     instead: "? (void send(queueUrl, [{ body: message }]), [undefined])",
-    tests: [model, "test/functions/receive/receiver.test.ts"],
+    tests: [model, "test/functions/receive/receiver.int.test.ts"],
   },
   {
     name: "answer 2xx to what SQS refused",
@@ -29,7 +29,7 @@ export const protocolMutants: readonly ProtocolMutant[] = [
     file: "adapters/sqs/sqs-sender.ts",
     code: "refusalOf(id)?.failure",
     instead: "refusalOf(id) && undefined",
-    tests: ["test/adapters/sqs/sqs-sender.test.ts"],
+    tests: ["test/adapters/sqs/sqs-sender.int.test.ts"],
   },
   ...storingMutants,
   ...fetchingMutants,
@@ -64,7 +64,7 @@ export const protocolMutants: readonly ProtocolMutant[] = [
     file: "functions/fetch/postpone.ts",
     code: 'if (what === "hide") return false;',
     instead: 'if (what === "hide") return true;',
-    tests: ["test/functions/fetch/fetcher.test.ts"],
+    tests: ["test/functions/fetch/fetcher.int.test.ts"],
   },
   {
     name: "delete a dead letter before it is archived",
@@ -72,7 +72,7 @@ export const protocolMutants: readonly ProtocolMutant[] = [
     file: "functions/archive/archiver.ts",
     code: 'const done = near.filter((_, index) => written[index]?.status === "fulfilled");',
     instead: "const done = near;",
-    tests: ["test/functions/archive/archiver.test.ts"],
+    tests: ["test/functions/archive/archiver.int.test.ts"],
   },
   {
     name: "delete a dead letter before it is redriven",
@@ -80,7 +80,7 @@ export const protocolMutants: readonly ProtocolMutant[] = [
     file: "packages/cli/dead-letters/redrive.ts",
     code: "const done = chosen.filter((_, index) => failures[index] === undefined);",
     instead: "const done = chosen;",
-    tests: ["test/packages/cli/dead-letters/redrive.test.ts"],
+    tests: ["test/packages/cli/dead-letters/redrive.int.test.ts"],
   },
   {
     name: "send before the write",
@@ -112,7 +112,7 @@ export const protocolMutants: readonly ProtocolMutant[] = [
     file: "adapters/dynamodb/versioned-records.ts",
     code: "where: [isStill]",
     instead: "where: [isStill].slice(1)",
-    tests: ["test/adapters/dynamodb/versioned-records.test.ts"],
+    tests: ["test/adapters/dynamodb/versioned-records.int.test.ts"],
   },
   {
     name: "write an answer over newer news",
@@ -152,7 +152,7 @@ export const protocolMutants: readonly ProtocolMutant[] = [
     file: "adapters/dynamodb/documents.ts",
     code: "await overflow.put(object, compressed);",
     instead: "void overflow.put(object, compressed).catch(() => undefined);",
-    tests: ["test/adapters/dynamodb/documents.test.ts"],
+    tests: ["test/adapters/dynamodb/documents.int.test.ts"],
   },
   {
     name: "drop the condition of a document",
@@ -160,7 +160,7 @@ export const protocolMutants: readonly ProtocolMutant[] = [
     file: "adapters/dynamodb/documents.ts",
     code: 'where: [{ path: ["document", "asOf"], is: "=", value: known.document.asOf }],',
     instead: "where: [],",
-    tests: ["test/adapters/dynamodb/documents.test.ts"],
+    tests: ["test/adapters/dynamodb/documents.int.test.ts"],
   },
   {
     name: "never check that a start was answered",
@@ -168,7 +168,7 @@ export const protocolMutants: readonly ProtocolMutant[] = [
     file: "functions/fetch/start-fetch.ts",
     code: "if (answer.found) await",
     instead: "if (!answer.found) await",
-    tests: ["test/functions/fetch/starting.test.ts"],
+    tests: ["test/functions/fetch/starting.int.test.ts"],
   },
   {
     name: "call on a lease of the window before",
@@ -176,7 +176,7 @@ export const protocolMutants: readonly ProtocolMutant[] = [
     file: "adapters/provider/rate-limiter.ts",
     code: "if (windowNow() === window) return",
     instead: "return",
-    tests: ["test/adapters/provider/rate-limiter.test.ts"],
+    tests: ["test/adapters/provider/rate-limiter.int.test.ts"],
   },
   {
     name: "use up a task's receives while there is no token",
@@ -184,7 +184,7 @@ export const protocolMutants: readonly ProtocolMutant[] = [
     file: "functions/fetch/retry-decision.ts",
     code: "return spreadInSeconds === 0 ? asked : Math.max(asked, backOff);",
     instead: "return asked;",
-    tests: ["test/functions/fetch/retry-decision.test.ts"],
+    tests: ["test/functions/fetch/retry-decision.int.test.ts"],
   },
   {
     name: "promote a token before its proof",
@@ -216,7 +216,7 @@ export const protocolMutants: readonly ProtocolMutant[] = [
     file: "functions/relay/derive.ts",
     code: "const erased = await dependencies.findErased(subjects).catch(failureOf);",
     instead: "const erased = new Set<string>(subjects.slice(0, 0).map(({ id }) => id));",
-    tests: ["test/functions/relay/relay-erasure.test.ts"],
+    tests: ["test/functions/relay/relay-erasure.int.test.ts"],
   },
   {
     name: "take nobody for erased while that can't be read",

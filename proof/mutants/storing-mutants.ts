@@ -1,8 +1,8 @@
 import type { ProtocolMutant } from "./protocol-mutant.ts";
 import { model } from "./protocol-tests.ts";
 
-const table = "test/adapters/dynamodb/event-table.test.ts";
-const writes = "test/adapters/dynamodb/shared-writes.test.ts";
+const table = "test/adapters/dynamodb/event-table.int.test.ts";
+const writes = "test/adapters/dynamodb/shared-writes.int.test.ts";
 
 /** How receipts are stored: each condition of a count, and what becomes of each statement of a batch. */
 export const storingMutants: readonly ProtocolMutant[] = [
@@ -77,6 +77,6 @@ export const storingMutants: readonly ProtocolMutant[] = [
     file: "functions/store/consumer.ts",
     code: "isReceipt(each) ? outcomeOf.get(each) : each",
     instead: "isReceipt(each) ? outcomeOf.get(each) && undefined : each",
-    tests: ["test/functions/store/consumer.test.ts", model],
+    tests: ["test/functions/store/consumer.int.test.ts", model],
   },
 ];

@@ -11,7 +11,7 @@ export default defineConfig({
     // Counting what each expression does takes minutes in a loop over a large text.
     exclude: ["test/**/*-large.test.ts"],
     globalSetup: ["test/support/run/table-engine-host.ts"],
-    provide: { tier: "integration" },
+    provide: { proof: false },
     setupFiles: ["proof/mutants/shorten-laws.ts"],
     reporters: [],
     testTimeout: 300_000,

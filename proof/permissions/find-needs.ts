@@ -25,15 +25,15 @@ const askedAtCreation =
 const usedElsewhere: readonly (readonly [RegExp, string])[] = [
   [
     /^RelayChanges s3:DeleteObject /,
-    "the expiry of a document, which no engine brings about: `test/functions/relay/relay-expiry.test.ts`",
+    "the expiry of a document, which no engine brings about: `test/functions/relay/relay-expiry.int.test.ts`",
   ],
   [
     /^ReconcileUsers sqs:SendMessage FetchWork/,
-    "documents that are older than a run lasts: `test/functions/reconcile/reconciler-lists.test.ts`",
+    "documents that are older than a run lasts: `test/functions/reconcile/reconciler-lists.int.test.ts`",
   ],
   [
     /^ReadDocuments dynamodb:(?:Query|BatchGetItem) /,
-    "a subscriber that lists; those of the scenario read by address: `test/functions/read/reader.test.ts`",
+    "a subscriber that lists; those of the scenario read by address: `test/functions/read/reader.int.test.ts`",
   ],
 ];
 

@@ -1,7 +1,7 @@
 /**
  * Proves that each action of each role is needed on each of its resources: runs the scenario, in which some call must be
  * allowed by that permission alone. Without it the call would be refused, and a refusal fails the scenario by the action's
- * name, as `test/e2e/assembly.test.ts` shows.
+ * name, as `test/e2e/assembly.proof.test.ts` shows.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";

@@ -8,8 +8,8 @@ export function permissionsPage(needs: readonly PermissionNeed[]): string {
 
 Written by \`npm run proof -- permissions --write\`, which runs the stage \`local\` and asks of each action of each role, on each of
 its resources, whether some call was allowed by it alone. Without it that call would be refused, and a refusal fails the
-scenario (\`test/e2e/assembly.test.ts\`). A test fails when a role has a permission that is not recorded here:
-\`test/lib/function/recorded-permissions.test.ts\`.
+scenario (\`test/e2e/assembly.proof.test.ts\`). A test fails when a role has a permission that is not recorded here:
+\`test/lib/function/recorded-permissions.int.test.ts\`.
 
 ${roles} roles, ${needs.length} permissions:
 

@@ -2,15 +2,15 @@ import { inject } from "vitest";
 
 declare module "vitest" {
   interface ProvidedContext {
-    tier: "integration" | "proof";
+    proof: boolean;
   }
 }
 
 /**
- * The cases of a test whose file runs in both tiers.
- * @param quick guard the behaviour in `npm test`
- * @param rest are too many or too slow for that: `npm run test:proof` runs them
+ * The cases of a test that runs in `npm test` and, with more cases or on another engine, in `npm run proof`.
+ * @param quick cases of `npm test`
+ * @param rest cases of `npm run proof`
  */
 export function shareOfTier<Case>(quick: readonly Case[], rest: readonly Case[]): readonly Case[] {
-  return inject("tier") === "proof" ? rest : quick;
+  return inject("proof") ? rest : quick;
 }

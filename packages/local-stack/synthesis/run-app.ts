@@ -12,7 +12,7 @@ const contextOfCli = {
 
 /**
  * Runs a project's app as `cdk synth --no-validation` does, which takes several times as long; the template is the same
- * (test/e2e/synthesis.test.ts). `cdk.context.json` is not read: a stack that looks values up in AWS is no local one.
+ * (test/e2e/synthesis.proof.test.ts). `cdk.context.json` is not read: a stack that looks values up in AWS is no local one.
  * @param output the directory of the assembly
  * @throws with the app's own words where it fails
  */

@@ -1,17 +1,19 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
-import { beforeEach, expect, it, vi } from "vitest";
+import crypto, { createHmac } from "node:crypto";
+import { syncBuiltinESMExports } from "node:module";
+import { afterAll, beforeEach, expect, it, vi } from "vitest";
 import { authenticator, isSigned, valueOfKind } from "../../../domain/core/webhook-secret.ts";
 
-vi.mock("node:crypto", async (importOriginal) => {
-  const crypto = await importOriginal<typeof import("node:crypto")>();
-  return { ...crypto, timingSafeEqual: vi.fn(crypto.timingSafeEqual) };
+const compare = vi.spyOn(crypto, "timingSafeEqual");
+syncBuiltinESMExports();
+afterAll(() => {
+  compare.mockRestore();
+  syncBuiltinESMExports();
 });
 
 const now = new Date("2026-11-21T12:00:00Z");
 const previous = { value: "before", until: "2026-11-22T00:00:00Z" };
 const body = Buffer.from("{}");
 const signature = createHmac("sha512", "signing").update(body).digest("base64");
-const compare = vi.mocked(timingSafeEqual);
 
 beforeEach(() => void compare.mockClear());
 

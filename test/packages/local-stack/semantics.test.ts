@@ -9,8 +9,8 @@ const limits = rowsOf("docs/reference/local-semantics.md", heads, "## What can e
 const testsOf = new Map([
   ["runner", /^test\/(packages\/local-stack|e2e)\//],
   ["synth", /^test\/lib\//],
-  ["preflight", /^test\/cli\/preflight\//],
-  ["doctor", /^test\/cli\/doctor\//],
+  ["preflight", /^test\/packages\/cli\/preflight\//],
+  ["doctor", /^test\/packages\/cli\/doctor\//],
 ]);
 
 /** What the runner keeps at least. */

@@ -1,7 +1,7 @@
 import { ChildProcess } from "node:child_process";
 import { Server } from "node:net";
 
-const remedy = "in a unit test: take its file out of the unit tests in test/support/run/tiers.ts";
+const remedy = "in a unit test: name its file *.int.test.ts";
 
 /** Node's own signature is internal; all that counts here is that it is called. */
 Object.defineProperty(ChildProcess.prototype, "spawn", {

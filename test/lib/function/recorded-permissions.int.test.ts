@@ -51,7 +51,7 @@ it("a permission that no call needs is recorded as one that nothing needs, unles
       role: "RelayChanges",
       action: "s3:DeleteObject",
       resource: "overflowbucket/data/*",
-      need: expect.stringContaining("test/functions/relay/relay-expiry.test.ts"),
+      need: expect.stringContaining("test/functions/relay/relay-expiry.int.test.ts"),
     },
     {
       role: "ReadDocuments",

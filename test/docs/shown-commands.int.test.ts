@@ -16,7 +16,7 @@ const commandsTests = "test/e2e/commands";
 const looking = `${commandsTests}/looking-up.test.ts`;
 const status = `${commandsTests}/status.test.ts`;
 const deadLetters = [`${commandsTests}/dead-letters.test.ts`];
-const firstEvent = "test/proof/first-event.test.ts";
+const firstEvent = "test/proof/first-event.proof.test.ts";
 const restoring = ["proof/restore-drill/drill.ts", `${commandsTests}/restore-drill.test.ts`];
 
 /** The first entry that a line begins with counts. */
@@ -30,8 +30,8 @@ const runByTests: readonly RunBy[] = [
   ["npx income-events console", ["test/e2e/console/opened-console.ts"], '"console"'],
   ["npx income-events provider", [`${commandsTests}/audit.test.ts`], 'run("provider")'],
   ["npx income-events audit list", [`${commandsTests}/audit.test.ts`], "audit list"],
-  ["npx income-events preflight", ["test/packages/cli/preflight/preflight.test.ts"], '"preflight"'],
-  ["npx income-events key-policy", ["test/packages/cli/preflight/key-policy.test.ts"], '"key-policy"'],
+  ["npx income-events preflight", ["test/packages/cli/preflight/preflight.int.test.ts"], '"preflight"'],
+  ["npx income-events key-policy", ["test/packages/cli/preflight/key-policy.int.test.ts"], '"key-policy"'],
   ["npx income-events subscribers list", [status], '"subscribers", "list"'],
   ["npx income-events subscribers tail", [status], '"subscribers", "tail"'],
   ["npx income-events token show", [status], '"token", "show"'],
@@ -67,7 +67,7 @@ const runByTests: readonly RunBy[] = [
   ["npx income-events erase user", [`${commandsTests}/erase.test.ts`], '"erase", "user"'],
   [
     "npx --no --offline income-events --help",
-    ["test/scripts/package.test.ts"],
+    ["test/scripts/package.proof.test.ts"],
     '"--offline", "income-events"',
   ],
   [
@@ -77,30 +77,34 @@ const runByTests: readonly RunBy[] = [
     '"init", "my-events"',
   ],
   ["npm run dev", [firstEvent], '"npm", "run", "dev"'],
-  ["npm start -- --keep", ["test/e2e/keep.test.ts"], "startProduct(", "keep"],
-  ["npm start -- --once", ["test/e2e/once.test.ts"], "packages/local-stack/start.ts", '"--once"'],
-  ["npm start", ["test/e2e/stay-up.test.ts"], "packages/local-stack/start.ts"],
+  ["npm start -- --keep", ["test/e2e/keep.proof.test.ts"], "startProduct(", "keep"],
+  ["npm start -- --once", ["test/e2e/once.proof.test.ts"], "packages/local-stack/start.ts", '"--once"'],
+  ["npm start", ["test/e2e/stay-up.proof.test.ts"], "packages/local-stack/start.ts"],
   ["npm run smoke", [`${commandsTests}/smoke.test.ts`], '"smoke", "main.ts"'],
-  ["npm run proof -- --list", ["test/proof/catalogue.test.ts"], '"--list"'],
-  ["npm run check -- lint types", ["test/scripts/check.test.ts"], '"lint"', '"types"'],
-  ["npm run proof -- sandbox-load", ["test/packages/sandbox/load.test.ts"], "proof/sandbox-load"],
-  ["npm run build", ["test/scripts/package.test.ts", "test/scripts/pack.test.ts"], "scripts/pack.ts"],
-  ["npm run sandbox", ["test/packages/sandbox/main.test.ts"], "packages/sandbox/main.ts"],
-  ["npm run outage", ["test/e2e/outage.test.ts"], "proof/outage"],
-  ["npm run chaos", ["test/e2e/chaos.test.ts"], "proof/chaos"],
-  ["npm run bench", ["test/proof/bench/interruption.test.ts"], "proof/bench/main.ts"],
-  ["npm run proof -- alarms", ["test/e2e/alarms.test.ts"], "proof/alarms"],
+  ["npm run proof -- --list", ["test/proof/catalogue.proof.test.ts"], '"--list"'],
+  ["npm run check -- lint types", ["test/scripts/check.proof.test.ts"], '"lint"', '"types"'],
+  ["npm run proof -- sandbox-load", ["test/packages/sandbox/load.proof.test.ts"], "proof/sandbox-load"],
+  [
+    "npm run build",
+    ["test/scripts/package.proof.test.ts", "test/scripts/pack.int.test.ts"],
+    "scripts/pack.ts",
+  ],
+  ["npm run sandbox", ["test/packages/sandbox/main.proof.test.ts"], "packages/sandbox/main.ts"],
+  ["npm run outage", ["test/e2e/outage.proof.test.ts"], "proof/outage"],
+  ["npm run chaos", ["test/e2e/chaos.proof.test.ts"], "proof/chaos"],
+  ["npm run bench", ["test/proof/bench/interruption.proof.test.ts"], "proof/bench/main.ts"],
+  ["npm run proof -- alarms", ["test/e2e/alarms.proof.test.ts"], "proof/alarms"],
   ["npm run proof -- restore-drill", [`${commandsTests}/restore-drill.test.ts`], "proof/restore-drill"],
-  ["npm run proof -- read", ["test/proof/read.test.ts"], "proof/read"],
+  ["npm run proof -- read", ["test/proof/read.proof.test.ts"], "proof/read"],
   ["npm run proof -- conformance", ["test/proof/conformance.test.ts"], "proof/conformance"],
-  ["npm run proof -- console", ["test/proof/console.test.ts"], "proof/console"],
-  ["npm run proof -- cost", ["test/proof/records.test.ts"], "proof/cost"],
-  ["npm run docs -- --operating", ["test/scripts/operating.test.ts"], "scripts/operating"],
-  ["npm run docs", ["test/docs/events.test.ts"], "writeDocuments("],
-  ["node scripts/upgrades/main.ts", ["test/lib/baseline.test.ts"], "scripts/upgrades/main.ts"],
-  ["npm run check -- baseline", ["test/lib/baseline.test.ts"], "resources that hold data"],
-  ["npm run check", ["test/scripts/check.test.ts"], "npm run check"],
-  ["npm run synth", ["test/scripts/check.test.ts"], '"synth"'],
+  ["npm run proof -- console", ["test/proof/console.proof.test.ts"], "proof/console"],
+  ["npm run proof -- cost", ["test/proof/records.proof.test.ts"], "proof/cost"],
+  ["npm run docs -- --operating", ["test/scripts/operating.int.test.ts"], "scripts/operating"],
+  ["npm run docs", ["test/docs/events.int.test.ts"], "writeDocuments("],
+  ["node scripts/upgrades/main.ts", ["test/lib/baseline.int.test.ts"], "scripts/upgrades/main.ts"],
+  ["npm run check -- baseline", ["test/lib/baseline.int.test.ts"], "resources that hold data"],
+  ["npm run check", ["test/scripts/check.proof.test.ts"], "npm run check"],
+  ["npm run synth", ["test/scripts/check.proof.test.ts"], '"synth"'],
 ];
 
 /** Run by whoever runs the tests at all, or a matter of the clone. */
@@ -115,7 +119,7 @@ const ofTheClone = [
   /^git (checkout|fetch) /,
 ];
 
-/** What only an account can show. Of the first three a test sees the first calls: test/e2e/aws-endpoint.test.ts. */
+/** What only an account can show. Of the first three a test sees the first calls: test/e2e/aws-endpoint.proof.test.ts. */
 const needsAws = [
   /^npx cdk (bootstrap|deploy|destroy|diff|rollback)\b/,
   /^aws [a-z0-9-]+ [a-z0-9-]+/,

@@ -143,7 +143,7 @@ const planted = [
   },
   {
     mistake: "a statement of the provider's interface whose test is skipped",
-    file: "test/packages/sandbox/tokens.test.ts",
+    file: "test/packages/sandbox/tokens.int.test.ts",
     find: 'test("a token is valid until its time is over"',
     put: 'test.skip("a token is valid until its time is over"',
     step: "conformance",
