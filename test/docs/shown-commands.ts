@@ -4,10 +4,10 @@ import { join } from "node:path";
 const root = join(import.meta.dirname, "..", "..");
 
 /** A command line that a page shows: its words before the first pipe or redirection. */
-export type ShownCommand = { readonly page: string; readonly line: string };
+type ShownCommand = { readonly page: string; readonly line: string };
 
 /** The pages whose commands people type. */
-export const pages: readonly string[] = [
+const pages: readonly string[] = [
   "README.md",
   "CONTRIBUTING.md",
   "docs/guide/*.md",

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -6,8 +6,6 @@ import { z } from "zod";
 const repository = join(import.meta.dirname, "../..");
 const versions = z.record(z.string(), z.string()).default({});
 const manifest = z.object({
-  name: z.string(),
-  scripts: versions,
   dependencies: versions,
   devDependencies: versions,
   optionalDependencies: versions,
@@ -21,16 +19,6 @@ const versionsOf = (folder: string) => {
 const folders = readdirSync(join(repository, "packages")).map((name) => `packages/${name}`);
 
 describe("each workspace", () => {
-  it.each(folders)("has its name, a README and the same scripts: %s", (folder) => {
-    const { name, scripts } = manifestOf(folder);
-    expect(name).toBe(folder.replace("packages", "@income-events"));
-    expect(existsSync(join(repository, folder, "README.md"))).toBe(true);
-    const program = ["main.ts", "start.ts"].some((file) => existsSync(join(repository, folder, file)));
-    expect(Object.keys(scripts)).toEqual([...(program ? ["start"] : []), "test", "check", "build"]);
-    const readme = readFileSync(join(repository, folder, "README.md"), "utf8");
-    for (const script of Object.keys(scripts)) expect(readme).toMatch(new RegExp(`npm (run )?${script}\\b`));
-  });
-
   it.each(folders)("has the root's versions of what both depend on: %s", (folder) => {
     const ofRoot = versionsOf(".");
     for (const [name, version] of Object.entries(versionsOf(folder)))

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { filesBeside, packageFiles } from "../../../../packages/cli/init/package-files.ts";
 import { writeApp } from "../../../../packages/cli/init/write-app.ts";
 
-const repository = join(import.meta.dirname, "../../..");
+const repository = join(import.meta.dirname, "../../../..");
 const template = join(repository, "examples/minimal");
 const versions = z.record(z.string(), z.string());
 const manifest = z.object({
