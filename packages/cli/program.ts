@@ -133,11 +133,6 @@ const commandFiles: readonly CommandFile[] = [
     load: async () => (await import("./commands/mapping-try.ts")).addMappingTry,
   },
   {
-    group: "mapping",
-    names: ["learn"],
-    load: async () => (await import("./commands/mapping-learn.ts")).addMappingLearn,
-  },
-  {
     group: "subscribers",
     names: ["list"],
     load: async () => (await import("./commands/subscribers-list.ts")).addSubscribersList,

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { isWebhookKind, type WebhookKind, webhookKinds } from "../../../domain/event/events.ts";
@@ -5,7 +6,6 @@ import { addOfflineCommand } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { addStageFlags, type StageFlags } from "../core/stage-settings.ts";
 import type { Terminal } from "../core/terminal.ts";
-import { readSampleFile } from "../mapping/files.ts";
 import { trialLine, trialText } from "../mapping/report.ts";
 import { parseHeaders, parseSample, type Sample } from "../mapping/sample.ts";
 import { readStageMapping } from "../mapping/stage-mapping.ts";
@@ -62,12 +62,22 @@ async function readSample(terminal: Terminal, file: string, lines: readonly stri
   const read =
     file === "-"
       ? parseSample("the standard input", Buffer.from(await terminal.readInput(maxBytes)))
-      : readSampleFile(file);
+      : parseSample(file, contentOf(file));
   return { ...read, headers: { ...read.headers, ...parseHeaders(lines, "--header") } };
 }
 
+/** @throws CommandError where it can't be read */
+function contentOf(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : error;
+    throw new CommandError("usage", `${file} can't be read: ${reason}.`);
+  }
+}
+
 /** @throws CommandError naming the kinds */
-export function parseKind(name: string | undefined): WebhookKind | undefined {
+function parseKind(name: string | undefined): WebhookKind | undefined {
   if (name === undefined || isWebhookKind(name)) return name;
   throw new CommandError("usage", `--kind ${name} is none; write one of ${webhookKinds.join(", ")}.`);
 }

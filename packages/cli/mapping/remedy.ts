@@ -1,11 +1,18 @@
 import type { WebhookKind } from "../../../domain/event/events.ts";
 import type { KindMapping } from "../../../domain/event/mapping.ts";
-import { candidatesFor, columnsOf } from "./candidates.ts";
-import { textOfSource } from "./cover.ts";
-import { meaningOf } from "./event-names.ts";
-import type { FieldTrial } from "./field-trial.ts";
-import { type LearnedField, learnedFields } from "./names.ts";
+import type { MappingSource } from "../../../domain/event/mapping-source.ts";
+import { allFields, type Field, meaningOf } from "./field-names.ts";
+import { likelyPlace } from "./likely-place.ts";
 import type { ReadSample } from "./sample.ts";
+
+/** What one field's source gave. */
+export type FieldTrial = {
+  readonly field: Field;
+  readonly source: MappingSource;
+  readonly gave: unknown;
+  /** Why it can't be taken. */
+  readonly fault?: string;
+};
 
 /** What to do about a reason for which a sample was not mapped. Reasons begin with the field that they are about. */
 export function remedyFor(
@@ -27,17 +34,13 @@ export function remedyFor(
   }
   if (reason.includes("not a UUID"))
     return `Set mapping.${kind}.ids to "any", or ${setting} to where the UUID is.`;
-  const current = mapping[field];
-  const elsewhere = candidatesFor(kind, field, columnsOf([sample]))
-    .map(({ column }) => column.source)
-    .find((source) => JSON.stringify(source) !== JSON.stringify(current));
+  const elsewhere = likelyPlace(kind, field, sample, mapping[field]);
   if (elsewhere === undefined) return `Set ${setting} to where it is; no place in this sample looks like it.`;
-  return typeof elsewhere === "string"
-    ? `Set ${setting} to where it is, perhaps ${JSON.stringify(elsewhere)}.`
-    : `Set ${setting} to where it is, perhaps ${JSON.stringify(elsewhere)}: the ${textOfSource(elsewhere)}.`;
+  const header = typeof elsewhere === "string" ? "" : `: the header ${elsewhere.header}`;
+  return `Set ${setting} to where it is, perhaps ${JSON.stringify(elsewhere)}${header}.`;
 }
 
-function fieldIn(reason: string): LearnedField | undefined {
+function fieldIn(reason: string): Field | undefined {
   const [name] = reason.split(":");
-  return learnedFields.find((field) => field === name);
+  return allFields.find((field) => field === name);
 }

@@ -1,14 +1,12 @@
-import { oneLine, printableJson } from "../core/printable.ts";
+import { oneLine } from "../core/printable.ts";
 import { tableText } from "../core/table.ts";
-import { textOfSource } from "./cover.ts";
-import type { Lesson } from "./learn.ts";
 import type { Trial } from "./trial.ts";
 
 /** A trial for people: what each field's source gave, and what comes of it. */
 export function trialText(trial: Trial): string {
   const rows = trial.fields.map(({ field, source, gave, fault }) => [
     field,
-    textOfSource(source),
+    typeof source === "string" ? source : `header ${source.header}`,
     valueText(gave),
     fault ?? "",
   ]);
@@ -43,29 +41,4 @@ function valueText(value: unknown): string {
   if (typeof value === "object") return "an object";
   const text = String(value);
   return text.length > longest ? `${text.slice(0, longest)}…` : text;
-}
-
-/** What was learned, for people: the settings to paste, and how sure each line is. */
-export function lessonText(lessons: readonly Lesson[]): string {
-  const rows = lessons.flatMap(({ kind, findings }) =>
-    findings.map(({ field, source, confidence, because }) => [
-      kind,
-      field,
-      textOfSource(source),
-      confidence,
-      because,
-    ]),
-  );
-  const notes = lessons.flatMap(({ kind, notes: list }) => list.map((note) => oneLine(`${kind}: ${note}`)));
-  return [
-    printableJson(settingsOf(lessons), 2),
-    "",
-    tableText(["KIND", "FIELD", "WHERE", "CONFIDENCE", "BECAUSE"], rows),
-    ...notes.map((note) => `\n${note}`),
-  ].join("\n");
-}
-
-/** Settings with what was learned, as a stage's file has them. */
-export function settingsOf(lessons: readonly Lesson[]): { mapping: Readonly<Record<string, object>> } {
-  return { mapping: Object.fromEntries(lessons.map(({ kind, mapping }) => [kind, mapping])) };
 }

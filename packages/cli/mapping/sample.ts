@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { inspectPayload } from "../../../domain/event/payload.ts";
 import { CommandError } from "../core/command-error.ts";
 
@@ -44,14 +43,4 @@ export function readSample(sample: Sample): ReadSample | { readonly refused: str
   const payload = inspectPayload(sample.bytes, sample.headers);
   if (!payload.ok) return { refused: payload.error };
   return { sample, body: JSON.parse(Buffer.from(payload.bytes).toString("utf8")) };
-}
-
-/** Samples without those that are the same in headers and body: a retry says nothing new. */
-export function distinct(samples: readonly Sample[]): readonly Sample[] {
-  const seen = new Map(samples.map((sample) => [digestOf(sample), sample]));
-  return [...seen.values()];
-}
-
-function digestOf({ bytes, headers }: Sample): string {
-  return createHash("sha256").update(JSON.stringify(headers)).update("\n").update(bytes).digest("base64");
 }

@@ -23,7 +23,7 @@ export function readStageMapping(stage: string, settings: string | undefined): S
 }
 
 /** The settings of a file, as they are written there. @throws CommandError where it holds no JSON object */
-export function readSettings(file: string): object {
+function readSettings(file: string): object {
   try {
     const settings: unknown = JSON.parse(readFileSync(file, "utf8"));
     if (typeof settings === "object" && settings !== null && !Array.isArray(settings)) return settings;

@@ -11,9 +11,8 @@ import {
   typeOf,
 } from "../../../domain/event/mapping.ts";
 import { pickHeaders } from "../../../domain/event/mapping-source.ts";
-import type { FieldTrial } from "./field-trial.ts";
-import { learnedFields } from "./names.ts";
-import { remedyFor } from "./remedy.ts";
+import { allFields } from "./field-names.ts";
+import { type FieldTrial, remedyFor } from "./remedy.ts";
 import { readSample, type Sample } from "./sample.ts";
 
 /** What a webhook of a kind becomes, or why nothing. */
@@ -42,7 +41,7 @@ export function tryMapping(kind: WebhookKind, mapping: KindMapping, sample: Samp
     };
   }
   const delivery = { body: read.body, headers };
-  const fields = learnedFields.flatMap((field): FieldTrial[] => {
+  const fields = allFields.flatMap((field): FieldTrial[] => {
     const source = mapping[field];
     if (source === undefined) return [];
     const gave = attempt(() => foundAt(mapping, field, delivery, search));

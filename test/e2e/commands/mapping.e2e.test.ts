@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
@@ -8,7 +8,7 @@ import { readSubscriber } from "@income-events/local-stack/scenario/snapshot.ts"
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { parseSample } from "../../../packages/cli/mapping/sample.ts";
-import { type InventedProvider, inventedProviders } from "../../packages/cli/mapping/providers.ts";
+import { mapping, samples } from "../../packages/cli/mapping/providers.ts";
 import { runInProcess } from "../../support/in-process.ts";
 import { webhookSecretOf } from "../../support/operator.ts";
 import { type RunningProduct, startProduct } from "../../support/running-product.ts";
@@ -23,57 +23,30 @@ const trials = z.object({
     z.object({ mapped: z.boolean(), id: z.string(), event: z.record(z.string(), z.unknown()) }),
   ),
 });
-const learned = z.object({ mapping: z.record(z.string(), z.unknown()) });
-
-/** One provider that speaks in two ways: flat names for users and endpoints, CloudEvents' headers for accounts. */
-const files: InventedProvider["files"] = inventedProviders
-  .filter(({ name }) => name === "flat names" || name === "CloudEvents in binary mode")
-  .flatMap(({ name, files: all }) =>
-    all.filter(({ kind }) => (kind === "accounts") === (name !== "flat names")),
-  );
 
 describe("another provider, by settings alone", () => {
   let directory: string;
   let settings: string;
   let product: RunningProduct;
-  const samples = () => join(directory, "samples");
-  const fileOf = (sample: (typeof files)[number]) => join(samples(), sample.kind, sample.file);
+  const fileOf = (sample: (typeof samples)[number]) => join(directory, sample.kind, sample.file);
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), "mapping-"));
     settings = join(directory, "settings.json");
-    for (const sample of files) {
-      await mkdir(join(samples(), sample.kind), { recursive: true });
+    for (const sample of samples) {
+      await mkdir(join(directory, sample.kind), { recursive: true });
       await writeFile(fileOf(sample), sample.content);
     }
-    await writeFile(settings, '{"production":false,"mapping":{"company-accounts":{"ids":"any"}}}');
+    await writeFile(settings, JSON.stringify({ production: false, mapping }));
   });
   afterAll(async () => {
     await product?.[Symbol.asyncDispose]();
     await rm(directory, { recursive: true, force: true });
   });
 
-  it("is learned from its samples into a file of settings, whose rest stays", async () => {
-    const result = await runInProcess(["mapping", "learn", samples(), "--write", settings]);
-    expect(result).toMatchObject({ code: 0, stderr: "" });
-    expect(result.stdout).toContain(`${files.length} of ${files.length} samples map.`);
-    expect(result.stdout).toMatch(/^accounts +accountId +header ce-subject +medium +its name fits/m);
-    const { mapping, ...rest } = JSON.parse(await readFile(settings, "utf8"));
-    expect(rest).toEqual({ production: false });
-    expect(Object.keys(mapping)).toEqual(["company-accounts", "users", "accounts", "endpoints"]);
-
-    const again = await runInProcess(["mapping", "learn", samples(), "--write", settings]);
-    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("Confirm it with --yes") });
-    const before = await readFile(settings, "utf8");
-    expect(await runInProcess(["mapping", "learn", samples(), "--write", settings, "--yes"])).toMatchObject({
-      code: 0,
-    });
-    expect(await readFile(settings, "utf8")).toBe(before);
-  });
-
   it("has its webhooks become the events that mapping try predicts, each once, and messages", async () => {
     const foretold = new Map<string, object>();
-    for (const sample of files) {
+    for (const sample of samples) {
       const args = [
         "mapping",
         "try",
@@ -90,13 +63,12 @@ describe("another provider, by settings alone", () => {
       expect(trial?.event).toEqual(expect.objectContaining(sample.says));
       foretold.set(trial?.id ?? "", trial?.event ?? {});
     }
-    expect(foretold.size).toBe(files.length);
+    expect(foretold.size).toBe(samples.length);
 
-    const { mapping } = learned.parse(JSON.parse(await readFile(settings, "utf8")));
     product = await startProduct("local", { mapping, startEndpoints: ["profile"], functions: {} });
     const { stack, access } = product.system;
     const secret = await webhookSecretOf(stack);
-    for (const { kind, file, content } of [...files, ...files]) {
+    for (const { kind, file, content } of [...samples, ...samples]) {
       const { headers, bytes } = parseSample(file, Buffer.from(content));
       const answer = await fetch(`${outputOf(stack, "WebhooksUrl")}/${kind}`, {
         method: "POST",
@@ -111,7 +83,7 @@ describe("another provider, by settings alone", () => {
     expect(
       new Map(stored.map(({ event: { id, kind: _kind, receivedAt: _at, ...facts } }) => [id, facts])),
     ).toEqual(foretold);
-    expect(stored).toHaveLength(files.length);
+    expect(stored).toHaveLength(samples.length);
     // One with its own id or time can only be a retry, which nothing is written for.
     expect(stored.map(({ receipts }) => receipts.count)).toEqual(
       stored.map(({ event }) => ("eventId" in event || "time" in event ? 1 : 2)),
@@ -237,37 +209,5 @@ describe("mapping try", () => {
     const body = `{"action":"create_user","data":{"id":"${account}","link":"canary","session":"canary"}}`;
     const { stdout, stderr } = await tryText(body, "--json");
     expect(stdout + stderr).not.toContain("canary");
-  });
-});
-
-describe("mapping learn", () => {
-  let directory: string;
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), "learn-"));
-  });
-  afterAll(() => rm(directory, { recursive: true, force: true }));
-
-  it("refuses a folder without samples, and samples of no kind, with the remedy", async () => {
-    const run = (...flags: string[]) => runInProcess(["mapping", "learn", directory, ...flags]);
-    expect(await run()).toMatchObject({ code: 2, stderr: expect.stringContaining("named .json") });
-    await writeFile(join(directory, "one.json"), '{"event":"account_linked","account_id":"a-1"}');
-    expect(await run()).toMatchObject({ code: 2, stderr: expect.stringContaining("or add --kind") });
-    expect(await run("--kind", "accounts")).toMatchObject({ code: 0 });
-  });
-
-  it("proposes what it can, says which samples do not map, and fails then", async () => {
-    await writeFile(join(directory, "two.json"), '{"event":"gone_fishing","account_id":"a-1"}');
-    const { code, stdout, stderr } = await runInProcess([
-      "mapping",
-      "learn",
-      directory,
-      "--kind",
-      "accounts",
-    ]);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: "1 samples do not map.\n" });
-    expect(stdout).toContain("1 of 2 samples map.");
-    expect(stdout).toMatch(
-      /two\.json: accounts: no event, type: .* Add "gone_fishing" to mapping\.accounts\.types/,
-    );
   });
 });

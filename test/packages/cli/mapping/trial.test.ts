@@ -1,0 +1,56 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { jmespathSearch } from "../../../../adapters/aws/jmespath-search.ts";
+import { webhookKinds } from "../../../../domain/event/events.ts";
+import { trialText } from "../../../../packages/cli/mapping/report.ts";
+import { checkMapping } from "../../../../packages/cli/mapping/stage-mapping.ts";
+import { tryMapping } from "../../../../packages/cli/mapping/trial.ts";
+import { mapping } from "./providers.ts";
+
+const unusual = ["__proto__", "constructor", "toString", "id", "event", "type", "account_id", "data", "time"];
+const name = fc.oneof(fc.constantFrom(...unusual), fc.string({ unit: "binary", maxLength: 8 }));
+const leaf = fc.oneof(
+  fc.constantFrom<unknown>(
+    "linked",
+    "2026-03-01T12:00:00Z",
+    1_772_368_496,
+    "evt_1",
+    "constructor",
+    null,
+    true,
+  ),
+  fc.string({ unit: "binary", maxLength: 20 }),
+  fc.double({ noNaN: true }),
+);
+const { value } = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    leaf,
+    fc.array(tie("value"), { maxLength: 3 }),
+    fc.array(fc.tuple(name, tie("value")), { maxLength: 5 }).map((entries) => Object.fromEntries(entries)),
+  ),
+}));
+const deep = ["[".repeat(50_000), `${"[".repeat(5_000)}1${"]".repeat(5_000)}`, '{"__proto__":{"id":"x"}}'];
+const bytes = fc.oneof(
+  value.map((json) => Buffer.from(JSON.stringify(json) ?? "null")),
+  fc.uint8Array().map((content) => Buffer.from(content)),
+  fc.constantFrom(...deep).map((text) => Buffer.from(text)),
+);
+const headers = fc.dictionary(fc.oneof(name, fc.constantFrom("ce-type", "ce-id", "ce-subject")), fc.string());
+
+it("trying a mapping ends with an event or a reason and a remedy, whatever the sample holds", () => {
+  const settings = fc.constantFrom(
+    checkMapping({}, "default"),
+    checkMapping({ production: false, mapping }, "own"),
+  );
+  const sample = fc.record({ name: fc.constant("sample"), bytes, headers });
+  fc.assert(
+    fc.property(settings, fc.constantFrom(...webhookKinds), sample, (stage, kind, given) => {
+      const trial = tryMapping(kind, stage[kind], given, jmespathSearch);
+      if (!trial.mapped) expect(trial.reason && trial.remedy).toBeTruthy();
+      expect(trialText(trial).replaceAll("\n", "")).not.toMatch(/\p{Cc}|\p{Cf}/u);
+      expect(Object.prototype).not.toHaveProperty("id");
+    }),
+    { numRuns: 400 },
+  );
+});
