@@ -3,7 +3,7 @@ import type { IConstruct } from "constructs";
 
 /** A finding of the checks at synth that stands, and why. */
 type Acknowledgement = {
-  /** As the check names it; see the message of `npm run synth`. */
+  /** As the check names it; see the message of `cdk synth`. */
   readonly finding: string;
   /** A sentence: a test and the synthesis itself refuse anything less. */
   readonly reason: string;

@@ -14,12 +14,6 @@ export type Proof = {
 /** All of them, by name. */
 export const proofs: readonly Proof[] = [
   {
-    name: "advisories",
-    shows: "No locked package has a known vulnerability that is not judged. It asks a registry.",
-    takes: "seconds",
-    program: "scripts/advisories/main.ts",
-  },
-  {
     name: "alarms",
     shows: "The condition of each alarm raises that alarm.",
     takes: "2 minutes",

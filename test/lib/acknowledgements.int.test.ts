@@ -29,7 +29,7 @@ describe("the checks at synth", () => {
   });
   afterAll(() => rmSync(directory, { recursive: true }));
 
-  /** An app as `npm run synth` checks it, without CDK's own validation, which takes seconds. */
+  /** An app as `cdk synth` checks it, without CDK's own validation, which takes seconds. */
   function checked(fill: (app: App) => void) {
     const app = new App({
       outdir: mkdtempSync(join(directory, "assembly-")),
