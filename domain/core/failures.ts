@@ -16,8 +16,6 @@ export type Failure =
        * it is for a function of a later release, which may be there beside this one.
        */
       readonly waitsFor?: "permit" | "provider" | "release";
-      /** The message to send in place of the one that failed: it says what was done so far. */
-      readonly instead?: string;
     }
   | {
       readonly kind: "permanent";

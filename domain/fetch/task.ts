@@ -24,17 +24,17 @@ type Common = {
 /** Reads a document. `since` (milliseconds since 1970): it is void once the document was read after that. */
 export type DocumentTask = Common & DataName & { readonly task: "fetchDocument"; readonly since: number };
 
-/** Starts a data fetch, or asks for a state; `version` is that of the state that led to it. */
-export type StateTask = Common & { readonly task: "startFetch" | "fetchState"; readonly version: number };
-
 /**
- * Verifies, when its message comes, that the start of a data fetch was answered. It counts from when SQS took its message,
- * which is sent once the provider has taken the start.
+ * Starts a data fetch, asks for a state, or verifies that a start was answered; `version` is that of the state that led to
+ * it. A check counts from when SQS took its message, which is sent once the provider has taken the start.
  */
-export type StartCheck = Common & { readonly task: "verifyStart"; readonly version: number };
+export type StateTask = Common & {
+  readonly task: "startFetch" | "fetchState" | "verifyStart";
+  readonly version: number;
+};
 
 /** What is to be called at the provider. */
-export type FetchTask = DocumentTask | StateTask | StartCheck;
+export type FetchTask = DocumentTask | StateTask;
 
 /** Why a task is sent. */
 export type TaskCause = {
@@ -65,10 +65,6 @@ export function stateTask(
   ids: Omit<TaskCause, "cause">,
 ): StateTask {
   return { ...common(subject, { ...ids, cause: String(version) }), task, version };
-}
-
-export function startCheck({ task: _, ...start }: StateTask): StartCheck {
-  return { ...start, task: "verifyStart" };
 }
 
 function common(subject: Subject, { cause, correlationId, userId }: TaskCause): Common {

@@ -18,8 +18,8 @@ import { numberOf, textOf, textsOf } from "../../domain/core/parse.ts";
 import { parseSubscribers } from "../../domain/message/subscribers.ts";
 import { namesIn, readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
-import { queuesBeside } from "../runtime/queues-beside.ts";
-import { joinQueues, publisher } from "../runtime/subscriber-queues.ts";
+import { joinQueues, queuesBeside } from "../runtime/queues-beside.ts";
+import { publisher } from "../runtime/subscriber-queues.ts";
 import { eraser } from "./eraser.ts";
 
 const settings = readSettings();

@@ -46,3 +46,6 @@ function deliveryOf({ messageId, attributes }: SQSRecord): Delivery {
     receives: Number(attributes.ApproximateReceiveCount),
   };
 }
+
+/** What became of a task: `void` where there was nothing to do any more. */
+export type TaskResult = "done" | "void" | Failure;

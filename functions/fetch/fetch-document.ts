@@ -15,9 +15,8 @@ import {
 import { type Document, documentAfter } from "../../domain/fetch/document.ts";
 import { type DocumentTask, subjectsOf } from "../../domain/fetch/task.ts";
 import type { Gate } from "../runtime/provider-calls.ts";
-import type { Delivered, Delivery } from "./delivered-tasks.ts";
+import type { Delivered, Delivery, TaskResult } from "./delivered-tasks.ts";
 import { type PagesDependencies, readPages } from "./read-pages.ts";
-import type { TaskResult } from "./task-result.ts";
 
 export type DocumentDependencies = PagesDependencies & {
   readonly documents: DocumentStore;

@@ -5,8 +5,8 @@ import type { Subject } from "../../domain/event/subjects.ts";
 import { fillPath, type ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import type { StateTask } from "../../domain/fetch/task.ts";
 import { type Answer, applyProviderAnswer, type State } from "../../domain/state/state.ts";
+import type { TaskResult } from "./delivered-tasks.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
-import type { TaskResult } from "./task-result.ts";
 
 /** Asks the provider for a state that events contradict each other about; `void` where the state has moved on. */
 export async function fetchState(task: StateTask, dependencies: FetcherDependencies): Promise<TaskResult> {

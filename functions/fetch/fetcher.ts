@@ -1,10 +1,11 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import type { Call } from "../../adapters/provider/with-token.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
+import { mutex } from "../../domain/core/mutex.ts";
 import { nameOf } from "../../domain/event/subjects.ts";
-import type { DocumentTask, FetchTask } from "../../domain/fetch/task.ts";
-import { oneAtATime } from "../runtime/one-at-a-time.ts";
+import type { DocumentTask, FetchTask, StateTask } from "../../domain/fetch/task.ts";
 import { wholeSqsBatch } from "../runtime/sqs-batch.ts";
+import type { TaskResult } from "./delivered-tasks.ts";
 import { type Delivered, readDelivered } from "./delivered-tasks.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
 import { type DocumentDependencies, fetchDocument } from "./fetch-document.ts";
@@ -12,7 +13,6 @@ import { fetchState } from "./fetch-state.ts";
 import { postpone } from "./postpone.ts";
 import type { PagesDependencies } from "./read-pages.ts";
 import { startFetch } from "./start-fetch.ts";
-import type { TaskResult } from "./task-result.ts";
 import { verifyStart } from "./verify-start.ts";
 import { writeBarrier } from "./write-barrier.ts";
 
@@ -30,7 +30,7 @@ const heldInMillis = 500;
 export function fetcher(
   dependencies: FetcherDependencies,
 ): (event: SQSEvent, invocation: Invocation) => Promise<SQSBatchResponse> {
-  const inTurn = oneAtATime();
+  const inTurn = mutex();
   return (event, invocation) => {
     const timeLeft = () => invocation.getRemainingTimeInMillis() - dependencies.longestRunInMillis;
     const call: Call = (apiCall) => dependencies.call({ ...apiCall, timeLeft });
@@ -76,7 +76,9 @@ async function performGroup(
     }
   }
   const results: TaskResult[] = [];
-  for (const delivered of group) results.push(await performOne(delivered, dependencies).catch(failureOf));
+  for (const delivered of group.filter(isOfState)) {
+    results.push(await performOne(delivered, dependencies).catch(failureOf));
+  }
   return results;
 }
 
@@ -84,19 +86,21 @@ function isOfDocument(delivered: Delivered): delivered is Delivered<DocumentTask
   return delivered.task.task === "fetchDocument";
 }
 
+function isOfState(delivered: Delivered): delivered is Delivered<StateTask> {
+  return !isOfDocument(delivered);
+}
+
 async function performOne(
-  { task, delivery }: Delivered,
+  delivered: Delivered<StateTask>,
   dependencies: GroupDependencies,
 ): Promise<TaskResult> {
-  switch (task.task) {
+  switch (delivered.task.task) {
     case "startFetch":
-      return startFetch({ task: { ...task, task: "startFetch" }, delivery }, dependencies);
+      return startFetch(delivered, dependencies);
     case "fetchState":
-      return fetchState({ ...task, task: "fetchState" }, dependencies);
+      return fetchState(delivered.task, dependencies);
     case "verifyStart":
-      return verifyStart({ task, delivery }, dependencies);
-    case "fetchDocument":
-      throw new Error("A document's tasks are done together");
+      return verifyStart(delivered, dependencies);
   }
 }
 

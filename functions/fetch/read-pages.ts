@@ -3,6 +3,7 @@ import { type Content, contentOf } from "../../adapters/dynamodb/documents.ts";
 import type { Call } from "../../adapters/provider/with-token.ts";
 import type { KeptPages, PagesOf, PartialList } from "../../adapters/s3/kept-pages.ts";
 import { failureOf, permanent, retryable, waiting } from "../../domain/core/failures.ts";
+import type { Mutex } from "../../domain/core/mutex.ts";
 import type { ReadInPages } from "../../domain/fetch/coverage.ts";
 import { type Continuation, itemsIn, type Page, pageCall, readPage } from "../../domain/fetch/paging.ts";
 import {
@@ -10,14 +11,13 @@ import {
   type ProviderSettings,
   readPath,
 } from "../../domain/fetch/provider-settings.ts";
-import type { OneAtATime } from "../runtime/one-at-a-time.ts";
 
 export type PagesDependencies = {
   readonly call: Call;
   readonly provider: Pick<ProviderSettings, "paths" | "paging" | "timeouts" | "maxDataBytes">;
   readonly keptPages: KeptPages;
   /** Of the reads of an environment one collects pages at a time: together they would not fit its memory. */
-  readonly inTurn: OneAtATime;
+  readonly inTurn: Mutex;
   /** Milliseconds that are left for calls. */
   readonly timeLeft: () => number;
 };

@@ -1,19 +1,11 @@
 import type { ApiAnswer } from "../../adapters/provider/provider-api.ts";
 import { type Failure, FailureError, failureOf } from "../../domain/core/failures.ts";
 import { fillBody, fillPath } from "../../domain/fetch/provider-settings.ts";
-import {
-  documentTask,
-  type FetchTask,
-  type StartCheck,
-  type StateTask,
-  startCheck,
-  writeTask,
-} from "../../domain/fetch/task.ts";
+import { documentTask, type FetchTask, type StateTask, writeTask } from "../../domain/fetch/task.ts";
 import { fetchTaskMessage } from "../runtime/fetch-task-message.ts";
-import type { Delivered, Delivery } from "./delivered-tasks.ts";
+import type { Delivered, TaskResult } from "./delivered-tasks.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
 import type { DocumentDependencies } from "./fetch-document.ts";
-import type { TaskResult } from "./task-result.ts";
 
 /** SQS: a message is delayed at most 15 minutes. */
 const longestDelayInSeconds = 900;
@@ -44,13 +36,13 @@ export async function startFetch(
   const path = fillPath(fetchStart.path, subject);
   const answer = await call({ method: fetchStart.method, path, body }).catch(asStarted);
   // An account that the provider does not know has no data to fetch: 404 and 410 end the task.
-  if (answer.found) await sendCheck(startCheck(task), dependencies);
+  if (answer.found) await sendCheck({ ...task, task: "verifyStart" }, dependencies);
   return "done";
 }
 
 /** Has documents of an account read that were not read since SQS took the message which leads to it. */
 export async function requestDocuments(
-  { task, delivery }: { readonly task: StateTask | StartCheck; readonly delivery: Delivery },
+  { task, delivery }: Delivered<StateTask>,
   endpoints: readonly string[],
   { send, queues }: Pick<FetcherDependencies, "send" | "queues">,
 ): Promise<void> {

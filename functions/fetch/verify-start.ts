@@ -2,11 +2,10 @@ import type { StoredDocument } from "../../adapters/dynamodb/documents.ts";
 import { waiting } from "../../domain/core/failures.ts";
 import { nameOf } from "../../domain/event/subjects.ts";
 import { isVoid } from "../../domain/fetch/coverage.ts";
-import type { StartCheck } from "../../domain/fetch/task.ts";
-import type { Delivery } from "./delivered-tasks.ts";
+import type { StateTask } from "../../domain/fetch/task.ts";
+import type { Delivered, TaskResult } from "./delivered-tasks.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
 import { requestDocuments } from "./start-fetch.ts";
-import type { TaskResult } from "./task-result.ts";
 
 /**
  * Has the endpoints of a start read that were not read since: the provider's event may be lost, or it may send none for
@@ -14,7 +13,7 @@ import type { TaskResult } from "./task-result.ts";
  * @throws a failure that waits while the start can still be answered
  */
 export async function verifyStart(
-  check: { readonly task: StartCheck; readonly delivery: Delivery },
+  check: Delivered<StateTask>,
   dependencies: FetcherDependencies,
 ): Promise<TaskResult> {
   const { subject, correlationId } = check.task;

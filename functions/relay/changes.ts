@@ -17,8 +17,9 @@ import { parseSubscribers } from "../../domain/message/subscribers.ts";
 import { namesIn, readSettings, variable } from "../runtime/environment.ts";
 import { inlineDocuments } from "../runtime/inline-documents.ts";
 import { log, logged } from "../runtime/log.ts";
+import { joinQueues } from "../runtime/queues-beside.ts";
 import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
-import { joinQueues, publisher } from "../runtime/subscriber-queues.ts";
+import { publisher } from "../runtime/subscriber-queues.ts";
 import { outbox } from "./outbox.ts";
 import { relay } from "./relay.ts";
 

@@ -1,7 +1,10 @@
 import { permanent } from "../../domain/core/failures.ts";
+import type { Subscriber } from "../../domain/message/subscribers.ts";
 
-/** The URL of a queue by its name. It lies beside a queue whose URL is known: all URLs would not fit into an environment. */
-export function queueBeside(url: string, name: string): string {
+export type SubscriberQueue = Subscriber & { readonly queueUrl: string; readonly deadLetterQueueUrl: string };
+
+/** The URL of a queue beside one whose URL is known: all URLs would not fit into an environment. */
+function queueBeside(url: string, name: string): string {
   return url.slice(0, url.lastIndexOf("/") + 1) + name;
 }
 
@@ -19,5 +22,29 @@ export function queuesBeside(
     const name = names[index];
     if (name === undefined) throw permanent(`the environment names no queue of ${owner}`);
     return [owner, queueBeside(url, name)];
+  });
+}
+
+/**
+ * Joins the subscribers of the settings with their queues.
+ * @param url of a queue that they lie beside
+ * @param names `queue/dead-letter queue`, in the order of the subscribers
+ * @throws permanent failure naming a subscriber whose queues are missing
+ */
+export function joinQueues(
+  subscribers: readonly Subscriber[],
+  url: string,
+  names: readonly string[],
+): readonly SubscriberQueue[] {
+  return subscribers.map((subscriber, index) => {
+    const [queue, deadLetterQueue] = names[index]?.split("/") ?? [];
+    if (queue === undefined || deadLetterQueue === undefined) {
+      throw permanent(`the environment names no queue and dead-letter queue of ${subscriber.name}`);
+    }
+    return {
+      ...subscriber,
+      queueUrl: queueBeside(url, queue),
+      deadLetterQueueUrl: queueBeside(url, deadLetterQueue),
+    };
   });
 }

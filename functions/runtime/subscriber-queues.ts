@@ -1,13 +1,11 @@
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
-import { type Failure, permanent } from "../../domain/core/failures.ts";
+import type { Failure } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
 import { jsonText } from "../../domain/event/json-text.ts";
 import { type Subscriber, wants } from "../../domain/message/subscribers.ts";
 import type { InlineText, Published } from "./inline-documents.ts";
 import type { Log } from "./log.ts";
-import { queueBeside } from "./queues-beside.ts";
-
-export type SubscriberQueue = Subscriber & { readonly queueUrl: string; readonly deadLetterQueueUrl: string };
+import type { SubscriberQueue } from "./queues-beside.ts";
 
 /** A text on its way to a queue; `index` says what it belongs to. */
 export type OutgoingText = { readonly index: number; readonly body: string; readonly correlationId?: string };
@@ -67,29 +65,5 @@ export async function deliver(
   return texts.flatMap((text, index) => {
     const failure = results[index];
     return failure === undefined ? [] : [{ text, failure }];
-  });
-}
-
-/**
- * Joins the subscribers of the settings with their queues.
- * @param url of a queue that they lie beside
- * @param names `queue/dead-letter queue`, in the order of the subscribers
- * @throws permanent failure naming a subscriber whose queues are missing
- */
-export function joinQueues(
-  subscribers: readonly Subscriber[],
-  url: string,
-  names: readonly string[],
-): readonly SubscriberQueue[] {
-  return subscribers.map((subscriber, index) => {
-    const [queue, deadLetterQueue] = names[index]?.split("/") ?? [];
-    if (queue === undefined || deadLetterQueue === undefined) {
-      throw permanent(`the environment names no queue and dead-letter queue of ${subscriber.name}`);
-    }
-    return {
-      ...subscriber,
-      queueUrl: queueBeside(url, queue),
-      deadLetterQueueUrl: queueBeside(url, deadLetterQueue),
-    };
   });
 }

@@ -9,7 +9,7 @@ import { listBatches, selectBatches, tellRemoved } from "@income-events/cli/reco
 import { repairFailures } from "@income-events/cli/recovery/repair-failures.ts";
 import { relayInvoker } from "../../../adapters/aws/relay-invoker.ts";
 import { type FailedBatch, failedBatches } from "../../../adapters/streams/failed-batches.ts";
-import { inTurn } from "../in-turn.ts";
+import { mutex } from "../../../domain/core/mutex.ts";
 import type { Job, Jobs, Work } from "../jobs.ts";
 import { type Asked, checkTyped, optionalTextIn, param, type Route, textIn } from "../route.ts";
 import { type CommandOutcome, runCommand } from "../run-command.ts";
@@ -21,7 +21,7 @@ const topic = "dead-letters";
 
 export function deadLetterRoutes(jobs: Jobs): readonly Route[] {
   // Two that read a queue at the same time hide its dead letters from each other.
-  const next = inTurn();
+  const next = mutex();
   return [
     {
       method: "GET",

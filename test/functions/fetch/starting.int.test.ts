@@ -1,12 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
-import {
-  deduplicationOf,
-  type FetchTask,
-  readTask,
-  startCheck,
-  stateTask,
-} from "../../../domain/fetch/task.ts";
+import { deduplicationOf, type FetchTask, readTask, stateTask } from "../../../domain/fetch/task.ts";
 import type { State } from "../../../domain/state/state.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { fetcherFixture, income, noon, readAfterSeconds } from "../support/fetcher-fixture.ts";
@@ -195,7 +189,7 @@ await describeOnTables("the fetcher", (tables) => {
       const bodies: string[] = [];
       for (const seconds of [5, 60]) {
         const sentAt = new Date(noon.getTime() + seconds * 1000);
-        await fixture.checks.send([startCheck(start())]);
+        await fixture.checks.send([{ ...start(), task: "verifyStart" }]);
         await fixture.checks.deliver(fetcherOf(started, capture(bodies)), seenNow({ sentAt }));
         expect(bodies.slice(-2).map((body) => readTask(body))).toMatchObject([
           { since: sentAt.getTime() },
@@ -219,7 +213,7 @@ await describeOnTables("the fetcher", (tables) => {
         fixture.subject = { kind: "account", id };
         await put(connected);
         for (const endpoint of ["income", "profile"]) await stored("[1]", 0, { endpoint });
-        await fixture.checks.send([startCheck(start())]);
+        await fixture.checks.send([{ ...start(), task: "verifyStart" }]);
       }
       const requests = () =>
         ["BatchGetItem", "GetItem", "Query"].map(

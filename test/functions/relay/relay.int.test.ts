@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { joinQueues } from "../../../functions/runtime/subscriber-queues.ts";
+import { joinQueues } from "../../../functions/runtime/queues-beside.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { accountEvent, relayFixture } from "../support/relay-fixture.ts";
 

@@ -3,9 +3,8 @@ import { contentOf, type DocumentStore, type StoredDocument } from "../../../ada
 import { retryable } from "../../../domain/core/failures.ts";
 import { messageDigest } from "../../../domain/fetch/coverage.ts";
 import { type DocumentTask, documentTask } from "../../../domain/fetch/task.ts";
-import type { Delivered } from "../../../functions/fetch/delivered-tasks.ts";
+import type { Delivered, TaskResult } from "../../../functions/fetch/delivered-tasks.ts";
 import { type DocumentDependencies, fetchDocument } from "../../../functions/fetch/fetch-document.ts";
-import type { TaskResult } from "../../../functions/fetch/task-result.ts";
 import { account } from "../../domain/samples.ts";
 
 /** What is done otherwise than ours, to show that a law notices. */

@@ -1,7 +1,7 @@
-/** Does pieces of work one after the other, in the order in which they come; each learns whether it had to wait. */
-export type OneAtATime = <Result>(work: (hasWaited: boolean) => Promise<Result>) => Promise<Result>;
+/** Runs pieces of work one after the other, in the order in which they come; each learns whether it had to wait. */
+export type Mutex = <Result>(work: (hasWaited: boolean) => Promise<Result>) => Promise<Result>;
 
-export function oneAtATime(): OneAtATime {
+export function mutex(): Mutex {
   let last: Promise<unknown> = Promise.resolve();
   let unfinished = 0;
   return (work) => {
