@@ -1,10 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { fieldsOf } from "../domain/core/parse.ts";
 import { buildPackage } from "./package/build.ts";
 import { asInstalled } from "./package/installed-texts.ts";
+import { jsonSchemas } from "./package/schemas.ts";
 
 // Packs the construct (cdk) and the workspaces as JavaScript and types, since Node strips no types below node_modules: all
 // that are named, or all.
@@ -21,6 +22,7 @@ for (const name of packages) {
   const staging = join(values.to, name);
   if (name === "cdk") await buildPackage(staging);
   else compile(join(repository, "packages", name), staging);
+  if (name === "subscriber") writeSchemas(join(staging, "dist/schemas"));
   execFileSync("npm", ["pack", staging, "--pack-destination", values.to], {
     stdio: ["ignore", "inherit", "ignore"],
   });
@@ -56,6 +58,13 @@ function compile(source: string, staging: string): void {
     : others;
   const packed = packedManifest({ ...manifest, ...(Object.keys(all).length > 0 && { dependencies: all }) });
   writeFileSync(join(staging, "package.json"), packed);
+}
+
+function writeSchemas(folder: string): void {
+  for (const [name, schema] of jsonSchemas()) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, `${name}.json`), `${JSON.stringify(schema, undefined, 2)}\n`);
+  }
 }
 
 function compileTo(source: string, dist: string): void {

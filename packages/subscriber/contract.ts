@@ -1,5 +1,3 @@
-// Written by `npm run docs` from domain/message/message-schemas.ts: change that.
-
 /** What each message has beside `type` and `data`: the attributes of CloudEvents 1.0. */
 export type Attributes = {
   /** The version of CloudEvents. */
@@ -30,19 +28,47 @@ export type Attributes = {
   readonly correlationid?: string;
 };
 
-type UserEventData = {
+type OfUser = {
   /** The provider's id of the user. */
   readonly userId: string;
+};
+
+type OfAccount = {
+  /** The provider's id of the account. */
+  readonly accountId: string;
+};
+
+type OfCompanyAccount = {
+  /** The provider's id of the company account. */
+  readonly companyAccountId: string;
+};
+
+type State = {
   /** Whether it is deleted, after the event. Final. */
   readonly deleted: boolean;
   /** Whether what is known is in doubt, until the provider has answered. */
   readonly unconfirmed: boolean;
+};
+
+type StateOfAccount = State & {
+  /** Whether it is connected, after the event; absent while nothing has said so. */
+  readonly connected?: boolean;
+  /** The provider's id of the user. */
+  readonly userId?: string;
+  /** Where the account is: the provider's id of the source. */
+  readonly datasourceId?: string;
+};
+
+type WithOutcome = {
   /**
    * How the event stands to what was known: `applied`; `agreed`, nothing new; `stale`, older; or
    * `unconfirmed`, it contradicts and no time says which is newer: the provider is asked, and a `.confirmed`
    * follows.
    */
   readonly outcome: "applied" | "agreed" | "stale" | "unconfirmed";
+};
+
+type EventData = WithOutcome & {
   /**
    * No webhook brought the event: a comparison with the provider found that it was missed. The webhook may
    * still come, as one more event.
@@ -50,136 +76,7 @@ type UserEventData = {
   readonly reconciled?: true;
 };
 
-type AccountEventData = {
-  /** The provider's id of the account. */
-  readonly accountId: string;
-  /** Whether it is deleted, after the event. Final. */
-  readonly deleted: boolean;
-  /** Whether what is known is in doubt, until the provider has answered. */
-  readonly unconfirmed: boolean;
-  /**
-   * How the event stands to what was known: `applied`; `agreed`, nothing new; `stale`, older; or
-   * `unconfirmed`, it contradicts and no time says which is newer: the provider is asked, and a `.confirmed`
-   * follows.
-   */
-  readonly outcome: "applied" | "agreed" | "stale" | "unconfirmed";
-  /** Whether it is connected, after the event; absent while nothing has said so. */
-  readonly connected?: boolean;
-  /** The provider's id of the user. */
-  readonly userId?: string;
-  /** Where the account is: the provider's id of the source. */
-  readonly datasourceId?: string;
-  /**
-   * No webhook brought the event: a comparison with the provider found that it was missed. The webhook may
-   * still come, as one more event.
-   */
-  readonly reconciled?: true;
-};
-
-type EndpointUpdatedData = {
-  /** The name of the provider's endpoint, such as `income`. */
-  readonly endpoint: string;
-  /**
-   * How the event stands to what was known: `applied`; `agreed`, nothing new; `stale`, older; or
-   * `unconfirmed`, it contradicts and no time says which is newer: the provider is asked, and a `.confirmed`
-   * follows.
-   */
-  readonly outcome: "applied" | "agreed" | "stale" | "unconfirmed";
-  /** The provider's id of the account. */
-  readonly accountId?: string;
-  /** The provider's id of the company account. */
-  readonly companyAccountId?: string;
-  /** The provider's id of the user. */
-  readonly userId?: string;
-  /** Whether there is data to read. */
-  readonly dataAvailable?: boolean;
-  /** The first day that the event named, or that the data is of, as the provider wrote it. */
-  readonly dateStart?: string;
-  /** The last day, likewise. */
-  readonly dateEnd?: string;
-};
-
-type CompanyAccountEventData = {
-  /** The provider's id of the company account. */
-  readonly companyAccountId: string;
-  /** Whether it is deleted, after the event. Final. */
-  readonly deleted: boolean;
-  /** Whether what is known is in doubt, until the provider has answered. */
-  readonly unconfirmed: boolean;
-  /**
-   * How the event stands to what was known: `applied`; `agreed`, nothing new; `stale`, older; or
-   * `unconfirmed`, it contradicts and no time says which is newer: the provider is asked, and a `.confirmed`
-   * follows.
-   */
-  readonly outcome: "applied" | "agreed" | "stale" | "unconfirmed";
-  /** Whether it is connected, after the event; absent while nothing has said so. */
-  readonly connected?: boolean;
-  /** The provider's id of the user. */
-  readonly userId?: string;
-  /** Where the account is: the provider's id of the source. */
-  readonly datasourceId?: string;
-  /**
-   * No webhook brought the event: a comparison with the provider found that it was missed. The webhook may
-   * still come, as one more event.
-   */
-  readonly reconciled?: true;
-};
-
-type UserConfirmedData = {
-  /** The provider's id of the user. */
-  readonly userId: string;
-  /** Whether it is deleted, after the event. Final. */
-  readonly deleted: boolean;
-  /** Whether what is known is in doubt, until the provider has answered. */
-  readonly unconfirmed: boolean;
-};
-
-type AccountConfirmedData = {
-  /** The provider's id of the account. */
-  readonly accountId: string;
-  /** Whether it is deleted, after the event. Final. */
-  readonly deleted: boolean;
-  /** Whether what is known is in doubt, until the provider has answered. */
-  readonly unconfirmed: boolean;
-  /** Whether it is connected, after the event; absent while nothing has said so. */
-  readonly connected?: boolean;
-  /** The provider's id of the user. */
-  readonly userId?: string;
-  /** Where the account is: the provider's id of the source. */
-  readonly datasourceId?: string;
-};
-
-type CompanyAccountConfirmedData = {
-  /** The provider's id of the company account. */
-  readonly companyAccountId: string;
-  /** Whether it is deleted, after the event. Final. */
-  readonly deleted: boolean;
-  /** Whether what is known is in doubt, until the provider has answered. */
-  readonly unconfirmed: boolean;
-  /** Whether it is connected, after the event; absent while nothing has said so. */
-  readonly connected?: boolean;
-  /** The provider's id of the user. */
-  readonly userId?: string;
-  /** Where the account is: the provider's id of the source. */
-  readonly datasourceId?: string;
-};
-
-type UserErasedData = {
-  /** The provider's id of the user. */
-  readonly userId: string;
-};
-
-type AccountErasedData = {
-  /** The provider's id of the account. */
-  readonly accountId: string;
-};
-
-type CompanyAccountErasedData = {
-  /** The provider's id of the company account. */
-  readonly companyAccountId: string;
-};
-
-type DataUpdatedData = {
+type OfEndpoint = {
   /** The name of the provider's endpoint, such as `income`. */
   readonly endpoint: string;
   /** The provider's id of the account. */
@@ -190,6 +87,17 @@ type DataUpdatedData = {
   readonly dateStart?: string;
   /** The last day, likewise. */
   readonly dateEnd?: string;
+};
+
+type EndpointUpdated = OfEndpoint &
+  WithOutcome & {
+    /** The provider's id of the user. */
+    readonly userId?: string;
+    /** Whether there is data to read. */
+    readonly dataAvailable?: boolean;
+  };
+
+type DataUpdated = OfEndpoint & {
   /** The data that is stored now; absent where the provider has none. */
   readonly document?: {
     /** Where exactly this version is read, for ever: see the guide to documents. */
@@ -212,82 +120,79 @@ type DataUpdatedData = {
   };
 };
 
-type SubscriberTestData = {
+type SubscriberTest = {
   /** It announces nothing. */
   readonly test: true;
 };
 
-type MessageWith<Type, Data> = Attributes & { readonly type: Type; readonly data: Data };
+type Data = {
+  /** A user was created. */
+  readonly "user.created": OfUser & State & EventData;
+  /** A user was changed. */
+  readonly "user.updated": OfUser & State & EventData;
+  /** A user was deleted. */
+  readonly "user.deleted": OfUser & State & EventData;
+  /** An account was created. */
+  readonly "account.created": OfAccount & StateOfAccount & EventData;
+  /** An account was changed. */
+  readonly "account.updated": OfAccount & StateOfAccount & EventData;
+  /** An account was connected to its source. */
+  readonly "account.connected": OfAccount & StateOfAccount & EventData;
+  /** An account lost its source. */
+  readonly "account.disconnected": OfAccount & StateOfAccount & EventData;
+  /** An account was deleted. */
+  readonly "account.deleted": OfAccount & StateOfAccount & EventData;
+  /** The provider has news of an endpoint; its data is read now. */
+  readonly "endpoint.updated": EndpointUpdated;
+  /** A company account was created. */
+  readonly "company-account.created": OfCompanyAccount & StateOfAccount & EventData;
+  /** A company account was changed. */
+  readonly "company-account.updated": OfCompanyAccount & StateOfAccount & EventData;
+  /** A company account was connected to its source. */
+  readonly "company-account.connected": OfCompanyAccount & StateOfAccount & EventData;
+  /** A company account lost its source. */
+  readonly "company-account.disconnected": OfCompanyAccount & StateOfAccount & EventData;
+  /** A company account was deleted. */
+  readonly "company-account.deleted": OfCompanyAccount & StateOfAccount & EventData;
+  /** The provider was asked what is so, and answered. */
+  readonly "user.confirmed": OfUser & State;
+  /** The provider was asked what is so, and answered. */
+  readonly "account.confirmed": OfAccount & StateOfAccount;
+  /** The provider was asked what is so, and answered. */
+  readonly "company-account.confirmed": OfCompanyAccount & StateOfAccount;
+  /**
+   * An operator's command, or a deletion where the stage's settings say so, erased all that was kept. Forget
+   * it, too: nothing more comes of it, unless the provider announces it again in months; then its sequences
+   * start over.
+   */
+  readonly "user.erased": OfUser;
+  /** As `user.erased`. */
+  readonly "account.erased": OfAccount;
+  /** As `user.erased`. */
+  readonly "company-account.erased": OfCompanyAccount;
+  /** An endpoint's data was fetched and is not what was stored before. */
+  readonly "data.updated": DataUpdated;
+  /**
+   * An operator tried this subscriber (`subscribers test`): sent to its queue alone, whatever its filter
+   * says.
+   */
+  readonly "subscriber.test": SubscriberTest;
+};
+
+type Flat<T> = { [Name in keyof T]: T[Name] };
+
+export type MessageType = keyof Data;
+
+export type DataOf<Type extends MessageType> = Type extends MessageType ? Flat<Data[Type]> : never;
+
+/** A message of one type. */
+export type MessageOf<Type extends MessageType> = Type extends MessageType
+  ? Attributes & { readonly type: Type; readonly data: DataOf<Type> }
+  : never;
 
 /**
  * A subscriber's message: CloudEvents 1.0 in JSON. It holds ids and states, and no personal data. It comes at
  * least once and in any order: `id` is the same each time, and of two messages of a `subject` the higher
  * `sequence` is the newer.
  */
-export type Message =
-  /** A user was created. */
-  | MessageWith<"user.created", UserEventData>
-  /** A user was changed. */
-  | MessageWith<"user.updated", UserEventData>
-  /** A user was deleted. */
-  | MessageWith<"user.deleted", UserEventData>
-  /** An account was created. */
-  | MessageWith<"account.created", AccountEventData>
-  /** An account was changed. */
-  | MessageWith<"account.updated", AccountEventData>
-  /** An account was connected to its source. */
-  | MessageWith<"account.connected", AccountEventData>
-  /** An account lost its source. */
-  | MessageWith<"account.disconnected", AccountEventData>
-  /** An account was deleted. */
-  | MessageWith<"account.deleted", AccountEventData>
-  /** The provider has news of an endpoint; its data is read now. */
-  | MessageWith<"endpoint.updated", EndpointUpdatedData>
-  /** A company account was created. */
-  | MessageWith<"company-account.created", CompanyAccountEventData>
-  /** A company account was changed. */
-  | MessageWith<"company-account.updated", CompanyAccountEventData>
-  /** A company account was connected to its source. */
-  | MessageWith<"company-account.connected", CompanyAccountEventData>
-  /** A company account lost its source. */
-  | MessageWith<"company-account.disconnected", CompanyAccountEventData>
-  /** A company account was deleted. */
-  | MessageWith<"company-account.deleted", CompanyAccountEventData>
-  /** The provider was asked what is so, and answered. */
-  | MessageWith<"user.confirmed", UserConfirmedData>
-  /** The provider was asked what is so, and answered. */
-  | MessageWith<"account.confirmed", AccountConfirmedData>
-  /** The provider was asked what is so, and answered. */
-  | MessageWith<"company-account.confirmed", CompanyAccountConfirmedData>
-  /**
-   * An operator's command, or a deletion where the stage's settings say so, erased all that was kept. Forget
-   * it, too: nothing more comes of it, unless the provider announces it again in months; then its sequences
-   * start over.
-   */
-  | MessageWith<"user.erased", UserErasedData>
-  /**
-   * An operator's command, or a deletion where the stage's settings say so, erased all that was kept. Forget
-   * it, too: nothing more comes of it, unless the provider announces it again in months; then its sequences
-   * start over.
-   */
-  | MessageWith<"account.erased", AccountErasedData>
-  /**
-   * An operator's command, or a deletion where the stage's settings say so, erased all that was kept. Forget
-   * it, too: nothing more comes of it, unless the provider announces it again in months; then its sequences
-   * start over.
-   */
-  | MessageWith<"company-account.erased", CompanyAccountErasedData>
-  /** An endpoint's data was fetched and is not what was stored before. */
-  | MessageWith<"data.updated", DataUpdatedData>
-  /**
-   * An operator tried this subscriber (`subscribers test`): sent to its queue alone, whatever its filter
-   * says.
-   */
-  | MessageWith<"subscriber.test", SubscriberTestData>;
-
-export type MessageType = Message["type"];
-
-/** A message of one type. */
-export type MessageOf<Type extends MessageType> = Extract<Message, { readonly type: Type }>;
-
-export type DataOf<Type extends MessageType> = MessageOf<Type>["data"];
+export type Message = MessageOf<MessageType>;

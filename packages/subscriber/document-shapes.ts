@@ -65,7 +65,7 @@ export type DocumentOf<Name extends Endpoint> = {
   readonly updated_at?: string;
 };
 
-/** What an endpoint's documents are checked by; docs/reference/document-schemas has it as JSON Schema. */
+/** What an endpoint's documents are checked by; the package has it as JSON Schema. */
 export function schemaOf(endpoint: Endpoint) {
   const optional = { account_id: text, endpoint: text, revision: number, updated_at: time };
   return object({ data: list(records[endpoint]) }, optional);

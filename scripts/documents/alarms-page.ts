@@ -1,7 +1,8 @@
+import { table } from "./markdown.ts";
 import { alarmsOf, type TemplateAlarm } from "./template-alarms.ts";
 
-/** The page that lists what raises each alarm, in production with the default settings. */
-export function alarmsPage(): string {
+/** What raises each alarm, in production with the default settings and one subscriber. */
+export function alarmsTable(): string {
   const alarms = alarmsOf({
     production: true,
     alarms: { emails: ["on-call@example.com"] },
@@ -10,22 +11,12 @@ export function alarmsPage(): string {
   });
   const metrics = alarms.reduce((sum, { metrics: watched }) => sum + watched.length, 0);
   const ofSubscriber = alarms.filter(({ entry }) => entry.startsWith("subscriber-")).length;
-  return `${[
-    opening,
-    ["| alarm | raised when | of |", "|---|---|---|", ...alarms.map(row)].join("\n"),
-    `${alarms.length} alarms watch ${metrics} metrics; each further subscriber brings ${ofSubscriber} alarms of one metric.`,
-  ].join("\n\n")}\n`;
+  return `${table(["alarm", "raised when", "of"], alarms.map(row))}
+
+${alarms.length} alarms watch ${metrics} metrics; each further subscriber brings ${ofSubscriber} alarms of one metric.`;
 }
 
-const opening = `# Alarms
-
-<!-- Written by \`npm run docs\` from the alarms of the stack: change them in lib/. -->
-
-These are the alarms of production, with the default settings and one subscriber. The [runbook](runbook.md) says what each
-means and what to do. The reasons for this selection are in [ADR 19](../adr/0019-one-alarm-for-each-impact.md).`;
-
-function row(alarm: TemplateAlarm): string {
-  const heading = alarm.entry.replaceAll("-", " ");
+function row(alarm: TemplateAlarm): readonly string[] {
   const names = [...new Set(alarm.metrics.map(({ name }) => `\`${name}\``))].join(" + ");
   const count = alarm.metrics.length === 1 ? "" : ` of ${alarm.metrics.length} metrics`;
   const how =
@@ -34,13 +25,16 @@ function row(alarm: TemplateAlarm): string {
       : alarm.metrics[0]?.statistic === "Sum"
         ? "the sum"
         : "the most";
-  const over = `${how} in ${spanOf(alarm.periodSeconds)}`;
   const times =
     alarm.evaluationPeriods === 1
       ? ""
       : `, in ${alarm.datapointsToAlarm} of ${alarm.evaluationPeriods} such times`;
   const compared = alarm.isLack ? "is at most" : "is at least";
-  return `| [${heading}](runbook.md#${alarm.entry}) | ${over} ${compared} ${alarm.threshold}${times} | ${names}${count} |`;
+  return [
+    `[${alarm.entry.replaceAll("-", " ")}](runbook.md#${alarm.entry})`,
+    `${how} in ${spanOf(alarm.periodSeconds)} ${compared} ${alarm.threshold}${times}`,
+    `${names}${count}`,
+  ];
 }
 
 function spanOf(seconds: number): string {

@@ -1,5 +1,7 @@
+import { type Fields, fieldsOf } from "../../domain/core/parse.ts";
 import { messageSchema, messageTypes } from "../../domain/message/message-schemas.ts";
 import { exampleOf } from "./examples.ts";
+import { incompatibilities } from "./incompatibilities.ts";
 
 /** The AsyncAPI 3 document of a subscriber's queue. */
 export function asyncApi(): string {
@@ -47,4 +49,19 @@ function messageOf(type: (typeof messageTypes)[number]) {
     payload,
     examples: [{ payload: exampleOf(type) }],
   };
+}
+
+/** How the messages of the code break those of an AsyncAPI document, which subscribers rely on. */
+export function breaksOf(promised: unknown, code: Fields = JSON.parse(asyncApi())): readonly string[] {
+  const now = messagesOf(code);
+  return Object.entries(messagesOf(promised)).flatMap(([type, message]) => {
+    if (now[type] === undefined) return [`${type}: is gone`];
+    const [before, after] = [message, now[type]].map((each) => fieldsOf(fieldsOf(each, type).payload, type));
+    return incompatibilities(before ?? {}, after ?? {}).map((problem) => `${type}: ${problem}`);
+  });
+}
+
+function messagesOf(document: unknown): Fields {
+  const { components } = fieldsOf(document, "the AsyncAPI document");
+  return fieldsOf(fieldsOf(components, "components").messages, "messages");
 }

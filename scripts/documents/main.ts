@@ -1,32 +1,27 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { apiPage, apiPageFile } from "../package/api-page.ts";
-import { brokenPromises, staleDocuments, writeDocuments } from "./write.ts";
+import { breaksOf } from "./asyncapi.ts";
+import { documents } from "./documents.ts";
 
-// Writes the documents that are made of the code; with --check it only says which are stale, and with --operating it
-// runs the operator's commands on a system of its own and writes the page that shows them.
-const { values } = parseArgs({
-  options: { check: { type: "boolean", default: false }, operating: { type: "boolean", default: false } },
-});
+// Writes the documents that are made of the code; with --check it only says which are stale.
+const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
 const root = join(import.meta.dirname, "../..");
-const say = (lines: readonly string[]) => process.stdout.write(lines.map((line) => `${line}\n`).join(""));
+const say = (line: string) => process.stdout.write(`${line}\n`);
+const textOf = (file: string) => readFileSync(join(root, file), "utf8");
 
-const broken = brokenPromises(root);
-if (values.operating) {
-  await import("../operating/main.ts");
-} else if (broken.length > 0) {
-  say(broken);
-  say(["Subscribers rely on these: make a new type instead, see docs/adr/0034-the-type-is-the-version.md."]);
+const broken = breaksOf(JSON.parse(textOf("docs/reference/asyncapi.json")));
+if (broken.length > 0) {
+  for (const line of broken) say(line);
+  say("Subscribers rely on these: make a new type instead, see docs/adr/0034-the-type-is-the-version.md.");
   process.exitCode = 1;
-} else if (values.check) {
-  const page = join(root, apiPageFile);
-  const isStale = !existsSync(page) || readFileSync(page, "utf8") !== apiPage(root);
-  const stale = [...staleDocuments(root), ...(isStale ? [apiPageFile] : [])];
-  say(stale.map((file) => `${file}: is stale; run npm run docs`));
-  process.exitCode = stale.length === 0 ? 0 : 1;
 } else {
-  // By the compiler, which takes seconds: no part of what tests write again and again.
-  writeFileSync(join(root, apiPageFile), apiPage(root));
-  say(writeDocuments(root).map((file) => `${file}: written`));
+  const stale = documents
+    .map(({ file, text }) => ({ file, before: textOf(file), text: text(textOf(file)) }))
+    .filter(({ before, text }) => before !== text);
+  for (const { file, text } of stale) {
+    if (!values.check) writeFileSync(join(root, file), text);
+    say(`${file}: ${values.check ? "is stale; run npm run docs" : "written"}`);
+  }
+  if (values.check && stale.length > 0) process.exitCode = 1;
 }

@@ -20,3 +20,13 @@ export function dollars(amount: number): string {
 export function about(count: number, digits = 3): string {
   return count.toLocaleString("en", { maximumSignificantDigits: digits });
 }
+
+/** A page with its blocks written anew: what stands between `<!-- npm run docs: NAME -->` and `<!-- end -->`. */
+export function withBlocks(page: string, blocks: Readonly<Record<string, string>>): string {
+  return Object.entries(blocks).reduce((text, [name, block]) => {
+    const [before, rest] = text.split(`<!-- npm run docs: ${name} -->\n`);
+    const end = rest?.indexOf("<!-- end -->") ?? -1;
+    if (rest === undefined || end < 0) throw new Error(`the page has no place for: ${name}`);
+    return `${before}<!-- npm run docs: ${name} -->\n\n${block}\n\n${rest.slice(end)}`;
+  }, page);
+}

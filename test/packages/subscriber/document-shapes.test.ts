@@ -5,7 +5,7 @@ import formats from "ajv-formats";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { type DocumentOf, endpoints, parseDocument } from "../../../packages/subscriber/document-shapes.ts";
 import { ExactNumber, type Json, parseJson } from "../../../packages/subscriber/json.ts";
-import { jsonSchema } from "../../../scripts/documents/document-schema.ts";
+import { documentSchema } from "../../../scripts/package/schemas.ts";
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true });
 formats.default(ajv);
@@ -29,7 +29,7 @@ describe("the types of documents", () => {
   it.each(endpointNames)("fit what the provider answers for %s, as the JSON Schema does", (endpoint) => {
     const document = documentOf(endpoint);
     expect(parseDocument(endpoint, document)).toBe(document);
-    const validate = ajv.compile(jsonSchema(endpoint));
+    const validate = ajv.compile(documentSchema(endpoint));
     expect(validate(document), ajv.errorsText(validate.errors)).toBe(true);
     expect(validate({ ...Object(document), data: [{}] })).toBe(false);
   });

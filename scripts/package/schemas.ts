@@ -1,0 +1,32 @@
+import { messageSchema, messageTypes } from "../../domain/message/message-schemas.ts";
+import { type Endpoint, endpoints, schemaOf } from "../../packages/subscriber/document-shapes.ts";
+
+const draft = { $schema: "https://json-schema.org/draft/2020-12/schema" };
+
+/** The JSON Schemas of messages and of documents, for subscribers in other languages, by their names. */
+export function jsonSchemas(): ReadonlyMap<string, object> {
+  const ofMessages = messageTypes.map((type) => {
+    return [
+      `messages/${type}`,
+      { ...draft, $id: `urn:income-events:${type}`, ...messageSchema(type) },
+    ] as const;
+  });
+  const ofDocuments = endpoints.map(
+    (endpoint) => [`documents/${endpoint}`, documentSchema(endpoint)] as const,
+  );
+  return new Map<string, object>([...ofMessages, ...ofDocuments]);
+}
+
+export function documentSchema(endpoint: Endpoint): object {
+  const schema = Object(withNulls(schemaOf(endpoint)));
+  return { ...draft, $id: `urn:income-events:document:${endpoint}`, ...schema };
+}
+
+/** What OpenAPI 3.0 calls nullable, JSON Schema writes as a second type. */
+function withNulls(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withNulls);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const entries = Object.entries(schema).map(([name, value]) => [name, withNulls(value)]);
+  const { nullable, ...fields } = Object.fromEntries(entries);
+  return nullable === true ? { ...fields, type: [fields.type, "null"] } : fields;
+}
