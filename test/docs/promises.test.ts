@@ -31,7 +31,8 @@ describe("the page of promises", () => {
 
   it.each([...promises, ...cases])("names tests that exist for: $title", ({ section }) => {
     const references = referencesOf(section);
-    expect(references.length).toBeGreaterThan(0);
+    // Continuous integration runs one of them at least.
+    expect(references.filter((reference) => !reference.includes(".proof.test.ts"))).not.toEqual([]);
     expect(references.flatMap(missingTests)).toEqual([]);
   });
 

@@ -11,7 +11,7 @@ import { waitUntilIdle } from "../support/wait-until-idle.ts";
  * Calls a minute. Tasks that wait for it come back over a minute, so that only more of them than it allows strain it.
  */
 const requestsPerMinute = 60;
-const tasks = 100;
+const tasks = 70;
 const callsPerStorm = 5;
 
 /** A minute of the rate can't be shortened: the test lasts longer than one. */

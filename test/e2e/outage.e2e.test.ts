@@ -7,7 +7,16 @@ import { countTasks } from "../../proof/outage/count.ts";
 import { announceData, dealTasks } from "../../proof/outage/make-tasks.ts";
 import { type Outage, runOutage } from "../../proof/outage/run.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
+import { shareOfTier } from "../support/share-of-tier.ts";
 import { waitUntilIdle } from "../support/wait-until-idle.ts";
+
+const outages = shareOfTier<Pick<Outage, "hours" | "tasks" | "fault">>(
+  [{ hours: 1, tasks: 40, fault: { status: 503 } }],
+  [
+    { hours: 1, tasks: 40, fault: { effect: "hang" } },
+    { hours: 24, tasks: 100, fault: { status: 503 } },
+  ],
+);
 
 /** A day in 24 seconds. The whole, `npm run outage`, is the same with 10,000 tasks and a day in five minutes. */
 const divideDurationsBy = 3_600;
@@ -32,11 +41,7 @@ describe("a bad day of the provider", () => {
     return (hours * 3_600) / (longestWaitInSeconds / 2) + 60;
   };
 
-  it.each([
-    { hours: 1, tasks: 40, fault: { status: 503 } },
-    { hours: 1, tasks: 40, fault: { effect: "hang" } },
-    { hours: 24, tasks: 100, fault: { status: 503 } },
-  ] as const)(
+  it.each(outages)(
     "an outage of $hours h with $fault loses and rejects none of $tasks tasks, and spares the provider",
     async (outage) => {
       const result = await play(outage);
