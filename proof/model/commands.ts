@@ -1,9 +1,9 @@
 import fc from "fast-check";
+import { giveUpLimits } from "../../domain/fetch/waiting.ts";
 import { type Fault, faults } from "./processes.ts";
 import { expectAlways, expectAtRest } from "./promises.ts";
 import { accountIds, Provider, type Thing, things } from "./provider.ts";
 import { Simulation, workQueues } from "./simulation.ts";
-import type { TableMutation } from "./table.ts";
 import { waitUntilIdle } from "./wait-until-idle.ts";
 
 /** The provider is the model: what the pipeline must come to. */
@@ -31,8 +31,11 @@ function command(
   };
 }
 
-const go = (number: number) =>
-  command("go on with", number, (simulation, _, pick) => pick(simulation.usual(), ({ run }) => run()));
+const go = (number: number, pause: number) =>
+  command(`${pause} ms later go on with`, number, (simulation, _, pick) => {
+    simulation.pass(pause);
+    pick(simulation.usual(), ({ run }) => run());
+  });
 
 const happen = (accountId: (typeof accountIds)[number], thing: Thing, isOwn: boolean) =>
   command(
@@ -65,9 +68,29 @@ const double = (number: number) =>
     pick(inFlight, ({ name, message }) => simulation.poll(name, [message]));
   });
 
-const pass = (seconds: number) => command("seconds pass:", seconds, (simulation) => simulation.pass(seconds));
+const pass = (millis: number) =>
+  command("milliseconds pass:", millis, (simulation) => simulation.pass(millis));
 const replay = (records: number) =>
   command("the stream comes again, records:", records, (simulation) => simulation.replay(records));
+
+/** A task that waited long is near the receives that it is given up after. */
+const age = (number: number) =>
+  command("received often:", number, (simulation, _, pick) =>
+    pick(simulation.queue("fetch").messages, (message) => {
+      message.receives = Math.max(message.receives, giveUpLimits(0).maxReceives - 1);
+    }),
+  );
+
+const redrive = (number: number) =>
+  command("redrive", number, (simulation, _, pick) =>
+    pick(workQueues, (name) => simulation.redrive(name, () => true)),
+  );
+
+const fail = () =>
+  command("an outage begins or ends", 0, (_, provider) => {
+    provider.isDown = !provider.isDown;
+  });
+
 const refresh = () => command("the refresher runs", 0, (simulation) => simulation.refresh());
 
 const setToken = () =>
@@ -80,11 +103,15 @@ const revoke = () =>
   );
 
 const number = fc.nat({ max: 1_000 });
+/** In milliseconds, before a step. */
+const stepPauses = fc.constantFrom(0, 0, 1, 40, 700);
+/** In milliseconds: within the tolerance of clocks, around its edge, around SQS's five minutes, and hours. */
+const pauses = fc.constantFrom(300, 900, 1_999, 2_001, 30_000, 299_000, 301_000, 21_600_000);
 const thing = fc.constantFrom(...things, "data" as const, "connect" as const, "disconnect" as const);
 
 /** What can happen, the usual more often than the rest. */
 const commands: fc.Arbitrary<Command>[] = [
-  ...Array.from({ length: 10 }, () => number.map(go)),
+  ...Array.from({ length: 10 }, () => fc.tuple(number, stepPauses).map((args) => go(...args))),
   ...Array.from({ length: 3 }, () =>
     fc.tuple(fc.constantFrom(...accountIds), thing, fc.boolean()).map((args) => happen(...args)),
   ),
@@ -92,23 +119,32 @@ const commands: fc.Arbitrary<Command>[] = [
   fc.tuple(number, fc.constantFrom(...faults)).map((args) => fault(...args)),
   number.map(kill),
   number.map(double),
-  fc.integer({ min: 1, max: 400 }).map(pass),
+  fc.integer({ min: 1_000, max: 400_000 }).map(pass),
+  pauses.map(pass),
+  number.map(age),
+  number.map(redrive),
+  fc.constant(null).map(fail),
   fc.integer({ min: 1, max: 5 }).map(replay),
   fc.constant(null).map(refresh),
   fc.constant(null).map(setToken),
   fc.constant(null).map(revoke),
 ];
 
-/** Any history: `isEnding` says whether the provider ends a token of which it made another. */
-export const histories = fc.tuple(fc.boolean(), fc.commands(commands, { size: "+1", maxCommands: 150 }));
+/** Any history: `isEnding` says whether the provider ends a token of which it made another, `queueAhead` as the simulation. */
+export const histories = fc.tuple(
+  fc.boolean(),
+  fc.constantFrom(0, 900, -900),
+  fc.commands(commands, { size: "+1", maxCommands: 150 }),
+);
 
 /** Lives a history through, lets it come to rest, and looks at the promises. @throws where one is broken */
-export async function live(
-  [isEnding, history]: readonly [boolean, Iterable<Command>],
-  mutation: TableMutation = "none",
-): Promise<void> {
+export async function live([isEnding, queueAhead, history]: readonly [
+  boolean,
+  number,
+  Iterable<Command>,
+]): Promise<void> {
   const provider = new Provider(isEnding);
-  const simulation = new Simulation(provider, mutation);
+  const simulation = new Simulation(provider, { queueAhead });
   await fc.asyncModelRun(() => ({ model: provider, real: simulation }), history);
   await waitUntilIdle(simulation);
   expectAtRest(simulation);

@@ -1,4 +1,8 @@
+import { giveUpLimits } from "../../domain/fetch/waiting.ts";
+import { accountIds } from "./provider.ts";
 import type { Simulation } from "./simulation.ts";
+
+const limits = giveUpLimits(0);
 
 export const isReceiving = (what: string) => what === "deliver" || what.startsWith("receive");
 /** All but the provider's calls: they wait. */
@@ -14,4 +18,29 @@ export async function drive(simulation: Simulation, isChosen: (what: string) => 
     action.run();
     await simulation.pause();
   }
+}
+
+/** There is new data, and its event gets as far as its task. */
+export async function announce(simulation: Simulation, accountId: string): Promise<void> {
+  simulation.provider.happen(accountId, "data", true);
+  await drive(simulation, isBeforeFetch);
+}
+
+const isFetching = (what: string) => what === "poll fetch" || what.startsWith("fetch ");
+
+/** Reads the first page of the second account's list; the read of the other fails. */
+export async function readFirstPage(simulation: Simulation): Promise<void> {
+  await announce(simulation, accountIds[1]);
+  await drive(simulation, (what) => isFetching(what) && !what.includes("cursor"));
+  for (const { step } of simulation.processes.steps) step.go("fails");
+  await drive(simulation, isFetching);
+  for (const message of simulation.queue("fetch").messages) message.visibleAt = simulation.queueTime;
+}
+
+/** The provider is down, and the tasks that wait for it are given up. */
+export async function giveUp(simulation: Simulation): Promise<void> {
+  for (const message of simulation.queue("fetch").messages) message.receives = limits.maxReceives - 1;
+  simulation.provider.isDown = true;
+  await drive(simulation, isFetching);
+  simulation.provider.isDown = false;
 }

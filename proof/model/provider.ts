@@ -1,9 +1,16 @@
 import { type ApiAnswer, type ApiCall, Unauthorized } from "../../adapters/provider/provider-api.ts";
 import { retryable } from "../../domain/core/failures.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
+import { identify } from "../../domain/event/identify.ts";
 
 /** What the provider reports by a webhook until it is answered with 2xx. */
-export type Webhook = { readonly kind: WebhookKind; readonly body: string; isAnswered: boolean };
+export type Webhook = {
+  readonly kind: WebhookKind;
+  readonly body: string;
+  /** The identity that it is to be stored by. */
+  readonly id: string;
+  isAnswered: boolean;
+};
 
 export const changes = ["create", "update", "connect", "disconnect", "delete"] as const;
 export type AccountChange = (typeof changes)[number];
@@ -29,6 +36,7 @@ export class Provider {
     accountIds.map((id) => [id, { connected: undefined, deleted: false, data: 0 }]),
   );
   readonly webhooks: Webhook[] = [];
+  isDown = false;
   readonly #valid = new Set<string>();
   readonly #endsRefreshed: boolean;
   readonly #tellsStarted: boolean;
@@ -76,6 +84,7 @@ export class Provider {
 
   /** Answers a call, and does what it asks for. @throws Unauthorized for a token that is none, or none any more */
   answer(token: string, { path }: ApiCall): ApiAnswer {
+    if (this.isDown) throw retryable("the provider is down");
     if (!this.#valid.has(token)) throw new Unauthorized();
     if (path === "/users") return { found: true, text: "[]" };
     if (path === "/refresh") return { found: true, text: JSON.stringify({ token: this.#refreshed(token) }) };
@@ -89,7 +98,8 @@ export class Provider {
       else account.data = Math.max(1, account.data);
       return { found: true, text: "{}" };
     }
-    if (what === endpoint) return { found: true, text: JSON.stringify({ version: account.data }) };
+    if (what?.startsWith(endpoint))
+      return { found: true, text: JSON.stringify(dataOf(id, account.data, what)) };
     return { found: true, text: JSON.stringify({ connected: account.connected ?? false }) };
   }
 
@@ -126,8 +136,15 @@ export class Provider {
   }
 
   #tell(kind: WebhookKind, payload: object): void {
-    this.webhooks.push({ kind, body: JSON.stringify(payload), isAnswered: false });
+    const body = JSON.stringify(payload);
+    this.webhooks.push({ kind, body, id: identify(kind, Buffer.from(body)), isAnswered: false });
   }
+}
+
+/** The second account's data is a list of two pages. */
+function dataOf(accountId: string, version: number, request: string): object {
+  if (accountId !== accountIds[1]) return { data: [{ version }] };
+  return { data: [{ version }], ...(request === endpoint ? { next: "2" } : {}) };
 }
 
 /** When a token was issued; all are near their end, so that each run of the refresher refreshes. */

@@ -1,76 +1,108 @@
-import { randomUUID } from "node:crypto";
 import type { SQSRecord } from "aws-lambda";
 import type { Outgoing } from "../../adapters/sqs/sqs-sender.ts";
 import { maxReceiveCount } from "../../domain/fetch/waiting.ts";
 import { sqsEvent } from "../support/invocations.ts";
 
-/** SQS moves a message to the dead letters when it was received so often; a task waits by being received again. */
-export const maxReceiveCounts = { events: 5, tasks: maxReceiveCount };
-
+/** Times are milliseconds since 1970 by SQS's clock. */
 export type Message = Outgoing & {
   readonly id: string;
   readonly sentAt: number;
   visibleAt: number;
   receives: number;
-  firstReceivedAt?: number;
+  firstReceivedAt: number;
 };
 
-/** A queue of SQS with its dead letters: at least once, in no order. Times are seconds of the world. */
+/** What a queue is for: tasks of documents are in a FIFO queue, and tasks wait by being received again. */
+export type Purpose = "events" | "tasks" | "ordered tasks";
+
+const maxEventReceives = 5;
+const deduplicationInMillis = 300_000;
+const retentionInMillis = 14 * 86_400_000;
+
+/** A queue of SQS with its dead letters: at least once, in no order, or one batch of a group at a time. */
 export class Queue {
   messages: Message[] = [];
   deadLetters: Message[] = [];
-  readonly #maxReceives: number;
+  readonly #name: string;
+  readonly #purpose: Purpose;
+  readonly #taken = new Map<string, number>();
+  #sent = 0;
 
-  constructor(of: keyof typeof maxReceiveCounts) {
-    this.#maxReceives = maxReceiveCounts[of];
+  constructor(name: string, purpose: Purpose) {
+    this.#name = name;
+    this.#purpose = purpose;
   }
 
   send(outgoing: Outgoing, now: number): void {
-    this.messages.push({
-      ...outgoing,
-      id: randomUUID(),
-      sentAt: now,
-      visibleAt: now + (outgoing.delayInSeconds ?? 0),
-      receives: 0,
-    });
+    if (this.#isFifo && this.#isTaken(outgoing, now)) return;
+    this.messages.push(this.#messageOf(outgoing, now));
   }
 
   reject(outgoing: Outgoing, now: number): void {
-    this.deadLetters.push({ ...outgoing, id: randomUUID(), sentAt: now, visibleAt: now, receives: 0 });
+    this.deadLetters.push(this.#messageOf(outgoing, now));
   }
 
+  /** What can be received. Of a FIFO queue no group of which a message is hidden. @throws where one was kept too long */
   visible(now: number): readonly Message[] {
-    return this.messages.filter(({ visibleAt }) => visibleAt <= now);
+    if (this.messages.some(({ sentAt }) => now - sentAt >= retentionInMillis)) {
+      throw new Error(`SQS drops a message of ${this.#name}`);
+    }
+    if (!this.#isFifo) return this.messages.filter(({ visibleAt }) => visibleAt <= now);
+    const hidden = new Set(
+      this.messages.filter(({ visibleAt }) => visibleAt > now).map(({ group }) => group),
+    );
+    return this.messages.filter(({ group }) => !hidden.has(group));
   }
 
   /** Hands messages out, hidden for a while; of those that were received too often it makes dead letters. */
   receive(messages: readonly Message[], now: number, visibility: number): readonly Message[] {
-    return messages.filter((message) => {
+    return messages.flatMap((message) => {
       message.receives += 1;
       message.visibleAt = now + visibility;
-      message.firstReceivedAt ??= now;
-      if (message.receives <= this.#maxReceives) return true;
+      if (message.receives === 1) message.firstReceivedAt = now;
+      if (message.receives <= (this.#purpose === "events" ? maxEventReceives : maxReceiveCount))
+        return [{ ...message }];
       this.#remove(message.id);
       this.deadLetters.push(message);
-      return false;
+      return [];
     });
   }
 
   /** Those that have an id among the failures stay. */
-  complete(messages: readonly Message[], failed: ReadonlySet<string>): void {
-    for (const { id } of messages) if (!failed.has(id)) this.#remove(id);
+  complete(received: readonly Message[], failed: ReadonlySet<string>): void {
+    for (const message of received) {
+      if (!failed.has(message.id) && this.#isCurrent(receiptOf(message))) this.#remove(message.id);
+    }
   }
 
-  hide(id: string, until: number): void {
-    for (const message of this.messages) if (message.id === id) message.visibleAt = until;
+  hide(receipt: string, until: number): void {
+    if (!this.#isCurrent(receipt)) return;
+    for (const message of this.messages) if (receipt.startsWith(`${message.id}/`)) message.visibleAt = until;
   }
 
-  /** Sends dead letters again. @returns how many */
-  redrive(isChosen: (deadLetter: Message) => boolean, now: number): number {
-    const chosen = this.deadLetters.filter(isChosen);
-    this.deadLetters = this.deadLetters.filter((deadLetter) => !isChosen(deadLetter));
-    for (const { body } of chosen) this.send({ body }, now);
-    return chosen.length;
+  get #isFifo(): boolean {
+    return this.#purpose === "ordered tasks";
+  }
+
+  /** SQS takes a message that it took lately without delivering it. */
+  #isTaken({ group, deduplication }: Outgoing, now: number): boolean {
+    if (group === undefined || deduplication === undefined) throw new Error("a FIFO queue asks for both");
+    const taken = this.#taken.get(deduplication);
+    if (taken !== undefined && now - taken < deduplicationInMillis) return true;
+    this.#taken.set(deduplication, now);
+    return false;
+  }
+
+  /** A FIFO queue neither deletes nor hides with the receipt of an earlier receive. */
+  #isCurrent(receipt: string): boolean {
+    return !this.#isFifo || this.messages.some((message) => receiptOf(message) === receipt);
+  }
+
+  #messageOf(outgoing: Outgoing, now: number): Message {
+    this.#sent += 1;
+    const visibleAt = now + 1_000 * (outgoing.delayInSeconds ?? 0);
+    const id = `${this.#name}-${this.#sent}`;
+    return { ...outgoing, id, sentAt: now, visibleAt, receives: 0, firstReceivedAt: 0 };
   }
 
   #remove(id: string): void {
@@ -78,12 +110,17 @@ export class Queue {
   }
 }
 
-/** A message as Lambda hands it over. */
-export function recordsOf(message: Message, dateOf: (seconds: number) => Date): SQSRecord[] {
-  const { id, body, receives, sentAt, firstReceivedAt = 0 } = message;
-  const Attributes = { SentTimestamp: String(dateOf(sentAt).getTime()) };
-  return sqsEvent([{ MessageId: id, ReceiptHandle: id, Body: body, Attributes }], {
-    receives,
-    firstReceivedAt: dateOf(firstReceivedAt),
-  }).Records;
+function receiptOf({ id, receives }: Message): string {
+  return `${id}/${receives}`;
+}
+
+/** Messages as Lambda hands them over. */
+export function recordsOf(queue: string, messages: readonly Message[]): SQSRecord[] {
+  return messages.flatMap((message) => {
+    const { id, body, receives, sentAt, firstReceivedAt } = message;
+    const Attributes = { SentTimestamp: String(sentAt) };
+    const received = { MessageId: id, ReceiptHandle: receiptOf(message), Body: body, Attributes };
+    const { Records } = sqsEvent([received], { receives, firstReceivedAt: new Date(firstReceivedAt) });
+    return Records.map((record) => ({ ...record, eventSourceARN: `arn:aws:sqs:::${queue}` }));
+  });
 }

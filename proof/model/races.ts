@@ -1,13 +1,12 @@
 import { defaultMapping } from "../../lib/settings/default-mapping.ts";
 import { type Choose, everyChoice } from "./choices.ts";
-import { drive, isBeforeFetch, isReceiving } from "./drive.ts";
+import { announce, drive, giveUp, isBeforeFetch, isReceiving, readFirstPage } from "./drive.ts";
 import { expectAlways, expectAtRest } from "./promises.ts";
 import { accountIds, Provider } from "./provider.ts";
-import { Simulation, type WorkQueue } from "./simulation.ts";
-import type { TableMutation } from "./table.ts";
+import { Simulation, type SimulationOptions, type WorkQueue } from "./simulation.ts";
 import { waitUntilIdle } from "./wait-until-idle.ts";
 
-const [account] = accountIds;
+const [account, accountWithPages] = accountIds;
 
 /** One of those who race: what it does next; undefined where nothing is left to it. */
 type Racer = () => (() => void | Promise<void>) | undefined;
@@ -27,31 +26,35 @@ export const races = {
     await drive(simulation, isReceiving);
     for (const webhook of simulation.provider.webhooks.slice(-1)) simulation.deliver(webhook);
     await drive(simulation, isReceiving);
-    const [one, ...others] = simulation.queue("accounts").visible(simulation.seconds);
+    const [one, ...others] = simulation.queue("accounts").visible(simulation.queueTime);
     const old = startedBy(simulation, () => one && simulation.poll("accounts", [one]));
     // It does not read the event's time.
     simulation.accountsMapping = defaultMapping.accounts;
     return [...old, ...startedBy(simulation, () => simulation.poll("accounts", others))];
   },
   "two fetches of the same data": async (simulation) => {
-    simulation.provider.happen(account, "data", true);
-    await drive(simulation, isBeforeFetch);
-    const tasks = simulation
-      .queue("fetch")
-      .messages.filter(({ visibleAt }) => visibleAt <= simulation.seconds);
-    for (const { body } of tasks) simulation.send("fetch", { body });
-    return pollEach(simulation, "fetch");
+    await announce(simulation, account);
+    return pollTwice(simulation);
+  },
+  "a fetch that goes on with pages, and news of them": async (simulation) => {
+    await readFirstPage(simulation);
+    return [...pollEach(simulation, "fetch"), news(simulation, accountWithPages)];
+  },
+  "a fetch of new data, and a redrive of its task that was given up": async (simulation) => {
+    await announce(simulation, account);
+    await giveUp(simulation);
+    await announce(simulation, account);
+    return [
+      ...pollEach(simulation, "fetch"),
+      ...startedBy(simulation, () => simulation.redrive("fetch", () => true)),
+    ];
   },
   "a fetch of data, and newer data that is fetched": async (simulation) => {
-    simulation.provider.happen(account, "data", true);
-    await drive(simulation, isBeforeFetch);
+    await announce(simulation, account);
     const [older] = pollEach(simulation, "fetch");
     const newer = inTurn(
-      async () => {
-        simulation.provider.happen(account, "data", true);
-        await drive(simulation, isBeforeFetch);
-      },
-      () => pollEach(simulation, "fetch"),
+      () => announce(simulation, account),
+      () => pollAgain(simulation),
     );
     return older === undefined ? [newer] : [older, newer];
   },
@@ -77,7 +80,7 @@ export const races = {
         simulation.provider.happen(account, "connect", false);
         await drive(simulation, isBeforeFetch);
       },
-      () => pollEach(simulation, "fetch"),
+      () => pollAgain(simulation),
     );
     return [...asking, later];
   },
@@ -98,11 +101,13 @@ export const races = {
     inTurn(() => simulation.secret.set(simulation.provider.issueToken())),
   ],
   "a refresher, and a fetch with the token that it ends": async (simulation) => {
-    simulation.provider.happen(account, "data", true);
-    await drive(simulation, isBeforeFetch);
+    await announce(simulation, account);
     return [...startedBy(simulation, () => simulation.refresh()), ...pollEach(simulation, "fetch")];
   },
 } satisfies Readonly<Record<string, Race>>;
+
+/** In milliseconds, before each step. */
+const stepTakes = 450;
 
 /**
  * Lets a race go through every interleaving of its steps with so many switches from one that could go on to another.
@@ -112,12 +117,12 @@ export const races = {
 export function raceEachWay(
   race: keyof typeof races,
   switches: number,
-  mutation: TableMutation = "none",
+  options: SimulationOptions = {},
 ): Promise<number> {
   return everyChoice(async (choose) => {
-    const simulation = new Simulation(new Provider(true), mutation);
+    const simulation = new Simulation(new Provider(true), options);
     simulation.provider.happen(account, "connect", false);
-    simulation.provider.happen(account, "data", true);
+    for (const id of accountIds) simulation.provider.happen(id, "data", true);
     await waitUntilIdle(simulation);
     const racers = await races[race](simulation);
     await interleave(simulation, racers, switches, choose);
@@ -146,8 +151,24 @@ async function interleave(
       if (chosen !== undefined) left -= 1;
       current = chosen ?? current;
     }
+    simulation.pass(stepTakes);
     await current?.()?.();
   }
+}
+
+/** News of data is a step of the provider's, and its tasks are left to others. */
+function news(simulation: Simulation, accountId: string): Racer {
+  return inTurn(() => announce(simulation, accountId));
+}
+
+/** SQS hands out the tasks of a document again that are in flight. */
+function pollTwice(simulation: Simulation): readonly Racer[] {
+  return [...pollEach(simulation, "fetch"), ...pollAgain(simulation)];
+}
+
+function pollAgain(simulation: Simulation): readonly Racer[] {
+  for (const message of simulation.queue("fetch").messages) message.visibleAt = simulation.queueTime;
+  return pollEach(simulation, "fetch");
 }
 
 /** Does one thing after the other; the last may bring those who go on. */
@@ -172,7 +193,7 @@ function inTurn(first: () => void | Promise<void>, then: () => readonly Racer[] 
 function pollEach(simulation: Simulation, name: WorkQueue): readonly Racer[] {
   return simulation
     .queue(name)
-    .visible(simulation.seconds)
+    .visible(simulation.queueTime)
     .flatMap((message) => startedBy(simulation, () => simulation.poll(name, [message])));
 }
 

@@ -1,3 +1,4 @@
+import type { PartialList } from "../../adapters/s3/kept-pages.ts";
 import type { SecretReader } from "../../adapters/secrets/secret-reader.ts";
 import type { Outgoing } from "../../adapters/sqs/sqs-sender.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
@@ -6,29 +7,35 @@ import type { TokenVersion } from "../../domain/fetch/token-succession.ts";
 import type { Log } from "../../functions/runtime/log.ts";
 import { defaultMapping } from "../../lib/settings/default-mapping.ts";
 import { keptLog, type LogEntry } from "../support/kept-log.ts";
-import { fetchBatch, fetchLifetime, receive, refreshToken, relayBatch, store } from "./functions.ts";
-import { type Do, Processes } from "./processes.ts";
+import { fetchBatch, fetchLifetime } from "./fetch.ts";
+import { receive, refreshToken, relayBatch, store } from "./functions.ts";
+import { type Do, type Process, Processes } from "./processes.ts";
 import type { Provider, Webhook } from "./provider.ts";
 import { type Message, Queue } from "./queue.ts";
+import { Reads } from "./reads.ts";
+import { redriveDeadLetters } from "./redrive.ts";
 import { Secret } from "./secret.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { Table, type TableMutation } from "./table.ts";
 
 export const workQueues = ["accounts", "endpoints", "fetch", "checks"] as const;
 export type WorkQueue = (typeof workQueues)[number];
-/** In seconds, of each function but the one that fetches. */
-const processLifetime = 30;
+const begin = Date.UTC(2026, 0, 1);
+/** In milliseconds, of each function but the one that fetches. */
+const processLifetime = 30_000;
 const batch = 3;
-const tokenKeptFor = 60;
+const tokenKeptFor = 60_000;
 
 /** Whether a queue's messages are tasks, for the function that calls the provider. */
 function isOfTasks(name: WorkQueue): name is "fetch" | "checks" {
-  return isTaskQueue(name);
-}
-
-function isTaskQueue(name: string): boolean {
   return name === "fetch" || name === "checks";
 }
+
+export type SimulationOptions = {
+  readonly mutation?: TableMutation;
+  /** By how much SQS's clock is ahead of DynamoDB's, in milliseconds. */
+  readonly queueAhead?: number;
+};
 
 /** Something that can happen next. */
 export type Action = { readonly what: string; readonly run: () => void };
@@ -41,31 +48,38 @@ export class Simulation implements Surroundings {
   readonly provider: Provider;
   readonly table: Table;
   readonly secret: Secret;
+  readonly reads = new Reads();
+  readonly pages = new Map<string, PartialList>();
   readonly processes = new Processes();
   readonly subscribers = ["lender", "auditor"] as const;
   readonly entries: LogEntry[];
   readonly log: Log;
   /** As the settings of the consumers that begin from now on have it. */
   accountsMapping: KindMapping = { ...defaultMapping.accounts, time: "time" };
-  /** Seconds since the beginning. */
-  seconds = 0;
+  time = begin;
+  readonly #queueAhead: number;
   readonly #queues = new Map<string, Queue>();
   #relayed = 0;
   #token: { readonly version: TokenVersion; readonly since: number } | undefined;
 
-  constructor(provider: Provider, mutation: TableMutation = "none") {
+  constructor(provider: Provider, { mutation = "none", queueAhead = 0 }: SimulationOptions = {}) {
     this.provider = provider;
+    this.#queueAhead = queueAhead;
     this.table = new Table(mutation);
     this.secret = new Secret(provider.issueToken(), this.now);
     ({ log: this.log, entries: this.entries } = keptLog());
   }
 
-  readonly now = (): Date => this.dateOf(this.seconds);
-  readonly dateOf = (seconds: number): Date => new Date(Date.UTC(2026, 0, 1) + seconds * 1000);
-  readonly secondsOf = (date: Date): number => (date.getTime() - Date.UTC(2026, 0, 1)) / 1000;
+  readonly now = (): Date => new Date(this.time);
+
+  /** By SQS's clock. */
+  get queueTime(): number {
+    return this.time + this.#queueAhead;
+  }
 
   queue(name: string): Queue {
-    const queue = this.#queues.get(name) ?? new Queue(isTaskQueue(name) ? "tasks" : "events");
+    const purpose = name === "fetch" ? "ordered tasks" : name === "checks" ? "tasks" : "events";
+    const queue = this.#queues.get(name) ?? new Queue(name, purpose);
     this.#queues.set(name, queue);
     return queue;
   }
@@ -73,25 +87,25 @@ export class Simulation implements Surroundings {
   /** @param address ends in the name of a queue, or of its dead letters */
   send(address: string, message: Outgoing): void {
     const url = address.split("/").at(-1) ?? address;
-    if (url.endsWith(" dead")) this.queue(url.slice(0, -" dead".length)).reject(message, this.seconds);
-    else this.queue(url).send(message, this.seconds);
+    if (url.endsWith(" dead")) this.queue(url.slice(0, -" dead".length)).reject(message, this.queueTime);
+    else this.queue(url).send(message, this.queueTime);
   }
 
-  hide(address: string, id: string, seconds: number): void {
-    this.queue(address.split("/").at(-1) ?? address).hide(id, this.seconds + seconds);
+  hide(address: string, receipt: string, seconds: number): void {
+    this.queue(address.split("/").at(-1) ?? address).hide(receipt, this.queueTime + seconds * 1_000);
   }
 
   /** The token as an environment that lives on reads it: kept for a while. */
   tokenReaderOf(step: Do): SecretReader<TokenVersion> {
     const readAgain = async () => {
       const version = await step("reads the token", () => this.secret.current);
-      this.#token = { version, since: this.seconds };
+      this.#token = { version, since: this.time };
       return version;
     };
     return {
       read: async () => {
         const kept = this.#token;
-        return kept !== undefined && this.seconds - kept.since < tokenKeptFor ? kept.version : readAgain();
+        return kept !== undefined && this.time - kept.since < tokenKeptFor ? kept.version : readAgain();
       },
       readAgain,
     };
@@ -99,7 +113,7 @@ export class Simulation implements Surroundings {
 
   /** The provider sends a webhook, once; what it takes for no 2xx is sent again. */
   deliver(webhook: Webhook): void {
-    this.processes.start("receive", this.seconds + processLifetime, async ({ do: step }) => {
+    this.processes.start("receive", this.time + processLifetime, async ({ do: step }) => {
       const status = await receive(this, step, webhook);
       await step("answers", () => {
         if (status >= 200 && status < 300) webhook.isAnswered = true;
@@ -111,19 +125,19 @@ export class Simulation implements Surroundings {
   poll(name: WorkQueue, messages: readonly Message[]): void {
     const queue = this.queue(name);
     const lifetime = isOfTasks(name) ? fetchLifetime : processLifetime;
-    const received = queue.receive(messages, this.seconds, 6 * lifetime);
+    const received = queue.receive(messages, this.queueTime, 6 * lifetime);
     if (received.length === 0) return;
-    this.processes.start(name, this.seconds + lifetime, async ({ do: step }) => {
-      const { batchItemFailures } = await this.#handle(name, step, received);
+    this.processes.start(name, this.time + lifetime, async (process) => {
+      const { batchItemFailures } = await this.#handle(name, process, received);
       const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
-      await step("deletes what is done", () => queue.complete(received, failed));
+      await process.do("deletes what is done", () => queue.complete(received, failed));
     });
   }
 
   /** The relay gets what comes next in the stream; where it dies or fails, the same comes again. */
   relay(): void {
     const from = this.#relayed;
-    this.processes.start("relay", this.seconds + processLifetime, async ({ do: step }) => {
+    this.processes.start("relay", this.time + processLifetime, async ({ do: step }) => {
       const done = await relayBatch(this, step, from, batch);
       await step("passes the checkpoint", () => {
         this.#relayed = from + done;
@@ -137,15 +151,21 @@ export class Simulation implements Surroundings {
   }
 
   refresh(): void {
-    this.processes.start("refresh", this.seconds + processLifetime, ({ do: step }) =>
-      refreshToken(this, step),
+    this.processes.start("refresh", this.time + processLifetime, ({ do: step }) => refreshToken(this, step));
+  }
+
+  /** An operator sends dead letters again. */
+  redrive(name: WorkQueue, isWanted: (deadLetter: Message) => boolean): void {
+    const queue = this.queue(name);
+    this.processes.start("redrive", Number.POSITIVE_INFINITY, ({ do: step }) =>
+      redriveDeadLetters(this, step, { name, queue, isWanted }),
     );
   }
 
   /** Time passes: processes that have lived too long are killed. */
-  pass(seconds: number): void {
-    this.seconds += seconds;
-    this.processes.killOlder(this.seconds);
+  pass(millis: number): void {
+    this.time += millis;
+    this.processes.killOlder(this.time);
   }
 
   /** What can happen next without anything going wrong. */
@@ -157,7 +177,7 @@ export class Simulation implements Surroundings {
       run: () => step.go("none"),
     }));
     const polls = workQueues.flatMap((name) => {
-      const visible = this.queue(name).visible(this.seconds).slice(0, batch);
+      const visible = this.queue(name).visible(this.queueTime).slice(0, batch);
       return visible.length === 0 ? [] : [{ what: `poll ${name}`, run: () => this.poll(name, visible) }];
     });
     const relays =
@@ -176,15 +196,16 @@ export class Simulation implements Surroundings {
     return this.processes.pause();
   }
 
-  /** When the next message can be received; undefined where none waits. */
-  get nextVisible(): number | undefined {
+  /** In how many milliseconds the next message can be received; undefined where none is hidden. */
+  get untilNextVisible(): number | undefined {
     const times = workQueues.flatMap((name) => this.queue(name).messages.map(({ visibleAt }) => visibleAt));
-    return times.length === 0 ? undefined : Math.min(...times);
+    const hidden = times.filter((time) => time > this.queueTime);
+    return hidden.length === 0 ? undefined : Math.min(...hidden) - this.queueTime;
   }
 
-  #handle(name: WorkQueue, step: Do, messages: readonly Message[]) {
+  #handle(name: WorkQueue, process: Process, messages: readonly Message[]) {
     return isOfTasks(name)
-      ? fetchBatch(this, step, name, messages)
-      : store(this, step, name satisfies WebhookKind, messages);
+      ? fetchBatch(this, process, name, messages)
+      : store(this, process.do, name satisfies WebhookKind, messages);
   }
 }

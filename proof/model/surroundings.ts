@@ -1,3 +1,4 @@
+import type { PartialList } from "../../adapters/s3/kept-pages.ts";
 import type { SecretReader } from "../../adapters/secrets/secret-reader.ts";
 import type { Outgoing } from "../../adapters/sqs/sqs-sender.ts";
 import type { KindMapping } from "../../domain/event/mapping.ts";
@@ -5,25 +6,26 @@ import type { TokenVersion } from "../../domain/fetch/token-succession.ts";
 import type { Log } from "../../functions/runtime/log.ts";
 import type { Do } from "./processes.ts";
 import type { Provider } from "./provider.ts";
+import type { Reads } from "./reads.ts";
 import type { Secret } from "./secret.ts";
 import type { Table } from "./table.ts";
 
-/** What the functions of the model find around them. */
+/** What the functions of the model find around them. Times are milliseconds since 1970. */
 export type Surroundings = {
   readonly provider: Provider;
   readonly table: Table;
   readonly secret: Secret;
+  readonly reads: Reads;
+  readonly pages: Map<string, PartialList>;
   readonly subscribers: readonly string[];
   readonly accountsMapping: KindMapping;
   readonly log: Log;
-  /** Since the beginning. */
-  readonly seconds: number;
+  /** By DynamoDB's clock. */
+  readonly time: number;
   readonly now: () => Date;
-  readonly dateOf: (seconds: number) => Date;
-  readonly secondsOf: (date: Date) => number;
   /** @param url the name of a queue, or of its dead letters */
   send(url: string, message: Outgoing): void;
-  hide(name: string, id: string, seconds: number): void;
+  hide(url: string, receipt: string, seconds: number): void;
   tokenReaderOf(step: Do): SecretReader<TokenVersion>;
   refresh(): void;
 };

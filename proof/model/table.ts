@@ -29,6 +29,7 @@ const maxAttempts = 8;
 /** The table with its conditional writes, and its stream: what the relay's filter lets through, in order. */
 export class Table {
   readonly events = new Map<string, Stored>();
+  readonly eventIds = new Set<string>();
   readonly states = new Map<string, State>();
   readonly documents = new Map<string, Document>();
   readonly #texts = new Map<string, string | undefined>();
@@ -70,6 +71,7 @@ export class Table {
 
   #keepEvent(name: string, before: Stored | undefined, after: Stored): void {
     this.events.set(name, after);
+    this.eventIds.add(after.event.id);
     this.stream.push({ of: "event", ...after, countBefore: before?.receipts.count ?? 0 });
   }
 

@@ -1,22 +1,23 @@
-import { type Simulation, workQueues } from "./simulation.ts";
+import type { Message } from "./queue.ts";
+import { type Simulation, type WorkQueue, workQueues } from "./simulation.ts";
 
 const maxSteps = 20_000;
-const refreshEverySeconds = 900;
+const refreshEvery = 900_000;
 
 /**
  * Lets everything come to rest, with nothing going wrong any more: webhooks are sent until they are answered, an
- * operator redrives what SQS made dead letters, and sets a token where the refresher raises its alarm.
+ * operator redrives dead letters, and sets a token where the refresher raises its alarm.
  * @throws where that never comes
  */
 export async function waitUntilIdle(simulation: Simulation): Promise<void> {
+  simulation.provider.isDown = false;
   await simulation.pause();
   for (let steps = 0; steps < maxSteps; steps += 1) {
     const [action] = simulation.usual();
     if (action !== undefined) action.run();
     else if (!simulation.provider.isValid(simulation.secret.current.token)) healToken(simulation);
-    else if (simulation.nextVisible !== undefined)
-      simulation.pass(Math.max(0, simulation.nextVisible - simulation.seconds));
-    else if (redrive(simulation) === 0) return;
+    else if (simulation.untilNextVisible !== undefined) simulation.pass(simulation.untilNextVisible);
+    else if (!redrive(simulation)) return;
     await simulation.pause();
   }
   throw new Error("it never comes to rest");
@@ -27,15 +28,18 @@ function healToken(simulation: Simulation): void {
   const last = simulation.entries.findLast(({ code }) => code.startsWith("TOKEN_"));
   if (last?.code === "TOKEN_REFUSED") simulation.secret.set(simulation.provider.issueToken());
   else {
-    simulation.pass(refreshEverySeconds);
+    simulation.pass(refreshEvery);
     simulation.refresh();
   }
 }
 
-/** @returns how many; what has a reason waits for somebody to fix it */
-function redrive(simulation: Simulation): number {
-  const counts = workQueues.map((name) =>
-    simulation.queue(name).redrive(({ reason }) => reason === undefined, simulation.seconds),
-  );
-  return counts.reduce((sum, count) => sum + count, 0);
+/** @returns whether there was something to redrive: an event that has a reason waits for somebody to fix it */
+function redrive(simulation: Simulation): boolean {
+  const isWanted =
+    (name: WorkQueue) =>
+    ({ reason }: Message) =>
+      name === "fetch" || name === "checks" || reason === undefined;
+  const names = workQueues.filter((name) => simulation.queue(name).deadLetters.some(isWanted(name)));
+  for (const name of names) simulation.redrive(name, isWanted(name));
+  return names.length > 0;
 }

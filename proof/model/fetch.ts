@@ -1,0 +1,128 @@
+import type { SQSBatchResponse } from "aws-lambda";
+import type { DocumentStore } from "../../adapters/dynamodb/documents.ts";
+import type { CallWithToken } from "../../adapters/provider/provider-api.ts";
+import { withToken } from "../../adapters/provider/with-token.ts";
+import type { KeptPages, PagesOf } from "../../adapters/s3/kept-pages.ts";
+import { tokenRefusals } from "../../adapters/secrets/token-refusals.ts";
+import { nameOf } from "../../domain/event/subjects.ts";
+import { giveUpLimits } from "../../domain/fetch/waiting.ts";
+import { fetcher } from "../../functions/fetch/fetcher.ts";
+import { context } from "../support/invocations.ts";
+import { callOf, sender, versionedRecordsOf } from "./ports.ts";
+import type { Do, Process } from "./processes.ts";
+import { endpoint } from "./provider.ts";
+import { type Message, recordsOf } from "./queue.ts";
+import type { ReadsOfProcess } from "./reads.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** In milliseconds: how long a process of the fetch function can live. */
+export const fetchLifetime = 60_000;
+
+/** Does a batch of a queue of tasks. */
+export function fetchBatch(
+  simulation: Surroundings,
+  { do: step, clockError }: Process,
+  queue: "fetch" | "checks",
+  messages: readonly Message[],
+): Promise<SQSBatchResponse> {
+  const { table } = simulation;
+  const now = () => new Date(simulation.time + clockError);
+  let date = 0;
+  /** A request to DynamoDB, whose answer says its date in whole seconds. */
+  const request: Do = async (what, effect) => {
+    const answer = await step(what, effect);
+    date = Math.floor(simulation.time / 1_000) * 1_000;
+    return answer;
+  };
+  const reads = simulation.reads.watch(messages, () => simulation.time);
+  const note = (id: string) => request("notes a refused token", () => table.noteRefusal(id));
+  const refusals = tokenRefusals({ note }, async () => simulation.refresh(), now);
+  const handler = fetcher({
+    versionedRecords: versionedRecordsOf(simulation, request),
+    documents: documentsOf(simulation, request, reads),
+    readDocuments: (subject) => request("reads all documents", () => table.loadDocuments(subject)),
+    findErased: () => request("reads tombstones", () => new Set<string>()),
+    keptPages: keptPagesOf(simulation, step, reads),
+    call: withToken(watchedCall(simulation, step, reads), simulation.tokenReaderOf(step), refusals),
+    gate: async () => undefined,
+    send: sender(simulation, step),
+    hide: async (queueUrl, hidden) => {
+      if (hidden.length === 0) return [];
+      const hide = () => {
+        for (const { receiptHandle, seconds } of hidden) simulation.hide(queueUrl, receiptHandle, seconds);
+      };
+      await step("hides tasks", hide).catch(() => undefined);
+      return hidden.map(() => undefined);
+    },
+    queues: {
+      fetch: { url: "fetch", deadLetterUrl: "fetch dead" },
+      checks: { url: "queues/checks", deadLetterUrl: "queues/checks dead" },
+    },
+    provider,
+    startEndpoints: [endpoint],
+    longestRunInMillis: 1_000,
+    readAfterSeconds: 300,
+    retrying: { retry: { baseSeconds: 2, maxSeconds: 900 }, limits: giveUpLimits(14 * 86_400) },
+    clock: () => date,
+    now,
+    random: () => 0.5,
+    log: simulation.log,
+  });
+  return handler({ Records: recordsOf(queue, messages) }, context);
+}
+
+function documentsOf({ table }: Surroundings, request: Do, reads: ReadsOfProcess): DocumentStore {
+  return {
+    load: (subject, name) =>
+      request("reads a document", () => {
+        reads.load(nameOf(subject));
+        return table.loadDocument(subject, name);
+      }),
+    save: (known, next, content) =>
+      request("writes a document", () => {
+        const outcome = table.saveDocument(known, next, content?.parts.join(""));
+        if (outcome === "written") reads.write(nameOf(next.subject));
+        return outcome;
+      }),
+  };
+}
+
+function keptPagesOf({ pages }: Surroundings, step: Do, reads: ReadsOfProcess): KeptPages {
+  const keyOf = ({ subject, messageId }: PagesOf) => `${nameOf(subject)} ${messageId}`;
+  return {
+    keep: (of, list) =>
+      step("keeps pages", () => {
+        reads.keep(nameOf(of.subject));
+        pages.set(keyOf(of), list);
+      }),
+    forget: (of) => step("forgets pages", () => void pages.delete(keyOf(of))),
+    find: (of) => step("looks for pages", () => pages.get(keyOf(of))),
+  };
+}
+
+/** A read of a document is watched when its request arrives. */
+function watchedCall(simulation: Surroundings, step: Do, reads: ReadsOfProcess): CallWithToken {
+  return callOf(simulation, step, ({ path }) => {
+    const [, id = "", name = ""] = path.split("/");
+    if (name.startsWith(endpoint)) reads.call(nameOf({ kind: "account", id }), name === endpoint);
+  });
+}
+
+const provider = {
+  paths: {
+    start: { method: "POST", path: "/{account_id}/start" },
+    read: "/{account_id}/{endpoint}",
+    readCompany: "/{account_id}/{endpoint}",
+    account: "/{account_id}",
+    companyAccount: "/{account_id}",
+    users: "/users",
+    refresh: "/refresh",
+  },
+  requestsPerMinute: 1_000,
+  breaker: { failures: 5, baseSeconds: 1, maxSeconds: 5 },
+  timeouts: { connectSeconds: 1, headersSeconds: 1, bodySeconds: 1 },
+  maxResponseBytes: 1_000,
+  maxDataBytes: 1_000,
+  paging: { by: "cursor", items: "data", next: "next", parameter: "cursor", maxPages: 5 },
+  allowPrivateAddresses: true,
+} as const;

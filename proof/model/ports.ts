@@ -1,0 +1,58 @@
+import type { Revise, VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
+import type { ApiCall, CallWithToken } from "../../adapters/provider/provider-api.ts";
+import type { Send } from "../../adapters/sqs/sqs-sender.ts";
+import type { Do } from "./processes.ts";
+import type { Surroundings } from "./surroundings.ts";
+import type { Ahead } from "./table.ts";
+
+/** A failed send, as the adapter says it. */
+const unsent = { kind: "retryable", reason: "SQS: injected", delayInSeconds: 0 } as const;
+
+/**
+ * A port to the queues of which each send is one step; where a fault strikes, every message is reported to have failed.
+ */
+export function sender(simulation: Surroundings, step: Do): Send {
+  return async (queueUrl, messages) => {
+    if (messages.length === 0) return [];
+    const send = () => {
+      for (const message of messages) simulation.send(queueUrl, message);
+    };
+    try {
+      await step(`sends to ${queueUrl}`, send);
+      return messages.map(() => undefined);
+    } catch {
+      return messages.map(() => unsent);
+    }
+  };
+}
+
+export function versionedRecordsOf(simulation: Surroundings, step: Do): VersionedRecords {
+  const { table } = simulation;
+  const revising = (ahead: Ahead): Revise => ({
+    state: (subject, change, known) => table.reviseState(step, subject, change, { ahead, known }),
+  });
+  return {
+    // What can't be read ahead is read in its turn.
+    readAhead: (names) =>
+      step("reads records", () => table.readAhead(names)).then(revising, () => revising(table.readAhead([]))),
+    ...revising(table.readAhead([])),
+    loadState: (subject) => step("reads a state", () => table.loadState(subject)),
+  };
+}
+
+/** @param onArrival told of each request that the provider takes */
+export function callOf(
+  simulation: Surroundings,
+  step: Do,
+  onArrival: (call: ApiCall) => void = () => undefined,
+): CallWithToken {
+  return async (token, call) => {
+    // Its request is under way, then its answer is.
+    const answer = await step(`calls ${call.method} ${call.path}`, () => {
+      const answered = simulation.provider.answer(token, call);
+      onArrival(call);
+      return answered;
+    });
+    return step("has its answer", () => answer);
+  };
+}

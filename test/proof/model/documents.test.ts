@@ -1,0 +1,122 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { announce, drive, giveUp, isBeforeFetch, readFirstPage } from "../../../proof/model/drive.ts";
+import { expectAlways, expectAtRest } from "../../../proof/model/promises.ts";
+import { accountIds, Provider } from "../../../proof/model/provider.ts";
+import { Simulation } from "../../../proof/model/simulation.ts";
+import { liveUndisturbed, undisturbedTimes } from "../../../proof/model/undisturbed.ts";
+import { waitUntilIdle } from "../../../proof/model/wait-until-idle.ts";
+import { shareOfTier } from "../../support/share-of-tier.ts";
+
+const second = 1_000;
+const hour = 3_600 * second;
+const [account, accountWithPages] = accountIds;
+const [numRuns = 0] = shareOfTier([10], [100]);
+
+async function comeToRest(simulation: Simulation): Promise<void> {
+  await waitUntilIdle(simulation);
+  expectAtRest(simulation);
+}
+
+describe("documents are read", () => {
+  it("with at most 5 % more calls than the least possible, where documents change every 15 seconds", async () => {
+    const calls = { made: 0, excess: 0 };
+    await fc.assert(
+      fc.asyncProperty(undisturbedTimes, async (time) => {
+        const { made, excess } = await liveUndisturbed(time);
+        calls.made += made;
+        calls.excess += excess;
+      }),
+      { numRuns },
+    );
+    expect(calls.excess).toBeLessThanOrEqual(0.05 * (calls.made - calls.excess));
+  });
+
+  it("with one call for events whose tasks wait together, also where the answer of the write is lost", async () => {
+    const simulation = new Simulation(new Provider(false));
+    for (const _ of [1, 2, 3]) await announce(simulation, account);
+    await drive(simulation, (what) => what !== "fetch writes a document");
+    for (const { step } of simulation.processes.steps) step.go("answer is lost");
+    await comeToRest(simulation);
+    expect(simulation.reads.made).toBe(1);
+  });
+
+  it("with one call for tasks that come while one of their document waits", async () => {
+    const simulation = new Simulation(new Provider(false));
+    await announce(simulation, account);
+    simulation.provider.isDown = true;
+    await drive(simulation, () => true);
+    for (const _ of [1, 2]) await announce(simulation, account);
+    expect(simulation.queue("fetch").visible(simulation.queueTime)).toEqual([]);
+    await comeToRest(simulation);
+    expect(simulation.reads.made).toBe(1);
+  });
+});
+
+describe("a list of which a page can't be read", () => {
+  it("is gone on with, and covers no task that came after its first page", async () => {
+    const simulation = new Simulation(new Provider(false));
+    await readFirstPage(simulation);
+    expect(simulation.pages.size).toBe(1);
+    simulation.pass(second);
+    await announce(simulation, accountWithPages);
+    await comeToRest(simulation);
+    expect(simulation.reads.made).toBe(2);
+  });
+
+  it("is read anew where another call has written it since", async () => {
+    const simulation = new Simulation(new Provider(false));
+    await readFirstPage(simulation);
+    const [reading] = simulation.queue("fetch").messages;
+    simulation.pass(second);
+    simulation.provider.happen(accountWithPages, "data", true);
+    await drive(simulation, isBeforeFetch);
+    const newer = simulation.queue("fetch").messages.filter((message) => message !== reading);
+    simulation.poll("fetch", newer);
+    await drive(simulation, (what) => what.startsWith("fetch "));
+    simulation.pass(60 * second);
+    await comeToRest(simulation);
+  });
+});
+
+describe("a task that was given up", () => {
+  it.each([1, 400])("is done where it is redriven after %d seconds", async (seconds) => {
+    const simulation = new Simulation(new Provider(false));
+    await announce(simulation, account);
+    await giveUp(simulation);
+    expect(simulation.queue("fetch").deadLetters).toHaveLength(1);
+    simulation.pass(seconds * second);
+    await comeToRest(simulation);
+    expect(simulation.table.documents.size).toBe(1);
+  });
+});
+
+describe("an outage of the provider", () => {
+  /** The provider is down for so long. */
+  async function liveThroughOutage(hours: number): Promise<Simulation> {
+    const simulation = new Simulation(new Provider(false));
+    for (const id of [account, account, accountWithPages]) await announce(simulation, id);
+    simulation.provider.isDown = true;
+    const end = simulation.time + hours * hour;
+    while (simulation.time < end) {
+      await drive(simulation, () => true);
+      expectAlways(simulation);
+      if (simulation.untilNextVisible === undefined) break;
+      simulation.pass(simulation.untilNextVisible);
+    }
+    return simulation;
+  }
+
+  it("of 240 hours makes no dead letters, and the documents are read when it ends", async () => {
+    const simulation = await liveThroughOutage(240);
+    expect(simulation.queue("fetch").deadLetters).toEqual([]);
+    await comeToRest(simulation);
+  });
+
+  it("of 15 days makes dead letters with a reason, which can be redriven when it ends", async () => {
+    const simulation = await liveThroughOutage(15 * 24);
+    const reasons = simulation.queue("fetch").deadLetters.map(({ reason }) => reason);
+    expect(reasons).toEqual(Array(3).fill(expect.stringMatching(/given up after/)));
+    await comeToRest(simulation);
+  });
+});
