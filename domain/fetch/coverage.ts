@@ -78,20 +78,15 @@ function isInFuture(asOf: number, now: number): boolean {
 
 /**
  * Plans the call for the tasks of one document.
- * @param isErased whether there is a tombstone of its subject
  * @param pages what the first of the tasks that were received before had read so far
  * @param now as `timeBefore`
  */
 export function planRead<T extends DeliveredTask>(
   tasks: readonly T[],
   document: Coverage | undefined,
-  {
-    isErased,
-    pages,
-    now,
-  }: { readonly isErased: boolean; readonly pages?: ReadInPages | undefined; readonly now: number },
+  { pages, now }: { readonly pages?: ReadInPages | undefined; readonly now: number },
 ): PlannedRead<T> {
-  const isDone = (task: T) => isErased || isVoid(task, document, now);
+  const isDone = (task: T) => isVoid(task, document, now);
   const open = tasks.filter((task) => !isDone(task));
   const common = { isVoid: tasks.filter(isDone), known: document?.asOf };
   const covered = open.filter(({ messageId }) => pages?.by.includes(messageDigest(messageId)));

@@ -56,7 +56,7 @@ export async function fetchDocument(
   const plan = planRead(
     tasks.filter((task) => !gone.has(task)),
     known?.document,
-    { isErased: false, pages: kept?.read, now },
+    { pages: kept?.read, now },
   );
   const results = new Map<Task, TaskResult>([...gone, ...plan.isVoid].map((task) => [task, "void"]));
   const [lead] = plan.covered;

@@ -1,10 +1,6 @@
 /** The test files that hold the protocol, by the part that they test. */
 
 export const model = "test/proof/model/protocol.test.ts";
-/** The model of the table's protocol. */
-export const tableTests = ["events", "documents", "waiting", "protocol"].map(
-  (part) => `test/proof/model/table-${part}.test.ts`,
-);
 export const stateTests = [
   "test/domain/state/state.test.ts",
   "test/domain/state/stored-state.test.ts",

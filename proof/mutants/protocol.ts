@@ -4,7 +4,6 @@ import { fetchingMutants } from "./fetching-mutants.ts";
 import type { ProtocolMutant } from "./protocol-mutant.ts";
 import { model, refreshTests, relayTests, stateTests } from "./protocol-tests.ts";
 import { storingMutants } from "./storing-mutants.ts";
-import { tableMutants } from "./table-mutants.ts";
 
 export const protocolMutants: readonly ProtocolMutant[] = [
   {
@@ -250,6 +249,5 @@ export const protocolMutants: readonly ProtocolMutant[] = [
     instead: "    id: id + Math.random(),\n    source,",
     tests: [model],
   },
-  ...tableMutants,
   ...erasingMutants,
 ];

@@ -55,7 +55,6 @@ describe("the asOf of a call", () => {
 describe("a planned read", () => {
   const since = (messageId: string, millis: number) => task(messageId, millis);
   const plan = planRead([since("old", 0), since("new", now), since("newer", now)], documentOf(3_000), {
-    isErased: false,
     now,
   });
 
@@ -66,17 +65,11 @@ describe("a planned read", () => {
     expect(plan.by).toEqual(["new", "newer"].map(messageDigest));
   });
 
-  it("covers nothing of a subject that is erased", () => {
-    const erased = planRead([since("new", now)], undefined, { isErased: true, now });
-    expect(erased).toMatchObject({ covered: [], waiting: [], by: [] });
-    expect(erased.isVoid).toHaveLength(1);
-  });
-
   describe("that goes on where its pages ended", () => {
     const pages = { asOf: now - 60_000, known: 3_000, by: ["new", "done"].map(messageDigest) };
     const tasks = [since("new", now), since("newer", now)];
     const planWith = (asOf: number, resumed = pages) =>
-      planRead(tasks, documentOf(asOf), { isErased: false, pages: resumed, now });
+      planRead(tasks, documentOf(asOf), { pages: resumed, now });
 
     it("covers what it covered at its first page; tasks that came since wait", () => {
       const resumed = planWith(3_000);
