@@ -9,8 +9,8 @@ const unread = ["loggerMiddleware", "getUserAgentMiddleware"];
 
 /**
  * A client without the steps of a request that serve nobody here, and which puts the others together once for each
- * operation: together a seventh of what a request costs (docs/adr/0057). The SDK's logger copies each request and answer,
- * with what is secret left out, even where nobody listens.
+ * operation: together a seventh of what a request costs. The SDK's logger copies each request and answer, even where
+ * nobody listens.
  */
 export function leanClient<Lean extends Client>(client: Lean): Lean {
   for (const name of unread) client.middlewareStack.remove(name);

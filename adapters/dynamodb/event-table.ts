@@ -53,7 +53,7 @@ export type EventPorts = {
 };
 
 /**
- * Records receipts of events, each with one write that counts (see docs/adr/0059): an insert, which a known event
+ * Records receipts of events, each with one write that counts (see docs/adr/0001): an insert, which a known event
  * refuses, or, where the same bytes may be a true repeat, a look at what is known and a count of it. `expiresAt` is the
  * time to live in epoch seconds.
  */

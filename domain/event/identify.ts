@@ -8,7 +8,7 @@ import type { MappedHeaders } from "./mapping-source.ts";
  * the body, carried in the envelope, and unchanged by DLQ, redrive or a change of the mapping.
  *
  * Headers that the mapping reads belong to it: where type, subject or id stand in headers, two events may have
- * the same body, byte for byte. Without such headers it is what it was before there were any (see docs/adr/0028).
+ * the same body, byte for byte. Without such headers it is what it was before there were any (see docs/adr/0004).
  */
 export function identify(kind: WebhookKind, body: Uint8Array, headers: MappedHeaders = {}): string {
   const carried = Object.entries(headers).sort(([one], [other]) => (one < other ? -1 : 1));

@@ -5,7 +5,7 @@ import type { MessageType } from "./message-types.ts";
 /**
  * What is promised to subscribers: the one source of the messages' types, of the reader's checks, and of the
  * documents. How it may change:
- * docs/adr/0034-the-type-is-the-version.md. In no function's bundle.
+ * docs/adr/0013-what-subscribers-rely-on.md. In no function's bundle.
  */
 type Contract = {
   readonly sentWhen: string;

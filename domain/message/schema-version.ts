@@ -1,7 +1,7 @@
 import { laterRelease, permanent } from "../core/failures.ts";
 
 /**
- * Checks the version that a message or an item carries, by the rules of docs/adr/0029: all earlier ones are read, and
+ * Checks the version that a message or an item carries, by the rules of docs/adr/0016: all earlier ones are read, and
  * the next one as if it were of this release, for it may only have added fields. What is later than that is left, as it
  * is, to a release that can read it.
  * @param written the version that this release writes

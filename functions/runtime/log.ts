@@ -141,7 +141,7 @@ let requestId: string | undefined;
 
 /**
  * Writes one line of JSON per entry to the standard output, which Lambda puts into the function's log group as it is:
- * by `timestamp` and `level` it orders and filters the lines (docs/adr/0045).
+ * by `timestamp` and `level` it orders and filters the lines (docs/adr/0011).
  */
 export const log: Log = (code, fields) => {
   const timestamp = new Date().toISOString();

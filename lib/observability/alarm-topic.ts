@@ -27,7 +27,7 @@ export class AlarmTopic extends Construct {
 
   /**
    * Every alarm below a construct notifies the topic when it goes off. That it is over is told for all together: a new
-   * alarm becomes OK within minutes, and each of them would say so. See docs/adr/0062.
+   * alarm becomes OK within minutes, and each of them would say so. See docs/adr/0011.
    */
   addAlarmActions(stack: IConstruct): void {
     if (this.topic === undefined) return;

@@ -11,7 +11,7 @@ const serviceTimeout = Duration.minutes(5);
 /**
  * Lets a production stack that failed to be created be created again. CDK switches on termination protection before the
  * stack is made, and DynamoDB's deletion protection would outlast a creation that is rolled back: so the first is
- * switched off by a resource that is removed last, and the second switched on by one that is created last. See docs/adr/0058.
+ * switched off by a resource that is removed last, and the second switched on by one that is created last. See docs/adr/0015.
  */
 export class Protection extends Construct {
   constructor(

@@ -89,7 +89,7 @@ export class WebhookRegistration extends Construct {
   /**
    * Two stages that register with one provider environment would take each other's webhooks away. CloudFormation
    * refuses a second export of a name within account and region: "Export with name … is already exported by stack …".
-   * Source: CloudFormation user guide, "Outputs". See docs/adr/0013.
+   * Source: CloudFormation user guide, "Outputs". See docs/adr/0006.
    */
   #claim(scope: Construct, providerBaseUrl: string): void {
     addOutput(scope, "RegistersWith", {

@@ -12,7 +12,7 @@ export const registrationExportPrefix = "income-events:registers:";
 
 /**
  * The export by which a stage claims the registration with a provider, as CloudFormation makes it of the same address: two
- * stages that register with one provider would take each other's webhooks away. See docs/adr/0013.
+ * stages that register with one provider would take each other's webhooks away. See docs/adr/0006.
  */
 export function registrationExportName(address: string): string {
   const withoutScheme = address.split("://")[1] ?? "";

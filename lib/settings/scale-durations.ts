@@ -32,7 +32,7 @@ function innerOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
 
 /**
  * Divides every waiting time of a stage's settings by one factor, so that days of waiting can be run through in
- * minutes. What is divided can be a fraction. See docs/adr/0020.
+ * minutes. What is divided can be a fraction. See docs/adr/0009.
  */
 export function scaleDurations<Settings>(settings: Settings, schema: z.core.$ZodType, by: number): Settings {
   const divided = structuredClone(settings);

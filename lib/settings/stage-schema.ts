@@ -58,7 +58,7 @@ const functions = section({
   }).prefault({}),
   store: functionSizes(512, 20),
   relay: functionSizes(512, 60),
-  // For ten answers of provider.maxResponseBytes at once and a list of provider.maxDataBytes; see docs/adr/0021.
+  // For ten answers of provider.maxResponseBytes at once and a list of provider.maxDataBytes; see docs/adr/0003.
   fetch: functionSizes(1_024, 60),
   // The largest answer that a function's URL streams, 200 MB, takes 100 s.
   read: functionSizes(512, 120),
@@ -165,7 +165,7 @@ export const stageSchema = section({
   alarms: alarmsSchema,
   /** Whether the stage has the dashboard; unset: in production. */
   dashboard: flag().exactOptional(),
-  /** Every waiting time of the stack is divided by this, to live through days in minutes: see docs/adr/0020. */
+  /** Every waiting time of the stack is divided by this, to live through days in minutes: see docs/adr/0009. */
   divideDurationsBy: wholeNumber(1, 10_000).default(1),
 });
 

@@ -13,7 +13,7 @@ const textOf = (file: string) => readFileSync(join(root, file), "utf8");
 const broken = breaksOf(JSON.parse(textOf("docs/reference/asyncapi.json")));
 if (broken.length > 0) {
   for (const line of broken) say(line);
-  say("Subscribers rely on these: make a new type instead, see docs/adr/0034-the-type-is-the-version.md.");
+  say("Subscribers rely on these: make a new type instead, see docs/adr/0013-what-subscribers-rely-on.md.");
   process.exitCode = 1;
 } else {
   const stale = documents

@@ -16,7 +16,7 @@ export type QueueStatus = {
   readonly retentionSeconds: number;
 };
 
-/** Depths come from SQS, ages and times from CloudWatch (docs/adr/0045). */
+/** Depths come from SQS, ages and times from CloudWatch (docs/adr/0008). */
 export async function queueStatuses(
   queues: readonly WorkQueue[],
   { sqs, cloudWatch }: Pick<Clients, "sqs" | "cloudWatch">,
