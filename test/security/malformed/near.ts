@@ -1,0 +1,36 @@
+import fc from "fast-check";
+import { expect } from "vitest";
+import { FailureError } from "../../../domain/core/failures.ts";
+
+const anyText = fc.string({ unit: "binary", maxLength: 12 });
+
+/** Texts that are nearly one of the seeds: cut, with words and other texts put in; and any text at all. */
+export function near(seeds: readonly string[], words: readonly string[]): fc.Arbitrary<string> {
+  const put = fc.oneof(fc.constantFrom(...words), anyText);
+  const edit = fc.record({ at: fc.nat(300), cut: fc.nat(8), put });
+  const edited = fc.tuple(fc.constantFrom(...seeds), fc.array(edit, { maxLength: 3 })).map(([seed, edits]) =>
+    edits.reduce((text, { at, cut, put }) => {
+      const begin = at % (text.length + 1);
+      return text.slice(0, begin) + put + text.slice(begin + cut);
+    }, seed),
+  );
+  return fc.oneof({ weight: 9, arbitrary: edited }, { weight: 1, arbitrary: fc.string({ unit: "binary" }) });
+}
+
+/** A text that may fail with a failure of ours alone, whose reason stays on its line. @returns undefined where it did */
+export async function failsAsSaid<T>(act: () => T | Promise<T>): Promise<T | undefined> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof FailureError)) throw error;
+    expect(error.failure.reason).toMatch(/^[^\p{Cc}\p{Zl}\p{Zp}]+$/u);
+    return undefined;
+  }
+}
+
+/** Whatever a law has put in: no object got a property that it was not made with. */
+export function expectCleanPrototypes(): void {
+  for (const name in {}) expect.fail(`Object.prototype has ${name}`);
+  expect(Object.getOwnPropertyNames(Object.prototype).toSorted()).toEqual(ownNames);
+}
+const ownNames = Object.getOwnPropertyNames(Object.prototype).toSorted();

@@ -1,0 +1,214 @@
+import fc from "fast-check";
+import { afterAll, describe, expect, it } from "vitest";
+import { bodyText } from "../../../adapters/aws/body-text.ts";
+import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
+import type { OverflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
+import type { Outgoing } from "../../../adapters/sqs/sqs-sender.ts";
+import { parseWebhookSecret, valueOfKind, writeWebhookSecret } from "../../../domain/core/webhook-secret.ts";
+import { readEnvelope, writeEnvelope } from "../../../domain/event/envelope.ts";
+import { webhookKinds } from "../../../domain/event/events.ts";
+import { identify } from "../../../domain/event/identify.ts";
+import { mapPayload, mappedFields } from "../../../domain/event/mapping.ts";
+import { headerText } from "../../../domain/event/mapping-source.ts";
+import { credentialFields, defaultCredentialFields } from "../../../domain/event/payload.ts";
+import { readTask, stateTask, writeTask } from "../../../domain/fetch/task.ts";
+import { eraseTask, readEraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
+import { receiver } from "../../../functions/receive/receiver.ts";
+import { consumer } from "../../../functions/store/consumer.ts";
+import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
+import { parseMappingPart, SettingsError } from "../../../lib/settings/settings.ts";
+import { context, httpEvent, sqsEvent } from "../../functions/support/lambda.ts";
+import { expectCleanPrototypes, failsAsSaid, near } from "./near.ts";
+
+const secret = "the-secret";
+const maxBodyBytes = 2_000;
+const at = "2026-11-21T12:00:00.000Z";
+const subject = { kind: "account", id: "0f8fad5b-d9cb-469f-a165-70867728950e" } as const;
+const words = [
+  "link",
+  "session",
+  "connected",
+  "__proto__",
+  "constructor",
+  "\ufffe",
+  "\u2028",
+  "1e999",
+  "null",
+];
+const bodies = near(
+  [
+    `{"action":"create_user","data":{"id":"${subject.id}","link":"x","session":"y"}}`,
+    `{"event":"connect_account","account_id":"${subject.id}","connected":true}`,
+    `{"event":"update_endpoint","account_id":"${subject.id}","endpoint":"income"}`,
+    `{"event":"delete_account","company_account_id":"${subject.id}"}`,
+  ],
+  words,
+);
+const credentials = credentialFields(defaultCredentialFields);
+afterAll(expectCleanPrototypes);
+
+/** A bucket and queues in memory. */
+function places() {
+  const objects = new Map<string, Uint8Array>();
+  const get = async (key: string) => objects.get(key) ?? new Uint8Array();
+  const overflow: OverflowBucket = {
+    put: async (key, content) => void objects.set(key, Buffer.from(content)),
+    get,
+    size: async (key) => (await get(key)).byteLength,
+    find: async (key) => objects.get(key),
+  };
+  const sent: Record<"queue" | "dead", Outgoing[]> = { queue: [], dead: [] };
+  const send = async (queue: string, messages: readonly Outgoing[]) => {
+    sent[queue === "dead" ? "dead" : "queue"].push(...messages);
+    return messages.map(() => undefined);
+  };
+  return { overflow, send, deadLetterQueueUrl: "dead", log: () => undefined, sent };
+}
+
+describe("a webhook, whatever it is made of", () => {
+  const requests = fc.record({
+    kind: fc.constantFrom(...webhookKinds),
+    presented: fc.oneof(
+      { weight: 4, arbitrary: fc.constant(secret) },
+      fc.constantFrom(...webhookKinds.map((kind) => valueOfKind(secret, kind)), "wrong", ""),
+    ),
+    headers: fc.dictionary(fc.constantFrom("ce-id", "x-event", "x-other"), near(["1", "%41"], words)),
+    raw: fc.oneof(
+      { weight: 8, arbitrary: bodies.map((text) => Buffer.from(text)) },
+      fc.uint8Array({ maxLength: 60 }).map(Buffer.from),
+      fc.constant(Buffer.alloc(maxBodyBytes + 1, "x")),
+    ),
+    isText: fc.boolean(),
+  });
+
+  it("is refused and sent nowhere, or answered 202 and ends stored or as a dead letter with its reason", async () => {
+    await fc.assert(
+      fc.asyncProperty(requests, async ({ kind, presented, headers, raw: bytes, isText }) => {
+        const { sent, ...common } = places();
+        // API Gateway hands over texts; bytes that are none come in base64.
+        const raw = isText ? Buffer.from(bytes.toString("utf8")) : bytes;
+        const mappedHeaders = ["ce-id", "x-event"];
+        const receive = receiver(kind, {
+          ...{ ...common, queueUrl: "queue", secretHeader: "x-webhook-secret", isAllowedSource: () => true },
+          ...{ maxBodyBytes, mappedHeaders, credentials, readSecret: async () => ({ current: secret }) },
+          now: () => new Date(at),
+        });
+        const all = { ...headers, "x-webhook-secret": presented };
+        const body = isText ? raw.toString("utf8") : raw;
+        const { statusCode } = await receive(httpEvent({ headers: all, body }), context);
+        const opens = presented === secret || presented === valueOfKind(secret, kind);
+        const isTooLong = raw.length > maxBodyBytes;
+        if (!opens || isTooLong) {
+          expect([401, 413]).toContain(statusCode);
+          expect(sent).toEqual({ queue: [], dead: [] });
+          return;
+        }
+        expect(statusCode).toBe(202);
+        const [message, ...more] = [...sent.queue, ...sent.dead];
+        expect([message !== undefined, more]).toEqual([true, []]);
+        const envelope = readEnvelope(message?.body ?? "");
+        const carried = Object.fromEntries(
+          mappedHeaders.flatMap((name) =>
+            headers[name] === undefined ? [] : [[name, headerText(name, headers[name])]],
+          ),
+        );
+        expect(envelope).toMatchObject({ kind, id: identify(kind, raw, carried) });
+        if (kind !== "users" && !credentials.mayBeIn(raw.toString("latin1")) && raw.length > 0) {
+          if (envelope.body.as === "base64") expect(Buffer.from(envelope.body.base64, "base64")).toEqual(raw);
+          else if (envelope.body.as !== "facts" && envelope.body.as !== "withheld")
+            expect(await bodyText(envelope.body, common.overflow)).toBe(raw.toString("utf8"));
+        }
+        if (sent.queue.length === 0) {
+          expect(sent.dead[0]?.reason).toBeTruthy();
+          return;
+        }
+        const stored: unknown[] = [];
+        const mapping = { ...defaultMapping[kind], eventId: { header: "ce-id" } };
+        const store = consumer({
+          ...{ ...common, mapping, search: jmespathSearch },
+          record: async (receipts) => receipts.map((one) => (stored.push(one) === 1 ? "first" : "again")),
+        });
+        const event = sqsEvent([{ MessageId: "1", Body: message?.body ?? "" }]);
+        expect((await store(event, context)).batchItemFailures).toEqual([]);
+        expect(stored.length + sent.dead.length).toBe(1);
+        for (const letter of sent.dead)
+          expect(letter).toMatchObject({ body: message?.body, reason: expect.stringMatching(/./) });
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe("an expression of the mapping, whatever it is", () => {
+  const expressions = near(
+    [
+      "account_id || data.id",
+      "list[?b=='c'].b | [0]",
+      "to_string(length(keys(@)))",
+      "sort_by(list, &b)[-1].b",
+    ],
+    ["__proto__", "toString", "[?", "[*]", "&&", "merge(", "map(&", "`1`", "join(',', values(@))"],
+  );
+
+  it("is refused by its setting's name, or gives an event or a reason", async () => {
+    await fc.assert(
+      fc.asyncProperty(expressions, bodies, async (expression, text) => {
+        const mapping = mappingWith(expression);
+        if (mapping === undefined) return;
+        const facts = await failsAsSaid(() => mapPayload(mapping, jsonOf(text), jmespathSearch));
+        if (facts === undefined) return;
+        expect(facts.accountId).toBeDefined();
+        for (const field of mappedFields) expect(String(facts[field] ?? "").length).toBeLessThanOrEqual(200);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  function mappingWith(expression: string) {
+    try {
+      const settings = { mapping: { accounts: { accountId: expression, ids: "any", time: expression } } };
+      return { ...defaultMapping.accounts, ...parseMappingPart(settings, "file").accounts };
+    } catch (error) {
+      expect(error).toBeInstanceOf(SettingsError);
+      expect(String(error)).toContain("mapping.accounts.");
+      return undefined;
+    }
+  }
+});
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+describe("a text in a queue or a secret, whatever it is", () => {
+  const envelope = { schemaVersion: 1, kind: "accounts", id: "a", receivedAt: at } as const;
+  const texts = near(
+    [
+      writeEnvelope({ ...envelope, body: { as: "text", text: "{}" } }),
+      writeEnvelope({ ...envelope, body: { as: "object", key: "bodies/a", of: "base64", bytes: 1 } }),
+      writeTask(stateTask("startFetch", subject, 1, {})),
+      writeEraseTask(eraseTask(subject, "operator", [{ kind: "user", id: "c" }])),
+      writeWebhookSecret({ current: "a", previous: { value: "b", until: at }, signing: "c" }),
+    ],
+    [...words, "schemaVersion", "withheld", "facts", "cause"],
+  );
+
+  it.each<[string, (text: string) => string | undefined]>([
+    ["an envelope", (text) => writeEnvelope(readEnvelope(text))],
+    ["a task", (text) => writeTask(readTask(text))],
+    ["a task to erase", (text) => writeEraseTask(readEraseTask(text))],
+    ["a secret", (text) => writeWebhookSecret(parseWebhookSecret(text) ?? { current: "none" })],
+  ])("is read as it was written, or refused with a reason: %s", async (_, rewritten) => {
+    await fc.assert(
+      fc.asyncProperty(texts, async (text) => {
+        const once = await failsAsSaid(() => rewritten(text));
+        if (once !== undefined) expect(rewritten(once)).toBe(once);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
