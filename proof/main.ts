@@ -1,19 +1,101 @@
-/** Runs one proof with its flags: `npm run proof -- <name> [flags]`. `--list` says what there is. */
+/** Runs everything that takes long, one after the other; or one program with its flags: `npm run proof -- <name> [flags]`. */
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { listText, proofs } from "./catalogue.ts";
+import { z } from "zod";
+
+const root = join(import.meta.dirname, "..");
+const report = ".local/reports/proof.json";
+const vitest = "node_modules/vitest/vitest.mjs";
+
+/** What `npm run proof -- <name>` runs, with what it shows. */
+const programs = {
+  alarms: "The condition of each alarm raises that alarm.",
+  bench: "Processor time, requests, bundles and prices, beside three other implementations.",
+  capacity: "Which quota of AWS ends first at a rate of events, in a model.",
+  chaos: "No event is lost or doubled under random faults of AWS, the provider and the functions.",
+  conformance: "The sandbox keeps each statement of the income-data service's interface.",
+  cost: "What events and an idle stack use.",
+  model: "The protocol keeps its promises in random histories, with a fault at each step, and in races.",
+  outage: "Nothing is lost while the provider is down for a day, and the backlog is worked off at its rate.",
+};
+
+/** What runs without a name: about 40 minutes on two cores. */
+const steps: readonly (readonly [name: string, file: string, ...args: readonly string[]])[] = [
+  ["tests", vitest, "run", "--project", "proof", `--outputFile.json=${report}`],
+  ["chaos", "proof/chaos/main.ts", "--seeds", "1..3"],
+  ["outage", "proof/outage/main.ts", "--tasks", "10000"],
+  ["model", "proof/model/main.ts", "--runs", "3000"],
+  ["alarms", "proof/alarms/main.ts"],
+  ["conformance", "proof/conformance/main.ts"],
+];
+
+const usage = `npm run proof                     the long tests, ${steps
+  .slice(1)
+  .map(([name]) => name)
+  .join(", ")}: about 40 minutes
+npm run proof -- <name> [flags]   one of these; --help after a name lists its flags
+
+${Object.entries(programs)
+  .map(([name, shows]) => `  ${name.padEnd(12)} ${shows}`)
+  .join("\n")}
+`;
+
+const counts = z.object({ numPassedTests: z.number(), numFailedTests: z.number() });
+
+let running: ReturnType<typeof spawn> | undefined;
+let isInterrupted = false;
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+  process.on(signal, () => {
+    isInterrupted = true;
+    running?.kill(signal);
+  });
+
+/** @returns the exit code */
+function run(file: string, args: readonly string[]): Promise<number> {
+  const child = spawn(process.execPath, [join(root, file), ...args], { cwd: root, stdio: "inherit" });
+  running = child;
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve(code ?? 1));
+  });
+}
+
+/** Tests of the long tier, by what became of them. */
+function countTests(): { readonly passed: number; readonly failed: number } {
+  const written: unknown = JSON.parse(readFileSync(join(root, report), "utf8"));
+  const { numPassedTests: passed, numFailedTests: failed } = counts.parse(written);
+  return { passed, failed };
+}
+
+async function runAll(): Promise<number> {
+  const began = performance.now();
+  let [passed, failed] = [0, 0];
+  for (const [name, file, ...args] of steps) {
+    if (isInterrupted) return 130;
+    const begun = performance.now();
+    const code = await run(file, args);
+    const counted = name === "tests" && !isInterrupted ? countTests() : { passed: 0, failed: 0 };
+    // A step that fails without a failed test of its own is one failure.
+    passed += counted.passed + (name !== "tests" && code === 0 ? 1 : 0);
+    failed += counted.failed + (code !== 0 && counted.failed === 0 ? 1 : 0);
+    process.stdout.write(`${code === 0 ? "passed" : "FAILED"}  ${secondsSince(begun)} s  ${name}\n`);
+  }
+  process.stdout.write(`proof: ${passed} passed, ${failed} failed in ${secondsSince(began)} s\n`);
+  return failed === 0 ? 0 : 1;
+}
+
+function secondsSince(begun: number): string {
+  return ((performance.now() - begun) / 1_000).toFixed(0);
+}
 
 const [name, ...flags] = process.argv.slice(2);
-const proof = proofs.find((each) => each.name === name);
-if (proof !== undefined) {
-  const program = join(import.meta.dirname, "..", proof.program);
-  // In this process: the program gets its flags, signals and exit code as if it were started by itself.
-  process.argv.splice(1, process.argv.length - 1, program, ...flags);
-  await import(program);
-} else if (name === "--list" || name === "--help" || name === "-h") {
-  process.stdout.write(listText());
-} else {
-  process.stderr.write(
-    `${name === undefined ? "Name a proof." : `There is no proof "${name}".`}\n\n${listText()}`,
+if (name === undefined) process.exitCode = await runAll();
+else if (Object.hasOwn(programs, name)) process.exitCode = await run(`proof/${name}/main.ts`, flags);
+else {
+  const isHelp = ["--list", "--help", "-h"].includes(name);
+  (isHelp ? process.stdout : process.stderr).write(
+    isHelp ? usage : `There is no proof "${name}".\n\n${usage}`,
   );
-  process.exitCode = 2;
+  process.exitCode = isHelp ? 0 : 2;
 }

@@ -5,7 +5,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { explain } from "@income-events/local-stack/explain.ts";
-import { recordCounts, typedCommand } from "../records/counts.ts";
 import { reportLine, sumOf } from "./audit/report-line.ts";
 import { type ChaosFlags, parseChaosFlags } from "./options.ts";
 import { type RunResult, runChaos } from "./run.ts";
@@ -85,7 +84,6 @@ async function main(): Promise<number> {
       const each = `${Math.min(...seconds)} to ${Math.max(...seconds)} s each`;
       process.stdout.write(`${results.length} runs, ${good(results).length} good, ${each}\n${line}\n`);
     }
-    if (flags.record && areGood) recordCounts("chaos", typedCommand("chaos"), line);
     return areGood ? 0 : 1;
   } finally {
     rmSync(scratch, { recursive: true, force: true });

@@ -12,7 +12,6 @@ export type ChaosFlags = {
   readonly engine?: DynamoDbEngine;
   readonly assembly?: string;
   readonly keep?: string;
-  readonly record?: true;
   /** How many times as long everything takes here as on a quiet machine. */
   readonly slow: number;
 };
@@ -50,10 +49,6 @@ export function parseChaosFlags(args: readonly string[]): ChaosFlags {
       1,
     )
     .option("--keep <dir>", "leave what was recorded in this folder, also of a good run")
-    .option(
-      "--record",
-      "write the last line of a run that passed down for docs/evidence/promises.md (npm run docs)",
-    )
     .addHelpText("after", examples)
     .parse(args, { from: "user" })
     .opts<ChaosFlags>();

@@ -2,7 +2,7 @@
  * Checks docs/reference/sandbox-conformance.md: each statement of the provider's interface has a row there, each row names
  * tests, and each of these tests exists, ran and passed. Runs the sandbox's tests, or reads a report of vitest's JSON
  * reporter that is named on the command line. With `--listed` it runs none, and asks only that each exists and is not
- * skipped: `npm test` and `npm run test:proof` run them.
+ * skipped: `npm test` and `npm run proof` run them.
  */
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

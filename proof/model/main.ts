@@ -3,7 +3,6 @@
 import { wholeNumber } from "@income-events/local-stack/whole-number.ts";
 import { Command } from "commander";
 import fc from "fast-check";
-import { recordCounts, typedCommand } from "../records/counts.ts";
 import { histories, live } from "./commands.ts";
 import { failEachStep, scenarios } from "./faults.ts";
 import { raceEachWay, races } from "./races.ts";
@@ -25,19 +24,14 @@ type Options = {
   readonly seed: number;
   readonly faults: number;
   readonly switches: number;
-  readonly record?: boolean;
 };
 
-const { runs, seed, faults, switches, record } = new Command("npm run proof -- model")
+const { runs, seed, faults, switches } = new Command("npm run proof -- model")
   .description("Tries to break the promises of the protocol in a model of it.")
   .option("--runs <number>", "random histories", wholeNumber(0), 1_000)
   .option("--seed <number>", "of the histories", wholeNumber(0), Date.now() % 1_000_000)
   .option("--faults <number>", "faults at once, in the story", wholeNumber(0), 1)
   .option("--switches <number>", "switches from one racer to another", wholeNumber(0), 2)
-  .option(
-    "--record",
-    "write the last line of a run that passed down for docs/evidence/promises.md (npm run docs)",
-  )
   .addHelpText("after", examples)
   .parse()
   .opts<Options>();
@@ -96,8 +90,4 @@ report(`calls in excess of the least possible: ${reads.excess} of ${reads.made}`
 
 const line = `model: histories ${run ?? 0} seed ${seed} struck ${faulted} interleavings ${interleavings} broken ${broken}`;
 process.stdout.write(`${line}\n`);
-const flags = { runs, seed, faults, switches };
-const words = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
-const command = typedCommand("model", words);
-if (record === true && broken === 0) recordCounts("model", command, line);
 process.exitCode = broken === 0 ? 0 : 1;

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { documentOf, drawingOf } from "../../proof/bench/report/write-document.ts";
-import { promisesPage } from "../../proof/records/counts.ts";
 import { alarmsTable } from "./alarms-page.ts";
 import { asyncApi } from "./asyncapi.ts";
 import { capacityPage } from "./capacity/capacity-page.ts";
@@ -37,7 +36,6 @@ export const documents: readonly Document[] = [
   },
   { file: "docs/reference/asyncapi.json", text: asyncApi },
   { file: "docs/reference/openapi.json", text: openApi },
-  { file: "docs/evidence/promises.md", text: promisesPage },
   { file: "docs/evidence/cost.md", text: costPage },
   { file: "docs/evidence/cost.svg", text: costChart },
   { file: "proof/bench/README.md", text: () => documentOf(bench) },

@@ -5,7 +5,7 @@ import { GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { freePorts, run, type Source, start, startSource } from "../../proof/first-event/installed-app.ts";
+import { freePorts, run, type Source, start, startSource } from "../support/installed-app.ts";
 import { exampleNames, installExamples } from "./installed-examples.ts";
 import { describeLambdaSubscriber } from "./lambda-subscriber.ts";
 

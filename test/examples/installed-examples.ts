@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { run, type Source } from "../../proof/first-event/installed-app.ts";
+import { run, type Source } from "../support/installed-app.ts";
 
 const examples = join(import.meta.dirname, "../../examples");
 const versions = z.record(z.string(), z.string());

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { freePorts, run, type Source, start, startSource } from "../../proof/first-event/installed-app.ts";
+import { freePorts, run, type Source, start, startSource } from "../support/installed-app.ts";
 
 const repository = join(import.meta.dirname, "../..");
 const addresses = z.object({

@@ -5,7 +5,7 @@ import { notesOfInstalls } from "@income-events/local-stack/synthesis/inputs.ts"
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { filesIn } from "../../packages/cli/init/package-files.ts";
 import { writeApp } from "../../packages/cli/init/write-app.ts";
-import { freePorts, run, type Source, start, startSource } from "../../proof/first-event/installed-app.ts";
+import { freePorts, run, type Source, start, startSource } from "../support/installed-app.ts";
 
 const repository = join(import.meta.dirname, "../..");
 const template = join(repository, "examples/minimal");

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { run, type Source, startSource } from "../../proof/first-event/installed-app.ts";
+import { run, type Source, startSource } from "../support/installed-app.ts";
 
 const repository = join(import.meta.dirname, "../..");
 const app = `

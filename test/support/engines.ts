@@ -89,7 +89,7 @@ export async function fastEngine(): Promise<DynamoDbEngine> {
 }
 
 /**
- * Describes a behaviour of code that uses tables: in `npm test` on the fast engine, in `npm run test:proof` on each
+ * Describes a behaviour of code that uses tables: in `npm test` on the fast engine, in `npm run proof` on each
  * other one. An engine that is not installed is skipped, with the reason in the title; where there is none at all,
  * that fails.
  */

@@ -124,7 +124,7 @@ const again = `## Counting again
 npm run proof -- cost && npm run docs
 \`\`\`
 
-counts all implementations on this machine again and writes this page again; \`npm run test:proof\` counts a part of it (\`test/proof/records.proof.test.ts\`)
+counts all implementations on this machine again and writes this page again; \`npm run proof\` counts a part of it (\`test/proof/records.proof.test.ts\`)
 and fails where it has moved. Processor time, and which calls are waited for at once, are this machine's; all else follows from the events. Other prices: change
 \`proof/bench/prices.json\`, run \`npm run docs\`.`;
 

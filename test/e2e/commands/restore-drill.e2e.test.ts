@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { restoreDrill } from "../../../proof/restore-drill/drill.ts";
+import { restoreDrill } from "../../support/restore-drill/drill.ts";
 import { startProduct } from "../../support/running-product.ts";
 
 it("a restore brings back all but who was erased, and what follows from it", async () => {

@@ -1,6 +1,7 @@
+import { randomBytes } from "node:crypto";
+import type { LocalFunction } from "@income-events/local-stack/stack/local-stack.ts";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { addStored } from "../../../proof/console/system.ts";
 import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 import type { OpenedConsole } from "./opened-console.ts";
 
@@ -93,4 +94,18 @@ export function describeHistory(use: () => OpenedConsole): void {
       .filter({ hasText: id.slice(0, 12) })
       .waitFor();
   });
+}
+
+/** Adds to the log of what stores users, as if it had stored so many within the last hour. */
+function addStored(functions: readonly LocalFunction[], count: number): void {
+  const store = functions.find(({ logicalId }) => logicalId.includes("UsersStore"));
+  const line = store?.log().find((each) => each.includes("EVENT_STORED"));
+  if (store === undefined || line === undefined) throw new Error("nothing was stored yet");
+  const sample = z.looseObject({ timestamp: z.string() }).parse(JSON.parse(line));
+  for (let index = 0; index < count; index++) {
+    const before = Math.floor(((count - index) / count) * 3_000_000);
+    const timestamp = new Date(Date.parse(sample.timestamp) - before).toISOString();
+    const correlationIds = [randomBytes(32).toString("base64url")];
+    store.addToLog(JSON.stringify({ ...sample, timestamp, correlationIds }));
+  }
 }

@@ -2,14 +2,14 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { findNeeds } from "../../../proof/permissions/find-needs.ts";
-import { permissionsPage, recordedIn } from "../../../proof/permissions/page.ts";
 import { nameOf, synthesized } from "../synthesized.ts";
+import { findNeeds, recordOf } from "./find-needs.ts";
 import { allowedBy } from "./roles.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const readText = (file: string) => readFileSync(join(root, file), "utf8");
-const page = readText("docs/evidence/permissions.md");
+/** What test/lib/function/needed-permissions.proof.test.ts has found. */
+const record = readText("test/lib/function/needed-permissions.txt");
 
 it("the record of the sweep has each permission of each role of the stage local, and needs each", () => {
   const settings = z.looseObject({}).parse(JSON.parse(readText("stages/local.json")));
@@ -17,8 +17,9 @@ it("the record of the sweep has each permission of each role of the stage local,
   const allowed = roles.flatMap((role) =>
     allowedBy(role).map((pair) => `${nameOf(role.id).replace(/Role$/, "")} ${pair.split(" ")[0]}`),
   );
-  expect(recordedIn(page).toSorted()).toEqual(allowed.toSorted());
-  expect(page).not.toMatch(/\| nothing \|$/m);
+  const recorded = [...record.matchAll(/^\w+ \S+/gm)].map(([pair]) => pair);
+  expect(recorded.toSorted()).toEqual(allowed.toSorted());
+  expect(record).not.toMatch(/: nothing$/m);
 });
 
 it("a permission that no call needs is recorded as one that nothing needs, unless a test is named for it", () => {
@@ -60,6 +61,5 @@ it("a permission that no call needs is recorded as one that nothing needs, unles
       need: "a call of the scenario",
     },
   ]);
-  expect(recordedIn(permissionsPage(needs))).toHaveLength(4);
-  expect(permissionsPage(needs)).toContain("| 1 | nothing |");
+  expect(recordOf(needs)).toContain("UsersStore sqs:DeleteMessage UsersWorkQueue: nothing\n");
 });

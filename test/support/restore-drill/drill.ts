@@ -6,11 +6,11 @@ import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { drain } from "@income-events/local-stack/scenario/snapshot.ts";
 import { invoke, type System } from "@income-events/local-stack/system.ts";
 import { waitUntilIdle } from "@income-events/local-stack/wait-until-idle.ts";
-import { documentPrefix } from "../../adapters/dynamodb/keys.ts";
+import { documentPrefix } from "../../../adapters/dynamodb/keys.ts";
 import { problemsOf } from "./assess.ts";
 import { createTable, emptyTable, type Item, readItems } from "./tables.ts";
 
-const commands = join(import.meta.dirname, "../../packages/cli/main.ts");
+const commands = join(import.meta.dirname, "../../../packages/cli/main.ts");
 /** Milliseconds that the queues may take to empty. */
 const patience = 900_000;
 

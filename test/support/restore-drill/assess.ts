@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { z } from "zod";
-import { progressOf } from "../../domain/event/event-progress.ts";
-import { parseEvent } from "../../domain/event/events.ts";
-import { parseReceipts } from "../../domain/event/receipts.ts";
-import { nameOf, subjectOf } from "../../domain/event/subjects.ts";
-import { type Document, parseDocument } from "../../domain/fetch/document.ts";
+import { progressOf } from "../../../domain/event/event-progress.ts";
+import { parseEvent } from "../../../domain/event/events.ts";
+import { parseReceipts } from "../../../domain/event/receipts.ts";
+import { nameOf, subjectOf } from "../../../domain/event/subjects.ts";
+import { type Document, parseDocument } from "../../../domain/fetch/document.ts";
 import type { Item } from "./tables.ts";
 
 /** What the drill found in the engines. */

@@ -15,7 +15,7 @@ export type PermissionNeed = {
   readonly need: string | undefined;
 };
 
-export const byCall = "a call of the scenario";
+const byCall = "a call of the scenario";
 
 /** What Lambda asks of a role when an event source is created, and no call needs: the runner then refuses the assembly. */
 const askedAtCreation =
@@ -25,15 +25,15 @@ const askedAtCreation =
 const usedElsewhere: readonly (readonly [RegExp, string])[] = [
   [
     /^RelayChanges s3:DeleteObject /,
-    "the expiry of a document, which no engine brings about: `test/functions/relay/relay-expiry.int.test.ts`",
+    "the expiry of a document, which no engine brings about; test/functions/relay/relay-expiry.int.test.ts",
   ],
   [
     /^ReconcileUsers sqs:SendMessage FetchWork/,
-    "documents that are older than a run lasts: `test/functions/reconcile/reconciler-lists.int.test.ts`",
+    "documents that are older than a run lasts; test/functions/reconcile/reconciler-lists.int.test.ts",
   ],
   [
     /^ReadDocuments dynamodb:(?:Query|BatchGetItem) /,
-    "a subscriber that lists; those of the scenario read by address: `test/functions/read/reader.int.test.ts`",
+    "a subscriber that lists; those of the scenario read by address; test/functions/read/reader.int.test.ts",
   ],
 ];
 
@@ -44,6 +44,14 @@ export function findNeeds(permissions: readonly Permission[], stack: string): re
     const resource = withoutHash(permission.resource, stack);
     return { role, action: permission.action, resource, need: needOf(permission, role, resource) };
   });
+}
+
+/** A line for each permission: role, action, resource and what needs it. */
+export function recordOf(needs: readonly PermissionNeed[]): string {
+  const lines = needs.map(
+    ({ role, action, resource, need }) => `${role} ${action} ${resource}: ${need ?? "nothing"}\n`,
+  );
+  return lines.join("");
 }
 
 function needOf({ action, isNeeded }: Permission, role: string, resource: string): string | undefined {
