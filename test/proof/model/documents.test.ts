@@ -60,6 +60,8 @@ describe("a list of which a page can't be read", () => {
     expect(simulation.pages.size).toBe(1);
     simulation.pass(second);
     await announce(simulation, accountWithPages);
+    // What is gone on with later is still as of its first page.
+    simulation.pass(3 * second);
     await comeToRest(simulation);
     expect(simulation.reads.made).toBe(2);
   });
