@@ -12,8 +12,10 @@ import {
 } from "../../../proof/model/provider.ts";
 import { Simulation } from "../../../proof/model/simulation.ts";
 import { waitUntilIdle } from "../../../proof/model/wait-until-idle.ts";
+import { shareOfTier } from "../../support/share-of-tier.ts";
 
 const hour = 3_600_000;
+const [numRuns = 0] = shareOfTier([100], [200]);
 const [account] = accountIds;
 
 /** Sends a webhook, whether it was answered before or not, and lets its event get as far as the provider's calls. */
@@ -129,7 +131,7 @@ describe("create, update, connect, disconnect and delete", () => {
         }
         await comeToRest(simulation);
       }),
-      { numRuns: 200 },
+      { numRuns },
     );
   });
 });
