@@ -1,4 +1,4 @@
-import { type DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
+import { DescribeTableCommand, type DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { type Fields, fieldsOf, textOf } from "../../domain/core/parse.ts";
 import type { Key } from "./keys.ts";
@@ -58,4 +58,12 @@ export async function* scanTable(
 function keyOf(value: unknown): Key {
   const fields = fieldsOf(value, "the last key");
   return { pk: textOf(fields, "pk"), sk: textOf(fields, "sk") };
+}
+
+export type TableSize = { readonly items: number; readonly bytes: number };
+
+/** How large the table is, as AWS counts it about every six hours. */
+export async function tableSize(client: DynamoDBClient, TableName: string): Promise<TableSize> {
+  const { Table } = await client.send(new DescribeTableCommand({ TableName }));
+  return { items: Table?.ItemCount ?? 0, bytes: Table?.TableSizeBytes ?? 0 };
 }

@@ -1,19 +1,22 @@
 import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
+import { holdKey, partitionOf } from "../../adapters/dynamodb/keys.ts";
+import type { ErasableRecords } from "../../adapters/erasure/erasable-records.ts";
 import { FailureError } from "../../domain/core/failures.ts";
+import type { Subject } from "../../domain/event/subjects.ts";
+import { messageOfErasure } from "../../domain/message/message.ts";
 import {
+  addRemoved,
   correlationOfErasure,
   type EraseTask,
   readEraseTask,
   writeEraseTask,
 } from "../../domain/recovery/erasure.ts";
+import { mentions } from "../../domain/recovery/mentions.ts";
 import { rejectPermanent, sqsBatch } from "../runtime/sqs-batch.ts";
-import { announceErasures } from "./announce-erasures.ts";
 import { removeBodies } from "./bodies.ts";
 import { removeDeadLetters } from "./dead-letters.ts";
 import type { EraserDependencies, NextStep, StepDependencies } from "./dependencies.ts";
-import { dryRun } from "./dry-run.ts";
-import { removeGivenUpChanges } from "./given-up-changes.ts";
-import { isHeldBack } from "./legal-hold.ts";
+import { findOwn } from "./find-own.ts";
 import { markErased } from "./mark-erased.ts";
 import { removeRecords } from "./records.ts";
 
@@ -92,4 +95,81 @@ async function sendNext(
   const delay = afterSeconds === 0 ? {} : { delayInSeconds: afterSeconds };
   const [failed] = await send(queueUrl, [{ body: writeEraseTask(task), ...delay }]);
   if (failed !== undefined) throw new FailureError(failed);
+}
+
+/**
+ * Notifies subscribers of each that was erased, unless they know; killed in between, they are notified once more. Keeps
+ * what was found, but for late copies: there may be any number of them.
+ */
+async function announceErasures(
+  task: EraseTask,
+  { digestOf, tombstones, publish, eventSource }: StepDependencies,
+): Promise<void> {
+  const marked = await Promise.all(
+    task.erased.map(async (subject) => {
+      const digest = await digestOf(subject);
+      return { subject, digest, ...(await tombstones.place(digest, correlationOfErasure(task))) };
+    }),
+  );
+  const unannounced = marked.filter(({ isAnnounced }) => !isAnnounced);
+  const messages = unannounced.map(({ subject, erasedAt, correlationId }, index) => ({
+    index,
+    message: messageOfErasure(subject, erasedAt, eventSource, correlationId),
+  }));
+  const [failed] = await publish(messages);
+  if (failed !== undefined) throw new FailureError(failed.failure);
+  await Promise.all(unannounced.map(({ digest }) => tombstones.markAnnounced(digest)));
+  const erasure = correlationOfErasure(task);
+  if (erasure === undefined || task.cause === "arrived late") return;
+  await Promise.all(marked.map(({ digest }) => tombstones.keepFound(digest, erasure, task)));
+}
+
+/** What a step works with that counts what it would remove, and removes nothing. */
+export function dryRun(dependencies: StepDependencies): StepDependencies {
+  const { records, objects, deadLetters, removeGivenUp } = dependencies;
+  return {
+    ...dependencies,
+    records: { ...records, remove: async () => true, forgetLastEvent: async () => undefined },
+    objects: { ...objects, remove: async () => undefined, removeBelow: objects.countBelow },
+    deadLetters: (secondsLeft) =>
+      deadLetters(secondsLeft).map(([queue, places]) => [
+        queue,
+        places.map(
+          (place) => (look) => place(async (found) => ({ done: [], isEnough: (await look(found)).isEnough })),
+        ),
+      ]),
+    removeGivenUp: (isUnwanted) => removeGivenUp(isUnwanted, { isDryRun: true }),
+  };
+}
+
+/** Takes what names the erased out of the changes that the relay gave up on. */
+async function removeGivenUpChanges(
+  task: EraseTask,
+  { removeGivenUp }: StepDependencies,
+): Promise<EraseTask> {
+  const count = await removeGivenUp(mentions(task.erased, (subject) => [partitionOf(subject)]));
+  const removed = count === 0 ? task.removed : addRemoved(task.removed, { "given-up changes": count });
+  return { ...task, removed, next: "messages" };
+}
+
+/**
+ * Whether a legal hold keeps an erasure from being begun: one on its subject, on an account that would go with it, or on a
+ * user whom an account's records name. What was begun goes on, and what was erased before is erased again.
+ */
+async function isHeldBack(task: EraseTask, dependencies: StepDependencies): Promise<boolean> {
+  const { subject, cause, next, pass, isDespiteHold = false } = task;
+  if (isDespiteHold || pass === 2 || next !== "subjects") return false;
+  if (cause !== "operator" && cause !== "deleted") return false;
+  const { records, tombstones, digestOf } = dependencies;
+  const { own, others } = await findOwn(task, records);
+  for (const each of [subject, ...own, ...(subject.kind === "user" ? [] : others)]) {
+    if (await isHeld(each, records)) return !(await tombstones.isPlaced(await digestOf(subject)));
+  }
+  return false;
+}
+
+async function isHeld(subject: Subject, records: ErasableRecords): Promise<boolean> {
+  const { sk } = holdKey(subject);
+  for await (const page of records.pagesOf(subject)) if (page.some(({ key }) => key.sk === sk)) return true;
+  return false;
 }

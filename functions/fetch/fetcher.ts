@@ -12,8 +12,7 @@ import { type DocumentDependencies, fetchDocument } from "./fetch-document.ts";
 import { fetchState } from "./fetch-state.ts";
 import { postpone } from "./postpone.ts";
 import type { PagesDependencies } from "./read-pages.ts";
-import { startFetch } from "./start-fetch.ts";
-import { verifyStart } from "./verify-start.ts";
+import { startFetch, verifyStart } from "./start-fetch.ts";
 import { writeBarrier } from "./write-barrier.ts";
 
 /** What Lambda says of an invocation. */

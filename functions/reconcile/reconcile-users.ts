@@ -1,5 +1,7 @@
 import { FailureError } from "../../domain/core/failures.ts";
+import { type Envelope, envelopeVersion, writeEnvelope } from "../../domain/event/envelope.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
+import { documentTask } from "../../domain/fetch/task.ts";
 import {
   type ComparisonResult,
   compareAccount,
@@ -7,13 +9,18 @@ import {
   countComparisons,
   type Drift,
 } from "../../domain/reconcile/drift.ts";
-import { addCounts, type Counts, isStuck, type Run } from "../../domain/reconcile/reconciliation.ts";
+import {
+  addCounts,
+  type Counts,
+  correlationOfRun,
+  isStuck,
+  type Run,
+} from "../../domain/reconcile/reconciliation.ts";
 import type { Listed } from "../../domain/state/listing.ts";
 import type { State } from "../../domain/state/state.ts";
+import { fetchTaskMessage } from "../runtime/fetch-task-message.ts";
 import type { ReconcilerDependencies } from "./dependencies.ts";
-import { feed } from "./feed.ts";
 import { readItems } from "./listed-items.ts";
-import { rereadOld } from "./reread-old.ts";
 
 /** What came of a step: `done` are the users, from its first one on, that need not be looked at again. */
 export type StepResult = {
@@ -140,4 +147,49 @@ async function compare(
   }
   const drifts = comparisons.filter((comparison): comparison is Drift => typeof comparison === "object");
   return { drifts, found: { ...countComparisons(comparisons), reread, skipped } };
+}
+
+/**
+ * Sends what was missed through the queues of the webhooks.
+ * @throws retryable failure where a part is not durable in SQS; all of it may be sent again
+ */
+export async function feed(
+  drifts: readonly Drift[],
+  { send, queueUrls, now }: Pick<ReconcilerDependencies, "send" | "queueUrls" | "now">,
+): Promise<void> {
+  const receivedAt = now().toISOString();
+  for (const kind of ["users", "accounts"] as const) {
+    const messages = drifts
+      .filter((drift) => drift.kind === kind)
+      .map(({ id, facts }): Envelope => {
+        return { schemaVersion: envelopeVersion, kind, id, receivedAt, body: { as: "facts", facts } };
+      })
+      .map((envelope) => ({ body: writeEnvelope(envelope) }));
+    const failures = await send(queueUrls[kind], messages);
+    const failure = failures.find((each) => each !== undefined);
+    if (failure !== undefined) throw new FailureError(failure);
+  }
+}
+
+/**
+ * Has the documents of an account read again that were read last before the setting's time.
+ * @param startedAt of the run, which asks for a document once
+ * @returns how many documents are to be read
+ * @throws a failure where a task can't be sent
+ */
+async function rereadOld(
+  subject: Subject,
+  startedAt: string,
+  { readDocuments, send, queueUrls, settings, now }: ReconcilerDependencies,
+): Promise<number> {
+  const oldest = now().getTime() - settings.rereadAfterDays * 86_400_000;
+  const cause = { cause: `reread.${startedAt}`, correlationId: correlationOfRun(startedAt) };
+  const tasks = (await readDocuments(subject))
+    .filter(({ document: { asOf } }) => asOf < oldest)
+    .map(({ document }) => documentTask(subject, document, oldest, cause));
+  if (tasks.length === 0) return 0;
+  const failures = await send(queueUrls.fetch, tasks.map(fetchTaskMessage));
+  const failed = failures.find((failure) => failure !== undefined);
+  if (failed !== undefined) throw new FailureError(failed);
+  return tasks.length;
 }

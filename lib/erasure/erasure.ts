@@ -1,11 +1,15 @@
+import { Duration } from "aws-cdk-lib";
 import type * as s3 from "aws-cdk-lib/aws-s3";
 import * as secretsmanager from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
+import { Alarm } from "../observability/alarm.ts";
+import { oldestAge } from "../observability/alarm-limits.ts";
+import { deadLetters, oldestMessage } from "../observability/alarm-metrics.ts";
 import { receivesWhileSaturated, visibilityFor, WorkQueue } from "../receiving/work-queue.ts";
+import { inWords } from "../settings/durations.ts";
 import type { Settings } from "../settings/settings.ts";
 import { dataKeyOf } from "../storage/encryption.ts";
 import { privateBucket } from "../storage/private-bucket.ts";
-import { ErasureAlarms } from "./erasure-alarms.ts";
 
 /** What erasures need: a queue of their own, the key of their digests, and the log that outlives the table. */
 export class Erasure extends Construct {
@@ -34,5 +38,38 @@ export class Erasure extends Construct {
     });
     new ErasureAlarms(this, "Alarms", this.work);
     this.log = privateBucket(this, "Log", [], { key: encryptionKey, versioned: settings.production });
+  }
+}
+
+/** The second look at an erasure is delayed as long as SQS can. */
+const longestDelay = Duration.minutes(15);
+
+/** Alerts the operator when somebody who is to be erased is not. */
+class ErasureAlarms extends Construct {
+  constructor(scope: Construct, id: string, work: WorkQueue) {
+    super(scope, id);
+    const limit = oldestAge(work.visibilityTimeout, work.retention, longestDelay);
+    const period = Duration.minutes(5);
+    new Alarm(this, "Late", {
+      entry: "erasure-late",
+      metric: oldestMessage(work),
+      impact: `An erasure has waited for ${inWords(limit)}: the data of somebody who is to be erased is still there.`,
+      remedy: "To see what stands still: npx income-events doctor",
+      period,
+      threshold: limit.toSeconds(),
+      breaching: 1,
+      outOf: 1,
+    });
+    new Alarm(this, "DeadLetters", {
+      entry: "erasure-dead-letters",
+      metric: deadLetters(work),
+      impact:
+        "An erasure failed for good: the data of somebody who is to be erased is still there, and the request for it is " +
+        "dropped 14 days after it was made.",
+      remedy: "To see it with its reason: npx income-events dlq show erase",
+      period,
+      breaching: 1,
+      outOf: 1,
+    });
   }
 }

@@ -5,7 +5,6 @@ import * as lambda from "aws-cdk-lib/aws-lambda";
 import * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import { acknowledgeWildcard } from "../acknowledgements.ts";
-import { sendTraces } from "../observability/tracing.ts";
 import type { Settings } from "../settings/settings.ts";
 import { keyPermissions } from "../storage/encryption.ts";
 import { nameOf } from "./entry-name.ts";
@@ -104,4 +103,9 @@ export class PipelineFunction extends Construct {
       ...(isTraced ? { tracing: lambda.Tracing.ACTIVE, role: role.withoutPolicyUpdates() } : { role }),
     });
   }
+}
+
+/** What Lambda needs, as the function's role, to send its traces to X-Ray. */
+function sendTraces(): iam.PolicyStatement {
+  return allow(["xray:PutTelemetryRecords", "xray:PutTraceSegments"], ["*"]);
 }

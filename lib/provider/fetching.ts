@@ -1,3 +1,4 @@
+import { Duration } from "aws-cdk-lib";
 import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import type { Secret } from "aws-cdk-lib/aws-secretsmanager";
@@ -5,13 +6,15 @@ import { Construct } from "constructs";
 import { maxReceiveCount } from "../../domain/fetch/waiting.ts";
 import { allow, consumeQueue, writeStatements } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
+import { Alarm } from "../observability/alarm.ts";
+import { tailOf } from "../observability/alarm-metrics.ts";
+import { metricOfLog } from "../observability/log-metric.ts";
 import { visibilityFor, WorkQueue } from "../receiving/work-queue.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { EventTable } from "../storage/event-table.ts";
 import type { OverflowStorage } from "../storage/overflow-storage.ts";
 import type { TokenSecret } from "../storage/secrets.ts";
 import { FetchAlarms } from "./fetch-alarms.ts";
-import { ProviderAlarm } from "./provider-alarm.ts";
 import type { TokenRefresh } from "./token-refresh.ts";
 
 export type FetchingProps = {
@@ -121,6 +124,31 @@ export class Fetching extends Construct {
         allow(["secretsmanager:GetSecretValue"], [token.secret.secretArn, erasureKey.secretArn]),
         allow(["lambda:InvokeFunction"], [refresh.lambda.functionArn]),
       ],
+    });
+  }
+}
+
+/** Alerts the operator once that the provider is down, however long that lasts. */
+class ProviderAlarm extends Construct {
+  readonly down: Metric;
+
+  constructor(scope: Construct, id: string, fetch: PipelineFunction, settings: Settings) {
+    super(scope, id);
+    const { longestOutageHours } = settings.fetch;
+    this.down = metricOfLog(fetch, "PROVIDER_DOWN");
+    new Alarm(this, "Down", {
+      entry: "provider-down",
+      metric: this.down,
+      impact:
+        "The provider fails call after call: no new income data is fetched until it is back. Tasks wait, and nothing is " +
+        `lost within ${longestOutageHours} hours (fetch.longestOutageHours); after that, tasks may be dead letters. It ` +
+        "catches up by itself.",
+      remedy: `To see how it fails: ${tailOf(fetch, "1h")}`,
+      // While it is down it is probed at least so often; one failed probe alone may be a moment's trouble.
+      period: Duration.seconds(3 * settings.provider.breaker.maxSeconds),
+      threshold: 2,
+      breaching: 1,
+      outOf: 1,
     });
   }
 }

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { brotliCompressSync, brotliDecompressSync } from "node:zlib";
 import type { z } from "zod";
 import { scaleDurations } from "./scale-durations.ts";
 import { SettingsError } from "./settings-error.ts";
 import { mappingPartSchema, type Settings, settingsSchema } from "./settings-schema.ts";
 
 export { keyPolicyStatements } from "./key-policy.ts";
-export { packSettings, unpackSettings } from "./packed-settings.ts";
 export { registrationExportName } from "./registration-export.ts";
 export { SettingsError } from "./settings-error.ts";
 export { type Settings, selectedBaseUrl } from "./settings-schema.ts";
@@ -97,4 +97,26 @@ function readText(file: string, stage: string): string {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** An output is for people too: what is longer than this is left out. */
+const maxCharacters = 4_000;
+/** Many times what settings are: the outputs may be a file from anywhere. */
+const maxBytes = 1_000_000;
+
+/** Settings in one word, defaults included; undefined where they are too many for an output. */
+export function packSettings(settings: Settings): string | undefined {
+  // As in an address: a slash would make it look like one to whoever checks that outputs lead nowhere else.
+  const packed = brotliCompressSync(JSON.stringify(settings)).toString("base64url");
+  return packed.length > maxCharacters ? undefined : packed;
+}
+
+/** What was packed, which another release may have written; undefined where it is no such word. */
+export function unpackSettings(packed: string): unknown {
+  try {
+    const text = brotliDecompressSync(Buffer.from(packed, "base64url"), { maxOutputLength: maxBytes });
+    return JSON.parse(text.toString());
+  } catch {
+    return undefined;
+  }
 }

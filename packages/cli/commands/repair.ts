@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { changeRelay, type RelayRecords, relayInvoker } from "../../../adapters/aws/relay-invoker.ts";
-import { tableSize } from "../../../adapters/dynamodb/table-size.ts";
+import { tableSize } from "../../../adapters/dynamodb/table-scan.ts";
 import { failedBatches } from "../../../adapters/streams/failed-batches.ts";
 import { storedChanges } from "../../../adapters/streams/stored-changes.ts";
 import { addCommand, type Operation } from "../core/command.ts";

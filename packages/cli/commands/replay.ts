@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import { type ReplayCheckpoint, replayRuns } from "../../../adapters/dynamodb/replay-runs.ts";
-import { tableSize } from "../../../adapters/dynamodb/table-size.ts";
+import { tableSize } from "../../../adapters/dynamodb/table-scan.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { storedChanges } from "../../../adapters/streams/stored-changes.ts";
 import { messageSource } from "../../../domain/message/message-types.ts";

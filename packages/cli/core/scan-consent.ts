@@ -1,5 +1,5 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { type TableSize, tableSize } from "../../../adapters/dynamodb/table-size.ts";
+import { type TableSize, tableSize } from "../../../adapters/dynamodb/table-scan.ts";
 import { scanCost } from "../../../domain/recovery/scan-cost.ts";
 import type { Terminal } from "./terminal.ts";
 

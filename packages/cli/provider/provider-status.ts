@@ -1,5 +1,5 @@
 import { fieldPattern } from "../../../adapters/aws/log-groups.ts";
-import { callsInLastMinute } from "../../../adapters/provider/recent-calls.ts";
+import { callsInLastMinute } from "../../../adapters/provider/rate-limiter.ts";
 import { loadBreaker } from "../../../adapters/provider/shared-breaker.ts";
 import type { Clients } from "../core/clients.ts";
 import type { Deployment } from "../core/deployment.ts";

@@ -1,8 +1,7 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { scanTable, type TableScan } from "../../../adapters/dynamodb/table-scan.ts";
-import { tableSize } from "../../../adapters/dynamodb/table-size.ts";
+import { scanTable, type TableScan, tableSize } from "../../../adapters/dynamodb/table-scan.ts";
 import {
   describeOnEachTable,
   startTestSystem,
