@@ -8,9 +8,9 @@ import { webhookSecretOf } from "../../support/operator.ts";
 import { describeFigures } from "./figures.ts";
 import { type OpenedConsole, openConsole, violationsInThemes } from "./opened-console.ts";
 import { describePeople, type People, startPeople } from "./people.ts";
+import { describeWalk } from "./walk.ts";
 
 const hasBrowser = findChromium() !== undefined || process.env.FORBID_SKIPS !== undefined;
-const kinds = ["users", "accounts", "endpoints", "company-accounts"];
 const pages = [
   "/",
   "/events",
@@ -46,7 +46,6 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
   const open = (path: string) => page.goto(`${opened.origin}${path}`);
   const panel = (name: string) => page.getByRole("region", { name, exact: true });
   const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
-  const run = async (...args: string[]) => (await opened.stage.run([...args, "--json"])).json();
   const depthOf = async (name: string) => {
     const attributes = ["ApproximateNumberOfMessages"] as const;
     const command = new GetQueueAttributesCommand({
@@ -55,66 +54,11 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
     });
     return Number((await sqs.send(command)).Attributes?.ApproximateNumberOfMessages);
   };
-  const follow = async () => {
-    await page.getByText("Live", { exact: true }).first().waitFor();
-  };
 
-  const calls = (action: string) => opened.stage.system.stack.gateway.calls().get(`operator ${action}`) ?? 0;
-
-  let eventId = "";
-  it("shows a verdict and the pipeline first, and an event as it comes, which is stored", async () => {
-    await open("/");
-    await panel("Verdict").getByRole("heading", { name: "All is well" }).waitFor();
-    await page.getByRole("img", { name: /Webhooks come in/ }).waitFor();
-    for (const part of [...kinds, "provider", "table", "relay", "fetch", "erase", "subscriber/everything"])
-      await page.locator(`svg [data-node="${part}"]`).waitFor();
-    await page.getByRole("link", { name: "Trouble" }).click();
-    await follow();
-    await page.getByLabel("Type").selectOption("user.created");
-    await press("Trigger");
-    const said = panel("Trigger an event").getByText(/Its id is/);
-    await said.waitFor();
-    eventId = /id is ([\w-]{43})/.exec((await said.textContent()) ?? "")?.[1] ?? "";
-    await panel("What happens").getByText("applied").first().waitFor();
-    expect(await run("events", "show", eventId)).toMatchObject({
-      event: { id: eventId, type: "user.created" },
-    });
-  });
-
-  it("finds the event in its history and by its id, and shows its body once somebody asks, which is logged", async () => {
-    await open("/events?since=15m&kind=users");
-    const found = page.getByRole("link", { name: new RegExp(eventId.slice(0, 12)) });
-    await found.waitFor();
-    await panel("History").getByLabel("Type").selectOption("user.created");
-    await panel("History")
-      .getByText(/^\d+ of \d+ events, from the functions' logs\.$/)
-      .waitFor();
-    await panel("History").getByLabel("Text of the id").fill(eventId.slice(4, 12));
-    await panel("History")
-      .getByText(/^1 of \d+ events/)
-      .waitFor();
-    const scans = calls("dynamodb:Scan");
-    await found.click();
-    await panel("user.created").waitFor();
-    await open("/events");
-    await page.getByLabel("Search by any id").fill(eventId);
-    await press("Find");
-    await panel("user.created").waitFor();
-    expect(new URL(page.url()).pathname).toBe(`/events/${eventId}`);
-    // Whom it is about is in the logs: a query finds it.
-    expect(calls("dynamodb:Scan")).toBe(scans);
-    await panel("Its way").getByText("stored").waitFor();
-    await panel("What functions logged").getByText("EVENT_STORED").waitFor();
-    await panel("Body").getByText("create_user").waitFor();
-    const acts = async () => JSON.stringify(await run("audit", "list"));
-    expect(await acts()).not.toContain("reveal");
-    await press("Show personal data");
-    await panel("The body").waitFor();
-    expect(await acts()).toContain("reveal");
-  });
+  const eventId = describeWalk(() => opened);
 
   it("leads from an event to whom it is about, and erases that user once the id is typed", async () => {
-    await open(`/events/${eventId}`);
+    await open(`/events/${eventId()}`);
     const link = panel("user.created").getByRole("link");
     const userId = (await link.textContent())?.trim() ?? "";
     await link.click();
@@ -235,7 +179,7 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
   });
 
   it("has no finding of axe on any page, light or dark", async () => {
-    for (const path of [...pages, `/events/${eventId}`, ...people.addresses, "/nowhere"]) {
+    for (const path of [...pages, `/events/${eventId()}`, ...people.addresses, "/nowhere"]) {
       await open(path);
       await page.getByRole("heading", { level: 1 }).waitFor();
       // Whatever is still being asked for says so by three dots.
@@ -246,7 +190,7 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
 
   it("fits on a screen of 360 px: no page is wider", async () => {
     await page.setViewportSize({ width: 360, height: 740 });
-    for (const path of [...pages, `/events/${eventId}`, ...people.addresses]) {
+    for (const path of [...pages, `/events/${eventId()}`, ...people.addresses]) {
       await open(path);
       await page.getByRole("heading", { level: 1 }).waitFor();
       const width = await page.evaluate("document.documentElement.scrollWidth");

@@ -1,0 +1,74 @@
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import type { OpenedConsole } from "./opened-console.ts";
+
+const kinds = ["users", "accounts", "endpoints", "company-accounts"];
+
+/**
+ * A person's first walk through the console: the overview, an event that is triggered, and that event found again.
+ * @returns the id of the event, once it was triggered
+ */
+export function describeWalk(opened: () => OpenedConsole): () => string {
+  const page = (): Page => opened().page;
+  const open = (path: string) => page().goto(`${opened().origin}${path}`);
+  const panel = (name: string) => page().getByRole("region", { name, exact: true });
+  const press = (name: string) => page().getByRole("button", { name, exact: true }).click();
+  const run = async (...args: string[]) => (await opened().stage.run([...args, "--json"])).json();
+  const calls = (action: string) =>
+    opened().stage.system.stack.gateway.calls().get(`operator ${action}`) ?? 0;
+
+  let eventId = "";
+  it("shows a verdict and the pipeline first, and an event as it comes, which is stored", async () => {
+    await open("/");
+    await panel("Verdict").getByRole("heading", { name: "All is well" }).waitFor();
+    await page()
+      .getByRole("img", { name: /Webhooks come in/ })
+      .waitFor();
+    for (const part of [...kinds, "provider", "table", "relay", "fetch", "erase", "subscriber/everything"])
+      await page().locator(`svg [data-node="${part}"]`).waitFor();
+    await page().getByRole("link", { name: "Trouble" }).click();
+    await page().getByText("Live", { exact: true }).first().waitFor();
+    await page().getByLabel("Type").selectOption("user.created");
+    await press("Trigger");
+    const said = panel("Trigger an event").getByText(/Its id is/);
+    await said.waitFor();
+    eventId = /id is ([\w-]{43})/.exec((await said.textContent()) ?? "")?.[1] ?? "";
+    await panel("What happens").getByText("applied").first().waitFor();
+    expect(await run("events", "show", eventId)).toMatchObject({
+      event: { id: eventId, type: "user.created" },
+    });
+  });
+
+  it("finds the event in its history and by its id, and shows its body once somebody asks, which is logged", async () => {
+    await open("/events?since=15m&kind=users");
+    const found = page().getByRole("link", { name: new RegExp(eventId.slice(0, 12)) });
+    await found.waitFor();
+    await panel("History").getByLabel("Type").selectOption("user.created");
+    await panel("History")
+      .getByText(/^\d+ of \d+ events, from the functions' logs\.$/)
+      .waitFor();
+    await panel("History").getByLabel("Text of the id").fill(eventId.slice(4, 12));
+    await panel("History")
+      .getByText(/^1 of \d+ events/)
+      .waitFor();
+    const scans = calls("dynamodb:Scan");
+    await found.click();
+    await panel("user.created").waitFor();
+    await open("/events");
+    await page().getByLabel("Search by any id").fill(eventId);
+    await press("Find");
+    await panel("user.created").waitFor();
+    expect(new URL(page().url()).pathname).toBe(`/events/${eventId}`);
+    // Whom it is about is in the logs: a query finds it.
+    expect(calls("dynamodb:Scan")).toBe(scans);
+    await panel("Its way").getByText("stored").waitFor();
+    await panel("What functions logged").getByText("EVENT_STORED").waitFor();
+    await panel("Body").getByText("create_user").waitFor();
+    const acts = async () => JSON.stringify(await run("audit", "list"));
+    expect(await acts()).not.toContain("reveal");
+    await press("Show personal data");
+    await panel("The body").waitFor();
+    expect(await acts()).toContain("reveal");
+  });
+  return () => eventId;
+}
