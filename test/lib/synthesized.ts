@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { App } from "aws-cdk-lib";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { z } from "zod";
@@ -38,8 +39,22 @@ export type Synthesized = {
   readonly bundles: ReadonlyMap<string, unknown>;
 };
 
-/** Synthesizes a stage with stand-in code: bundles have tests of their own. */
+const known = new Map<string, Synthesized>();
+
+/**
+ * Synthesizes a stage with stand-in code: bundles have tests of their own. All files of a process share what was
+ * synthesized from the same settings.
+ */
 export function synthesized(settings: unknown, stage = "test"): Synthesized {
+  const key = JSON.stringify([stage, settings]);
+  // JSON has no word for some values, such as `undefined`.
+  if (!isDeepStrictEqual(JSON.parse(key), [stage, settings])) return synthesizeAnew(settings, stage);
+  const made = known.get(key) ?? synthesizeAnew(settings, stage);
+  known.set(key, made);
+  return made;
+}
+
+function synthesizeAnew(settings: unknown, stage: string): Synthesized {
   const outdir = mkdtempSync(join(tmpdir(), "income-events-assembly-"));
   try {
     return read(settings, stage, outdir);

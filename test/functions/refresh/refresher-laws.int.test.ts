@@ -8,6 +8,7 @@ import { readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import { type TokenSecret, tokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { refresher } from "../../../functions/refresh/refresher.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
+import { shareOfTier } from "../../support/share-of-tier.ts";
 import { keptLog, type LogEntry } from "../support/lambda.ts";
 
 let system: TestSystem;
@@ -146,6 +147,6 @@ test("no token gives way to an older or a foreign one, wherever runs die, meet o
         if (!endsRefreshed) expect(isHealed).toBe(true);
       },
     ),
-    { numRuns: 60 },
+    { numRuns: shareOfTier([20], [60])[0] ?? 0 },
   );
 });
