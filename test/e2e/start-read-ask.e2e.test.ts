@@ -84,16 +84,6 @@ describe("the synthesized stack and the provider", () => {
       expect(await stage.documentsOf(accountId, name)).toEqual([{ ...income, data: [first, second] }]);
     });
 
-    it("calls once for an event that is delivered three times", async () => {
-      const accountId = await stage.connectedAccount();
-      const from = stage.callsSoFar();
-
-      system.sandbox.fireEvent("endpoints", endpointEvent(accountId), { times: 3 });
-      await stage.waitUntilIdle();
-
-      expect(stage.callsOf(accountId, from)).toEqual(["GET income"]);
-    });
-
     it("stores, sends and calls once for an event that is delivered a hundred times at once", async () => {
       const accountId = await stage.connectedAccount();
       const from = stage.callsSoFar();
