@@ -49,14 +49,6 @@ const toEvent = async (page: Page) => {
   await page.getByRole("region", { name: "Its way" }).waitFor();
 };
 
-/** The document that the last event of an income announced, with its figures. */
-const toIncome = async (page: Page) => {
-  await toEvent(page);
-  await page.locator('a[href*="/records/document"]').first().click();
-  await page.getByRole("button", { name: "Show personal data" }).first().click();
-  await page.getByRole("region", { name: "Income per month" }).scrollIntoViewIfNeeded();
-};
-
 const pictures: readonly Picture[] = [
   { name: "overview-light", path: "/", colorScheme: "light", prepare: isWell },
   { name: "overview-dark", path: "/", colorScheme: "dark", prepare: isWell },
@@ -66,12 +58,6 @@ const pictures: readonly Picture[] = [
     path: "/events?since=24h&kind=endpoints&outcome=stored",
     colorScheme: "light",
     prepare: toEvent,
-  },
-  {
-    name: "income",
-    path: "/events?since=24h&kind=endpoints&endpoint=income&outcome=stored",
-    colorScheme: "light",
-    prepare: toIncome,
   },
   { name: "dead-letters", path: "/dead-letters", colorScheme: "light" },
   {

@@ -3,7 +3,6 @@ import { remedyFor } from "@income-events/cli/doctor/remedies.ts";
 import { pipelineAlarms } from "@income-events/cli/status/pipeline-alarms.ts";
 import { queueStatuses } from "@income-events/cli/status/queue-status.ts";
 import { registrationStatus } from "@income-events/cli/status/registration-status.ts";
-import { tokenStatus } from "@income-events/cli/status/token-status.ts";
 import { subscriberQueues, workQueues } from "@income-events/cli/status/work-queues.ts";
 import { type QueueTraffic, queueMetrics } from "../../../adapters/sqs/queue-metrics.ts";
 import { recent } from "../recent.ts";
@@ -19,8 +18,8 @@ export type Traffic = {
 
 /** A page that is seen asks so often, in seconds. In AWS a metric that is asked for is billed. */
 const paces = {
-  local: { queues: 1, token: 2, alarms: 2, registrations: 10, doctor: 5 },
-  aws: { queues: 60, token: 60, alarms: 60, registrations: 60, doctor: 60 },
+  local: { queues: 1, alarms: 2, registrations: 10, doctor: 5 },
+  aws: { queues: 60, alarms: 60, registrations: 60, doctor: 60 },
 } as const;
 
 /** Plots of so many seconds, with a value for each period; each is asked for again at most once in `every` seconds. */
@@ -45,12 +44,11 @@ export function overviewRoutes(context: ConsoleContext): readonly Route[] {
   const seconds = deployment.local === undefined ? paces.aws : paces.local;
   const parts: Readonly<Record<keyof typeof seconds, () => Promise<object>>> = {
     queues: async () => ({ queues: await queueStatuses(workQueues(deployment), clients, now) }),
-    token: async () => ({ token: await tokenStatus(deployment, clients) }),
     alarms: async () => ({ alarms: await pipelineAlarms(operation) }),
     registrations: async () => ({ registrations: await registrationStatus(deployment, clients) }),
     doctor: () => diagnosisOf(context),
   };
-  const names = ["queues", "token", "alarms", "registrations", "doctor"] as const;
+  const names = ["queues", "alarms", "registrations", "doctor"] as const;
   const dated = (load: () => Promise<object>) => async () => ({ at: now().toISOString(), ...(await load()) });
   return [
     { method: "GET", path: "/api/stage", answer: async () => stageOf(context, seconds) },

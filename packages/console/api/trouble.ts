@@ -1,4 +1,3 @@
-import { reconcileNow } from "@income-events/cli/commands/reconcile-now.ts";
 import {
   advanceSandbox,
   failSandbox,
@@ -32,7 +31,6 @@ const deeds: Readonly<Record<string, Deed>> = {
     const { token } = await runCommand(operation, sandboxToken);
     return runCommand(operation, (each) => setGivenToken(each, {}), { input: String(token) });
   },
-  reconcile: ({ operation }) => runCommand(operation, reconcileNow),
 };
 
 export const troubleRoutes: readonly Route[] = Object.entries(deeds).map(([name, deed]) => ({

@@ -9,9 +9,7 @@ export type Stage = {
   readonly isWritable: boolean;
   readonly connectFlow?: string;
   readonly subscribers: readonly { readonly name: string; readonly types?: readonly string[] }[];
-  readonly paceInSeconds: Readonly<
-    Record<"queues" | "token" | "alarms" | "registrations" | "doctor", number>
-  >;
+  readonly paceInSeconds: Readonly<Record<"queues" | "alarms" | "registrations" | "doctor", number>>;
   readonly dollarsPerHour: number;
 };
 

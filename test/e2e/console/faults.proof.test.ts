@@ -80,7 +80,7 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
     await seesAllIsWell();
     await isLive();
     refuse(({ service }) => expired(service));
-    for (const name of ["The pipeline", "Token", "Alarms"])
+    for (const name of ["The pipeline", "Alarms"])
       await alert(panel(name)).getByText("The AWS credentials have expired. Sign in again.").waitFor();
     await page.getByText("Not live", { exact: true }).waitFor();
     // What was last known stays.
@@ -107,7 +107,7 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
     await alert(panel("The pipeline"))
       .getByText(/sqs:GetQueueAttributes/)
       .waitFor();
-    await panel("Webhooks").getByText("registered here").first().waitFor();
+    await panel("Happening now").waitFor();
     await panel("Verdict")
       .getByText(/Your credentials don't allow /)
       .first()
@@ -153,8 +153,6 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
       .waitFor();
     for (const [name, words] of [
       ["The pipeline", "The queues are being asked…"],
-      ["Token", "Being asked…"],
-      ["Webhooks", "The provider is being asked…"],
       ["Alarms", "Being asked…"],
       ["Queues", "The queues are being asked…"],
     ] as const)

@@ -106,37 +106,6 @@ export function describePeople(use: () => { readonly opened: OpenedConsole; read
     expect(await violationsInThemes(page)).toEqual([]);
   });
 
-  it("draws the income of each month, and gives its figures to the last digit", async () => {
-    const { page } = use().opened;
-    const { account } = use().people;
-    const { document, data: income } = await incomeOf();
-    await open(`/records/document?kind=account&id=${account}&endpoint=income&version=${document.version}`);
-    await panel("What it holds, masked").getByRole("button", { name: "Show personal data" }).click();
-    const plot = panel("Income per month");
-    await plot.getByRole("img", { name: "net per month in USD, by paid_at" }).waitFor();
-    const isDrawn = () =>
-      page.evaluate(`(() => {
-        const canvas = document.querySelector(".bars canvas");
-        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-        return data.some((value) => value > 0);
-      })()`);
-    await expect.poll(isDrawn).toBe(true);
-    for (const amount of ["net", "gross"] as const) {
-      await plot.getByLabel("Amount").selectOption(amount);
-      await plot.getByRole("img", { name: `${amount} per month in USD, by paid_at` }).waitFor();
-      const cents = new Map<string, number>();
-      for (const record of income.data) {
-        const month = record.paid_at.slice(0, 7);
-        cents.set(month, (cents.get(month) ?? 0) + Math.round(Number(record[amount]) * 100));
-      }
-      if (amount === "net") await plot.getByText("The figures").click();
-      for (const [month, sum] of cents) {
-        const row = plot.getByRole("row", { name: new RegExp(`^${month} `) });
-        expect(await row.getByRole("cell").allTextContents()).toEqual([(sum / 100).toFixed(2)]);
-      }
-    }
-  });
-
   it("leads from an event to the version that it led to, and shows what changed by it", async () => {
     const { page } = use().opened;
     const { account, events } = use().people;

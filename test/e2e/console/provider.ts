@@ -52,9 +52,5 @@ export function describeProvider(use: () => OpenedConsole): void {
     const [, made = "", allowed = ""] = /([\d,]+) of ([\d,]+) calls/.exec(calls) ?? [];
     expect(Number(allowed.replaceAll(",", ""))).toBe(requestsPerMinute);
     expect(Number(made)).toBeGreaterThan(0);
-    await open("/");
-    await fact("Token", "stored")
-      .getByText(/by a refresh$/)
-      .waitFor();
   });
 }

@@ -111,11 +111,10 @@ export function describeTrouble(use: () => OpenedConsole): void {
     await page.getByLabel("How").selectOption("drop");
     await press("Fail");
     await panel("Let the provider fail").getByText("It fails with drop.").waitFor();
+    await open("/provider");
     const reconcile = async () => {
       await press("Reconcile now");
-      const said = panel("Find what was missed").getByText(
-        /^Compared \d+ users; missing or in conflict: \d+\.$/,
-      );
+      const said = panel("Reconciliation").getByText(/^Compared \d+ users; missing or in conflict: \d+\.$/);
       await said.waitFor();
       return /(\d+)\.$/.exec((await said.textContent()) ?? "")?.[1];
     };

@@ -6,7 +6,6 @@ import { Action } from "../parts/action.tsx";
 import { Command, Panel } from "../parts/panel.tsx";
 import { JsonText } from "../parts/payload.tsx";
 import { Changes } from "./changes.tsx";
-import { Income } from "./income.tsx";
 import { RecordsTable } from "./records-table.tsx";
 
 /** Which document: whose, and which version of it. */
@@ -44,7 +43,6 @@ export function DocumentPanels({ of }: { readonly of: DocumentName }) {
         )}
         <Command line={commandOf(of)} />
       </Content>
-      {isRevealed && <Income data={shown.data} />}
       <Changes of={shown.changes} isRevealed={isRevealed} />
     </>
   );

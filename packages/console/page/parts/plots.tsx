@@ -1,10 +1,11 @@
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
+import { useEffect, useRef } from "preact/hooks";
 import type { Traffic } from "../../api/overview.ts";
 import { useLoaded } from "../api.ts";
 import { number } from "../format.ts";
-import { usePlot } from "../plot.ts";
 import { useStage } from "../stage.ts";
+import { theme } from "../theme.ts";
 import { type Line, linesOf, timesOf } from "../traffic.ts";
 import { Panel } from "./panel.tsx";
 
@@ -64,14 +65,26 @@ type LinesProps = {
 
 const height = 180;
 
-/** A line for each, in the colours of the theme; the figures stand beside it. */
+/** A line for each, in the colours of the theme, as wide as the page allows; the figures stand beside it. */
 function Lines({ label, times, lines }: LinesProps) {
-  const box = usePlot(
-    (element) =>
-      new uPlot(optionsOf(element, lines), [[...times], ...lines.map(({ values }) => [...values])], element),
-    height,
-    `${times.at(-1)} ${JSON.stringify(lines)}`,
-  );
+  const box = useRef<HTMLDivElement>(null);
+  const { value: chosen } = theme;
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return undefined;
+    const values: uPlot.AlignedData = [[...times], ...lines.map((line) => [...line.values])];
+    const plot = new uPlot(optionsOf(element, lines), values, element);
+    const resize = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
+    resize.observe(element);
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    const redraw = () => plot.redraw();
+    dark.addEventListener("change", redraw);
+    return () => {
+      dark.removeEventListener("change", redraw);
+      resize.disconnect();
+      plot.destroy();
+    };
+  }, [chosen, `${times.at(-1)} ${JSON.stringify(lines)}`]);
   return (
     <div ref={box} class="plot" role="img" aria-label={label}>
       {lines.map(({ name }, index) => (

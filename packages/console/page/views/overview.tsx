@@ -1,6 +1,4 @@
 import type { QueueStatus } from "@income-events/cli/status/queue-status.ts";
-import type { RegistrationStatus } from "@income-events/cli/status/registration-status.ts";
-import type { TokenStatus } from "@income-events/cli/status/token-status.ts";
 import type { StackAlarm } from "../../../../adapters/aws/stack-alarms.ts";
 import { useLoaded } from "../api.ts";
 import { number, span } from "../format.ts";
@@ -34,11 +32,7 @@ export function Overview() {
         {status.data === undefined ? <Asking error={status.error} /> : <Numbers queues={queues} />}
       </Panel>
       <Plots />
-      <div class="columns">
-        <Token />
-        <Registrations />
-        <Alarms alarms={alarms.data?.alarms} error={alarms.error} />
-      </div>
+      <Alarms alarms={alarms.data?.alarms} error={alarms.error} />
       <Panel title="Queues" error={undefined}>
         {status.data === undefined ? <Asking error={status.error} /> : <Queues queues={queues} />}
       </Panel>
@@ -120,73 +114,6 @@ function Queues({ queues }: { readonly queues: readonly QueueStatus[] }) {
         </tbody>
       </table>
     </section>
-  );
-}
-
-function Token() {
-  const { paceInSeconds } = useStage();
-  const { data, error } = useLoaded<{ readonly token: TokenStatus }>("/api/token", paceInSeconds.token);
-  const token = data?.token;
-  return (
-    <Panel title="Token" error={error}>
-      {token === undefined ? (
-        <p class="quiet">Being asked…</p>
-      ) : token.isSet ? (
-        <dl class="facts">
-          <dt>ends</dt>
-          <dd>{token.expiresAt === undefined ? "it does not say" : <Time at={token.expiresAt} />}</dd>
-          <dt>stored</dt>
-          <dd>
-            <Time at={token.storedAt} /> by {token.storedBy === "refresh" ? "a refresh" : "an operator"}
-          </dd>
-          <dt>refused</dt>
-          <dd class={token.refusal === "none" ? "" : "bad"}>
-            {token.refusal === "none"
-              ? "no"
-              : token.refusal === "ended"
-                ? "yes"
-                : "once: the refresher looks into it"}
-          </dd>
-        </dl>
-      ) : (
-        <p class="bad">None is set. Set it: npx income-events token set &lt; token.txt</p>
-      )}
-    </Panel>
-  );
-}
-
-function Registrations() {
-  const { paceInSeconds } = useStage();
-  const { data, error } = useLoaded<{ readonly registrations: RegistrationStatus }>(
-    "/api/registrations",
-    paceInSeconds.registrations,
-  );
-  const status = data?.registrations;
-  return (
-    <Panel title="Webhooks" error={error}>
-      {status === undefined ? (
-        <p class="quiet">The provider is being asked…</p>
-      ) : "unknown" in status ? (
-        <p class="bad">The provider can't be asked: {status.unknown}</p>
-      ) : "isLeftToAnother" in status ? (
-        <p>Another stage registers them.</p>
-      ) : (
-        <dl class="facts">
-          {status.webhooks.map((webhook) => (
-            <>
-              <dt key={webhook.kind}>{webhook.kind}</dt>
-              <dd class={webhook.is === "here" ? "" : "bad"}>
-                {webhook.is === "here"
-                  ? "registered here"
-                  : webhook.is === "none"
-                    ? "not registered"
-                    : webhook.is}
-              </dd>
-            </>
-          ))}
-        </dl>
-      )}
-    </Panel>
   );
 }
 

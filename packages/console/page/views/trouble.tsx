@@ -88,16 +88,6 @@ export function Trouble() {
             says={({ now }) => `It is ${String(now)} at the provider.`}
           />
         </Panel>
-        <Panel title="Find what was missed">
-          <p>Compares the provider's list of users with the table.</p>
-          <Action
-            label="Reconcile now"
-            path="/api/trouble/reconcile"
-            says={({ listed, drift }) =>
-              `Compared ${String(listed)} users; missing or in conflict: ${String(drift)}.`
-            }
-          />
-        </Panel>
       </div>
       <Panel title="What happens">
         <Ticker most={15} />
