@@ -1,7 +1,4 @@
 import { Command, CommanderError } from "commander";
-import { completionLines } from "./completion/complete.ts";
-import { addKept, keepCommand } from "./completion/kept-command.ts";
-import { completeWord } from "./completion/scripts.ts";
 import { exitCodes } from "./core/command-error.ts";
 import { explain } from "./core/explain.ts";
 import { packageVersion } from "./core/package-version.ts";
@@ -55,7 +52,6 @@ const commandFiles: readonly CommandFile[] = [
     names: ["list"],
     load: async () => (await import("./commands/audit-list.ts")).addAuditList,
   },
-  { names: ["provider"], load: async () => (await import("./commands/provider.ts")).addProvider },
   {
     group: "fetch",
     names: ["account", "company-account"],
@@ -69,11 +65,6 @@ const commandFiles: readonly CommandFile[] = [
   { group: "token", names: ["set"], load: async () => (await import("./commands/token-set.ts")).addTokenSet },
   {
     group: "token",
-    names: ["show"],
-    load: async () => (await import("./commands/token-show.ts")).addTokenShow,
-  },
-  {
-    group: "token",
     names: ["refresh"],
     load: async () => (await import("./commands/token-refresh.ts")).addTokenRefresh,
   },
@@ -81,11 +72,6 @@ const commandFiles: readonly CommandFile[] = [
     group: "webhooks",
     names: ["register"],
     load: async () => (await import("./commands/webhooks-register.ts")).addWebhooksRegister,
-  },
-  {
-    group: "webhooks",
-    names: ["list"],
-    load: async () => (await import("./commands/webhooks-list.ts")).addWebhooksList,
   },
   {
     group: "secret",
@@ -134,18 +120,8 @@ const commandFiles: readonly CommandFile[] = [
   },
   {
     group: "subscribers",
-    names: ["list"],
-    load: async () => (await import("./commands/subscribers-list.ts")).addSubscribersList,
-  },
-  {
-    group: "subscribers",
-    names: ["tail"],
-    load: async () => (await import("./commands/subscribers-tail.ts")).addSubscribersTail,
-  },
-  {
-    group: "subscribers",
-    names: ["test"],
-    load: async () => (await import("./commands/subscribers-test.ts")).addSubscribersTest,
+    names: ["tail", "test"],
+    load: async () => (await import("./commands/subscribers.ts")).addSubscribers,
   },
   { names: ["replay"], load: async () => (await import("./commands/replay.ts")).addReplay },
   { names: ["repair"], load: async () => (await import("./commands/repair.ts")).addRepair },
@@ -155,7 +131,13 @@ const commandFiles: readonly CommandFile[] = [
     names: ["fail", "heal", "advance", "token"],
     load: async () => (await import("./commands/sandbox.ts")).addSandbox,
   },
-  { names: ["completion"], load: async () => (await import("./commands/completion.ts")).addCompletion },
+  {
+    names: ["completion"],
+    load: async () => {
+      const { addCompletion } = await import("./commands/completion.ts");
+      return (program) => addCompletion(program, createProgram);
+    },
+  },
   {
     group: "local",
     names: ["forward"],
@@ -219,55 +201,23 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
   return program;
 }
 
-/** The names of all commands, without what it takes to run them: so much a Tab needs before a command is named. */
-function createNames(): Command {
-  const program = new Command("income-events");
-  for (const { group, names } of commandFiles) {
-    const parent =
-      group === undefined
-        ? program
-        : (program.commands.find((each) => each.name() === group) ??
-          program.command(group).description(groups[group]));
-    for (const name of names) parent.command(name);
-  }
-  return program;
-}
-
-/** Loads no more than the words name, and nothing of AWS where an earlier Tab has kept what the command takes. */
-async function completable(words: readonly string[]): Promise<Command> {
-  const names = createNames();
-  const file = commandFiles.find((each) => isNamed(each, words));
-  if (file === undefined) return names;
-  const path = file.group === undefined ? words.slice(0, 1) : words.slice(0, 2);
-  const name = path.join("-");
-  const named = leafOf(names, path);
-  if (named !== undefined && addKept(named, name)) return names;
-  const program = await createProgram(words);
-  const leaf = leafOf(program, path);
-  if (leaf !== undefined) keepCommand(leaf, name);
-  return program;
-}
-
-function leafOf(program: Command, path: readonly string[]): Command | undefined {
-  return path.reduce<Command | undefined>(
-    (command, word) => command?.commands.find((each) => each.name() === word),
-    program,
-  );
-}
-
 function isNamed({ group, names }: CommandFile, [first = "", second = ""]: readonly string[]): boolean {
   return group === undefined ? names.includes(first) : first === group && names.includes(second);
 }
 
+/** Alarms of deployed stages name these, as their descriptions are in the template. */
+const formerCommands: Readonly<Record<string, readonly string[]>> = {
+  "webhooks list": ["status", "--section", "webhooks"],
+  "subscribers list": ["status", "--section", "subscribers"],
+};
+
 /** Runs a command line. @returns the exit code; what went wrong was reported on the standard error */
 export async function runProgram(args: readonly string[], given?: Command): Promise<number> {
-  const [first, ...words] = args;
-  if (first === completeWord) {
-    process.stdout.write(completionLines(given ?? (await completable(words)), words));
-    return 0;
-  }
+  const [first, second, ...rest] = args;
+  const renamed = formerCommands[`${first} ${second}`];
+  if (renamed !== undefined) return runProgram([...renamed, ...rest], given);
   // Commander's own help knows one word only.
-  if (first === "help" && words.length > 0) return runProgram([...words, "--help"], given);
+  if (first === "help" && second !== undefined) return runProgram([...args.slice(1), "--help"], given);
   const program = given ?? (await createProgram(args));
   try {
     await program.parseAsync(args, { from: "user" });

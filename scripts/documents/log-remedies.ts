@@ -4,7 +4,7 @@ import type { LogFields, logLevels } from "../../functions/runtime/log.ts";
 export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
   WEBHOOK_UNREADABLE: "`dlq list` shows how many: ask the provider; `dlq purge` once nobody needs them",
   WEBHOOK_REFUSED:
-    "a few are strangers. Many for the secret: `webhooks list`, then `webhooks register`; for the source address or the size: the setting `webhooks.sourceAddresses` or `webhooks.maxBodyBytes`",
+    "a few are strangers. Many for the secret: `status --section webhooks`, then `webhooks register`; for the source address or the size: the setting `webhooks.sourceAddresses` or `webhooks.maxBodyBytes`",
   WEBHOOK_SECRET_EMPTY: "`secret rotate`",
   WEBHOOK_FAILED:
     "nothing while it is rare: the provider sends again for three days. `reason` names AWS's error",
@@ -13,7 +13,7 @@ export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
   MESSAGE_FAILED:
     "nothing while it is rare: after five receives of an event it is a dead letter, after 1000 of a call",
   TASK_POSTPONED: "nothing: it waits for the provider, its rate or a token; `status` shows the backlog",
-  START_UNANSWERED: "many: the provider's endpoint webhooks do not arrive; `webhooks list`",
+  START_UNANSWERED: "many: the provider's endpoint webhooks do not arrive; `status --section webhooks`",
   PROVIDER_DOWN:
     "nothing: it is probed, and waiting calls are made when it is back. [outages.md](../operate/outages.md)",
   RECORD_FAILED:
@@ -22,7 +22,7 @@ export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
     "nothing while the hold lasts. After `hold clear`: `erase user`; counsel may decide for `--despite-hold` before",
   SUBSCRIBER_PARKED: "fix the queue, then `dlq redrive subscriber/NAME`; `reason` names what SQS answered",
   READ_REFUSED:
-    "a few are a reader that asks too much. Many: `subscribers list` shows the filter; correct its `types` or `principals`, or stop the caller that `principal` names",
+    "a few are a reader that asks too much. Many: `status --section subscribers` shows the filter; correct its `types` or `principals`, or stop the caller that `principal` names",
   READ_FAILED: "nothing while it is rare: the caller tries again. `reason` names AWS's error",
   DOCUMENT_DATA_MISSING:
     "`reconcile now`, or wait for the subject's next event: the data is read again from the provider. Find out who deletes from the bucket",

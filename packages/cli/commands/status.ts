@@ -1,11 +1,13 @@
 import type { Command } from "commander";
 import { addCommand, type Operation } from "../core/command.ts";
-import { durationFlag } from "../core/flags.ts";
+import { CommandError } from "../core/command-error.ts";
+import { choiceFlag, durationFlag, sinceFlag } from "../core/flags.ts";
 import { awaitInterruption, waitUnlessAborted } from "../core/interruption.ts";
+import { type Shown, sectionStatus, sections } from "../status/sections.ts";
 import { stageStatus } from "../status/stage-status.ts";
 import { statusText } from "../status/status-text.ts";
 
-type Flags = { readonly watch?: string | true };
+type Flags = { readonly watch?: string | true; readonly section?: string; readonly since?: string };
 
 const secondsBetweenLooks = 2;
 
@@ -14,25 +16,38 @@ export function addStatus(program: Command): void {
     program,
     {
       name: "status",
-      summary: "Shows the stage on one screen: queues, last events, token, webhooks at the provider, alarms.",
+      summary:
+        "Shows the stage on one screen: queues, last events, token, webhooks at the provider, alarms. With --section one part in full: the token's claims (never the token), where the provider sends webhooks, who subscribes to what, how the provider is called.",
       examples: [
         "npx income-events status",
-        "npx income-events status --watch    again and again, until Ctrl-C",
-        "npx income-events status --stage prod --outputs outputs.json",
+        "npx income-events status --watch    repeats until Ctrl-C",
+        "npx income-events status --section token --stage prod --outputs outputs.json",
+        "npx income-events status --section provider --since 7d    with what happened in seven days",
         "npx income-events status --json    for programs",
       ],
     },
     show,
-  ).option("--watch [time]", `again after each such time (default ${secondsBetweenLooks}s), until Ctrl-C`);
+  )
+    .option("--section <name>", `one of ${sections.join(", ")}`)
+    .option(
+      "--since <time>",
+      "with --section provider: what happened since a date, a date-time, or a time ago (90m, 24h, 7d)",
+    )
+    .option("--watch [time]", `repeat after this time (default ${secondsBetweenLooks}s), until Ctrl-C`);
 }
 
-async function show({ deployment, clients, terminal }: Operation, { watch }: Flags): Promise<void> {
-  const look = async () => {
+async function show({ deployment, clients, terminal }: Operation, flags: Flags): Promise<void> {
+  const section = choiceFlag("--section", flags.section, sections);
+  const since = sinceFlag(flags.since, new Date());
+  if (since !== undefined && section !== "provider")
+    throw new CommandError("usage", "--since shows what happened at the provider: add --section provider.");
+  const look = async (): Promise<Shown> => {
+    if (section !== undefined) return sectionStatus(section, { deployment, clients }, since);
     const status = await stageStatus(deployment, clients, () => new Date());
-    return [status, statusText(status, terminal.paint)] as const;
+    return [status, statusText(status, terminal.paint)];
   };
-  if (watch === undefined) return terminal.result(...(await look()));
-  const seconds = watch === true ? secondsBetweenLooks : durationFlag("--watch", watch);
+  if (flags.watch === undefined) return terminal.result(...(await look()));
+  const seconds = flags.watch === true ? secondsBetweenLooks : durationFlag("--watch", flags.watch);
   using interruption = awaitInterruption();
   while (!interruption.signal.aborted) {
     terminal.redraw(...(await look()));

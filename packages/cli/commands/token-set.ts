@@ -77,7 +77,7 @@ async function setProven(
     "failed",
     outcome === "discarded"
       ? "The provider refuses this token: it answered 401. The present one stays."
-      : "Another run changed the token meanwhile. Look at it (token show), then run the command again.",
+      : "Another run changed the token meanwhile. See status --section token, then run the command again.",
   );
 }
 

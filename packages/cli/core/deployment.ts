@@ -154,16 +154,6 @@ function choose(
   throw new CommandError("noDeployment", `There is no ${wanted} in ${where}; there is: ${known}.`);
 }
 
-/** The stages in a file of outputs. @throws CommandError where it can't be used */
-export function outputsStages(file: string): readonly string[] {
-  return [...new Set(readOutputsFile(file).map(({ stage }) => stage))];
-}
-
-/** The pipelines in a file of outputs, as `--pipeline` names them. @throws CommandError where it can't be used */
-export function outputsPipelines(file: string): readonly string[] {
-  return readOutputsFile(file).map(nameOf);
-}
-
 function readOutputsFile(file: string): readonly DeployedPipeline[] {
   try {
     const stacks = fieldsOf(parseJson(readFileSync(file, "utf8"), file), file);

@@ -38,7 +38,7 @@ export function checkProvider(breaker: Breaker, registrations: RegistrationStatu
         severity: "error",
         what: `${failureText(isFailing ? reason : undefined)}.${next}`,
         why: "No income data is fetched. Tasks wait, nothing is lost, and all goes on by itself when it is back.",
-        fix: "npx income-events provider",
+        fix: "npx income-events status --section provider",
       },
     ],
     well: [],

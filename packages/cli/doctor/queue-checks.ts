@@ -93,7 +93,7 @@ export function checkReader(
   const why =
     `What waits for ${spanText(retentionSeconds)} is deleted, and ${name} never gets it: start its reader. ` +
     "The command shows how it catches up.";
-  const of = { severity: "error", why, fix: "npx income-events subscribers list" } as const;
+  const of = { severity: "error", why, fix: "npx income-events status --section subscribers" } as const;
   if (waiting > 0 && !isRead && oldestSeconds >= longestSilenceInSeconds) {
     return [{ code: "subscriber-unread", what: `Nobody reads the queue of ${name}: ${behind}.`, ...of }];
   }

@@ -55,7 +55,7 @@ function unknownRegistrations(reason: string): Finding {
     severity: isWantOfToken(reason) ? "warning" : "error",
     what: `The provider can't be asked where webhooks go: ${oneLine(reason)}.`,
     why: "Whether webhooks come here is not known.",
-    fix: "npx income-events webhooks list",
+    fix: "npx income-events status --section webhooks",
   };
 }
 

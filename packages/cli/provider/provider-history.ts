@@ -1,4 +1,5 @@
 import { fieldPattern } from "../../../adapters/aws/log-groups.ts";
+import { tableText } from "../core/table.ts";
 import { type LogEntry, selectEntries } from "../logs/log-entries.ts";
 import { type LogPlace, stageLogLines } from "../logs/log-lines.ts";
 
@@ -67,8 +68,16 @@ function topicOf(code: string): ProviderTopic | undefined {
   return undefined;
 }
 
+export function historyText(history: readonly ProviderTurn[], since: string): string {
+  if (history.length === 0) return `Nothing happened since ${since}.`;
+  return tableText(
+    ["AT", "WHAT", "BY", "REASON", "FOUND"],
+    history.map(({ at, code, by, reason, counts }) => [at, code, by, reason, countsText(counts)]),
+  );
+}
+
 /** In words: `listed 12, missing 1`. */
-export function countsText(counts: ProviderTurn["counts"]): string {
+function countsText(counts: ProviderTurn["counts"]): string {
   return Object.entries(counts)
     .map(([name, value]) => `${name} ${value}`)
     .join(", ");

@@ -34,13 +34,17 @@ export function statusText(
   return [
     `${stage} (${region}) at ${at}`,
     "",
-    tableText(
-      ["queue", "waiting", "in flight", "oldest", "dead letters", "oldest dead", "last event"],
-      queues.map((queue) => queueRow(queue, now)),
-    ),
+    queuesText(queues, now),
     "",
     ...rest.map(([name = "", text = ""]) => `${name.padEnd(10)}${text}`),
   ].join("\n");
+}
+
+export function queuesText(queues: readonly QueueStatus[], now: Date): string {
+  return tableText(
+    ["queue", "waiting", "in flight", "oldest", "dead letters", "oldest dead", "last event"],
+    queues.map((queue) => queueRow(queue, now)),
+  );
 }
 
 function queueRow(queue: QueueStatus, now: Date): readonly (string | number | undefined)[] {
@@ -117,7 +121,7 @@ export function whereText(webhook: Registration): string {
 }
 
 /** An alarm may still be on for what is over: what it means now is for doctor to say, which looks at the cause. */
-function alarmText(alarms: readonly StackAlarm[], now: Date): string {
+export function alarmText(alarms: readonly StackAlarm[], now: Date): string {
   const on = alarms.filter(({ isOn }) => isOn);
   if (on.length === 0) return `none of ${alarms.length} is on`;
   return [

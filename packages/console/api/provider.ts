@@ -1,6 +1,6 @@
 import { reconcileNow } from "@income-events/cli/commands/reconcile-now.ts";
 import { runControlledReplay, runReplay } from "@income-events/cli/commands/replay.ts";
-import { testSubscriber } from "@income-events/cli/commands/subscribers-test.ts";
+import { testSubscriber } from "@income-events/cli/commands/subscribers.ts";
 import { refreshToken } from "@income-events/cli/commands/token-refresh.ts";
 import { registerNow } from "@income-events/cli/commands/webhooks-register.ts";
 import { sinceFlag } from "@income-events/cli/core/flags.ts";

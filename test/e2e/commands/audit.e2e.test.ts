@@ -125,7 +125,7 @@ describe("what operators do, on a running stage", () => {
     await run(`fetch account ${account.toUpperCase()} income`);
     await waitUntilIdle(stage.system);
     expect(calls()).toBeGreaterThan(once);
-    const { stdout } = await run("provider");
+    const { stdout } = await run("status --section provider");
     expect(stdout).toMatch(/last answers +succeeded: \d+, 422: \d+ \(in 15 minutes\)/);
     expect(await stage.run(["fetch", "account", user])).toMatchObject({ code: 4 });
     expect(await stage.run(["fetch", "account", account, "no name"])).toMatchObject({ code: 2 });

@@ -45,6 +45,7 @@ describe("looking after a stage", () => {
     expect(result).toMatchObject({ code: 0, stderr: "" });
     return Object(result.json());
   };
+  const section = (name: string) => json("status", "--section", name);
   const secret = async () => {
     const SecretId = output("TokenSecretArn");
     const found = await secrets.send(new GetSecretValueCommand({ SecretId }));
@@ -60,16 +61,10 @@ describe("looking after a stage", () => {
   };
 
   const receiveAll = async (QueueUrl: string) => {
-    const { Messages = [] } = await sqs.send(
-      new ReceiveMessageCommand({
-        QueueUrl,
-        MaxNumberOfMessages: 10,
-        WaitTimeSeconds: 1,
-        VisibilityTimeout: 600,
-        MessageSystemAttributeNames: ["ApproximateReceiveCount"],
-      }),
-    );
-    return Messages;
+    const atOnce = { MaxNumberOfMessages: 10, WaitTimeSeconds: 1, VisibilityTimeout: 600 };
+    const MessageSystemAttributeNames = ["ApproximateReceiveCount" as const];
+    const command = new ReceiveMessageCommand({ QueueUrl, ...atOnce, MessageSystemAttributeNames });
+    return (await sqs.send(command)).Messages ?? [];
   };
 
   describe("status", () => {
@@ -160,21 +155,23 @@ describe("looking after a stage", () => {
   describe("the token", () => {
     it("is shown by its claims and its lifetime, and is never shown itself", async () => {
       const { token } = await secret();
-      const { code, stdout } = await operated.run(["token", "show"]);
+      const { code, stdout } = await operated.run(["status", "--section", "token"]);
       expect(code).toBe(0);
       expect(stdout).toMatch(/^ends +\S+ \(in /m);
       expect(stdout).toMatch(/^claim iss +"income-data-service"$/m);
       expect(stdout).toMatch(/^refused +no$/m);
       for (const part of String(token).split(".")) expect(stdout).not.toContain(part);
-      const announced = JSON.stringify(await json("token", "show"));
+      const announced = JSON.stringify(await section("token"));
       for (const part of String(token).split(".")) expect(announced).not.toContain(part);
     });
 
     it("of which nothing can be read is shown by what is known of it", async () => {
       const { token } = await secret();
       await setToken("opaque");
-      expect(await json("token", "show")).toMatchObject({ isSet: true, storedBy: "operator" });
-      expect((await operated.run(["token", "show"])).stdout).toMatch(/^ends +it does not say$/m);
+      expect(await section("token")).toMatchObject({ isSet: true, storedBy: "operator" });
+      expect((await operated.run(["status", "--section", "token"])).stdout).toMatch(
+        /^ends +it does not say$/m,
+      );
       await setToken(token);
     });
 
@@ -186,7 +183,7 @@ describe("looking after a stage", () => {
       expect(await secret()).toEqual(before);
       expect(await json("token", "refresh", "--now")).toMatchObject({ outcome: "refreshed" });
       expect((await secret()).token).not.toBe(before.token);
-      expect(await json("token", "show")).toMatchObject({ storedBy: "refresh" });
+      expect(await section("token")).toMatchObject({ storedBy: "refresh" });
     });
 
     it("that the provider refuses to refresh ends the command with what to do", async () => {
@@ -200,37 +197,39 @@ describe("looking after a stage", () => {
     });
   });
 
-  it("webhooks list asks the provider where they go, and changes nothing there", async () => {
+  it("--section webhooks asks the provider where they go, and changes nothing there", async () => {
     const urls = () => webhookKinds.map((kind) => system.sandbox.webhook(kind)?.url);
     const body = JSON.stringify({ url: "https://other.example/users", method: "POST", headers: {} });
     const headers = { authorization: `Bearer ${system.sandbox.token}`, "content-type": "application/json" };
     await fetch(`${system.sandbox.baseUrl}/api/v0.3/webhooks/users`, { method: "PUT", headers, body });
     const before = urls();
-    const { webhooks } = await json("webhooks", "list");
+    const { webhooks } = await section("webhooks");
     expect(webhooks[0]).toMatchObject({ kind: "users", is: "elsewhere", url: "https://other.example/users" });
     expect(webhooks[1]).toMatchObject({ kind: "accounts", is: "here", deployed: urls()[1] });
-    const { stdout } = await operated.run(["webhooks", "list"]);
+    const { stdout } = await operated.run(["status", "--section", "webhooks"]);
     expect(stdout).toMatch(/^users +elsewhere +https:\/\/other\.example\/users$/m);
     expect((await operated.run(["status"])).stdout).toMatch(
       /^webhooks +3 of 4 kinds are registered here; users go to https:\/\/other\.example\/users$/m,
     );
     expect(urls()).toEqual(before);
+    // As the alarms of a deployed stage name the command.
+    expect((await operated.run(["webhooks", "list", "--stage", "status"])).stdout).toBe(stdout);
     expect(await operated.run(["webhooks", "register", "--take-over", "--yes"])).toMatchObject({ code: 0 });
   });
 
   describe("subscribers", () => {
-    it("list shows who gets what, and how far behind each is", async () => {
+    it("are shown by --section subscribers: who gets what, and how far behind each is", async () => {
       const QueueUrl = output("SubscriberAccountsQueueUrl");
       const deadLetters = output("SubscriberAccountsDeadLetterQueueUrl");
       for (const url of [QueueUrl, deadLetters, deadLetters]) {
         await sqs.send(new SendMessageCommand({ QueueUrl: url, MessageBody: "{}" }));
       }
-      const { subscribers } = await json("subscribers", "list");
+      const { subscribers } = await section("subscribers");
       expect(subscribers).toMatchObject([
         { name: "everything", queueUrl: output("SubscriberEverythingQueueUrl") },
         { name: "accounts", types: ["account.*"], queueUrl: QueueUrl, waiting: 1, deadLetters: 2 },
       ]);
-      const { stdout } = await operated.run(["subscribers", "list"]);
+      const { stdout } = await operated.run(["status", "--section", "subscribers"]);
       expect(stdout).toMatch(/^everything +everything +0 /m);
       expect(stdout).toMatch(/^accounts +account\.\* +1 +0 +\d+\w+ +2 /m);
       for (const url of [QueueUrl, deadLetters]) await sqs.send(new PurgeQueueCommand({ QueueUrl: url }));

@@ -58,7 +58,7 @@ export function ProviderHistory() {
         ))}
       </div>
       <Findings turns={of("reconciliation")} error={error} />
-      <Command line={`npx income-events provider --since ${since}`} />
+      <Command line={`npx income-events status --section provider --since ${since}`} />
     </>
   );
 }

@@ -78,7 +78,7 @@ function Calls({ status, error }: { readonly status: ProviderStatus; readonly er
           ))}
         </dd>
       </dl>
-      <Command line="npx income-events provider" />
+      <Command line="npx income-events status --section provider" />
     </Panel>
   );
 }

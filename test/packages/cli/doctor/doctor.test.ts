@@ -71,7 +71,7 @@ describe("the webhooks at the provider", () => {
   test("that the provider answers with something unreadable are a finding", () => {
     const reason = "the registration of users is not JSON";
     expect(words(checkRegistrations({ webhooks: [{ ...known, is: "untold", reason }] }))).toEqual([
-      `The provider can't be asked where webhooks go: ${reason}. npx income-events webhooks list`,
+      `The provider can't be asked where webhooks go: ${reason}. npx income-events status --section webhooks`,
     ]);
   });
 
@@ -113,7 +113,7 @@ describe("the webhooks at the provider", () => {
       "No webhook of users is registered. npx income-events webhooks register",
     ]);
     expect(words(checkRegistrations({ unknown: "the provider\nanswered 503" }))).toEqual([
-      "The provider can't be asked where webhooks go: the provider answered 503. npx income-events webhooks list",
+      "The provider can't be asked where webhooks go: the provider answered 503. npx income-events status --section webhooks",
     ]);
   });
 });
