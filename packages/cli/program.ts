@@ -46,6 +46,7 @@ const commandFiles: readonly CommandFile[] = [
   { names: ["preflight"], load: async () => (await import("./commands/preflight.ts")).addPreflight },
   { names: ["key-policy"], load: async () => (await import("./commands/key-policy.ts")).addKeyPolicy },
   { names: ["doctor"], load: async () => (await import("./commands/doctor.ts")).addDoctor },
+  { names: ["verify"], load: async () => (await import("./commands/verify.ts")).addVerify },
   { names: ["logs"], load: async () => (await import("./commands/logs.ts")).addLogs },
   {
     group: "audit",

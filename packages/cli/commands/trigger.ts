@@ -11,9 +11,9 @@ import { CommandError } from "../core/command-error.ts";
 import { choiceFlag } from "../core/flags.ts";
 import { checkMapping } from "../mapping/stage-mapping.ts";
 import { type SampleSubject, sampleWebhook } from "../provider/sample-webhooks.ts";
+import { sendWebhook } from "../provider/webhook-sender.ts";
+import { webhooksAddress } from "../provider/webhooks-address.ts";
 import { knownRecords, recordsIn } from "../records/known-records.ts";
-import { webhookSender } from "../smoke/webhook-sender.ts";
-import { webhooksAddress } from "../smoke/webhooks-address.ts";
 
 type Flags = { readonly user?: string; readonly account?: string; readonly companyAccount?: string };
 
@@ -76,7 +76,7 @@ export async function triggerEvent(
     secret,
   };
   const text = JSON.stringify(body);
-  const answer = await webhookSender(target, 1).send(kind, "POST", "right", text);
+  const answer = await sendWebhook(target, { kind, method: "POST", authentication: "right", body: text });
   if (answer !== 202) throw new CommandError("failed", `The stage did not take the webhook: ${answer}.`);
   const id = identify(kind, Buffer.from(text));
   terminal.result(

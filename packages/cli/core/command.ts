@@ -19,6 +19,8 @@ export type CommandDescription = {
   readonly isLocal?: true;
   /** Whether it asks before it goes on, where something would be destroyed or costs: it then takes `--yes`. */
   readonly asks?: true;
+  /** `file`: `--json` may name a file, which the command writes itself. */
+  readonly json?: "file";
   /** Lines of the help, a command line each, with what it does after four spaces. */
   readonly examples: readonly string[];
 };
@@ -58,19 +60,22 @@ export function addCommand<Flags extends object = object>(
 /** Adds a command that works on files alone, without a deployment: it has no `--outputs`, and only its own `--stage`. */
 export function addOfflineCommand<Flags extends object = object>(
   group: Command,
-  { name, summary, asks, examples }: CommandDescription,
+  { name, summary, asks, json, examples }: CommandDescription,
   run: (terminal: Terminal, flags: Flags, ...args: readonly string[]) => Promise<void>,
 ): Command {
   const command = group
     .command(name)
     .description(summary)
-    .option("--json", "print the result as one line of JSON");
+    .option(
+      json === "file" ? "--json [file]" : "--json",
+      `print the result as one line of JSON${json === "file" ? ", or write it to a file" : ""}`,
+    );
   if (asks === true) command.option("--yes", "don't ask before it goes on");
   return command
     .addHelpText("after", ["\nExamples:", ...examples.map((example) => `  ${example}`)].join("\n"))
     .action(async function (this: Command) {
-      const flags = this.opts<Flags & { readonly json?: boolean; readonly yes?: boolean }>();
-      const terminal = createTerminal({ json: flags.json ?? false, yes: flags.yes ?? false });
+      const flags = this.opts<Flags & { readonly json?: boolean | string; readonly yes?: boolean }>();
+      const terminal = createTerminal({ json: flags.json === true, yes: flags.yes ?? false });
       await run(terminal, flags, ...this.args);
     });
 }

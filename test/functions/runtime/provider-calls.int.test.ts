@@ -82,10 +82,10 @@ describe("a function or a command", () => {
       const text = readFileSync(join(repository, file), "utf8");
       return /\bproviderApi\b|\brequestSender\b|from "(undici|node:https?)"|\bfetch\(/.test(text);
     });
-    // The smoke suite posts webhooks to the pipeline, a forward posts messages to a developer's machine, a local system's
+    // Verify posts webhooks to the pipeline, a forward posts messages to a developer's machine, a local system's
     // sandbox is controlled, the console's server and page talk to each other, and CloudFormation is answered.
     const others = [
-      join("packages", "cli", "smoke"),
+      join("packages", "cli", "provider", "webhook-sender.ts"),
       join("packages", "cli", "forward"),
       join("packages", "cli", "sandbox", "control.ts"),
       join("packages", "console"),

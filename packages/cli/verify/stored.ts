@@ -1,11 +1,18 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { StoredEvent, StoredEvents } from "../../../adapters/dynamodb/stored-events.ts";
-import { isUnordered, type WebhookKind, webhookKinds } from "../../../domain/event/events.ts";
+import { isUnordered, webhookKinds } from "../../../domain/event/events.ts";
 import { attempt, type Check } from "./checks.ts";
 import type { SentEvent } from "./edge.ts";
+import type { PlannedEvent } from "./plan.ts";
 
 /** The table has no way to wait for a write: between two looks. */
 const pauseInMs = 500;
+
+const groups: readonly (readonly [name: string, holds: (event: PlannedEvent) => boolean])[] = [
+  ["stores an event that comes three times once", ({ times }) => times > 1],
+  ["stores each other event once", ({ times, isLarge }) => times === 1 && !isLarge],
+  ["stores an event of 400 KB", ({ isLarge }) => isLarge],
+];
 
 /** Checks that each event that was taken is stored exactly once, however often its body came. */
 export async function checkStored(
@@ -14,28 +21,19 @@ export async function checkStored(
   seconds: number,
 ): Promise<readonly Check[]> {
   const end = Date.now() + seconds * 1000;
-  const checkSome = (name: string, some: readonly SentEvent[]) =>
-    attempt(name, async () => {
-      const problems = await Promise.all(some.map((each) => problemOf(each, stored, end, seconds)));
-      const found = problems.filter((problem) => problem !== undefined);
-      const seen = `${some.length - found.length} of ${some.length}`;
-      return [{ name, passed: found.length === 0, seen: [seen, ...found].join("; ") }];
-    });
-  const checks = await Promise.all(
-    webhookKinds.flatMap((kind) => [
-      checkSome(`${kind}: stores an event that comes three times once`, select(sent, kind, "again")),
-      checkSome(`${kind}: stores each other event once`, select(sent, kind, "single")),
-      checkSome(`${kind}: stores an event of 400 KB`, select(sent, kind, "large")),
-    ]),
+  const checks = webhookKinds.flatMap((kind) =>
+    groups.map(([words, holds]) => {
+      const name = `${kind}: ${words}`;
+      const some = sent.filter(({ event }) => event.kind === kind && holds(event));
+      return attempt(name, async () => {
+        const problems = await Promise.all(some.map((each) => problemOf(each, stored, end, seconds)));
+        const found = problems.filter((problem) => problem !== undefined);
+        const seen = `${some.length - found.length} of ${some.length}`;
+        return [{ name, passed: found.length === 0, seen: [seen, ...found].join("; ") }];
+      });
+    }),
   );
-  return checks.flat();
-}
-
-function select(sent: readonly SentEvent[], kind: WebhookKind, which: "again" | "single" | "large") {
-  return sent.filter(({ event }) => {
-    const is = event.isLarge ? "large" : event.times > 1 ? "again" : "single";
-    return event.kind === kind && is === which;
-  });
+  return (await Promise.all(checks)).flat();
 }
 
 /** @returns what is wrong, once it is clear or the time is over */

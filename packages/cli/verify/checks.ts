@@ -1,4 +1,4 @@
-/** One thing that was looked at, and what was seen. */
+/** One thing that was checked, and what was seen. */
 export type Check = { readonly name: string; readonly passed: boolean; readonly seen: string };
 
 /** A check that passes where nothing is wrong; what is wrong is seen, else `otherwise`. */
@@ -14,7 +14,6 @@ export async function attempt(
   try {
     return await work();
   } catch (error) {
-    const seen = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    return [{ name, passed: false, seen }];
+    return [{ name, passed: false, seen: String(error) }];
   }
 }

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ReadAnswer } from "../../../../adapters/aws/document-reads.ts";
-import { announcedDocuments } from "../../../../packages/cli/smoke/announced-documents.ts";
-import { readPromised } from "../../../../packages/cli/smoke/contract.ts";
-import { checkDocuments } from "../../../../packages/cli/smoke/documents.ts";
+import { AnnouncedDocuments, checkDocuments } from "../../../../packages/cli/verify/documents.ts";
+import { readPromised } from "../../../../packages/cli/verify/queues.ts";
 import { exampleOf } from "../../../../scripts/documents/examples.ts";
 
 const documentsUrl = "https://id.lambda-url.eu-central-1.on.aws/";
@@ -21,7 +20,7 @@ async function check(
   answers: Readonly<Record<string, readonly (ReadAnswer | Error)[]>>,
   seconds = 5,
 ) {
-  const announced = announcedDocuments();
+  const announced = new AnnouncedDocuments();
   for (const message of messages) announced.add(JSON.stringify(message));
   const asked: string[] = [];
   const readDocument = async (href: string) => {

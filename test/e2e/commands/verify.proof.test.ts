@@ -44,7 +44,7 @@ const failedNames = (of: Report) => failed(of).map(({ name }) => name);
 
 const documentsCheck = "documents: each that a message announced can be read";
 
-describe("npm run smoke", () => {
+describe("income-events verify", () => {
   let product: ProductAssembly;
   let system: System;
   let directory: string;
@@ -71,9 +71,9 @@ describe("npm run smoke", () => {
     const nothing = () => undefined;
     return startSystem({ ...options, ...ports }, {}, nothing, nothing);
   };
-  const smoke = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+  const verify = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
     const json = join(directory, "report.json");
-    const result = await runCommand(["--json", json, ...args], { program: join("smoke", "main.ts"), env });
+    const result = await runCommand(["verify", "--json", json, ...args], { env });
     return { ...result, report: async () => report.parse(JSON.parse(await readFile(json, "utf8"))) };
   };
   /** As in AWS: a file of outputs, and the SDK's variables. */
@@ -107,7 +107,7 @@ describe("npm run smoke", () => {
   const documentsInTable = async () => (await itemsInTable()).filter(({ sk }) => sk.startsWith("DOCUMENT#"));
 
   it("passes on the system that npm start keeps up, within its limits, and calls the provider for nothing", async () => {
-    const result = await smoke(["--stage", "smoke"]);
+    const result = await verify(["--stage", "smoke"]);
 
     const announced = await result.report();
     expect(failed(announced)).toEqual([]);
@@ -131,7 +131,7 @@ describe("npm run smoke", () => {
     // Left there by the first test, and by nobody read since.
     expect(before.visible).toBeGreaterThan(0);
 
-    const result = await smoke([...args, "--subscriber", "accounts", "--subscriber", "real"], env);
+    const result = await verify([...args, "--subscriber", "accounts", "--subscriber", "real"], env);
 
     const announced = await result.report();
     expect(failed(announced)).toEqual([]);
@@ -145,9 +145,9 @@ describe("npm run smoke", () => {
   });
 
   it("says how to erase what it stored, and does", async () => {
-    const first = await smoke(["--stage", "smoke"]);
+    const first = await verify(["--stage", "smoke"]);
     const { run } = await first.report();
-    expect(first.stdout).toContain(`npm run smoke -- --stage smoke --erase ${run}`);
+    expect(first.stdout).toContain(`npx income-events verify --stage smoke --erase ${run}`);
     const isOfRun = (key: string) => key.includes(run);
     const others = (await keysInTable()).filter((key) => !isOfRun(key));
     expect((await keysInTable()).filter(isOfRun)).not.toEqual([]);
@@ -156,7 +156,7 @@ describe("npm run smoke", () => {
       (await new S3Client(system.access).send(new ListObjectsV2Command({ Bucket }))).KeyCount ?? 0;
     const objectsBefore = await objects();
 
-    const result = await smoke(["--stage", "smoke", "--erase", run]);
+    const result = await verify(["--stage", "smoke", "--erase", run]);
 
     expect(result).toMatchObject({ code: 0, stdout: expect.stringContaining("items of the run") });
     expect(await keysInTable()).toEqual(others);
@@ -175,7 +175,7 @@ describe("npm run smoke", () => {
       ...caller,
       policies: [parsePolicy(policy, "smoke")],
     });
-    const result = await smoke([...args, "--subscriber", "real"], environmentOf(system, caller));
+    const result = await verify([...args, "--subscriber", "real"], environmentOf(system, caller));
 
     const announced = await result.report();
     expect(result.code).toBe(1);
@@ -194,7 +194,7 @@ describe("npm run smoke", () => {
     const { Attributes: Item } = await table.send(deletion);
 
     const { args, env } = await asInAws(system);
-    const result = await smoke([...args, "--subscriber", "real"], env);
+    const result = await verify([...args, "--subscriber", "real"], env);
     await table.send(new PutItemCommand({ TableName, Item }));
 
     const announced = await result.report();
@@ -213,7 +213,7 @@ describe("npm run smoke", () => {
     const brokenSystem = await start(broken);
     try {
       const { args, env } = await asInAws(brokenSystem);
-      const result = await smoke([...args, "--deadline", "8"], env);
+      const result = await verify([...args, "--deadline", "8"], env);
 
       const announced = await result.report();
       expect(result.code).toBe(1);
@@ -241,7 +241,7 @@ describe("npm run smoke", () => {
     });
     try {
       const { args, env } = await asInAws(system, { WebhooksUrl: `http://127.0.0.1:${port}/webhooks` });
-      const result = await smoke([...args, "--deadline", "1"], env);
+      const result = await verify([...args, "--deadline", "1"], env);
 
       expect(result.code).toBe(1);
       const names = failedNames(await result.report());
@@ -261,7 +261,7 @@ describe("npm run smoke", () => {
     const WebhookSecretArn = outputOf(system.stack, "TokenSecretArn");
     await system.stack.setSecret(WebhookSecretArn, '{"current":"another"}');
     const { args, env } = await asInAws(system, { WebhookSecretArn });
-    const result = await smoke([...args, "--deadline", "1"], env);
+    const result = await verify([...args, "--deadline", "1"], env);
 
     expect(result.code).toBe(1);
     expect(failedNames(await result.report())).toContain("users: takes webhooks with the secret (202)");
@@ -274,7 +274,7 @@ describe("npm run smoke", () => {
     [["--erase", "everything"], 2, "Write the run as it was printed"],
     [["--stage", "nowhere"], 3, "No system of the stage nowhere runs on this machine"],
   ])("sends nothing where it is used wrongly: %s", async (args, code, reason) => {
-    const result = await smoke(["--stage", "smoke", ...args]);
+    const result = await verify(["--stage", "smoke", ...args]);
     expect(result).toMatchObject({ code, stderr: expect.stringContaining(reason) });
     expect(result.stderr).not.toContain("Sending webhooks");
   });
@@ -287,11 +287,11 @@ describe("npm run smoke", () => {
     };
     const Subscribers = JSON.stringify([real]);
     const { args, env } = await asInAws(system, { Subscribers });
-    const result = await smoke(args, env);
+    const result = await verify(args, env);
     expect(result).toMatchObject({ code: 2, stderr: expect.stringContaining("--subscriber real") });
   });
 
   it("explains its options, with examples", async () => {
-    expect(await smoke(["--help"])).toMatchObject({ code: 0, stdout: expect.stringContaining("Examples:") });
+    expect(await verify(["--help"])).toMatchObject({ code: 0, stdout: expect.stringContaining("Examples:") });
   });
 });

@@ -1,7 +1,7 @@
+import { randomBytes } from "node:crypto";
 import { type EventType, type WebhookKind, webhookKinds } from "../../../domain/event/events.ts";
 import { identify } from "../../../domain/event/identify.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import { idOf } from "./mark.ts";
 
 /** An event that a run sends, and what must come of it. */
 export type PlannedEvent = {
@@ -17,15 +17,29 @@ export type PlannedEvent = {
   readonly subject: string;
 };
 
-/** How often the one body of a kind that comes again is sent. */
 const duplicates = 3;
-/** Too large for a message of SQS or an item of the table as it is stored: it takes the way over the bucket. */
+/** Too large for a message of SQS or an item of the table as it is stored: its body is kept in the bucket. */
 const largeBytes = 400 * 1024;
 const singlesPerKind = 4;
 const endpoint = "profile";
 
-/** The most that one run may send: what it does to a stage must not depend on how badly the stage does. */
-export const maxWebhooks = 100;
+/**
+ * All ids of a run begin with its mark: a UUID of version 8 (RFC 9562: the rest is the application's own), without
+ * its last two digits. Every mark begins alike, so that people and subscribers know what no provider sent.
+ */
+const everyMark = "5e57da7a";
+const markForm = /^5e57da7a-[0-9a-f]{4}-8[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{10}$/;
+
+/** A new run's mark: 80 random bits. */
+export function newMark(): string {
+  const digits = randomBytes(10).toString("hex");
+  const part = (from: number, to: number) => digits.slice(from, to);
+  return [everyMark, part(0, 4), `8${part(4, 7)}`, `a${part(7, 10)}`, part(10, 20)].join("-");
+}
+
+export function isMark(text: string): boolean {
+  return markForm.test(text);
+}
 
 /**
  * The events of a run: a pure function of its mark, so that what it stored is known later. None of them makes the
@@ -35,7 +49,7 @@ export function planEvents(mark: string): readonly PlannedEvent[] {
   const perKind = 2 + singlesPerKind;
   return webhookKinds.flatMap((kind, kindIndex) =>
     Array.from({ length: perKind }, (_, index): PlannedEvent => {
-      const id = idOf(mark, kindIndex * perKind + index);
+      const id = `${mark}${(kindIndex * perKind + index).toString(16).padStart(2, "0")}`;
       const isLarge = index === 1;
       const { payload, ...expected } = eventOf(kind, id);
       const padding = isLarge ? { padding: "smoke".repeat(largeBytes / 5) } : {};
@@ -66,11 +80,10 @@ function eventOf(kind: WebhookKind, id: string) {
       const payload = { action: "update_endpoint", account_id: id, endpoint, data_available: false };
       return { ...expect("account", id, "endpoint.updated", payload), subject: `account/${id}/${endpoint}` };
     }
-    case "company-accounts":
-      return expect("company-account", id, "company-account.created", {
-        action: "create_company_account",
-        company_account_id: id,
-      });
+    case "company-accounts": {
+      const payload = { action: "create_company_account", company_account_id: id };
+      return expect("company-account", id, "company-account.created", payload);
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chooseSubscribers } from "../../../../packages/cli/smoke/subscribers.ts";
+import { chooseSubscribers } from "../../../../packages/cli/verify/queues.ts";
 
 const queue = (name: string, types?: readonly string[]) => ({
   name,
@@ -11,7 +11,7 @@ const chosen = (...of: Parameters<typeof chooseSubscribers>) => {
   return { read: read.map(({ name, others }) => `${name}: ${others}`), left };
 };
 
-describe("whose queues a smoke run reads", () => {
+describe("whose queues a run of verify reads", () => {
   const three = [queue("smoke"), queue("billing"), queue("risk")];
 
   it("is that of the subscriber smoke alone, which it empties", () => {

@@ -1,11 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { isSigned, valueOfKind } from "../../../../domain/core/webhook-secret.ts";
-import { webhookSender } from "../../../../packages/cli/smoke/webhook-sender.ts";
+import { sendWebhook, type WebhookTarget } from "../../../../packages/cli/provider/webhook-sender.ts";
+import { WebhookSender } from "../../../../packages/cli/verify/edge.ts";
 
 const secret = { current: "the-secret", signing: "the-key" };
 
-describe("the sender of a smoke run", () => {
+describe("the sender of a run of verify", () => {
   const requests: { readonly request: IncomingMessage; readonly body: Buffer }[] = [];
   let held: ServerResponse[] = [];
   let heard: () => void = () => undefined;
@@ -33,7 +34,8 @@ describe("the sender of a smoke run", () => {
     held = [];
   });
 
-  const sender = (atOnce: number) => webhookSender({ webhooksUrl, secretHeader: "x-secret", secret }, atOnce);
+  const sender = (atOnce: number) =>
+    new WebhookSender({ webhooksUrl, secretHeader: "x-secret", secret }, atOnce);
   const answerHeld = () => {
     for (const response of held.splice(0)) response.writeHead(202).end();
   };
@@ -46,28 +48,31 @@ describe("the sender of a smoke run", () => {
     });
 
   it("has no more webhooks under way than it may", async () => {
-    const { send, counts } = sender(3);
-    const answers = Array.from({ length: 7 }, () => send("users", "POST", "right", "{}"));
+    const limited = sender(3);
+    const answers = Array.from({ length: 7 }, () =>
+      limited.send({ kind: "users", method: "POST", authentication: "right", body: "{}" }),
+    );
     for (const count of [3, 6, 7]) {
       await waitForRequests(count);
       expect(held.length).toBeLessThanOrEqual(3);
       answerHeld();
     }
     expect(await Promise.all(answers)).toEqual(Array.from({ length: 7 }, () => 202));
-    expect(counts()).toEqual({ sent: 7, atOnce: 3 });
+    expect(limited.counts).toEqual({ sent: 7, atOnce: 3 });
   });
 
   it("sends no more than a hundred", async () => {
     heard = answerHeld;
-    const { send } = sender(10);
-    await Promise.all(Array.from({ length: 100 }, () => send("users", "GET", "none")));
-    await expect(send("users", "GET", "none")).rejects.toThrow("100 webhooks at most");
+    const limited = sender(10);
+    const webhook = { kind: "users", method: "GET", authentication: "none" } as const;
+    await Promise.all(Array.from({ length: 100 }, () => limited.send(webhook)));
+    await expect(limited.send(webhook)).rejects.toThrow("100 webhooks at most");
     expect(requests).toHaveLength(100);
   });
 
   it("carries the kind's value as the provider does, and signs the body where the secret says with what", async () => {
     heard = answerHeld;
-    await sender(1).send("accounts", "PUT", "right", '{"a":1}');
+    await sender(1).send({ kind: "accounts", method: "PUT", authentication: "right", body: '{"a":1}' });
     const [received] = requests;
     const headers = received?.request.headers ?? {};
     expect(received?.request).toMatchObject({ method: "PUT", url: "/webhooks/accounts" });
@@ -79,15 +84,20 @@ describe("the sender of a smoke run", () => {
 
   it("never carries the secret where it shall be wrong or absent", async () => {
     heard = answerHeld;
-    const { send } = sender(1);
-    await send("users", "POST", "none", "{}");
-    await send("users", "POST", "wrong", "{}");
+    for (const authentication of ["none", "wrong"] as const)
+      await sender(1).send({ kind: "users", method: "POST", authentication, body: "{}" });
     expect(requests[0]?.request.headers).not.toHaveProperty("x-secret");
     expect(JSON.stringify(requests.map(({ request }) => request.headers))).not.toContain(secret.current);
   });
 
   it("reports why there was no answer", async () => {
-    const nowhere = { webhooksUrl: "http://127.0.0.1:1/webhooks", secretHeader: "x-secret", secret };
-    expect(await webhookSender(nowhere, 1).send("users", "GET", "none")).toMatch(/^no answer \(.+\)$/);
+    const nowhere: WebhookTarget = {
+      webhooksUrl: "http://127.0.0.1:1/webhooks",
+      secretHeader: "x-secret",
+      secret,
+    };
+    expect(await sendWebhook(nowhere, { kind: "users", method: "GET", authentication: "none" })).toMatch(
+      /^no answer \(.+\)$/,
+    );
   });
 });

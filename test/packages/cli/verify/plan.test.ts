@@ -5,8 +5,7 @@ import { mapPayload } from "../../../../domain/event/mapping.ts";
 import { nameOf, ownerOf, subjectOf } from "../../../../domain/event/subjects.ts";
 import { applyEvent } from "../../../../domain/state/state.ts";
 import { defaultMapping } from "../../../../lib/settings/default-mapping.ts";
-import { idOf, isMark, newMark } from "../../../../packages/cli/smoke/mark.ts";
-import { planEvents } from "../../../../packages/cli/smoke/plan.ts";
+import { isMark, newMark, planEvents } from "../../../../packages/cli/verify/plan.ts";
 
 const mark = newMark();
 const mapped = planEvents(mark).map((planned) => {
@@ -14,13 +13,13 @@ const mapped = planEvents(mark).map((planned) => {
   return { planned, facts };
 });
 
-describe("the events of a smoke run", () => {
+describe("the events of a run of verify", () => {
   it("have ids that are UUIDs, each its own, and known by how they begin", () => {
     const ids = planEvents(mark).map(({ owner }) => owner.id);
     expect(new Set(ids).size).toBe(ids.length);
     for (const id of ids) expect(id).toMatch(/^5e57da7a-[0-9a-f]{4}-8[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(isMark(mark)).toBe(true);
-    expect(isMark(idOf(mark, 255))).toBe(false);
+    expect(isMark(`${mark}ff`)).toBe(false);
     expect(newMark()).not.toBe(mark);
   });
 

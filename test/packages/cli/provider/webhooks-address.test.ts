@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Deployment } from "../../../../packages/cli/core/deployment.ts";
-import { webhooksAddress } from "../../../../packages/cli/smoke/webhooks-address.ts";
+import { webhooksAddress } from "../../../../packages/cli/provider/webhooks-address.ts";
 
 afterEach(() => {
   vi.unstubAllEnvs();

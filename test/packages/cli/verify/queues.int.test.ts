@@ -2,12 +2,14 @@ import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { identify } from "../../../../domain/event/identify.ts";
 import { wants } from "../../../../domain/message/subscribers.ts";
-import { announcedDocuments } from "../../../../packages/cli/smoke/announced-documents.ts";
-import type { Check } from "../../../../packages/cli/smoke/checks.ts";
-import { checkDeadLetters } from "../../../../packages/cli/smoke/dead-letters.ts";
-import { checkDelivered } from "../../../../packages/cli/smoke/delivered.ts";
-import { newMark } from "../../../../packages/cli/smoke/mark.ts";
-import { type PlannedEvent, planEvents, unreadableBody } from "../../../../packages/cli/smoke/plan.ts";
+import type { Check } from "../../../../packages/cli/verify/checks.ts";
+import {
+  newMark,
+  type PlannedEvent,
+  planEvents,
+  unreadableBody,
+} from "../../../../packages/cli/verify/plan.ts";
+import { checkDeadLetters, checkDelivered } from "../../../../packages/cli/verify/queues.ts";
 import { exampleOf } from "../../../../scripts/documents/examples.ts";
 import { startTestSystem, type TestSystem } from "../../../support/engines.ts";
 
@@ -42,7 +44,7 @@ describe.concurrent("a subscriber's queue", () => {
       await checkDelivered(subscriber, events, mark, {
         sqs: system.sqs,
         seconds: 1,
-        announced: announcedDocuments(),
+        onOther: () => undefined,
       }),
     );
   };

@@ -1,0 +1,161 @@
+import { writeFile } from "node:fs/promises";
+import { DeleteObjectCommand } from "@aws-sdk/client-s3";
+import type { Command } from "commander";
+import { documentReads } from "../../../adapters/aws/document-reads.ts";
+import { storedEvents } from "../../../adapters/dynamodb/stored-events.ts";
+import { webhookSecretStore } from "../../../adapters/secrets/webhook-secret.ts";
+import { webhookKinds } from "../../../domain/event/events.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+import type { DeploymentOptions } from "../core/deployment.ts";
+import { countFlag } from "../core/flags.ts";
+import { webhooksAddress } from "../provider/webhooks-address.ts";
+import { subscriberQueues, workQueue } from "../status/work-queues.ts";
+import { attempt, type Check } from "../verify/checks.ts";
+import { AnnouncedDocuments, checkDocuments } from "../verify/documents.ts";
+import { checkRefusals, sendEvents, WebhookSender } from "../verify/edge.ts";
+import { isMark, newMark, objectKeyOf, planEvents } from "../verify/plan.ts";
+import { checkDeadLetters, checkDelivered, chooseSubscribers } from "../verify/queues.ts";
+import { checkStored } from "../verify/stored.ts";
+
+type Flags = DeploymentOptions & {
+  readonly subscriber: readonly string[];
+  readonly deadline: string;
+  readonly atOnce: string;
+  readonly json?: string | true;
+  readonly erase?: string;
+};
+
+const longestDeadline = 3_600;
+const maxAtOnce = 10;
+
+export function addVerify(program: Command): void {
+  addCommand<Flags>(
+    program,
+    {
+      name: "verify",
+      summary:
+        "Drives a stage from webhook to subscriber with at most 100 webhooks, and reads the documents that its messages announce. It reads the queue of a subscriber named smoke, which it empties, or those that --subscriber names, whose other messages are hidden from their readers meanwhile; on this machine all of them. Exits 1 if a check failed.",
+      json: "file",
+      examples: [
+        "npx income-events verify    what npm start keeps up on this machine",
+        "npx income-events verify --outputs outputs.json    a stage with a subscriber named smoke",
+        "npx income-events verify --outputs outputs.json --subscriber risk    nobody reads that queue yet",
+        "npx income-events verify --outputs outputs.json --erase RUN    deletes what a run has stored",
+      ],
+    },
+    (operation, flags) =>
+      flags.erase === undefined ? verify(operation, flags) : erase(operation, flags.erase),
+  )
+    .option("--subscriber <name>", "whose queue may be read; can be repeated", collect, [])
+    .option("--deadline <seconds>", "the longest wait of each step", "120")
+    .option("--at-once <n>", "webhooks under way at once", String(maxAtOnce))
+    .option("--erase <run>", "send nothing; delete what this run has stored");
+}
+
+function collect(name: string, names: readonly string[]): readonly string[] {
+  return [...names, name];
+}
+
+/** Looks at the stage from outside only: by its outputs, and the resources that they name. */
+async function verify({ deployment, clients, terminal }: Operation, flags: Flags): Promise<void> {
+  const seconds = wholeNumber("--deadline", flags.deadline, longestDeadline);
+  const atOnce = wholeNumber("--at-once", flags.atOnce, maxAtOnce);
+  const { stage, client, output } = deployment;
+  const { dynamodb, secretsManager, sqs } = clients;
+  const queues = subscriberQueues(deployment);
+  const subscribers = chooseSubscribers(queues, flags.subscriber, client.endpoint !== undefined);
+  const { secret } = await webhookSecretStore(secretsManager, output("WebhookSecretArn")).read();
+  if (secret === undefined)
+    throw new CommandError("noDeployment", `The webhook secret of the stage ${stage} is empty.`);
+  const webhooksUrl = webhooksAddress(deployment);
+  const sender = new WebhookSender(
+    { webhooksUrl, secretHeader: output("WebhookSecretHeader"), secret },
+    atOnce,
+  );
+  const checks: Check[] = [];
+  const add = (some: readonly Check[]) => {
+    checks.push(...some);
+    for (const { name, passed, seen } of some) print(`${passed ? "ok  " : "FAIL"}  ${name}: ${seen}`);
+  };
+  const print = (line: string) =>
+    flags.json === true ? terminal.progress(line) : void process.stdout.write(`${line}\n`);
+  const mark = newMark();
+  const events = planEvents(mark);
+  const announced = new AnnouncedDocuments();
+
+  terminal.progress(`Sending webhooks to ${webhooksUrl}`);
+  add(await checkRefusals(sender));
+  const { sent, checks: taken } = await sendEvents(events, mark, sender);
+  add(taken);
+  terminal.progress("Looking for the events in the table");
+  add(await checkStored(sent, storedEvents(dynamodb, output("TableName")), seconds));
+  if (sent.some(({ accepted }) => accepted > 0)) {
+    terminal.progress("Looking for the messages and the dead letters in their queues");
+    const onOther = (body: string) => announced.add(body);
+    const inQueues = await Promise.all([
+      ...subscribers.read.map((each) =>
+        attempt(`subscriber ${each.name}: its queue can be read`, () =>
+          checkDelivered(each, events, mark, { sqs, seconds, onOther }),
+        ),
+      ),
+      ...webhookKinds.map((kind) =>
+        attempt(`${kind}: its dead letters can be read`, () => {
+          const queueUrl = workQueue(deployment, kind).deadLetterQueueUrl;
+          const ofKind = events.filter((event) => event.kind === kind);
+          return checkDeadLetters(kind, ofKind, mark, { sqs, queueUrl, seconds });
+        }),
+      ),
+    ]);
+    add(inQueues.flat());
+  } else terminal.progress("Nothing was taken: nothing is looked for in the queues");
+  terminal.progress("Reading the documents that messages announced");
+  const readDocument = documentReads(sqs.config);
+  const target = { readDocument, documentsUrl: output("DocumentsUrl"), seconds };
+  const { check, counts } = await checkDocuments(announced, target);
+  add([check]);
+
+  const passed = checks.filter((each) => each.passed).length;
+  const report = {
+    ...{ stage, run: mark, passed: passed === checks.length, checks, ...counts, webhooks: sender.counts },
+    subscribers: { read: subscribers.read.map(({ name }) => name), left: subscribers.left },
+  };
+  if (typeof flags.json === "string") await writeFile(flags.json, `${JSON.stringify(report, null, 2)}\n`);
+  const where = (["outputs", "stage", "pipeline", "local"] as const).flatMap((name) =>
+    flags[name] === undefined ? [] : [`--${name} ${flags[name]}`],
+  );
+  const left = `Not read, and left with the run's messages: ${subscribers.left.join(", ")}.`;
+  const summary = [
+    `\n${passed} of ${checks.length} checks of the stage ${stage} passed; ${sender.counts.sent} webhooks sent, at most ${sender.counts.atOnce} at once.`,
+    `${counts.documentsRead} documents read that messages of the stage announced, ${counts.documentsMissing} missing.`,
+    ...(subscribers.left.length === 0 ? [] : [left]),
+    `Ids of this run begin with ${mark}. To delete what it has stored:`,
+    `  npx income-events verify ${[...where, "--erase", mark].join(" ")}`,
+  ];
+  terminal.result(report, summary.join("\n"));
+  if (!report.passed) throw new CommandError("failed", `${checks.length - passed} checks failed.`);
+}
+
+/** Deletes from table and bucket what a run stored. */
+async function erase({ deployment, clients, terminal }: Operation, mark: string): Promise<void> {
+  if (!isMark(mark)) throw new CommandError("usage", "--erase: Write the run as it was printed at its end.");
+  const { stage, output } = deployment;
+  const stored = storedEvents(clients.dynamodb, output("TableName"));
+  const Bucket = output("OverflowBucketName");
+  let items = 0;
+  for (const event of planEvents(mark)) {
+    items += await stored.erase(event.owner);
+    if (event.isLarge) await clients.s3.send(new DeleteObjectCommand({ Bucket, Key: objectKeyOf(event) }));
+  }
+  terminal.result(
+    { stage, run: mark, items },
+    `Deleted ${items} items of the run ${mark} from the table, and its large bodies from the bucket.`,
+  );
+}
+
+/** @throws CommandError naming the flag */
+function wholeNumber(flag: string, text: string, most: number): number {
+  const value = countFlag(flag, text);
+  if (value <= most) return value;
+  throw new CommandError("usage", `${flag}: write a whole number from 1 to ${most}.`);
+}

@@ -1,0 +1,69 @@
+import { createHmac } from "node:crypto";
+import { valueOfKind, type WebhookSecret } from "../../../domain/core/webhook-secret.ts";
+import type { WebhookKind } from "../../../domain/event/events.ts";
+
+export type Webhook = {
+  readonly kind: WebhookKind;
+  readonly method: "POST" | "PUT" | "GET" | "DELETE";
+  /** What it carries; `none` as a stranger would send it. */
+  readonly authentication: "right" | "wrong" | "none";
+  readonly body?: string;
+};
+
+export type WebhookTarget = {
+  readonly webhooksUrl: string;
+  readonly secretHeader: string;
+  readonly secret: WebhookSecret;
+};
+
+/** The status of the answer, or why there was none. */
+export type Answer = number | string;
+
+/** Longer than API Gateway waits for any answer. */
+const answerTimeoutInMs = 35_000;
+
+/** Sends a webhook as the provider would. */
+export async function sendWebhook(target: WebhookTarget, webhook: Webhook): Promise<Answer> {
+  const { kind, method, body } = webhook;
+  try {
+    const response = await fetch(`${target.webhooksUrl}/${kind}`, {
+      method,
+      headers: headersOf(target, webhook),
+      ...(body !== undefined && { body }),
+      redirect: "manual",
+      signal: AbortSignal.timeout(answerTimeoutInMs),
+    });
+    await response.body?.cancel();
+    return response.status;
+  } catch (error) {
+    return noAnswer(error);
+  }
+}
+
+/** Why there was no answer: what caused it says more than that a fetch failed. */
+export function noAnswer(error: unknown): string {
+  if (!(error instanceof Error)) return `no answer (${String(error)})`;
+  const { cause, message } = error;
+  return `no answer (${cause instanceof Error && cause.message !== "" ? cause.message : message})`;
+}
+
+function headersOf(
+  { secretHeader, secret: { current, signing } }: WebhookTarget,
+  { kind, authentication, body = "" }: Webhook,
+): Record<string, string> {
+  const headers = { "content-type": "application/json" };
+  switch (authentication) {
+    case "none":
+      return headers;
+    case "wrong":
+      return { ...headers, [secretHeader]: "a-wrong-secret" };
+    case "right": {
+      const signature = signing && createHmac("sha512", signing).update(body).digest("base64");
+      return {
+        ...headers,
+        ...(signature !== undefined && { "x-signature": signature }),
+        [secretHeader]: valueOfKind(current, kind),
+      };
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { ReadAnswer, ReadDocument } from "../../../adapters/aws/document-reads.ts";
+import { noAnswer } from "../provider/webhook-sender.ts";
+import type { Check } from "./checks.ts";
+import { readPromised } from "./queues.ts";
+
+/** A version of a document that a message announces. */
+type AnnouncedDocument = {
+  /** `account/<id>/<endpoint>`, as in the message. */
+  readonly subject: string;
+  readonly href: string;
+  readonly sha256: string;
+  /** Since when the data is known. */
+  readonly observedAt: string;
+  readonly sequence: string;
+};
+
+/** What messages announce of documents, without the messages. */
+export class AnnouncedDocuments {
+  readonly #announced = new Map<string, AnnouncedDocument>();
+  readonly #newest = new Map<string, string>();
+  readonly #erased = new Set<string>();
+
+  /** Takes one message of any type; what is no message of the contract announces nothing. */
+  add(body: string): void {
+    const message = readPromised(body);
+    if ("problem" in message) return;
+    const { subject, type } = message;
+    if (type.endsWith(".erased")) this.#erased.add(subject);
+    if (type !== "data.updated") return;
+    const { sequence, data } = message;
+    if (sequence > (this.#newest.get(subject) ?? "")) this.#newest.set(subject, sequence);
+    if (data.document !== undefined)
+      this.#announced.set(data.document.href, { ...data.document, subject, sequence });
+  }
+
+  /** The versions, each once. */
+  all(): readonly AnnouncedDocument[] {
+    return [...this.#announced.values()];
+  }
+
+  /** Whether a message replaced this version, or said that its subject was erased. */
+  isSuperseded({ subject, sequence }: AnnouncedDocument): boolean {
+    const owner = subject.split("/").slice(0, 2).join("/");
+    return this.#erased.has(owner) || (this.#newest.get(subject) ?? "") > sequence;
+  }
+}
+
+type DocumentsTarget = {
+  readonly readDocument: ReadDocument;
+  /** Where the stage's read API is: nothing is signed for any other address. */
+  readonly documentsUrl: string;
+  /** How long the reads may take. */
+  readonly seconds: number;
+};
+
+const readsAtOnce = 4;
+const maxAttempts = 5;
+const firstPauseInMs = 200;
+/** So many problems are reported in words. */
+const mostShown = 3;
+
+/**
+ * Reads each version of a document that messages announced, and compares its bytes. A version that a newer one replaced
+ * need not be there any more, and of who was erased nothing may be: these are neither read nor missing.
+ */
+export async function checkDocuments(announced: AnnouncedDocuments, target: DocumentsTarget) {
+  const end = Date.now() + target.seconds * 1000;
+  const waiting = [...announced.all()];
+  const problems: string[] = [];
+  const outcomes: string[] = [];
+  while (waiting.length > 0 && Date.now() < end) {
+    const batch = waiting.splice(0, readsAtOnce).map(async (each) => {
+      const outcome = await readOne(each, announced.isSuperseded(each), target);
+      outcomes.push(outcome);
+      if (outcome !== "read" && outcome !== "replaced") problems.push(`${each.subject}: ${outcome}`);
+    });
+    await Promise.all(batch);
+  }
+  const count = (wanted: string) => outcomes.filter((outcome) => outcome === wanted).length;
+  const [documentsRead, replaced] = [count("read"), count("replaced")];
+  const seen = [
+    `${documentsRead} of ${announced.all().length} read`,
+    ...(replaced > 0 ? [`${replaced} replaced by newer ones`] : []),
+    ...(waiting.length > 0 ? [`${waiting.length} not asked for within ${target.seconds} s`] : []),
+    ...problems.slice(0, mostShown),
+    ...(problems.length > mostShown ? [`and ${problems.length - mostShown} more`] : []),
+  ].join("; ");
+  const name = "documents: each that a message announced can be read";
+  const check: Check = { name, passed: problems.length === 0, seen };
+  return { check, counts: { documentsRead, documentsMissing: problems.length } };
+}
+
+/** `read`, `replaced`, or what is wrong and what to do about it. */
+async function readOne(
+  { subject, href, sha256, observedAt }: AnnouncedDocument,
+  isSuperseded: boolean,
+  { readDocument: read, documentsUrl }: DocumentsTarget,
+): Promise<string> {
+  if (!href.startsWith(documentsUrl)) return remedies.elsewhere;
+  const answer = await askUntilAnswered(href, read);
+  if (typeof answer === "string") return answer;
+  const { status, newest } = answer;
+  if (status === 200) return sha256 === answer.sha256 ? "read" : remedies.otherBytes;
+  if (status === 403) return remedies.refused;
+  if (status !== 404) return `answered ${status}${status === 500 ? remedies.failed : ""}`;
+  if (isSuperseded) return "replaced";
+  const fetchAgain = `npx income-events fetch ${subject.split("/").slice(0, 3).join(" ")}`;
+  if (newest === undefined || !newest.startsWith(documentsUrl)) return remedies.gone + fetchAgain;
+  const later = await askUntilAnswered(newest, read);
+  // Times of HTTP are to a second.
+  const since = Math.floor(Date.parse(observedAt) / 1000) * 1000;
+  const isNewer = typeof later !== "string" && (later.observedAt ?? 0) >= since;
+  return isNewer ? "replaced" : remedies.older + fetchAgain;
+}
+
+const remedies = {
+  elsewhere:
+    "its message names another address than the output DocumentsUrl, and nothing is signed for that. " +
+    "Are the outputs those of the last deployment? A replay sends messages with today's address",
+  otherBytes: "other bytes than the message names: please report this",
+  refused:
+    "answered 403. Whoever runs this needs lambda:InvokeFunctionUrl and lambda:InvokeFunction on the output " +
+    "DocumentsFunctionArn, and reads for subscribers of this account that name no principals",
+  gone: "answered 404, though no newer message replaces it. If the person was not erased since, have it fetched again: ",
+  older: "answered 404, and the newest version is older than the message. Have it fetched again: ",
+  failed: ". The log says why: npx income-events logs documents",
+};
+
+/** A busy stage is asked again. @returns the answer, or why there is none */
+async function askUntilAnswered(href: string, read: ReadDocument): Promise<ReadAnswer | string> {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await read(href).catch(noAnswer);
+    const isFinal = typeof answer !== "string" && answer.status !== 429 && answer.status < 500;
+    if (isFinal || tries === maxAttempts) return answer;
+    await pause(firstPauseInMs * 2 ** (tries - 1));
+  }
+}

@@ -1,0 +1,114 @@
+import { type WebhookKind, webhookKinds } from "../../../domain/event/events.ts";
+import { type Answer, sendWebhook, type Webhook, type WebhookTarget } from "../provider/webhook-sender.ts";
+import type { Check } from "./checks.ts";
+import { type PlannedEvent, unreadableBody } from "./plan.ts";
+
+/** An event that was sent, and how often it was answered 202. */
+export type SentEvent = { readonly event: PlannedEvent; readonly accepted: number };
+
+/** The most that one run may send: what it does to a stage must not depend on how badly the stage does. */
+const maxWebhooks = 100;
+
+/** Sends webhooks, never over the run's limits. */
+export class WebhookSender {
+  /** How many were sent, and how many at once at most. */
+  readonly counts = { sent: 0, atOnce: 0 };
+  readonly #target: WebhookTarget;
+  readonly #lanes: Promise<unknown>[];
+  #underWay = 0;
+
+  constructor(target: WebhookTarget, maxAtOnce: number) {
+    this.#target = target;
+    this.#lanes = Array.from({ length: maxAtOnce }, () => Promise.resolve());
+  }
+
+  /** Each webhook waits for the one before it in its lane. */
+  send(webhook: Webhook): Promise<Answer> {
+    if (this.counts.sent === maxWebhooks)
+      return Promise.reject(new Error(`a run sends ${maxWebhooks} webhooks at most`));
+    const lane = this.counts.sent % this.#lanes.length;
+    this.counts.sent += 1;
+    const answer = Promise.resolve(this.#lanes[lane]).then(() => this.#sendNow(webhook));
+    this.#lanes[lane] = answer;
+    return answer;
+  }
+
+  async #sendNow(webhook: Webhook): Promise<Answer> {
+    this.#underWay += 1;
+    this.counts.atOnce = Math.max(this.counts.atOnce, this.#underWay);
+    const answer = await sendWebhook(this.#target, webhook);
+    this.#underWay -= 1;
+    return answer;
+  }
+}
+
+const probe = JSON.stringify({ action: "smoke" });
+
+/** Checks that what is no webhook of the provider is refused by each kind's route. */
+export function checkRefusals(sender: WebhookSender): Promise<readonly Check[]> {
+  const refusals = (kind: WebhookKind) => [
+    checkAnswers(401, `${kind}: refuses a webhook without the secret (401)`, [
+      sender.send({ kind, method: "POST", authentication: "none", body: probe }),
+    ]),
+    checkAnswers(401, `${kind}: refuses a webhook with a wrong secret (401)`, [
+      sender.send({ kind, method: "POST", authentication: "wrong", body: probe }),
+    ]),
+    checkAnswers(405, `${kind}: refuses other methods (405)`, [
+      sender.send({ kind, method: "GET", authentication: "right" }),
+      sender.send({ kind, method: "DELETE", authentication: "right" }),
+    ]),
+  ];
+  return Promise.all(webhookKinds.flatMap(refusals));
+}
+
+/** Sends all events, and for each kind a body that can't be read, and checks that each is taken. */
+export async function sendEvents(
+  events: readonly PlannedEvent[],
+  mark: string,
+  sender: WebhookSender,
+): Promise<{ readonly sent: readonly SentEvent[]; readonly checks: readonly Check[] }> {
+  const authentication = "right";
+  const sent = events.map((event) => {
+    // The provider may use either method, also for one event.
+    const answers = Array.from({ length: event.times }, (_, index) =>
+      sender.send({ ...event, method: index % 2 === 0 ? "POST" : "PUT", authentication }),
+    );
+    return { event, answers };
+  });
+  const taken = webhookKinds.map((kind) => {
+    const answers = sent.flatMap((each) => (each.event.kind === kind ? each.answers : []));
+    return checkAnswers(202, `${kind}: takes webhooks with the secret (202)`, answers);
+  });
+  const unreadable = webhookKinds.map((kind) => {
+    const answer = sender.send({ kind, method: "POST", authentication, body: unreadableBody(mark) });
+    return checkAnswers(202, `${kind}: takes a body that is no JSON (202)`, [answer]);
+  });
+  const accepted = async (answers: readonly Promise<Answer>[]) =>
+    (await Promise.all(answers)).filter((answer) => answer === 202).length;
+  return {
+    sent: await Promise.all(
+      sent.map(async ({ event, answers }) => ({ event, accepted: await accepted(answers) })),
+    ),
+    checks: await Promise.all([...taken, ...unreadable]),
+  };
+}
+
+/** Seen: `8 × 202, 1 × 503`, with what some answers mean. */
+async function checkAnswers(
+  status: number,
+  name: string,
+  requests: readonly Promise<Answer>[],
+): Promise<Check> {
+  const answers = await Promise.all(requests);
+  const seen = [...Map.groupBy(answers, (answer) => answer)]
+    .map(([answer, same]) => `${same.length} × ${answer}${hints[answer] ?? ""}`)
+    .join(", ");
+  return { name, passed: answers.every((answer) => answer === status), seen };
+}
+
+const hints: Readonly<Record<Answer, string>> = {
+  403: " (does the setting webhooks.sourceAddresses take this machine's address?)",
+  413: " (is the setting webhooks.maxBodyBytes below 400 KB?)",
+  429: " (over webhooks.throttle, or the account's; try --at-once 2)",
+  503: " (over the account's concurrency, or a function that fails; try --at-once 2, and read its log)",
+};

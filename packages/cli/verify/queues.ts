@@ -1,0 +1,186 @@
+import type { SQSClient } from "@aws-sdk/client-sqs";
+import type { ValidateFunction } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import formats from "ajv-formats";
+import { type FoundMessage, searchQueue } from "../../../adapters/sqs/queue-search.ts";
+import { isFields, parseJson } from "../../../domain/core/parse.ts";
+import { type WebhookKind, webhookKinds } from "../../../domain/event/events.ts";
+import { identify } from "../../../domain/event/identify.ts";
+import { type Message, messageSchema, messageTypes } from "../../../domain/message/message-schemas.ts";
+import { type Subscriber, wants } from "../../../domain/message/subscribers.ts";
+import { CommandError } from "../core/command-error.ts";
+import { type Check, checkOf } from "./checks.ts";
+import { newMark, type PlannedEvent, planEvents, unreadableBody } from "./plan.ts";
+
+const ajv = new Ajv2020({ strict: true, strictRequired: false });
+formats.default(ajv);
+const validators = new Map<unknown, ValidateFunction<Message>>(
+  messageTypes.map((type) => [type, ajv.compile<Message>(messageSchema(type))]),
+);
+
+type Received = Message | { readonly problem: string };
+
+/**
+ * Reads a message as the schemas promise it to subscribers, by a validator that is not ours.
+ * @returns the message, or a problem that names a field and quotes nothing
+ */
+export function readPromised(text: string): Received {
+  const value = tryToParse(text);
+  if (!isFields(value)) return { problem: "the message is no JSON object" };
+  const validate = validators.get(value.type);
+  if (validate === undefined) return { problem: `${value.type} is no type of a message` };
+  if (validate(value)) return value;
+  const [error] = validate.errors ?? [];
+  return { problem: `${error?.instancePath.slice(1).replaceAll("/", ".")}: ${error?.message}` };
+}
+
+function tryToParse(text: string): unknown {
+  try {
+    return parseJson(text, "the message");
+  } catch {
+    return undefined;
+  }
+}
+
+/** A subscriber that exists for this: nobody misses what is deleted from its queue. */
+const ownSubscriber = "smoke";
+
+type SubscriberQueue = Subscriber & { readonly queueUrl: string };
+type ReadQueue = SubscriberQueue & { readonly others: "release" | "delete" };
+
+export type SubscriberChoice = {
+  readonly read: readonly ReadQueue[];
+  /** Names of those that get the run's messages and are left alone. */
+  readonly left: readonly string[];
+};
+
+/**
+ * Chooses whose queues are read: a message that is received is kept from its reader for a while.
+ * @param names of those that may be read; none: the one named `smoke`
+ * @param nobodyReads whether without either all may be read
+ * @throws CommandError where there is none, or none gets any of the run's events
+ */
+export function chooseSubscribers(
+  all: readonly SubscriberQueue[],
+  names: readonly string[],
+  nobodyReads: boolean,
+): SubscriberChoice {
+  const known = all.map(({ name }) => name);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    const there = known.length === 0 ? "none" : known.join(", ");
+    throw new CommandError("usage", `There is no subscriber ${unknown}; there is: ${there}.`);
+  }
+  const defaults = nobodyReads && !known.includes(ownSubscriber) ? known : [ownSubscriber];
+  const wanted = names.length > 0 ? names : defaults;
+  const read = all
+    .filter(({ name }) => wanted.includes(name))
+    .map((each) => ({ ...each, others: each.name === ownSubscriber ? "delete" : "release" }) as const);
+  if (read.length === 0) throw new CommandError("usage", howToHaveOne(known));
+  const types = [...new Set(planEvents(newMark()).map(({ type }) => type))];
+  if (!read.some((subscriber) => types.some((type) => wants(subscriber, type)))) {
+    const reported = `${read.map(({ name }) => name).join(", ")}: no filter takes any of ${types.join(", ")}`;
+    throw new CommandError("usage", `${reported}. Name another one with --subscriber.`);
+  }
+  return { read, left: known.filter((name) => !wanted.includes(name)) };
+}
+
+function howToHaveOne(known: readonly string[]): string {
+  const others =
+    "\nOr name whose queue may be read: its other messages are hidden from its readers meanwhile, and count as\n" +
+    `received once. ${known.map((name) => `--subscriber ${name}`).join(" ")}`;
+  return (
+    `No subscriber is named ${ownSubscriber}. Add one to the stage's settings and deploy:\n` +
+    `  "subscribers": [{ "name": "${ownSubscriber}", "retentionDays": 1 }, …]${known.length === 0 ? "" : others}`
+  );
+}
+
+type Search = { readonly sqs: SQSClient; readonly seconds: number };
+
+/**
+ * Checks that a subscriber gets the message of each event that its filter takes, and no other of the run.
+ * @param onOther is called with the messages beside those of the run
+ */
+export async function checkDelivered(
+  subscriber: ReadQueue,
+  events: readonly PlannedEvent[],
+  mark: string,
+  { sqs, seconds, onOther }: Search & { readonly onOther: (body: string) => void },
+): Promise<readonly Check[]> {
+  const { name, queueUrl, others } = subscriber;
+  const wanted = events.filter(({ type }) => wants(subscriber, type));
+  const read = ({ body }: FoundMessage) => readPromised(body);
+  const { found } = await searchQueue(sqs, {
+    ...{ queueUrl, others, onOther, seconds },
+    isWanted: (body) => body.includes(mark),
+    isComplete: (soFar) => {
+      const subjects = soFar.map(read).map((each) => ("problem" in each ? undefined : each.subject));
+      return wanted.every(({ subject }) => subjects.includes(subject));
+    },
+  });
+  const received = found.map(read);
+  const ofKinds = webhookKinds.flatMap((kind) => {
+    const ofKind = wanted.filter((event) => event.kind === kind);
+    if (ofKind.length === 0) return [];
+    const problems = ofKind.flatMap((event) => problemOf(event, received));
+    const seen = [`${ofKind.length - problems.length} of ${ofKind.length}`, ...problems].join("; ");
+    const check = `subscriber ${name}: gets each event of ${kind} as a CloudEvent, under one id`;
+    return [{ name: check, passed: problems.length === 0, seen }];
+  });
+  const strangers = received.flatMap((each) => {
+    if ("problem" in each) return [`no message of the contract: ${each.problem}`];
+    return wanted.some((event) => isOf(each, event)) ? [] : [`${each.type} of ${each.subject}`];
+  });
+  return [...ofKinds, checkOf(`subscriber ${name}: gets no other message of the run`, strangers, "none")];
+}
+
+function problemOf(event: PlannedEvent, received: readonly Received[]): readonly string[] {
+  const ids = received.flatMap((each) => (isOf(each, event) && "id" in each ? [each.id] : []));
+  const count = new Set(ids).size;
+  if (count === 1) return [];
+  return [count === 0 ? `no ${event.type} of ${event.subject}` : `${event.subject} has ${count} ids`];
+}
+
+function isOf(received: Received, { subject, type }: PlannedEvent): boolean {
+  return !("problem" in received) && received.subject === subject && received.type === type;
+}
+
+/**
+ * Checks that a kind's dead letters of this run are the body that can't be read, with its reason, and no other;
+ * takes them away. Dead letters of others stay.
+ */
+export async function checkDeadLetters(
+  kind: WebhookKind,
+  events: readonly PlannedEvent[],
+  mark: string,
+  { sqs, queueUrl, seconds }: Search & { readonly queueUrl: string },
+): Promise<readonly Check[]> {
+  const unreadable = identify(kind, Buffer.from(unreadableBody(mark)));
+  const own = new Map<unknown, string>(
+    events.map(({ body, subject }) => [identify(kind, Buffer.from(body)), subject]),
+  );
+  const { found } = await searchQueue(sqs, {
+    ...{ queueUrl, seconds, others: "release" },
+    isWanted: (body) => idIn(body) === unreadable || own.has(idIn(body)),
+    isComplete: (soFar) => soFar.some(({ body }) => idIn(body) === unreadable),
+  });
+  const reasonOf = ({ reason = "no reason" }: FoundMessage) => reason;
+  const reasons = found.filter(({ body }) => idIn(body) === unreadable).map(reasonOf);
+  const wrong = found
+    .filter(({ body }) => own.has(idIn(body)))
+    .map((deadLetter) => `${own.get(idIn(deadLetter.body))}: ${reasonOf(deadLetter)}`);
+  return [
+    {
+      name: `${kind}: puts what is no JSON among its dead letters, with the reason`,
+      passed: reasons.length > 0 && reasons.every((reason) => reason.startsWith("not JSON")),
+      seen: reasons.join("; ") || `none after ${seconds} s`,
+    },
+    checkOf(`${kind}: puts no event among its dead letters`, wrong, "none"),
+  ];
+}
+
+/** A dead letter is the envelope of what was received; its id is that of the body, also where that is not kept. */
+function idIn(envelope: string): unknown {
+  const value = tryToParse(envelope);
+  return isFields(value) ? value.id : undefined;
+}
