@@ -8,7 +8,6 @@ import { type Bundler, createBundler } from "../lib/function/bundle.ts";
 
 const statement = z.looseObject({
   Action: z.union([z.string(), z.array(z.string())]),
-  Resource: z.unknown(),
 });
 const resource = z.looseObject({
   Type: z.string(),
@@ -34,21 +33,14 @@ function sharedBundles(): Promise<Bundler> {
 
 type Resource = z.output<typeof resource>;
 
-export type Permission = { readonly roleId: string; readonly action: string; readonly resource: string };
-
 /** The product's own stack, synthesized; copies of it can be changed as a careless hand would. */
 export type ProductAssembly = AsyncDisposable & {
   readonly directory: string;
   copy(): Promise<ProductAssembly>;
   /** Changes the properties of the resources whose logical ids match. @throws where none does */
   change(logicalId: RegExp, how: (properties: Record<string, unknown>) => void): Promise<void>;
-  /** Every action of every role, on each resource (as JSON of the template) that it is allowed on. */
-  permissionsOfRoles(): Promise<readonly Permission[]>;
-  /**
-   * Takes an action out of the role of a function, whose logical id matches.
-   * @param resource JSON of the template: on this one only @throws where it is not there
-   */
-  removeAction(roleId: RegExp, action: string, resource?: string): Promise<void>;
+  /** Takes an action out of the role of a function, whose logical id matches. @throws where it is not there */
+  removeAction(roleId: RegExp, action: string): Promise<void>;
   /** Puts a source text in the place of the bundle of the function whose logical id matches. */
   replaceBundle(functionId: RegExp, source: string): Promise<void>;
 };
@@ -87,40 +79,16 @@ export function productAssembly(directory: string): ProductAssembly {
       return productAssembly(target);
     },
     change,
-    permissionsOfRoles: async () => {
-      const found = new Map<string, Permission>();
-      await edit((resources) => {
-        for (const [roleId, { Type, Properties }] of resources) {
-          if (Type !== "AWS::IAM::Role") continue;
-          const statements = role
-            .parse(Properties)
-            .Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
-          for (const { Action, Resource } of statements)
-            for (const action of [Action].flat())
-              for (const each of [Resource].flat()) {
-                const permission = { roleId, action, resource: JSON.stringify(each) };
-                found.set(JSON.stringify(permission), permission);
-              }
-        }
-      });
-      return [...found.values()];
-    },
-    removeAction: (roleId, action, onlyOn) =>
+    removeAction: (roleId, action) =>
       change(roleId, (properties) => {
         let removed = 0;
         const { Policies } = role.parse(properties);
         for (const { PolicyDocument } of Policies) {
           PolicyDocument.Statement = PolicyDocument.Statement.flatMap((entry) => {
             const actions = [entry.Action].flat();
-            const resources = [entry.Resource].flat();
-            const kept = resources.filter((each) => onlyOn !== undefined && JSON.stringify(each) !== onlyOn);
-            if (!actions.includes(action) || kept.length === resources.length) return [entry];
-            removed += 1;
             const others = actions.filter((name) => name !== action);
-            return [
-              ...(others.length === 0 ? [] : [{ ...entry, Action: others }]),
-              ...(kept.length === 0 ? [] : [{ ...entry, Action: [action], Resource: kept }]),
-            ];
+            removed += actions.length - others.length;
+            return others.length === 0 ? [] : [{ ...entry, Action: others }];
           });
         }
         if (removed === 0) throw new Error(`no statement of ${roleId} has ${action}`);

@@ -7,7 +7,7 @@ import { burstChart, outageChart } from "./capacity/charts.ts";
 import { costChart } from "./cost/cost-chart.ts";
 import { costPage } from "./cost/cost-page.ts";
 import { attributesTable, sections, typesTable } from "./events-page.ts";
-import { codesTable, fieldsTable, loudTable } from "./logs-page.ts";
+import { codesTable, loudTable } from "./logs-page.ts";
 import { withBlocks } from "./markdown.ts";
 import { openApi } from "./openapi.ts";
 import { groupsInFiles, settingsProps } from "./settings-props.ts";
@@ -28,7 +28,6 @@ export const documents: readonly Document[] = [
     file: "docs/reference/logs.md",
     text: (page) =>
       withBlocks(page, {
-        fields: fieldsTable(),
         errors: loudTable("ERROR"),
         warnings: loudTable("WARN"),
         infos: codesTable(),

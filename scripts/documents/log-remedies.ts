@@ -1,4 +1,4 @@
-import type { LogFields, logLevels } from "../../functions/runtime/log.ts";
+import type { logLevels } from "../../functions/runtime/log.ts";
 
 /** What to do about each code that is no INFO. A new one does not compile until it says so here. */
 export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
@@ -42,35 +42,4 @@ export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
   RECONCILIATION_SKIPPED:
     "many: `reconcile.users.*` or `reconcile.accounts.*` does not fit the provider's lists",
   RECONCILIATION_FAILED: "`reason` names the setting or the answer; the next run starts again",
-};
-
-/** What each field means, in the order of a line. */
-export const fieldMeanings: Readonly<Record<keyof LogFields, string>> = {
-  kind: "the kind of webhook",
-  correlationId: "of the event or record that the line is about, see below",
-  correlationIds: "the same, where a line is about several",
-  types: "the types of these events, in their order",
-  subjects: "whom these events are about, in their order, with the endpoint: `account/<id>/income`",
-  subject: "`user/<id>`, `account/<id>` or `company-account/<id>`",
-  endpoint: "the provider's endpoint",
-  task: "the kind of call: `startFetch`, `fetchDocument`, `fetchState` or `verifyStart`",
-  messageId: "SQS's id of the message, or the number of a stream record",
-  queue: "the queue, as commands name it",
-  subscriber: "the subscriber's name in the settings",
-  principal: "who reads: the ARN of a role without its session, of a user or of an account",
-  status: "of the provider's answer, or of the answer to a subscriber",
-  reason: "in our own words, or the name of AWS's error",
-  delayInSeconds: "until it is tried again",
-  count: "how many, see the code",
-  messages: "to subscribers; one that goes to several counts once",
-  tasks: "sent to other functions",
-  remainingInSeconds: "of the token's life",
-  listed: "users that the provider lists",
-  missing: "records that the table lacked",
-  conflicting: "records that the table had otherwise",
-  orphaned: "records that the provider lists no more",
-  deleted: "records that the provider lists though it deleted them",
-  reread: "documents that are read again for their age",
-  skipped: "users or accounts that could not be compared",
-  drift: "the sum of missing, conflicting and orphaned",
 };

@@ -1,15 +1,10 @@
 import { type LogCode, logCodes, logLevels } from "../../functions/runtime/log.ts";
 import { originsOfCodes } from "./log-origins.ts";
-import { fieldMeanings, remedies } from "./log-remedies.ts";
+import { remedies } from "./log-remedies.ts";
 import { table } from "./markdown.ts";
 
 const levels: Partial<Record<string, string>> = logLevels;
 const codes = Object.keys(logCodes).filter((code): code is LogCode => Object.hasOwn(logCodes, code));
-
-export function fieldsTable(): string {
-  const rows = Object.entries(fieldMeanings).map(([name, meaning]) => [`\`${name}\``, meaning]);
-  return table(["field", "meaning"], rows);
-}
 
 /** The codes that ask for something, with what to do. */
 export function loudTable(level: "ERROR" | "WARN"): string {
