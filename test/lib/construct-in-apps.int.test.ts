@@ -25,26 +25,6 @@ function appWith(fill: (stack: Stack, add: Add) => void, env?: Environment) {
 type Add = (id: string, written: object) => IncomeEvents;
 
 describe("the construct, whatever app it stands in", () => {
-  it("has the same logical ids for what holds data, whatever becomes of the rest", () => {
-    const idsOf = (written: object) => {
-      const template = appWith((_, add) => add("Events", written));
-      const types = ["DynamoDB::Table", "S3::Bucket", "SecretsManager::Secret"];
-      return types.flatMap((type) => Object.keys(template.findResources(`AWS::${type}`))).sort();
-    };
-    const ids = idsOf(minimal);
-    expect(ids).toEqual([
-      "EventsArchiveBucket74AB984C",
-      "EventsErasureKey9DBD8931",
-      "EventsErasureLogE7DACD97",
-      "EventsOverflowBucket8792D559",
-      "EventsRelayFailures4DA1E461",
-      "EventsTableE33B5F5B",
-      "EventsTokenSecret066A0A0B",
-      "EventsWebhookSecretC738FA8E",
-    ]);
-    expect(idsOf({ ...minimal, subscribers: [], dashboard: true, retention: { logsDays: 7 } })).toEqual(ids);
-  });
-
   it("lets an app's aspects and tags reach all of it, what is built last too", () => {
     const seen = new Set<string>();
     const template = appWith((stack, add) => {
@@ -157,18 +137,5 @@ describe("the construct, whatever app it stands in", () => {
     // A service is named so in each partition; an address of one is not.
     const hosts = JSON.stringify(Resources).match(/[\w.-]+\.amazonaws\.com[\w.]*/g) ?? [];
     expect(hosts.filter((host) => !/^[a-z]+\.amazonaws\.com$/.test(host))).toEqual([]);
-  });
-
-  it("gives no queue, table, bucket, secret, function, role or topic a fixed name", () => {
-    const { Resources } = appWith((_, add) =>
-      add("Events", { ...minimal, dashboard: true, alarms: { emails: ["on-call@example.com"] } }),
-    ).toJSON();
-    const names = ["QueueName", "TableName", "BucketName", "Name", "FunctionName", "RoleName", "TopicName"];
-    const types =
-      /^AWS::(SQS::Queue|DynamoDB::Table|S3::Bucket|SecretsManager::Secret|Lambda::Function|IAM::Role|SNS::Topic|CloudWatch::Alarm)$/;
-    for (const { Type, Properties = {} } of Object.values<{ Type: string; Properties?: object }>(Resources))
-      if (types.test(Type))
-        for (const name of [...names, "AlarmName", "DashboardName"])
-          expect(Properties).not.toHaveProperty(name);
   });
 });

@@ -1,12 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  FailureError,
-  failureOf,
-  permanent,
-  retryable,
-  unreachable,
-  waiting,
-} from "../../../domain/core/failures.ts";
+import { failureOf, permanent, retryable, unreachable, waiting } from "../../../domain/core/failures.ts";
 import {
   fieldsOf,
   numberOf,
@@ -22,7 +15,6 @@ import {
   isUnordered,
   isWebhookKind,
   parseEvent,
-  subjectKindOf,
   webhookKinds,
 } from "../../../domain/event/events.ts";
 import { eventOf, userId } from "../samples.ts";
@@ -56,12 +48,6 @@ describe("a failure", () => {
     expect(failureOf(new RangeError("canary")).reason).toBe("RangeError");
     expect(failureOf("canary").reason).toBe("unknown");
     expect(failureOf({ message: "canary" }).reason).toBe("unknown");
-  });
-
-  it("is an error whose name reports its kind", () => {
-    expect(permanent("r")).toBeInstanceOf(FailureError);
-    expect([permanent("r").name, retryable("r").name]).toEqual(["PermanentFailure", "RetryableFailure"]);
-    expect(permanent("r").message).toBe("r");
   });
 });
 
@@ -118,13 +104,6 @@ describe("an event", () => {
     expect(isUnordered({ type: "user.created" })).toBe(true);
     expect(isUnordered({ type: "user.created", time: "2026-01-01T00:00:00.000Z" })).toBe(false);
     expect(isUnordered({ type: "user.created", eventId: "e" })).toBe(false);
-  });
-
-  it("speaks of the subject that its type names", () => {
-    expect(subjectKindOf("user.deleted")).toBe("user");
-    expect(subjectKindOf("account.deleted")).toBe("account");
-    expect(subjectKindOf("company-account.deleted")).toBe("company-account");
-    expect(subjectKindOf("endpoint.updated")).toBe("endpoint");
   });
 
   it("is read as it was stored, and refused by the name of its field", () => {

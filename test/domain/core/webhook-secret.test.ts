@@ -18,43 +18,9 @@ const before = new Date("2026-03-01T11:59:59.999Z");
 const secret: WebhookSecret = { current: "current-value", previous: { value: "previous-value", until } };
 
 describe("a presented secret", () => {
-  it("is authentic where it is the current one, at any time", () => {
-    for (const now of [before, new Date(until), new Date("2036-01-01T00:00:00Z")]) {
-      expect(authenticator(secret, "users")("current-value", now)).toBe(true);
-      expect(authenticator({ current: "current-value" }, "users")("current-value", now)).toBe(true);
-    }
-  });
-
-  it("is authentic where it is the previous one, until its end and no longer", () => {
-    expect(authenticator(secret, "users")("previous-value", before)).toBe(true);
-    expect(authenticator(secret, "users")("previous-value", new Date(until))).toBe(false);
-    expect(authenticator({ current: "current-value" }, "users")("previous-value", before)).toBe(false);
-  });
-
   it("is refused where the previous one's end can't be read", () => {
     const broken = { current: "c", previous: { value: "p", until: "some day" } };
     expect(authenticator(broken, "users")("p", before)).toBe(false);
-  });
-
-  it("is refused where it is missing, empty, of another length, non-ASCII or repeated", () => {
-    const wrong = [
-      undefined,
-      "",
-      "current-valu",
-      "current-value ",
-      " current-value",
-      "current-values",
-      "current-valué",
-      "сurrent-value",
-      "current-value\u0000",
-      "CURRENT-VALUE",
-      "current-value,current-value",
-      "current-value, current-value",
-      "current-value,previous-value",
-      "x".repeat(100_000),
-    ];
-    for (const presented of wrong)
-      expect(authenticator(secret, "users")(presented, before), presented).toBe(false);
   });
 
   it("passes only by an exact match", () => {
@@ -115,10 +81,6 @@ describe("the value of a kind", () => {
       const derived = valueOfKind(valueOfKind("current-value", of), to);
       expect(authenticator(secret, to)(derived, before)).toBe(false);
     }
-  });
-
-  it("is a header whatever the secret is: 64 digits", () => {
-    for (const of of kinds) expect(valueOfKind("\u0000é\n", of)).toMatch(/^[0-9a-f]{64}$/);
   });
 });
 

@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { failureOf } from "../../../domain/core/failures.ts";
 import {
   type Body,
   bodyOf,
@@ -126,14 +125,6 @@ describe("a body", () => {
     );
   });
 
-  it("travels as text where it is empty, holds NUL or starts with a byte order mark", () => {
-    for (const text of ["", "\u0000", "a\u0000b", "\uFEFF{}", "\uFFFD", "\u{1F600}"]) {
-      const body = bodyOf(Buffer.from(text));
-      expect(body).toEqual({ as: "text", text });
-      expect(readEnvelope(writeEnvelope({ ...envelope, body })).body).toEqual(body);
-    }
-  });
-
   it("travels as base64 where SQS would refuse its characters", () => {
     for (const text of ["\uFFFE", "\uFFFF", 'a"\uFFFF"']) {
       const bytes = Buffer.from(text);
@@ -168,18 +159,5 @@ describe("the inline limit", () => {
   it("leaves room for an event's facts within an item of DynamoDB, 400 KB", () => {
     expect(inlineLimitInBytes).toBe(380_000);
     expect(inlineLimitInBytes + 16 * 1024).toBeLessThan(400 * 1024);
-  });
-});
-
-describe("failures of an envelope", () => {
-  it("are permanent: reading it again would give the same", () => {
-    for (const text of ["", "null", "{}", JSON.stringify({ ...envelope, schemaVersion: 0 })]) {
-      try {
-        readEnvelope(text);
-        expect.unreachable();
-      } catch (error) {
-        expect(failureOf(error).kind).toBe("permanent");
-      }
-    }
   });
 });

@@ -67,19 +67,6 @@ describe("a body", () => {
     );
   });
 
-  it("keeps the digits of its numbers", () => {
-    for (const number of ["9007199254740993", "12345678901234567890", "1.10", "1e400", "-0", "0.1E-7"]) {
-      expect(keptOf(`{"n":${number}}`)).toBe(`{"n":${number}}`);
-    }
-  });
-
-  it("keeps __proto__ and constructor as plain names, and pollutes nothing", () => {
-    const text = '{"__proto__":{"isAdmin":true,"link":"x"},"constructor":{"prototype":{"p":1}}}';
-    expect(keptOf(text)).toBe('{"__proto__":{"isAdmin":true},"constructor":{"prototype":{"p":1}}}');
-    expect(Object.hasOwn(Object.prototype, "isAdmin")).toBe(false);
-    expect(Reflect.get({}, "p")).toBeUndefined();
-  });
-
   it("may be any JSON value, not an object alone", () => {
     for (const text of ["null", "5", '"link"', "[]", "true", '["link","session"]']) {
       expect(keptOf(text)).toBe(text);

@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { failureOf } from "../../../domain/core/failures.ts";
 import { delayInSeconds, parseRetrySettings } from "../../../domain/core/retry.ts";
 import {
   fillBody,
@@ -235,14 +234,5 @@ describe("the subscribers", () => {
     expect(() => parseSubscribers({})).toThrow("subscribers: expected a list");
     expect(() => parseSubscribers(["a"])).toThrow("subscribers: expected an object");
     expect(() => parseSubscribers([{ types: [] }])).toThrow("name: expected a text");
-  });
-
-  it("fail for good: the same settings will not do better later", () => {
-    try {
-      parseSubscribers(null);
-      expect.unreachable();
-    } catch (error) {
-      expect(failureOf(error).kind).toBe("permanent");
-    }
   });
 });

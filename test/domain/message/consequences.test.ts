@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import type { Document } from "../../../domain/fetch/document.ts";
-import { documentTask, type FetchTask, readTask, stateTask, writeTask } from "../../../domain/fetch/task.ts";
+import { documentTask, stateTask } from "../../../domain/fetch/task.ts";
 import { type Consequence, consequencesOf } from "../../../domain/message/consequences.ts";
 import type { Change } from "../../../domain/state/change.ts";
 import { applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
@@ -92,13 +92,6 @@ describe("a receipt of an endpoint's event", () => {
     ]);
   });
 
-  it("has the sequence of its first receipt, however often it came since", () => {
-    const sequences = [1, 4].map((count) =>
-      messagesOf(consequencesOf(eventChange(updated, count, 0), settings)).map(({ sequence }) => sequence),
-    );
-    expect(sequences).toEqual([["00000000000000000001"], ["00000000000000000001"]]);
-  });
-
   it("reads nothing where it says that no data is available yet", () => {
     const empty = eventOf("endpoint.updated", { endpoint: "income", dataAvailable: false });
     expect(ofEvent(empty).map((consequence) => consequence.do)).toEqual(["publish"]);
@@ -121,11 +114,6 @@ describe("a receipt of an endpoint's event", () => {
 });
 
 describe("a change of a state", () => {
-  it("that left the version alone has no consequences", () => {
-    const state = applied([connected]);
-    expect(ofState(state, state)).toEqual([]);
-  });
-
   it("starts a fetch when an account becomes connected, and only then", () => {
     const created = applied([eventOf("account.created")]);
     const on = next(created, connected);
@@ -278,20 +266,6 @@ describe("consequences", () => {
         expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length);
         const sequences = messages.map(({ sequence }) => sequence);
         expect(sequences).toEqual([...sequences].sort());
-      }),
-    );
-  });
-
-  it("that are tasks are read from their queue as they were written", () => {
-    const receipt = fc
-      .record({ count: fc.integer({ min: 1, max: 3 }), endpoint: fc.string({ minLength: 1 }) })
-      .map(({ count, endpoint }) => eventChange({ ...updated, endpoint }, count));
-    fc.assert(
-      fc.property(changes, fc.array(receipt, { maxLength: 3 }), (list, receipts) => {
-        const tasks = [...list, ...receipts]
-          .flatMap((change) => consequencesOf(change, settings))
-          .flatMap((consequence): FetchTask[] => (consequence.do === "call" ? [consequence.task] : []));
-        expect(tasks.map((task) => readTask(writeTask(task)))).toEqual(tasks);
       }),
     );
   });

@@ -147,27 +147,6 @@ describe("a change", () => {
       claimed: [],
     });
   });
-
-  it("that arrives late is a task of the user, whomever else of it is erased, from its beginning", () => {
-    const after = applied([eventOf("account.connected", { userId })]);
-    const both = new Set([`account/${account.id}`, `user/${userId}`]);
-    expect(eraseTaskForLateData({ of: "state", before: undefined, after }, both)).toEqual({
-      schemaVersion: 1,
-      subject: { kind: "user", id: userId },
-      namedWith: [account],
-      claimed: [account],
-      cause: "arrived late",
-      pass: 1,
-      next: "subjects",
-      erased: [account, { kind: "user", id: userId }],
-      isFound: true,
-      isDryRun: false,
-      isThorough: false,
-      removed: {},
-      incomplete: [],
-      looks: 0,
-    });
-  });
 });
 
 describe("a deletion at the provider", () => {

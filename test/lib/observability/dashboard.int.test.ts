@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { logCodes } from "../../../functions/runtime/log.ts";
 import { nameOf, productionSettings, type Synthesized, synthesized } from "../synthesized.ts";
 
 const production = synthesized(productionSettings);
@@ -68,29 +67,6 @@ describe("the dashboard", () => {
     expect(widgets[0]?.properties.markdown).toContain("docs/operate/runbook.md");
   });
 
-  it("shows each step: counts, ages, lags, depths, the token's lifetime and the drift", () => {
-    const titles = widgets.flatMap(({ properties }) => properties.title ?? []);
-    expect(titles).toEqual([
-      "Received and rejected",
-      "Answers",
-      "Latency, milliseconds",
-      "Stored and again",
-      "Oldest event, seconds",
-      "Events that wait",
-      "Changes relayed",
-      "Lag, milliseconds",
-      "Fetched",
-      "Calls that wait",
-      "Token's remaining life, hours",
-      "Sent",
-      "Delivered",
-      "Oldest message, seconds",
-      "Dead letters",
-      "Reconciliation drift",
-      "Throttled",
-    ]);
-  });
-
   it("shows only what somebody measures: metrics of its own filters, or of AWS's services of its own parts", () => {
     expect(series.length).toBeGreaterThan(40);
     const filters = production
@@ -121,20 +97,6 @@ describe("the dashboard", () => {
     expect(of("ApproximateAgeOfOldestMessage").sort()).toEqual(
       queues.filter((name) => !name.endsWith("DeadLetters") && !name.startsWith("Erasure")).sort(),
     );
-  });
-
-  it("counts codes that functions log", () => {
-    for (const code of [
-      "WEBHOOK_ACCEPTED",
-      "WEBHOOK_REFUSED",
-      "EVENT_STORED",
-      "EVENT_AGAIN",
-      "TASK_DONE",
-      "TOKEN_LIFE",
-    ]) {
-      expect(Object.keys(logCodes)).toContain(code);
-      expect(production.text).toContain(`{ $.code = \\"${code}\\" }`);
-    }
   });
 
   it.each([

@@ -17,7 +17,6 @@ const allFilters = ofRefresh("AWS::Logs::MetricFilter").map(({ Properties }) => 
 // A run counts as no token missing.
 const filters = allFilters.filter(({ MetricTransformations: [{ MetricValue }] }) => MetricValue !== "0");
 const alarms = ofRefresh("AWS::CloudWatch::Alarm");
-const descriptionOf = ({ AlarmDescription }: Record<string, unknown>) => JSON.stringify(AlarmDescription);
 
 describe("the token's alarms", () => {
   it("count codes that the refresher can log", () => {
@@ -48,25 +47,6 @@ describe("the token's alarms", () => {
     expect(counted.pop()).toBe("income-events-test TokenRemainingSeconds");
     expect(watched).toEqual([...counted, "AWS/Lambda Errors"]);
     expect(counted[0]).toBe("income-events-test TokenRefused");
-  });
-
-  it.each(alarms.map(({ id, Properties }) => [nameOf(id), Properties] as const))(
-    "say what it means and what to type: %s",
-    (_, properties) => {
-      expect(descriptionOf(properties)).toMatch(/^.+fetch.+: .*(npx|aws) .+/);
-      // CloudWatch takes no more.
-      expect(descriptionOf(properties).length).toBeLessThan(1_024);
-    },
-  );
-
-  it("name the command that sets a token where one is needed", () => {
-    const needing = alarms.filter(({ id }) => /Refused|Missing|Discarded/.test(id));
-    expect(needing).toHaveLength(3);
-    for (const { Properties } of needing) {
-      expect(descriptionOf(Properties)).toContain("npx income-events token set");
-    }
-    const short = alarms.find(({ id }) => id.includes("ShortLived"));
-    expect(descriptionOf(short?.Properties ?? {})).toContain("token.refreshEveryMinutes");
   });
 
   it("stay on while a run in two says so: one period is one run", () => {

@@ -51,15 +51,4 @@ describe("the archive of dead letters", () => {
     ]);
     for (const { id } of deadLetterQueuesOf(stack)) expect(text).toContain(id);
   });
-
-  it("fits what Lambda takes of an environment, with as many subscribers as there can be", () => {
-    const subscribers = Array.from({ length: 12 }, (_, index) => ({ name: `s${index}-${"x".repeat(36)}` }));
-    const stack = synthesized({ ...productionSettings, subscribers });
-    // A queue's name has 80 characters at most; region and account stand before it.
-    const url = `https://sqs.ap-southeast-1.amazonaws.com/123456789012/${"q".repeat(80)}`;
-    const queues = 7 + subscribers.length;
-    const names = subscribers.reduce((sum, { name }) => sum + `"subscriber/${name}":"",`.length, 7 * 22);
-    expect(queues * url.length + names + 200).toBeLessThan(4_096);
-    expect(deadLetterQueuesOf(stack)).toHaveLength(queues);
-  });
 });
