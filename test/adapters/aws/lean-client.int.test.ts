@@ -1,4 +1,3 @@
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { leanClient } from "../../../adapters/aws/lean-client.ts";
@@ -10,19 +9,6 @@ beforeAll(async () => {
   system = await startTestSystem();
 });
 afterAll(() => system.close());
-
-test.each([SQSClient, DynamoDBClient])(
-  "a lean client has all steps of a request but its log and the description of itself: %o",
-  (Client) => {
-    const stepsOf = (client: SQSClient | DynamoDBClient) => client.middlewareStack.identify();
-    const isUnread = (step: string) => /^(?:loggerMiddleware|getUserAgentMiddleware)/.test(step);
-    const usual = stepsOf(new Client({ region: "eu-central-1" }));
-    expect(usual.filter(isUnread)).toHaveLength(2);
-    expect(stepsOf(leanClient(new Client({ region: "eu-central-1" })))).toEqual(
-      usual.filter((step) => !isUnread(step)),
-    );
-  },
-);
 
 test("requests that a lean client makes at the same time stay apart, one that is refused among them", async () => {
   const client = leanClient(new SQSClient({ ...system.access, maxAttempts: 1 }));

@@ -1,7 +1,5 @@
-import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { DeleteItemCommand } from "@aws-sdk/client-dynamodb";
-import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
   type Content,
@@ -98,14 +96,6 @@ await describeOnEachTable("stored documents", (tables) => {
       expect(await table.items(`ACCOUNT#${subject.id}`)).toHaveLength(1);
     });
 
-    test("have the SHA-256 of the provider's own bytes for a digest, in lower-case hex", async () => {
-      for (const text of ["[]", "x".repeat(1_000), noise(20_000)]) {
-        const { digest } = await save(text, text.length);
-        expect(digest).toBe(createHash("sha256").update(text).digest("hex"));
-        expect(await stored()).toMatchObject({ digest });
-      }
-    });
-
     test("are left as they are where compression would make them longer", async () => {
       await save("[1]");
       expect(await stored()).toMatchObject({
@@ -172,16 +162,6 @@ await describeOnEachTable("stored documents", (tables) => {
       expect(await stored()).toMatchObject({ asOf: 5, announced: 10, object: key });
       expect(await bucket.keys()).toContain(key);
     });
-
-    test("say that the provider has none, and keep nothing of what it had", async () => {
-      await save("[1]", 1);
-      await save(undefined, 2);
-      const document = await stored();
-      expect(document).toMatchObject({ asOf: 2, news: true, announced: 2 });
-      for (const gone of ["content", "codec", "object", "digest", "size"])
-        expect(document).not.toHaveProperty(gone);
-      expect(await textBack()).toBeUndefined();
-    });
   });
 
   describe("that others write too", () => {
@@ -196,18 +176,6 @@ await describeOnEachTable("stored documents", (tables) => {
       expect(await textBack()).toBe("[2]");
     });
 
-    test("are written by one of many who read the same", async () => {
-      const known = await store.load(subject, income);
-      const outcomes = await Promise.all(
-        Array.from({ length: 5 }, async (_, index) => {
-          const content = contentOf(`[${index}]`);
-          return storeOf().save(known, next(known, content, index + 1, income), content);
-        }),
-      );
-      expect(outcomes.toSorted()).toEqual(["conflict", "conflict", "conflict", "conflict", "written"]);
-      expect(await textBack()).toBe(`[${outcomes.indexOf("written")}]`);
-    });
-
     test("keep the winner's object where a refused writer had the same content at the same time", async () => {
       const text = noise(20_000);
       const document = next(undefined, contentOf(text), 1, income);
@@ -218,28 +186,9 @@ await describeOnEachTable("stored documents", (tables) => {
       expect(await bucket.keys()).toHaveLength(1);
       expect(await textBack()).toBe(text);
     });
-
-    test("are not brought back after an erasure by who had read them", async () => {
-      await save("[1]", 1);
-      const known = await store.load(subject, income);
-      const Key = marshall({ pk: `ACCOUNT#${subject.id}`, sk: "DOCUMENT#income" });
-      await system.dynamodb.send(new DeleteItemCommand({ TableName: table.name, Key }));
-      expect(await store.save(known, next(known, undefined, 2, income), undefined)).toBe("conflict");
-      expect(await item()).toBeUndefined();
-    });
   });
 
   describe("that are read", () => {
-    test("are none where nothing is stored", async () => {
-      expect(await store.load(subject, income)).toBeUndefined();
-    });
-
-    test("are those of their own range of dates", async () => {
-      await save("[1]", 1, { ...income, range });
-      expect(await store.load(subject, income)).toBeUndefined();
-      expect(await textBack({ ...income, range })).toBe("[1]");
-    });
-
     test("are refused where their content is another than was stored", async () => {
       const { digest } = await save(noise(20_000), 1);
       const key = `data/account/${subject.id}/income/1.${digest}.json.gz`;
@@ -272,12 +221,6 @@ await describeOnEachTable("stored documents", (tables) => {
       );
       working();
       expect(await item()).toBeUndefined();
-    });
-
-    test("throw the table's failure, which is no conflict", async () => {
-      const working = system.fail("dynamodb:BatchExecuteStatement");
-      await expect(store.save(undefined, next(undefined, undefined, 1, income), undefined)).rejects.toThrow();
-      working();
     });
   });
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { DeleteItemCommand } from "@aws-sdk/client-dynamodb";
+import { DeleteItemCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { eventTable, type Receipt } from "../../../adapters/dynamodb/event-table.ts";
 import type { Body } from "../../../domain/event/envelope.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
@@ -163,14 +163,6 @@ await describeOnEachTable("the event table", (tables) => {
     onTestFinished(end);
   };
 
-  test("a receipt that comes between the look and the count is counted, too", async () => {
-    const event = eventOf();
-    await recorder()([receipt(event, "m1")]);
-    meanwhile("BatchGetItem", "after", () => recorder()([receipt(event, "m2")]));
-    expect(await recorder()([receipt(event, "m3")])).toEqual(["again"]);
-    expect(await stored(event)).toMatchObject({ receipts: { count: 3, first: "m1", last: "m3" } });
-  });
-
   test("receipts between the look and the count are counted where the last message is the same again", async () => {
     const event = eventOf();
     for (const id of ["m1", "m2"]) await recorder()([receipt(event, id)]);
@@ -212,22 +204,6 @@ await describeOnEachTable("the event table", (tables) => {
     expect(await stored(event)).toMatchObject({ receipts: expected });
   });
 
-  describe("the item lies in the partition of", () => {
-    const accountId = randomUUID();
-    const companyAccountId = randomUUID();
-    const withoutUser = { id: "e", kind: "accounts", receivedAt } as const;
-
-    test("the account, where no user is named", async () => {
-      await recorder()([receiptOf({ ...withoutUser, type: "account.created", accountId })]);
-      expect(await table.item(`ACCOUNT#${accountId}`, "EVENT#e")).toBeDefined();
-    });
-
-    test("the company account, where neither user nor account is named", async () => {
-      await recorder()([receiptOf({ ...withoutUser, type: "company-account.created", companyAccountId })]);
-      expect(await table.item(`COMPANY#${companyAccountId}`, "EVENT#e")).toBeDefined();
-    });
-  });
-
   test.each([
     ["plain letters", "a"],
     ["characters that a message escapes", '"'],
@@ -243,5 +219,27 @@ await describeOnEachTable("the event table", (tables) => {
     expect(await record([receiptOf(event, { as: "text", text })])).toEqual(["first"]);
     expect(await record([receiptOf(event, { as: "text", text })])).toEqual(["again"]);
     expect(await stored(event)).toMatchObject({ receipts: { count: 2 }, body: { text } });
+  });
+
+  test("a look that fails keeps none of those that need none from being stored", async () => {
+    onTestFinished(system.fail("dynamodb:BatchGetItem"));
+    const weak = eventOf();
+    const batch = [receiptOf(weak), receiptOf(eventOf(own))];
+    expect(await recorder()(batch)).toMatchObject([{ kind: "retryable" }, "first"]);
+    expect(await stored(weak)).toBeUndefined();
+  });
+
+  test("a write whose answer is lost, and that the client sends again, is one event and one receipt", async () => {
+    let isFirst = true;
+    const end = system.intercept(async ({ action }, phase) => {
+      if (!isFirst || action !== "dynamodb:BatchExecuteStatement" || phase !== "after") return undefined;
+      isFirst = false;
+      return "drop";
+    });
+    onTestFinished(end);
+    const event = eventOf();
+    const record = eventTable(new DynamoDBClient({ maxAttempts: 3 }), table.name, 30);
+    expect(await record([receiptOf(event)])).toEqual(["again"]);
+    expect(await stored(event)).toMatchObject({ receipts: { count: 1 } });
   });
 });

@@ -159,18 +159,6 @@ await describeOnEachTable("versioned records", (tables) => {
       expect(await known.loadState(other)).toMatchObject({ version: 4 });
     });
 
-    test("are read again where another was faster, and no update is lost", async () => {
-      const revise = await known.readAhead([subject]);
-      await known.state(subject, () => stateOf(subject, 1, { userId: "u" }));
-      const seen: (number | undefined)[] = [];
-      await revise.state(subject, (state) => {
-        seen.push(state?.version);
-        return { ...stateOf(subject, 1), ...state, version: (state?.version ?? 0) + 1 };
-      });
-      expect(seen).toEqual([undefined, 1]);
-      expect(await known.loadState(subject)).toMatchObject({ version: 2, userId: "u" });
-    });
-
     test("are read in their turn where they could not be", async () => {
       await known.state(subject, next);
       const end = system.fail("dynamodb:BatchGetItem");
@@ -211,12 +199,6 @@ await describeOnEachTable("versioned records", (tables) => {
     await expect(known.loadState(subject)).rejects.toMatchObject({
       failure: { kind: "permanent", reason: "id: expected a text" },
     });
-  });
-
-  test("another failure of the table is thrown as it is, and not tried again", async () => {
-    const working = system.fail("dynamodb:BatchExecuteStatement");
-    await expect(known.state(subject, next)).rejects.toThrow("injected by the test");
-    working();
   });
 
   test("a link joins an account to its user, and may be written again", async () => {

@@ -189,11 +189,6 @@ describe("the time that a caller has left", () => {
       });
     }
   });
-
-  test("is no matter to a call that ends in it", async () => {
-    fixture.provider.answer = () => ({ json: [] });
-    expect(await api()("jwt", { ...get, timeLeft: () => 60_000 })).toEqual({ found: true, text: "[]" });
-  });
 });
 
 describe("a provider that", () => {

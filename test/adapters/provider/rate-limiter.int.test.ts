@@ -59,12 +59,6 @@ await describeOnEachTable("the call window", (tables) => {
     expect(await used()).toBe(windowsOf(1_000).callsPerWindow);
   });
 
-  test("callers at the same time share one batch: ten calls are one write", async () => {
-    const before = updates();
-    expect(await given([caller(1_000)], 10)).toBe(10);
-    expect(updates() - before).toBe(1);
-  });
-
   test("callers who come one after the other share a batch, too, until it is leased", async () => {
     const { promise: gathered, resolve: lease } = Promise.withResolvers<void>();
     const before = updates();

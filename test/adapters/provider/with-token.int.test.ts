@@ -182,9 +182,3 @@ test("the second call's own failure is reported", async () => {
     delayInSeconds: 9,
   });
 });
-
-test("the placeholder of a new deployment is no token: the provider is not called", async () => {
-  rotate({ placeholder: "x" });
-  expect(await failureFrom(call(get))).toEqual({ ...refused, reason: "no token is set" });
-  expect(provider.requests).toEqual([]);
-});

@@ -38,11 +38,6 @@ describe("the pages of a list that are kept", () => {
     return list && { ...list, items: Buffer.concat(list.items).toString() };
   };
 
-  test("come back with the read that they belong to, as they were", async () => {
-    await pages.keep(of, listOf('{"a":1}', ",", '"ü\\n"'));
-    expect(await found()).toEqual({ read, from, items: '{"a":1},"ü\\n"' });
-  });
-
   test("come back whatever the provider's items hold, line ends too", async () => {
     const item = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("\n", "{}\n{}", ""));
     const known = fc.option(fc.nat(), { nil: undefined });

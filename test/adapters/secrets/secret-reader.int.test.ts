@@ -105,19 +105,3 @@ test("a read that fails leaves what a later one has kept", async () => {
   expect(await reader.read()).toBe("parsed first");
   expect(reads()).toBe(before);
 });
-
-test("the version's id is given with the value", async () => {
-  const versions = secretReader(
-    system.secretsManager,
-    secretId,
-    (text, versionId) => `${versionId} ${text}`,
-    { now: () => new Date(time) },
-  );
-  const VersionId = system.secrets.call("GetSecretValue", { SecretId: secretId }).VersionId;
-  expect(await versions.read()).toBe(`${VersionId} first`);
-});
-
-test("a secret that does not exist is a failure", async () => {
-  const none = secretReader(system.secretsManager, "no-such-secret", parse, { now: () => new Date(time) });
-  await expect(none.read()).rejects.toMatchObject({ name: "ResourceNotFoundException" });
-});

@@ -138,8 +138,4 @@ await describeOnEachTable("refused tokens", (tables) => {
     await note.conclude("v1", true);
     expect(await note.note("v2")).toBe("known");
   });
-
-  test("nothing is noted at first", async () => {
-    expect(await note.read()).toBeUndefined();
-  });
 });

@@ -1,7 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { SignJWT } from "jose";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import { parseTokenSecret, type TokenSecret, tokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 
@@ -27,11 +25,6 @@ test("a proposed token is pending, with the version that it replaces, and the cu
   expect(proposed).toMatchObject({ token: "new", replaces: versionId });
   expect(await secret.pending()).toMatchObject(proposed);
   expect(await secret.current()).toMatchObject({ versionId, token: "old" });
-});
-
-test("a version has the time when it was made", async () => {
-  const { createdAt } = await secret.current();
-  expect(Math.abs(Date.now() - createdAt.getTime())).toBeLessThan(60_000);
 });
 
 test("a proven token becomes current, and the one that it replaces previous", async () => {
@@ -100,12 +93,6 @@ test("the same token proposed again is the same version, for another one it is a
   expect((await secret.propose("new", "other")).versionId).not.toBe(first.versionId);
 });
 
-test("another token takes the place of the pending one", async () => {
-  await secret.propose("new", "one");
-  const newer = await secret.propose("newer", "one");
-  expect(await secret.pending()).toMatchObject(newer);
-});
-
 test("a discarded token is not pending any more, nor was it ever current", async () => {
   const { versionId } = await secret.propose("new", "one");
   await secret.discard(versionId);
@@ -126,17 +113,6 @@ test("a token that another has replaced as pending is not discarded in its place
   await secret.discard(first.versionId);
   expect(await secret.pending()).toMatchObject(second);
 });
-
-test.each(["promote", "discard"] as const)(
-  "a failure to %s is thrown, not taken for a refusal",
-  async (how) => {
-    const { versionId } = await secret.current();
-    const proposed = await secret.propose("new", versionId);
-    const working = system.fail("secretsmanager:UpdateSecretVersionStage");
-    await expect(secret[how](proposed.versionId, versionId)).rejects.toThrow("injected by the test");
-    working();
-  },
-);
 
 test("a failure to read is thrown, not taken for nothing pending", async () => {
   const working = system.fail("secretsmanager:GetSecretValue");
@@ -164,27 +140,5 @@ describe("the secret's text", () => {
 
   test.each(["jwt", "[]", '"jwt"'])("%s is refused, and not quoted", (text) => {
     expect(() => parseTokenSecret(text, "v1")).toThrow(/^the token secret/);
-  });
-});
-
-describe("a token's lifetime", () => {
-  const sign = (claims: Record<string, unknown>) =>
-    new SignJWT(claims).setProtectedHeader({ alg: "HS256" }).sign(Buffer.from("any"));
-
-  test("is read from its claims", async () => {
-    expect(readTokenLifetime(await sign({ iat: 100, exp: 200 }))).toEqual({ issuedAt: 100, expiresAt: 200 });
-    expect(readTokenLifetime(await sign({ exp: 200 }))).toEqual({ expiresAt: 200 });
-  });
-
-  test.each(["", "opaque", "a.b.c", "..", `x.${Buffer.from("[]").toString("base64url")}.y`])(
-    "is unknown for %j",
-    (token) => {
-      expect(readTokenLifetime(token)).toEqual({});
-    },
-  );
-
-  test("is unknown where its claims are no numbers", async () => {
-    const claims = Buffer.from('{"iat":"x","exp":null}').toString("base64url");
-    expect(readTokenLifetime(`x.${claims}.y`)).toEqual({});
   });
 });

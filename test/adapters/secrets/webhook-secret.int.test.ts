@@ -1,4 +1,4 @@
-import { GetSecretValueCommand, UpdateSecretVersionStageCommand } from "@aws-sdk/client-secrets-manager";
+import { UpdateSecretVersionStageCommand } from "@aws-sdk/client-secrets-manager";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type WebhookSecretStore, webhookSecretStore } from "../../../adapters/secrets/webhook-secret.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
@@ -58,11 +58,4 @@ test("a version that was set back by hand can be replaced again", async () => {
   );
   await store.replace({ current: "third" }, first.versionId);
   expect((await store.read()).secret).toEqual({ current: "third" });
-});
-
-test("the value before is still readable, as AWSPREVIOUS, for a person who needs it", async () => {
-  const { versionId } = await store.read();
-  await store.replace({ current: "second" }, versionId);
-  const command = new GetSecretValueCommand({ SecretId: secretId, VersionStage: "AWSPREVIOUS" });
-  expect((await system.secretsManager.send(command)).SecretString).toBe('{"current":"first"}');
 });

@@ -97,15 +97,6 @@ describe("the dead letters of a queue", () => {
     );
   });
 
-  it("are each seen once, and come to an end, also where they come round while they are still read", async () => {
-    const seen: DeadLetter[] = [];
-    await place(0)(async (deadLetters) => {
-      seen.push(...deadLetters);
-      return { done: [], isEnough: false };
-    });
-    expect(bodiesOf(seen)).toEqual(all);
-  });
-
   it("are taken away where they are done, and no others", async () => {
     await place()(async (deadLetters) => ({
       done: deadLetters.filter(({ body }) => body.endsWith("4")),

@@ -116,21 +116,6 @@ test("a queue that is gone is reported for each message", async () => {
   }
 });
 
-test("a request that fails is reported for its messages only", async () => {
-  let calls = 0;
-  const working = system.intercept(async ({ action }, phase) => {
-    if (action !== "sqs:SendMessageBatch" || phase !== "before") return undefined;
-    calls += 1;
-    return calls === 1 ? { status: 500, errorType: "InternalFailure", message: "injected" } : undefined;
-  });
-  const results = await send(numbered(15));
-  working();
-  const failed = results.flatMap((failure, index) => (failure === undefined ? [] : [index]));
-  const arrived = (await bodies()).map(Number);
-  expect([5, 10]).toContain(failed.length);
-  expect([...failed, ...arrived].toSorted((a, b) => a - b)).toEqual(numbered(15).map((_, index) => index));
-});
-
 /** The engine fails whole requests only: SQS's partial failures are put into its answers here, one after the other. */
 function answering(...answers: readonly (readonly BatchResultErrorEntry[])[]) {
   const client = new SQSClient({ region: "eu-central-1", endpoint: "http://127.0.0.1:1" });
@@ -180,15 +165,6 @@ describe("what SQS fails to take of a request", () => {
     const { send: sendThere } = answering([theirs("2")]);
     const results = await sendThere("queue", numbered(3));
     expect(results).toEqual([undefined, undefined, expect.objectContaining({ kind: "retryable" })]);
-  });
-
-  test("for what is in it is not sent again", async () => {
-    const { send: sendThere, sent } = answering([ours("0")]);
-    expect(await sendThere("queue", numbered(2))).toEqual([
-      retryable("SQS: InvalidMessageContents"),
-      undefined,
-    ]);
-    expect(sent).toHaveLength(1);
   });
 });
 

@@ -121,15 +121,6 @@ await describeOnTables("the eraser", (tables) => {
         ]),
       );
     });
-
-    test("it can be done twice at once", async () => {
-      await storeAll();
-      await ask(eraseTask(fixture.user, "operator"));
-      await ask(eraseTask(fixture.user, "operator"));
-      await Promise.all([run(), run()]);
-      await run();
-      expect(await remains(fixture.user.id, fixture.account.id)).toEqual([]);
-    });
   });
 
   test("a partition that is too large for one run is erased by several", async () => {

@@ -152,19 +152,6 @@ await describeOnTables("the eraser", (tables) => {
       expect(await announcementOf("a later one")).toEqual([message, message]);
     });
 
-    test("takes no account along that is another user's by its own records", async () => {
-      await store({ userId: fixture.user.id, accountId: fixture.other.id });
-      const owner = randomUUID();
-      await store({ userId: owner, accountId: fixture.account.id });
-      // An event of this user names the account of the other.
-      const event = eventOf({ userId: fixture.user.id, accountId: fixture.account.id });
-      await fixture.fixture.storing.record([receiptOf(event)]);
-      await erase(fixture.user);
-      expect(await fixture.fixture.table.item(`ACCOUNT#${fixture.account.id}`, "STATE")).toBeDefined();
-      expect(await isErased(fixture.account, fixture.other)).toEqual([nameOf(fixture.other)]);
-      expect(await remains(fixture.user.id, fixture.other.id)).toEqual([]);
-    });
-
     test("takes no account along that a data event names with it, whose state says another user, or nobody", async () => {
       const { storing, table } = fixture.fixture;
       const owner = randomUUID();

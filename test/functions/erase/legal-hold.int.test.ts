@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { legalHolds } from "../../../adapters/dynamodb/legal-holds.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import { eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
+import { eraseTask } from "../../../domain/recovery/erasure.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { eraserFixture } from "../support/eraser-fixture.ts";
 
@@ -58,10 +58,5 @@ await describeOnTables("the erasure of whom a legal hold is on", (tables) => {
     await hold(fixture.user);
     await erase(fixture.user);
     expect(await remains(fixture.user.id, fixture.account.id)).toEqual([]);
-  });
-
-  test("says in each step's message that it is done despite a hold", () => {
-    const task = { ...eraseTask(fixture.user, "operator"), isDespiteHold: true } as const;
-    expect(JSON.parse(writeEraseTask(task))).toMatchObject({ isDespiteHold: true });
   });
 });

@@ -97,23 +97,6 @@ await describeOnTables("the fetcher", (tables) => {
       expect(codes()).toEqual(["TASK_VOID"]);
     });
 
-    test("writes no answer where the state has moved on during the call", async () => {
-      await put({ connected: true });
-      fixture.remote.answer = async () => {
-        await fixture.known.state(
-          fixture.subject,
-          (state) => state && { ...state, version: 2, connected: false },
-        );
-        return { json: { connected: true } };
-      };
-      expect(await perform(fetchState(fixture.subject, 1))).toEqual([]);
-      expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
-        version: 2,
-        connected: false,
-        unconfirmed: true,
-      });
-    });
-
     describe("by two tasks, of which the first that asked is answered last,", () => {
       /** The provider says that it is not connected, and then that it is: the older answer arrives last. */
       async function answerInOppositeOrder(later: StateTask, between: () => Promise<void>): Promise<void> {

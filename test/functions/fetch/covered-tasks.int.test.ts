@@ -25,15 +25,6 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
       expect((await document())?.by.toSorted()).toEqual(messageIds.map(messageDigest).toSorted());
     });
 
-    test("calls once for each document, however their tasks are mixed", async () => {
-      fixture.remote.answer = ({ path }) => ({ json: path });
-      const profile = { endpoint: "profile" };
-      await perform([read(), read(profile), read(), read(profile)]);
-      expect(calls()).toHaveLength(2);
-      expect(await content()).toMatch("income");
-      expect(await content(profile)).toMatch("profile");
-    });
-
     test("calls for what is open beside tasks that are void", async () => {
       await stored("[0]", 5);
       fixture.remote.answer = () => ({ text: "[1]" });
@@ -84,18 +75,6 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
       expect(calls()).toHaveLength(1);
       expect(await document()).toMatchObject({ asOf: noon.getTime() });
       expect(await content()).toBe("[1]");
-    });
-
-    test("raises what the document is as of with each call, and what announced it", async () => {
-      const asOfs: number[] = [];
-      for (const text of ["[1]", "[2]", "[3]"]) {
-        fixture.remote.answer = () => ({ text });
-        await perform(read(income, 0));
-        const { asOf = 0, announced = 0 } = (await document()) ?? {};
-        expect(announced).toBe(asOf);
-        asOfs.push(asOf);
-      }
-      expect(asOfs).toEqual([0, 1, 2].map((millis) => noon.getTime() + millis));
     });
   });
 

@@ -8,7 +8,7 @@ const day = 86_400_000;
 
 await describeOnTables("the fetcher", (tables) => {
   const fixture = fetcherFixture(tables);
-  const { fetcherOf, seenNow, perform, performAgain, codes, postponed, calls, read, put, content } = fixture;
+  const { fetcherOf, seenNow, perform, codes, postponed, calls, read, put } = fixture;
   const deadLetters = () => fixture.tasks.deadLetters();
   const requests = (action: string) => fixture.system.calls().get(`test sqs:${action}`) ?? 0;
 
@@ -23,18 +23,6 @@ await describeOnTables("the fetcher", (tables) => {
       expect(postponed()).toEqual([{ delayInSeconds: 300, reason: "the provider answered 503" }]);
       expect(await fixture.tasks.depth()).toEqual({ visible: 0, hidden: 1, delayed: 0 });
       expect(await deadLetters()).toEqual([]);
-    });
-
-    test("waits longer with each receive", async () => {
-      fixture.remote.answer = () => 503;
-      fixture.retrying = { ...fixture.retrying, retry: { baseSeconds: 2, maxSeconds: 900 } };
-      await perform(read());
-      const waits = [postponed()[0]?.delayInSeconds];
-      for (let again = 0; again < 3; again += 1) {
-        await performAgain();
-        waits.push(postponed()[0]?.delayInSeconds);
-      }
-      expect(waits).toEqual([3, 6, 12, 24]);
     });
 
     test.each([
@@ -77,13 +65,6 @@ await describeOnTables("the fetcher", (tables) => {
       expect(await fixture.document()).toBeUndefined();
     });
 
-    test("is not given up before", async () => {
-      fixture.remote.answer = () => 503;
-      const seen = { receives: 989, sentAt: new Date(noon.getTime() - 13 * day + 1_000) };
-      expect(await perform(read(), provider, seen)).toHaveLength(1);
-      expect(await deadLetters()).toEqual([]);
-    });
-
     test("says among the dead letters how often it was redriven", async () => {
       fixture.remote.answer = () => 503;
       await fixture.tasks.send([read()], { returns: "1 run" });
@@ -95,14 +76,6 @@ await describeOnTables("the fetcher", (tables) => {
       fixture.remote.answer = () => 403;
       expect(await perform([read(), read(), read()])).toEqual([]);
       expect(await deadLetters()).toHaveLength(3);
-    });
-
-    test("does its work when the provider is back", async () => {
-      fixture.remote.answer = () => 503;
-      await perform(read());
-      fixture.remote.answer = () => ({ json: [1] });
-      expect(await performAgain()).toMatchObject({ left: [] });
-      expect(await content()).toBe("[1]");
     });
 
     test("stays in its queue while its dead-letter queue can't be written to", async () => {

@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { startTestProvider } from "@income-events/local-stack/provider.ts";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import type { ProviderSettings } from "../../../domain/fetch/provider-settings.ts";
 import { describeOnTables } from "../../support/engines.ts";
@@ -38,18 +37,6 @@ await describeOnTables("reading a list", (tables) => {
     );
   });
 
-  test("makes one list of pages of which some are empty", async () => {
-    const pages: Record<string, string> = {
-      "": '{"data":[],"next":"b"}',
-      b: '{"data":[1],"next":"c"}',
-      c: '{"data":[ ],"next":"d"}',
-      d: '{"data":[2]}',
-    };
-    const remote = await providerFor((path) => ({ text: pages[path.split("cursor=")[1] ?? ""] ?? "" }));
-    await run(remote, [task()]);
-    expect(await stored()).toBe('{"data":[1,2]}');
-  });
-
   test("keeps a large one in the bucket, and its pages apart from it", async () => {
     const item = JSON.stringify(randomBytes(20_000).toString("base64"));
     const remote = await providerFor((path) => ({
@@ -58,25 +45,6 @@ await describeOnTables("reading a list", (tables) => {
     await run(remote, [task()]);
     expect(await stored()).toBe(`{"data":[${item},${item}],"next":null}`);
     expect(await fixture.bucket.keys()).toEqual([expect.stringMatching(/^data\//)]);
-  });
-
-  test("follows links on the provider's own host only: the token goes nowhere else", async () => {
-    const elsewhere = await startTestProvider();
-    onTestFinished(elsewhere.close);
-    const paging = { ...settings.paging, by: "link" } as const;
-    const remote = await providerFor((path) => {
-      if (path.endsWith("/income")) return { json: { data: [1], next: "?page=2" } };
-      return { json: { data: [2], next: `${elsewhere.url}/page3` } };
-    });
-    const { hidden, reasons } = await run(remote, [task()], {
-      others: { paging },
-    });
-    expect(hidden).toEqual([]);
-    expect(reasons).toEqual([
-      "an answer's link leads to another origin; see provider.baseUrls and provider.paging",
-    ]);
-    expect(remote.requests).toHaveLength(2);
-    expect(elsewhere.requests).toEqual([]);
   });
 
   test("counts pages where the settings say so, until one is empty", async () => {

@@ -1,6 +1,4 @@
-import { DeleteObjectCommand } from "@aws-sdk/client-s3";
 import { describe, expect, test } from "vitest";
-import { waiting } from "../../../domain/core/failures.ts";
 import { messageDigest } from "../../../domain/fetch/coverage.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { callsOf, listFixture, noon, settings } from "../support/list-fixture.ts";
@@ -59,20 +57,6 @@ await describeOnTables("reading a list", (tables) => {
       expect(JSON.parse((await stored()) ?? "")).toEqual(wholeOf(sandbox));
     });
 
-    test("of which a page fails again and again keeps its place, and stores nothing twice", async () => {
-      const sandbox = await sandboxFor({ pageSize: 4 });
-      sandbox.fault({ path: "/income", status: 503, share: 1 / 2, times: 1 });
-      await run(sandbox);
-      const puts = () => fixture.system.calls().get("test s3:PutObject") ?? 0;
-      const before = puts();
-      sandbox.fault({ path: "/income", status: 503 });
-      expect((await run(sandbox, [task()], { receives: 2 })).hidden).toHaveLength(1);
-      expect(puts()).toBe(before);
-      await run(sandbox, [task()], { receives: 3 });
-      expect(callsOf(sandbox)).toEqual([200, 503, 503, 200]);
-      expect(JSON.parse((await stored()) ?? "")).toEqual(wholeOf(sandbox));
-    });
-
     test("goes on in further runs where the time of one is over, as of its first page and for the same tasks", async () => {
       const sandbox = await sandboxFor({ pageSize: 2 });
       for (let receives = 1; receives <= 3; receives += 1) {
@@ -87,54 +71,6 @@ await describeOnTables("reading a list", (tables) => {
         asOf: noon.getTime(),
         by: [messageDigest("m0")],
       });
-    });
-
-    test("goes on later where the rate is used up in the middle", async () => {
-      const sandbox = await sandboxFor({ pageSize: 3 });
-      let permits = 2;
-      const permit = () => {
-        permits -= 1;
-        if (permits < 0) throw waiting("the rate", 30);
-      };
-      expect((await run(sandbox, [task()], { permit })).hidden).toHaveLength(1);
-      await run(sandbox, [task()], { receives: 2 });
-      expect(callsOf(sandbox)).toEqual([200, 200, 200]);
-      expect(JSON.parse((await stored()) ?? "")).toEqual(wholeOf(sandbox));
-    });
-
-    test("begins again where what was kept is gone", async () => {
-      const sandbox = await sandboxFor({ pageSize: 4 });
-      await run(sandbox, [task()], oneCall);
-      for (const Key of await fixture.bucket.keys()) {
-        await fixture.system.s3.send(new DeleteObjectCommand({ Bucket: fixture.bucket.name, Key }));
-      }
-      expect(await run(sandbox, [task()], { receives: 2 })).toEqual(done);
-      expect(callsOf(sandbox)).toEqual([200, 200, 200]);
-      expect(JSON.parse((await stored()) ?? "")).toEqual(wholeOf(sandbox));
-    });
-
-    test.each([400, 404, 410])("begins again where the provider answers %i to a cursor", async (status) => {
-      const sandbox = await sandboxFor({ pageSize: 4 });
-      await run(sandbox, [task()], oneCall);
-      sandbox.fault({ path: "/income", status, times: 1 });
-      expect(await run(sandbox, [task()], { receives: 2 })).toMatchObject({ reasons: [] });
-      expect(await stored()).toBeUndefined();
-      await run(sandbox, [task()], { receives: 3 });
-      expect(callsOf(sandbox)).toEqual([200, status, 200, 200]);
-      expect(JSON.parse((await stored()) ?? "")).toEqual(wholeOf(sandbox));
-    });
-
-    test.each<[string, object]>([
-      ["a page fails", {}],
-      ["its time is over", oneCall],
-    ])("is read again from the start where its pages can't be kept when %s", async (_, circumstances) => {
-      const sandbox = await sandboxFor({ pageSize: 4 });
-      if (circumstances !== oneCall) sandbox.fault({ path: "/income", status: 503, share: 1 / 2, times: 1 });
-      const working = fixture.system.fail("s3:PutObject");
-      expect(await run(sandbox, [task()], circumstances)).toEqual({ hidden: [100], reasons: [] });
-      working();
-      await run(sandbox, [task()], { receives: 2 });
-      expect(JSON.parse((await stored()) ?? "")).toEqual(wholeOf(sandbox));
     });
 
     test("lets tasks wait that came since its first page, and then reads for them", async () => {

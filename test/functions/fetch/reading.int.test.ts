@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { contentOf } from "../../../adapters/dynamodb/documents.ts";
 import { messageDigest } from "../../../domain/fetch/coverage.ts";
@@ -71,17 +70,6 @@ await describeOnTables("the fetcher, reading a document,", (tables) => {
     expect(await document()).toBeUndefined();
   });
 
-  test("of which the data is large keeps it in the bucket", async () => {
-    const large = JSON.stringify(Array.from({ length: 2_000 }, () => randomUUID()));
-    fixture.remote.answer = () => ({ text: large });
-    await perform(read());
-    const { document: item } = Object(
-      await fixture.table.item(`ACCOUNT#${fixture.subject.id}`, "DOCUMENT#income"),
-    );
-    expect(gunzipSync(await fixture.bucket.bytes(item.object)).toString()).toBe(large);
-    expect(await content()).toBe(large);
-  });
-
   test("announces nothing where the data is unchanged, but notes the call, which ends its tasks", async () => {
     fixture.remote.answer = () => ({ text });
     await stored(text, 60);
@@ -93,14 +81,6 @@ await describeOnTables("the fetcher, reading a document,", (tables) => {
       by: [expect.any(String)],
       news: false,
     });
-    expect(await content()).toBe(text);
-  });
-
-  test("announces data that is other than before, as of the call", async () => {
-    fixture.remote.answer = () => ({ text });
-    await stored("[]", 60);
-    await perform(read());
-    expect(await document()).toMatchObject({ asOf: noon.getTime(), announced: noon.getTime(), news: true });
     expect(await content()).toBe(text);
   });
 

@@ -175,17 +175,4 @@ describe("the limits", () => {
       }),
     );
   });
-
-  it("leave a task that waits for anything through an outage of 240 hours", () => {
-    fc.assert(
-      fc.property(fc.array(fc.tuple(retryables, random), { minLength: 1, maxLength: 5 }), (waits) => {
-        let ageInSeconds = 0;
-        for (let receives = 1; ageInSeconds < 240 * 3_600; receives += 1) {
-          const [failure, chance] = waits[receives % waits.length] ?? [failed, 0];
-          ageInSeconds += secondsOn(failure, { receives, ageInSeconds, random: chance });
-        }
-      }),
-      { numRuns: 30 },
-    );
-  });
 });

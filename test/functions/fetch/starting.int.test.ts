@@ -83,13 +83,6 @@ await describeOnTables("the fetcher", (tables) => {
       expect(await fixture.checks.depth()).toMatchObject({ delayed: 1 });
     });
 
-    test("sends its check to a queue of its own, where it is delayed until it is due", async () => {
-      fixture.remote.answer = () => ({ status: 202, json: {} });
-      await perform(start(), started);
-      expect(await fixture.checks.depth()).toEqual({ visible: 0, hidden: 0, delayed: 1 });
-      expect(await requested()).toEqual([]);
-    });
-
     test("sends the checks of a batch with one request", async () => {
       const first = fixture.subject;
       fixture.subject = { kind: "account", id: randomUUID() };

@@ -182,21 +182,6 @@ await describeOnTables("the reconciler", (tables) => {
       expect(calls(/accounts/)).toHaveLength(7);
     });
 
-    test("ends when a queue can't be written to, and forgets nothing", async () => {
-      await fixture.sandbox.createUsers(2);
-      const tick = tickOf();
-      const working = fixture.system.fail(
-        "sqs:SendMessageBatch",
-        fixture.queueUrls.accounts.split("/").at(-1),
-      );
-      await tick();
-      working();
-      expect(codes()).toEqual(["RECONCILIATION_PAUSED"]);
-      await tick();
-      expect(fixture.entries.at(-1)).toMatchObject({ code: "RECONCILED", missing: 4 });
-      expect(new Set((await fed()).map(({ id }) => id)).size).toBe(4);
-    });
-
     test("that is killed anywhere is made up for by the next", async () => {
       const { accounts } = await fixture.sandbox.createUsers(2);
       await learnAll({ users: [], accounts: accounts.slice(1) });

@@ -57,14 +57,6 @@ test("a token whose whole lifetime is shorter than the time between two runs is 
   expect(codes()).toEqual(["TOKEN_SHORT_LIVED", "TOKEN_REFRESHED"]);
 });
 
-test.each(["/api/v0.4/token/refresh", "/api/v0.3/token/refresh"])("is refreshed at %s", async (path) => {
-  await withSecret({ token: await tokenOf(9, 1) });
-  fixture.refreshPath = path;
-  await refresherOf()();
-  expect(calls()[0]).toMatch(path);
-  expect(await currentToken()).toBe("new");
-});
-
 describe("a run", () => {
   test("reports the token's lifetime", async () => {
     await withSecret({ token: await tokenOf(1, 3) });

@@ -110,16 +110,6 @@ describe("a refresh", () => {
     expect(await currentToken()).toBe(isRefused ? old : "new");
   });
 
-  test("that is done is not done again: what was promoted is not pending any more", async () => {
-    const fresh = await tokenOf(0, 10);
-    fixture.onRefresh = () => ({ json: { token: fresh } });
-    await refresherOf()();
-    fixture.remote.requests.length = 0;
-    await refresherOf()();
-    expect(codes()).toEqual(["TOKEN_KEPT"]);
-    expect(calls()).toEqual([]);
-  });
-
   test("that is refused keeps the old token, raises its code, and asks once a run", async () => {
     fixture.onRefresh = () => 401;
     await refresherOf()();
@@ -195,13 +185,6 @@ describe("what an earlier run left pending", () => {
     [old, next] = await Promise.all([tokenOf(9, 1), tokenOf(0, 10)]);
     await withSecret({ token: old });
     await fixture.secret.propose(next, (await fixture.secret.current()).versionId);
-  });
-
-  test("is proven and made current, without another refresh", async () => {
-    await refresherOf()();
-    expect(calls()).toEqual([`/users Bearer ${next}`]);
-    expect(codes()).toEqual(["TOKEN_REFRESHED"]);
-    expect(await currentToken()).toBe(next);
   });
 
   test("and is refused now is discarded, and a new one asked for in the same run", async () => {

@@ -7,50 +7,6 @@ const fixture = refresherFixture();
 const { withSecret, refresherOf, codes, currentToken } = fixture;
 
 describe("two refreshers at once", () => {
-  /** Each gets a token of its own; the order in which they are proven is the test's. */
-  async function race(lives: readonly [number, number], firstProven: 0 | 1) {
-    await withSecret({ token: await tokenOf(9, 1) });
-    const tokens = await Promise.all(lives.map((begun) => tokenOf(begun, 10 - begun)));
-    const bothAsked = Promise.withResolvers<void>();
-    const firstDone = Promise.withResolvers<void>();
-    let asked = 0;
-    fixture.onRefresh = async () => {
-      const token = tokens[asked];
-      asked += 1;
-      if (asked === 2) bothAsked.resolve();
-      await bothAsked.promise;
-      return { json: { token } };
-    };
-    fixture.onProof = async (token) => {
-      if (token !== tokens[firstProven]) await firstDone.promise;
-      return { json: [] };
-    };
-    const runs = [refresherOf(), refresherOf()].map((run) => run());
-    await Promise.race(runs);
-    firstDone.resolve();
-    await Promise.all(runs);
-    return tokens;
-  }
-
-  test.each<[string, [number, number], 0 | 1]>([
-    ["the newer one second", [2, 1], 0],
-    ["the newer one first", [2, 1], 1],
-    ["the newer one first, got first", [1, 2], 0],
-    ["the newer one second, got first", [1, 2], 1],
-  ])("never put an older token over a newer one: %s", async (_, lives, firstProven) => {
-    const tokens = await race(lives, firstProven);
-    const won = tokens[firstProven];
-    expect(await currentToken()).toBe(won);
-    // The run after it puts the newer one first, if that is the one left pending, and clears up otherwise.
-    const left = (await fixture.secret.pending())?.token;
-    await refresherOf()();
-    const newer = tokens[lives[0] < lives[1] ? 0 : 1];
-    expect(await currentToken()).toBe(left === newer ? newer : won);
-    await refresherOf()();
-    const pending = await fixture.secret.pending();
-    expect(pending === undefined || pending.token === (await currentToken())).toBe(true);
-  });
-
   test("that get the very same token end with it, and leave nothing to do", async () => {
     await withSecret({ token: await tokenOf(9, 1) });
     const same = await tokenOf(0, 10);

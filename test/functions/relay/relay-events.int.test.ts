@@ -99,12 +99,6 @@ await describeOnTables("the relay", (tables) => {
     const since = Date.parse(event.receivedAt);
     const read = { ...common, task: "fetchDocument", subject, endpoint: "income", since };
 
-    test("reads the endpoint's whole where the settings know no path for dates", async () => {
-      await record(event);
-      await pump();
-      expect(await tasks()).toEqual([read]);
-    });
-
     test("reads these dates only where they do: each range is a document of its own", async () => {
       fixture.readByRange.push("account");
       const other = { ...event, id: randomUUID(), dateStart: "2026-01-08" };
@@ -121,14 +115,6 @@ await describeOnTables("the relay", (tables) => {
         { data: { endpoint: "income", dateEnd: range.end } },
         { data: { endpoint: "income", dateEnd: range.end } },
       ]);
-    });
-
-    test("reads the whole where it names one date only", async () => {
-      fixture.readByRange.push("account");
-      const { dateEnd: _, ...half } = event;
-      await record(half);
-      await pump();
-      expect(await tasks()).toEqual([read]);
     });
   });
 

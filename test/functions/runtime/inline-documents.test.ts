@@ -73,36 +73,6 @@ describe("a document in its message", () => {
     expect(await written(text, place)).toBe(JSON.stringify(reported(text)));
   });
 
-  it("takes no request more, but one read of what lies in the bucket", async () => {
-    let [sends, gets] = [0, 0];
-    const send = async (_: string, messages: readonly unknown[]) => {
-      sends += 1;
-      return messages.map((): Failure | undefined => undefined);
-    };
-    const overflow = {
-      get: async () => {
-        gets += 1;
-        return gzipSync(text);
-      },
-    };
-    const requests = async (place: DocumentPlace, documents?: "inline") => {
-      [sends, gets] = [0, 0];
-      const subscriber = {
-        name: "one",
-        queueUrl: "one",
-        deadLetterQueueUrl: "d",
-        ...(documents && { documents }),
-      };
-      const publish = publisher(send, [subscriber], () => undefined, inlineDocuments(204_800, overflow));
-      await publish([0, 1, 2].map((index) => ({ index, message: reported(text), place })));
-      return [sends, gets];
-    };
-    const inBucket = { codec: "gzip", object: "data/1" } as const;
-    expect(await requests(inItem(text), "inline")).toEqual(await requests(inItem(text)));
-    expect(await requests(inBucket)).toEqual([1, 0]);
-    expect(await requests(inBucket, "inline")).toEqual([1, 3]);
-  });
-
   it("goes to those subscribers alone whose settings say so", async () => {
     const sent = new Map<string, string>();
     const send = async (queue: string, messages: readonly { readonly body: string }[]) => {

@@ -1,12 +1,9 @@
-import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import type { ProviderSettings } from "../../../domain/fetch/provider-settings.ts";
 import { providerCalls } from "../../../functions/runtime/provider-calls.ts";
 import { describeOnTables, startTestSystem, type TestSystem } from "../../support/engines.ts";
 
-const repository = join(import.meta.dirname, "../../..");
 const noon = new Date("2026-11-21T12:00:00Z");
 const call = { method: "GET", path: "/users" } as const;
 
@@ -72,27 +69,5 @@ await describeOnTables("all callers together", (tables) => {
     const refused = await callEach();
     expect(remote.requests).toHaveLength(1);
     expect(refused).toEqual(Array.from({ length: 4 }, () => expect.stringContaining("the provider is down")));
-  });
-});
-
-describe("a function or a command", () => {
-  test("calls the provider in this way only", () => {
-    const sources = globSync(["functions/**/*.ts", "packages/cli/**/*.ts"], { cwd: repository });
-    const importing = sources.filter((file) => {
-      const text = readFileSync(join(repository, file), "utf8");
-      return /\bproviderApi\b|\brequestSender\b|from "(undici|node:https?)"|\bfetch\(/.test(text);
-    });
-    // Verify posts webhooks to the pipeline, a forward posts messages to a developer's machine, a local system's
-    // sandbox is controlled, the console's server and page talk to each other, and CloudFormation is answered.
-    const others = [
-      join("packages", "cli", "provider", "webhook-sender.ts"),
-      join("packages", "cli", "forward"),
-      join("packages", "cli", "sandbox", "control.ts"),
-      join("packages", "console"),
-      join("functions", "protect", "custom-resource.ts"),
-    ];
-    expect(importing.filter((file) => !others.some((place) => file.startsWith(place)))).toEqual([
-      join("functions", "runtime", "provider-calls.ts"),
-    ]);
   });
 });

@@ -193,8 +193,4 @@ await describeOnTables("the consumer", (tables) => {
     expect(await deadLetters()).toEqual([]);
     expect(fixture.entries.map(({ code }) => code)).not.toContain("MESSAGE_REJECTED");
   });
-
-  test("an empty batch is no failure", async () => {
-    expect(await consumerOf()(sqsEvent([]), context)).toEqual({ batchItemFailures: [] });
-  });
 });
