@@ -100,12 +100,14 @@ describe("a receipt of an endpoint's event", () => {
 
   it("reads by dates only where the settings say so for its kind of subject", () => {
     const dated = { ...updated, dateStart: "2026-01-01", dateEnd: "2026-01-31" };
-    const rangesReadBy = (readByRange: readonly string[]) =>
-      consequencesOf(eventChange(dated), { ...settings, readByRange }).flatMap((each) =>
+    const rangesReadBy = (readByRange: readonly string[], event: IncomeEvent = dated) =>
+      consequencesOf(eventChange(event), { ...settings, readByRange }).flatMap((each) =>
         each.do === "call" && each.task.task === "fetchDocument" ? [each.task.range] : [],
       );
     expect(rangesReadBy(["account"])).toEqual([{ start: "2026-01-01", end: "2026-01-31" }]);
     expect(rangesReadBy(["company-account"])).toEqual([undefined]);
+    const { dateEnd: _, ...half } = dated;
+    expect(rangesReadBy(["account"], half)).toEqual([undefined]);
   });
 
   it("without a name is refused", () => {
