@@ -2,24 +2,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import {
-  auditKey,
-  breakerKey,
-  callWindowKey,
-  documentKey,
-  erasureReportKey,
-  eventKey,
-  holdKey,
-  linkKey,
-  reconciliationKey,
-  refusalNoteKey,
-  replayKey,
-  stateKey,
-  supersededKey,
-  sweepLeaseKey,
-  tombstoneKey,
-  versionKey,
-} from "../../adapters/dynamodb/keys.ts";
 import { nameOf, productionSettings, type Resource, synthesized } from "../lib/synthesized.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../docs/operate/data-protection.md"), "utf8");
@@ -64,37 +46,6 @@ describe("the page on data protection", () => {
 
   it.each(names("AWS::Logs::LogGroup"))("says how long entries stay: %s", (name, { Properties }) => {
     expect(rowsOf(name)).toEqual([expect.stringContaining(`${Properties.RetentionInDays} days`)]);
-  });
-
-  it.each([...names("AWS::SecretsManager::Secret")])("names the secret: %s", (name) => {
-    expect(rowsOf(name)).toHaveLength(1);
-  });
-
-  it.each(names("AWS::DynamoDB::Table"))("names the table: %s", (name) => {
-    expect(page).toContain(`## The table (\`${name}\`)`);
-  });
-
-  const account = { kind: "account", id: "a" } as const;
-  const name = { endpoint: "income" };
-  it.each([
-    eventKey(account, "e").sk,
-    stateKey(account).sk,
-    documentKey(account, name).sk,
-    versionKey(account, name, 1).sk,
-    supersededKey(account, name, 1).sk,
-    holdKey(account).sk,
-    linkKey("u", "a").sk,
-    tombstoneKey("d").sk,
-    erasureReportKey("r").sk,
-    sweepLeaseKey.sk,
-    replayKey("r").pk,
-    auditKey("t", "a").pk,
-    reconciliationKey.pk,
-    callWindowKey(0).pk,
-    breakerKey.pk,
-    refusalNoteKey.pk,
-  ])("names the kind of item: %s", (key) => {
-    expect(rows.filter((row) => row.startsWith(`| \`${key.replace(/#.*/, "#")}\``))).toHaveLength(1);
   });
 
   it("says the days of what expires in the table as the functions get them", () => {

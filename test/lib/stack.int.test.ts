@@ -198,44 +198,6 @@ describe("the table", () => {
 });
 
 describe("outputs", () => {
-  it("name every address that a person needs next", () => {
-    const names = [...kinds, "Fetch", "Checks", "Erase", "SubscriberEverything", "SubscriberRiskTeam"];
-    const queues = names.flatMap((name) => [
-      `${name}QueueUrl`,
-      `${name}QueueArn`,
-      `${name}DeadLetterQueueUrl`,
-    ]);
-    const others = [
-      "WebhooksUrl",
-      "Subscribers",
-      "DocumentsUrl",
-      "DocumentsFunctionArn",
-      "SettingsDigest",
-      "SettingsPacked",
-      "Stage",
-      "TableName",
-      "TokenSecretArn",
-      "ProviderRequestsPerMinute",
-      "WebhookSecretArn",
-      "WebhookSecretHeader",
-      "OverflowBucketName",
-      "ErasureLogBucketName",
-      "ErasureKeyArn",
-      "FailuresBucketName",
-      "RelayFunctionName",
-      "RefreshFunctionName",
-      "RegisterFunctionName",
-      "RegistersWith",
-      "WebhookSecretRotation",
-      "ReconcileFunctionName",
-      "ArchiveBucketName",
-      "ArchiveFunctionName",
-      "AlarmTopicArn",
-      "DashboardName",
-    ];
-    expect(Object.keys(production.outputs).sort()).toEqual([...queues, ...others].sort());
-  });
-
   it("say how long the audit trail is kept, where that has an end", () => {
     expect(production.outputs).not.toHaveProperty("AuditDays");
     const ending = synthesized({ ...productionSettings, retention: { auditDays: 400 } });

@@ -94,18 +94,6 @@ describe("the package of the construct, unpacked beside CDK in a folder of its o
     expect(manifest.bin).toEqual({ "income-events": "dist/income-events.mjs" });
   });
 
-  it("brings its commands as one file behind the check of Node, and says of what it was made", () => {
-    expect(globSync("*.{js,mjs,cjs}", { cwd: join(installed, "dist") }).sort()).toEqual([
-      "cli.mjs",
-      "income-events.mjs",
-      "index.js",
-    ]);
-    const textOf = (name: string) => readFileSync(join(installed, name), "utf8");
-    expect(textOf("README.md")).toMatch(/^Where it comes from: .*each with its digest\./ms);
-    expect(textOf("CHANGELOG.md")).toContain("## 0.1.0");
-    expect(textOf("LICENSE")).toContain("Apache License");
-  });
-
   it("declares nothing but its own types and CDK's", () => {
     const declarations = globSync("dist/**/*.d.ts", { cwd: installed });
     const texts = declarations.map((file) => readFileSync(join(installed, file), "utf8"));
@@ -114,13 +102,6 @@ describe("the package of the construct, unpacked beside CDK in a folder of its o
     );
     expect(imported.filter((name) => !/^(aws-cdk-lib|constructs)/.test(name ?? ""))).toEqual([]);
     expect(texts.join("\n")).not.toContain("WrittenProps");
-  });
-
-  it("names each function's file by its digest, and has what several share once", () => {
-    const names = readdirSync(join(installed, "dist/functions")).filter((name) => name !== "functions.json");
-    for (const name of names) expect(name).toMatch(/^[a-z0-9-]+\.[0-9a-f]{12}\.(mjs|json)$/);
-    expect(names.filter((name) => name.startsWith("s3."))).toHaveLength(1);
-    expect(names.filter((name) => name.startsWith("store--"))).toHaveLength(4);
   });
 
   it("names each package that something is bundled of, with its licence", () => {

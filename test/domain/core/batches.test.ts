@@ -41,8 +41,4 @@ describe("rounds", () => {
       ["a3"],
     ]);
   });
-
-  it("are none where there is nothing", () => {
-    expect(roundsOf([], keyOf)).toEqual([]);
-  });
 });

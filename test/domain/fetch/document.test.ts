@@ -56,6 +56,16 @@ describe("a document after a call", () => {
   });
 });
 
+it("a document is announced after what was announced before, also where its asOf fell", () => {
+  const first = documentRead(undefined, "a", { asOf: 10 });
+  expect(documentRead(first, "b", { asOf: 5 })).toMatchObject({ asOf: 5, announced: 11 });
+});
+
+it("a document is news again where the provider has the same once more", () => {
+  const gone = documentRead(documentRead(undefined, "a", { asOf: 10 }), undefined, { asOf: 20 });
+  expect(documentRead(gone, "a", { asOf: 30 })).toMatchObject({ announced: 30, news: true });
+});
+
 describe("a stored document", () => {
   const calls = fc.array(
     fc.record({

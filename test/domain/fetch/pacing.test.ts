@@ -34,17 +34,6 @@ describe("the windows of a rate", () => {
     );
   });
 
-  it.each([
-    [3, 1],
-    [10, 8],
-    [100, 96],
-    [1_000, 960],
-    [60_000, 58_020],
-  ])("of %i calls a minute give %i", (rate, given) => {
-    const { windowInSeconds, callsPerWindow } = windowsOf(rate);
-    expect((callsPerWindow * 60) / windowInSeconds).toBeCloseTo(given, 6);
-  });
-
   it("give at least nine tenths of a rate of a hundred and more", () => {
     fc.assert(
       fc.property(fc.integer({ min: 100, max: 1_000_000 }), (rate) => {

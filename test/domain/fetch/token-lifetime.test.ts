@@ -79,12 +79,6 @@ describe("a token is near its end", () => {
     expect(isNearEnd(lifetime, at(2000 * minute), settings)).toBe(false);
   });
 
-  test("only once more than two runs have seen it due", () => {
-    const often = { marginFraction: 0, refreshEveryMinutes: 10 };
-    expect(isNearEnd(lived(90), at(75 * minute), often)).toBe(false);
-    expect(isNearEnd(lived(90), at(75 * minute + 1), often)).toBe(true);
-  });
-
   test("however short its lifetime, only after two runs and more that should have refreshed it", () => {
     fc.assert(
       fc.property(

@@ -6,7 +6,7 @@ import {
 } from "../../../domain/message/message.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
 import { wants } from "../../../domain/message/subscribers.ts";
-import { applyEvent, applyProviderAnswer } from "../../../domain/state/state.ts";
+import { applyProviderAnswer } from "../../../domain/state/state.ts";
 import { accountId, applied, at, documentRead, eventOf, minute, receiptsOf, userId } from "../samples.ts";
 
 const source = "https://example.com/income";
@@ -165,11 +165,6 @@ describe("a message", () => {
     });
     const confirmed = present(applyProviderAnswer(company, 1, { found: false }, { at }));
     expect(messageOfState(confirmed, source)?.type).toBe("company-account.confirmed");
-  });
-
-  it("is none for bytes that came again", () => {
-    const again = present(applyEvent(waiting, eventOf("account.deleted"), 2));
-    expect(messageOfState(again, source)).toBeUndefined();
   });
 
   it("holds ids and states only: no body, no link, nothing that an event carries besides", () => {

@@ -95,16 +95,6 @@ describe("events that all have a time", () => {
       }),
     );
   });
-
-  it("are asked about only where two of one moment contradict each other", () => {
-    fc.assert(
-      fc.property(fc.array(living, { minLength: 1, maxLength: 12 }), (events) => {
-        if (run(receiptsOf(events)).some(({ unconfirmed }) => unconfirmed)) {
-          expect(isOrdered(events)).toBe(false);
-        }
-      }),
-    );
-  });
 });
 
 describe("a batch that comes again", () => {

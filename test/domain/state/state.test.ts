@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { applyProviderAnswer as answer, applyEvent as apply } from "../../../domain/state/state.ts";
 import { account, applied, at, eventOf, minute, userId } from "../samples.ts";
 
@@ -8,70 +9,121 @@ const deleted = eventOf("account.deleted");
 const timed = (type: "connected" | "disconnected" | "deleted" | "updated", time: number) =>
   eventOf(`account.${type}`, { time: minute(time) });
 
-describe("the first event of a subject", () => {
-  it("is applied whether it is unordered or not", () => {
-    expect(applied([connected])).toMatchObject({
-      subject: account,
-      version: 1,
-      connected: true,
-      deleted: false,
-      unconfirmed: false,
-      latest: { cause: "event", outcome: "applied" },
-    });
-    expect(applied([timed("connected", 1)])).toMatchObject({ connected: true, asOf: minute(1) });
-  });
+const isApplied = { unconfirmed: false, latest: { cause: "event", outcome: "applied" } };
+const isConnected = { connected: true, unconfirmed: false };
+const isAsked = { connected: true, unconfirmed: true };
+const says = (connected: boolean) => eventOf("account.updated", { connected });
+const created = eventOf("account.created");
+const createdUnconnected = eventOf("account.created", { connected: false });
 
-  it("makes nothing deleted when it is an unordered deletion, which waits for the provider's answer", () => {
-    expect(applied([deleted])).toMatchObject({ version: 1, deleted: false, unconfirmed: true });
-  });
-
-  it("takes connected from the event's own field where its name does not say it", () => {
-    expect(applied([eventOf("account.created", { connected: true })]).connected).toBe(true);
-    expect(applied([eventOf("account.updated", { connected: false })]).connected).toBe(false);
-    const created = applied([eventOf("account.created")]);
-    expect(created).not.toHaveProperty("connected");
-    expect(created.latest).toMatchObject({ outcome: "applied" });
-  });
-
-  it("says nothing of connected where an account is created unconnected, as all are", () => {
-    const created = eventOf("account.created", { connected: false });
-    expect(applied([created])).not.toHaveProperty("connected");
-    expect(applied([connected, created])).toMatchObject({ connected: true, unconfirmed: false });
-    expect(applied([created, connected])).toMatchObject({ connected: true, unconfirmed: false });
-  });
-
-  it("believes the name of connect and disconnect before their field", () => {
-    expect(applied([eventOf("account.connected", { connected: false })]).connected).toBe(true);
-    expect(applied([eventOf("account.disconnected", { connected: true })]).connected).toBe(false);
-  });
+it.each<[string, readonly IncomeEvent[], object]>([
+  [
+    "the first one, unordered: is applied",
+    [connected],
+    { subject: account, version: 1, connected: true, deleted: false, ...isApplied },
+  ],
+  ["the first one, with a time: is applied", [timed("connected", 1)], { connected: true, asOf: minute(1) }],
+  [
+    "the first one, an unordered deletion: waits for the provider's answer",
+    [deleted],
+    { version: 1, deleted: false, unconfirmed: true },
+  ],
+  ["created as connected", [eventOf("account.created", { connected: true })], { connected: true }],
+  ["updated as not connected", [says(false)], { connected: false }],
+  ["created: says nothing of connected", [created], { connected: undefined, ...isApplied }],
+  ["created unconnected, as all are: says nothing", [createdUnconnected], { connected: undefined }],
+  ["created unconnected after it was connected", [connected, createdUnconnected], isConnected],
+  ["connected after it was created unconnected", [createdUnconnected, connected], isConnected],
+  [
+    "connected: the name is believed before the field",
+    [eventOf("account.connected", { connected: false })],
+    { connected: true },
+  ],
+  [
+    "disconnected: the name is believed before the field",
+    [eventOf("account.disconnected", { connected: true })],
+    { connected: false },
+  ],
+  [
+    "an unordered one that says what is known: agrees",
+    [connected, says(true)],
+    { version: 2, unconfirmed: false, latest: { outcome: "agreed" } },
+  ],
+  [
+    "an unordered one that contradicts: is asked about, and changes nothing until the answer",
+    [connected, disconnected],
+    { version: 2, ...isAsked, latest: { cause: "event", outcome: "unconfirmed" } },
+  ],
+  [
+    "any while an answer is awaited: asks again",
+    [connected, disconnected, says(true)],
+    { version: 3, unconfirmed: true, latest: { outcome: "unconfirmed" } },
+  ],
+  [
+    "an unordered one with the first news about connected: is applied",
+    [created, disconnected],
+    { connected: false, ...isApplied },
+  ],
+  [
+    "one that is newer: is applied",
+    [timed("connected", 1), timed("disconnected", 2)],
+    { connected: false, asOf: minute(2), ...isApplied },
+  ],
+  [
+    "one that is newer and says what is known: is applied, and takes its place in the order",
+    [timed("connected", 1), timed("connected", 3)],
+    { connected: true, asOf: minute(3), latest: { outcome: "applied" } },
+  ],
+  [
+    "one that is older: is stale, and changes neither state nor time",
+    [timed("disconnected", 2), timed("connected", 1)],
+    { version: 2, connected: false, unconfirmed: false, asOf: minute(2), latest: { outcome: "stale" } },
+  ],
+  ["one of the same moment that contradicts", [timed("connected", 1), timed("disconnected", 1)], isAsked],
+  [
+    "one after a newer one that says nothing of connected",
+    [timed("updated", 5), timed("connected", 3)],
+    { connected: true, asOf: minute(3) },
+  ],
+  [
+    "one between those that say nothing of connected",
+    [timed("disconnected", 1), timed("updated", 5), timed("connected", 3)],
+    isConnected,
+  ],
+  ...[1, 5, 9].map((time): [string, readonly IncomeEvent[], object] => [
+    `one of minute ${time} that says nothing of connected: is neither stale nor news`,
+    [timed("connected", 5), timed("updated", time)],
+    { connected: true, asOf: minute(5), latest: { outcome: "agreed" } },
+  ]),
+  [
+    "one without a time that says the same: the known one loses its place in the order",
+    [timed("connected", 5), says(true)],
+    { asOf: undefined },
+  ],
+  [
+    "one with a time after one without: is asked about",
+    [timed("connected", 5), says(true), timed("disconnected", 7)],
+    isAsked,
+  ],
+  [
+    "one that is stale while an answer is awaited: leaves the question open at its new version",
+    [timed("connected", 5), timed("disconnected", 5), timed("disconnected", 1)],
+    { version: 3, unconfirmed: true, latest: { outcome: "stale" } },
+  ],
+])("an event, %s", (_, events, expected) => {
+  const state: object = applied(events);
+  expect({ connected: undefined, asOf: undefined, ...state }).toMatchObject(expected);
 });
 
-describe("an unordered event", () => {
-  it("agrees where it says what is known", () => {
-    const state = applied([connected, eventOf("account.updated", { connected: true })]);
-    expect(state).toMatchObject({ version: 2, unconfirmed: false, latest: { outcome: "agreed" } });
-  });
-
-  it("is asked about where it contradicts what is known, and changes nothing until the answer", () => {
-    expect(applied([connected, disconnected])).toMatchObject({
-      version: 2,
-      connected: true,
-      unconfirmed: true,
-      latest: { cause: "event", outcome: "unconfirmed" },
-    });
-  });
-
-  it("asks again for whatever comes in while an answer is awaited", () => {
-    const waiting = applied([connected, disconnected]);
-    const next = apply(waiting, eventOf("account.updated", { connected: true }), 1);
-    expect(next).toMatchObject({ version: 3, unconfirmed: true, latest: { outcome: "unconfirmed" } });
-  });
-
-  it("says nothing when its bytes come again and agree", () => {
+describe("bytes that come again", () => {
+  it("say nothing where they agree, and where they have a time or an id of their own", () => {
     expect(apply(applied([connected]), connected, 2)).toBeUndefined();
+    const state = applied([timed("connected", 1), timed("disconnected", 2)]);
+    expect(apply(state, timed("connected", 1), 2)).toBeUndefined();
+    expect(apply(state, eventOf("account.connected", { eventId: "e-1" }), 2)).toBeUndefined();
   });
 
-  it("is asked about when its bytes come again and contradict: it may be a true repeat", () => {
+  it("are asked about where they contradict: it may be a true repeat", () => {
     const state = answer(applied([connected, disconnected]), 2, { found: true, connected: false }, { at });
     expect(apply(state, connected, 2)).toMatchObject({
       version: 4,
@@ -79,80 +131,6 @@ describe("an unordered event", () => {
       unconfirmed: true,
       latest: { cause: "again" },
     });
-  });
-
-  it("with its first news about connected is applied, for nothing contradicts it", () => {
-    const state = applied([eventOf("account.created"), disconnected]);
-    expect(state).toMatchObject({ connected: false, unconfirmed: false, latest: { outcome: "applied" } });
-  });
-});
-
-describe("an event with its own time", () => {
-  it("is applied where it is newer than what is known", () => {
-    expect(applied([timed("connected", 1), timed("disconnected", 2)])).toMatchObject({
-      connected: false,
-      unconfirmed: false,
-      asOf: minute(2),
-      latest: { outcome: "applied" },
-    });
-  });
-
-  it("is applied, and takes its place in the order, where it is newer and says what is known", () => {
-    expect(applied([timed("connected", 1), timed("connected", 3)])).toMatchObject({
-      connected: true,
-      asOf: minute(3),
-      latest: { outcome: "applied" },
-    });
-  });
-
-  it("is stale where it is older, and changes neither state nor time", () => {
-    expect(applied([timed("disconnected", 2), timed("connected", 1)])).toMatchObject({
-      version: 2,
-      connected: false,
-      unconfirmed: false,
-      asOf: minute(2),
-      latest: { outcome: "stale" },
-    });
-  });
-
-  it("is asked about where another of the same moment contradicts it", () => {
-    expect(applied([timed("connected", 1), timed("disconnected", 1)])).toMatchObject({
-      connected: true,
-      unconfirmed: true,
-    });
-  });
-
-  it("that says nothing of connected does not make an older one stale that does", () => {
-    const update = timed("updated", 5);
-    expect(applied([update, timed("connected", 3)])).toMatchObject({ connected: true, asOf: minute(3) });
-    expect(applied([timed("disconnected", 1), update, timed("connected", 3)])).toMatchObject({
-      connected: true,
-      unconfirmed: false,
-    });
-  });
-
-  it("that says nothing of connected is neither stale nor news, however old or new it is", () => {
-    for (const time of [1, 5, 9]) {
-      const state = applied([timed("connected", 5), timed("updated", time)]);
-      expect(state).toMatchObject({ connected: true, asOf: minute(5), latest: { outcome: "agreed" } });
-    }
-  });
-
-  it("loses its place in the order once an event without a time has said the same", () => {
-    const state = applied([timed("connected", 5), eventOf("account.updated", { connected: true })]);
-    expect(state).not.toHaveProperty("asOf");
-    expect(apply(state, timed("disconnected", 7), 1)).toMatchObject({ connected: true, unconfirmed: true });
-  });
-
-  it("says nothing when its bytes come again, whatever it contradicts", () => {
-    const state = applied([timed("connected", 1), timed("disconnected", 2)]);
-    expect(apply(state, timed("connected", 1), 2)).toBeUndefined();
-    expect(apply(state, eventOf("account.connected", { eventId: "e-1" }), 2)).toBeUndefined();
-  });
-
-  it("that is stale while an answer is awaited leaves the question open at its new version", () => {
-    const waiting = applied([timed("connected", 5), timed("disconnected", 5), timed("disconnected", 1)]);
-    expect(waiting).toMatchObject({ version: 3, unconfirmed: true, latest: { outcome: "stale" } });
   });
 });
 

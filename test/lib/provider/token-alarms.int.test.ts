@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { logCodes } from "../../../functions/runtime/log.ts";
-import { nameOf, productionSettings, synthesized } from "../synthesized.ts";
+import { productionSettings, synthesized } from "../synthesized.ts";
 
 const stack = synthesized(productionSettings);
 
@@ -19,22 +18,6 @@ const filters = allFilters.filter(({ MetricTransformations: [{ MetricValue }] })
 const alarms = ofRefresh("AWS::CloudWatch::Alarm");
 
 describe("the token's alarms", () => {
-  it("count codes that the refresher can log", () => {
-    const codes = filters.map(
-      ({ FilterPattern }) => /^\{ \$\.code = "([A-Z_]+)" \}$/.exec(FilterPattern)?.[1],
-    );
-    expect(codes).toEqual([
-      "TOKEN_REFUSED",
-      "TOKEN_MISSING",
-      "TOKEN_DISCARDED",
-      "TOKEN_SHORT_LIVED",
-      "TOKEN_NEAR_END",
-      "TOKEN_LIFE",
-    ]);
-    expect(Object.keys(logCodes)).toEqual(expect.arrayContaining(codes));
-    for (const { LogGroupName } of filters) expect(nameOf(LogGroupName.Ref)).toBe("RefreshTokenLogs");
-  });
-
   it("watch the metrics of those codes, in a namespace of the stack", () => {
     const watched = alarms.map(({ Properties }) => `${Properties.Namespace} ${Properties.MetricName}`);
     const counted = filters.map(

@@ -52,10 +52,6 @@ describe("divideDurationsBy", () => {
     expect(() => parsed(1000, { fetch: { retry: { baseSeconds: 0.5 } } })).toThrow("fetch.retry.baseSeconds");
   });
 
-  it("is 1 unless it is set", () => {
-    expect(parseSettings(settings, "f.json").divideDurationsBy).toBe(1);
-  });
-
   it("is refused in a production stage", () => {
     const production = {
       production: true,
@@ -95,11 +91,6 @@ describe("a stack whose times are divided", () => {
     expect(times(288)).toMatchObject({ retention: new Set([4_200]), recordAge: [250] });
     expect(times(999)).toMatchObject({ retention: new Set([1_211]), recordAge: [73] });
     expect(times(3600)).toMatchObject({ retention: new Set([336]), recordAge: [60] });
-  });
-
-  it("gives real work the time that it has in every stage", () => {
-    expect(times(288).timeouts).toEqual(times(1).timeouts);
-    expect(times(288).visibility).toEqual(times(1).visibility);
   });
 
   it("lets objects expire after whole days", () => {
