@@ -122,18 +122,6 @@ await describeOnEachTable("stored documents", (tables) => {
       }
     });
 
-    test("take content in parts, which may split a character, as if it were one", async () => {
-      for (const [asOf, repeat] of [1, 400_000].entries()) {
-        const text = JSON.stringify("aü".repeat(repeat));
-        const bytes = Buffer.from(text);
-        const content = contentOf([bytes.subarray(0, 3), bytes.subarray(3)]);
-        expect(content.digest).toBe(contentOf(text).digest);
-        const known = await store.load(subject, income);
-        await store.save(known, next(known, content, asOf + 1, income), content);
-        expect(await textBack()).toBe(text);
-      }
-    });
-
     test("keep what lies in the bucket where the content is unchanged: nothing is put again", async () => {
       const text = noise(20_000);
       await save(text, 1);

@@ -1,9 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { serviceClock } from "../../../adapters/aws/service-clock.ts";
-import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { messageDigest } from "../../../domain/fetch/coverage.ts";
-import { groupOf } from "../../../domain/fetch/task.ts";
-import { fetchTaskMessage } from "../../../functions/runtime/fetch-task-message.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { fetcherFixture, income, noon } from "../support/fetcher-fixture.ts";
 import { provider } from "../support/fetcher-settings.ts";
@@ -231,25 +228,5 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
       await fixture.tasks.deliver(fetcherOf(provider, { clock: () => 0 }), seenNow());
       expect(await document()).toMatchObject({ asOf: noon.getTime() });
     });
-  });
-
-  test("of one message group are delivered one after the other: SQS holds the second back", async () => {
-    fixture.remote.answer = () => 503;
-    const tasks = [read(), read(income, 0)];
-    expect(new Set(tasks.map(groupOf)).size).toBe(1);
-    await sqsSender(fixture.system.sqs)(fixture.tasks.queue.url, tasks.map(fetchTaskMessage));
-    const first = await fixture.tasks.deliver(fetcherOf(), seenNow());
-    expect([first.left.length, first.messageIds.length]).toEqual([1, 1]);
-    await fixture.tasks.show();
-    fixture.remote.answer = () => ({ text: "[1]" });
-    fixture.clock = new Date(noon.getTime() + 60_000);
-    const [again, second] = [
-      await fixture.tasks.deliver(fetcherOf(), seenNow()),
-      await fixture.tasks.deliver(fetcherOf(), seenNow()),
-    ];
-    expect(again.messageIds).toEqual(first.messageIds);
-    expect(second.messageIds).not.toEqual(first.messageIds);
-    expect(codes()).toEqual(["TASK_VOID"]);
-    expect(calls()).toHaveLength(2);
   });
 });

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
+import type { DataName } from "../../../domain/fetch/document-name.ts";
 import { deduplicationOf, type FetchTask, readTask, stateTask } from "../../../domain/fetch/task.ts";
 import type { State } from "../../../domain/state/state.ts";
 import { describeOnTables } from "../../support/engines.ts";
@@ -83,24 +84,6 @@ await describeOnTables("the fetcher", (tables) => {
       expect(await fixture.checks.depth()).toMatchObject({ delayed: 1 });
     });
 
-    test("sends the checks of a batch with one request", async () => {
-      const first = fixture.subject;
-      fixture.subject = { kind: "account", id: randomUUID() };
-      await put();
-      const both = Promise.withResolvers<void>();
-      fixture.remote.answer = async (_, count) => {
-        if (count === 2) both.resolve();
-        await both.promise;
-        return { status: 202, json: {} };
-      };
-      await fixture.tasks.send([start(), { ...start(), subject: first }]);
-      const requests = () => fixture.system.calls().get("test sqs:SendMessageBatch") ?? 0;
-      const before = requests();
-      expect(await fixture.tasks.deliver(fetcherOf(started), seenNow())).toMatchObject({ left: [] });
-      expect(requests() - before).toBe(1);
-      expect(await fixture.checks.depth()).toMatchObject({ delayed: 2 });
-    });
-
     test("whose check can't be sent is started again", async () => {
       fixture.remote.answer = () => ({ status: 202, json: {} });
       const working = fixture.system.fail("sqs:SendMessageBatch", fixture.checks.queue.url.split("/").at(-1));
@@ -112,6 +95,7 @@ await describeOnTables("the fetcher", (tables) => {
 
   describe("a start that was called", () => {
     const connected = { version: 4, connected: true, unconfirmed: false };
+    const range = { start: "2026-01-01", end: "2026-01-31" };
 
     /** Starts, lets something happen, and delivers the check, sent so many seconds after noon, when it is due. */
     async function startAndCheck(
@@ -154,26 +138,19 @@ await describeOnTables("the fetcher", (tables) => {
       ]);
     });
 
-    test("has read only what was not read since", async () => {
-      await startAndCheck(() => stored("[1]", -60));
-      expect(endpointsOf(await requested())).toEqual(["profile"]);
-      expect(fixture.entries).toMatchObject([{ code: "START_UNANSWERED", count: 1 }, { code: "TASK_DONE" }]);
-    });
-
-    test("is answered by data of a range of dates, too", async () => {
-      const range = { start: "2026-01-01", end: "2026-01-31" };
-      await startAndCheck(() => stored("[1]", -60, { ...income, range }));
-      expect(endpointsOf(await requested())).toEqual(["profile"]);
-    });
-
-    test("is not answered by what was read before it", async () => {
-      await startAndCheck(() => stored("[1]", 60));
-      expect(endpointsOf(await requested())).toEqual(["income", "profile"]);
-    });
-
-    test("is not answered by what was read while it was called: events of what it brought may be lost", async () => {
-      await startAndCheck(() => stored("[1]", -20), 30);
-      expect(endpointsOf(await requested())).toEqual(["income", "profile"]);
+    test.each<[string, [number, number], DataName, readonly string[]]>([
+      ["has read only what was not read since", [-60, 0], income, ["profile"]],
+      ["is answered by data of a range of dates, too", [-60, 0], { ...income, range }, ["profile"]],
+      ["is not answered by what was read before it", [60, 0], income, ["income", "profile"]],
+      // Events of what it brought may be lost.
+      ["is not answered by what was read while it was called", [-20, 30], income, ["income", "profile"]],
+    ])("%s", async (_, [secondsAgo, callSeconds], name, left) => {
+      await startAndCheck(() => stored("[1]", secondsAgo, name), callSeconds);
+      expect(endpointsOf(await requested())).toEqual(left);
+      expect(fixture.entries).toMatchObject([
+        { code: "START_UNANSWERED", count: left.length },
+        { code: "TASK_DONE" },
+      ]);
     });
 
     test("that is checked twice has its documents wanted since each check, which SQS takes for two", async () => {
@@ -198,24 +175,6 @@ await describeOnTables("the fetcher", (tables) => {
       });
       expect(await requested()).toEqual([]);
       expect(codes()).toEqual(["TASK_VOID"]);
-    });
-
-    test("is checked with others by one request where all were answered", async () => {
-      fixture.clock = new Date(noon.getTime() + 2 * readAfterSeconds * 1000);
-      for (const id of [randomUUID(), randomUUID()]) {
-        fixture.subject = { kind: "account", id };
-        await put(connected);
-        for (const endpoint of ["income", "profile"]) await stored("[1]", 0, { endpoint });
-        await fixture.checks.send([{ ...start(), task: "verifyStart" }]);
-      }
-      const requests = () =>
-        ["BatchGetItem", "GetItem", "Query"].map(
-          (name) => fixture.system.calls().get(`test dynamodb:${name}`) ?? 0,
-        );
-      const [batches = 0, ...others] = requests();
-      await fixture.checks.deliver(fetcherOf(started), seenNow({ sentAt: noon }));
-      expect(codes()).toEqual(["TASK_VOID", "TASK_VOID"]);
-      expect(requests()).toEqual([batches + 1, ...others]);
     });
 
     test("is checked again when the time of the settings is over, hidden until then", async () => {

@@ -1,30 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type ProblemType, problem } from "../../../domain/read/problem.ts";
 import { routeOf } from "../../../domain/read/route.ts";
 import { openApi } from "../../../scripts/documents/openapi.ts";
 
 const parameter = z.object({
   name: z.string(),
   in: z.enum(["path", "query", "header"]),
-  schema: z.object({
-    pattern: z.string().optional(),
-    maxLength: z.number().optional(),
-    format: z.string().optional(),
-  }),
-});
-const example = z.object({ value: z.object({ type: z.string(), status: z.number(), title: z.string() }) });
-const response = z.object({
-  content: z.record(z.string(), z.object({ examples: z.record(z.string(), example).optional() })).optional(),
 });
 const api = z
   .object({
-    paths: z.record(
-      z.string(),
-      z.object({
-        get: z.object({ parameters: z.array(parameter), responses: z.record(z.string(), response) }),
-      }),
-    ),
+    paths: z.record(z.string(), z.object({ get: z.object({ parameters: z.array(parameter) }) })),
   })
   .parse(JSON.parse(openApi()));
 
@@ -46,18 +31,6 @@ const invalid: Readonly<Record<string, string>> = {
   version: "latest",
   asOf: "yesterday",
 };
-
-const problemTypes: Readonly<Record<ProblemType, true>> = {
-  ...{ "bad-request": true, forbidden: true, "not-found": true, "version-not-kept": true },
-  ...{ "method-not-allowed": true, "data-missing": true, failed: true, unavailable: true },
-};
-const problems = Object.keys(problemTypes)
-  .filter(isProblemType)
-  .map((type) => problem(type));
-
-function isProblemType(name: string): name is ProblemType {
-  return Object.hasOwn(problemTypes, name);
-}
 
 function ask(path: string, query: readonly string[], change: Readonly<Record<string, string>> = {}) {
   const values = { ...valid, ...change };
@@ -84,21 +57,6 @@ describe("the OpenAPI document of the read API", () => {
           status: 400,
           field: name,
         });
-    },
-  );
-
-  it.each(operations)(
-    "has each answer of the code, with its problem's type and title: $path",
-    ({ responses }) => {
-      const described = Object.entries(responses).flatMap(([status, { content = {} }]) =>
-        Object.values(content).flatMap(({ examples = {} }) =>
-          Object.values(examples).map(({ value }) => ({ status, value })),
-        ),
-      );
-      expect(described).toEqual(
-        expect.arrayContaining(problems.map((each) => ({ status: String(each.status), value: each }))),
-      );
-      expect(described).toHaveLength(problems.length);
     },
   );
 });

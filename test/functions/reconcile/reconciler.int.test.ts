@@ -167,21 +167,6 @@ await describeOnTables("the reconciler", (tables) => {
       expect(calls(/accounts/).map(({ path }) => path.split("/")[4])).toEqual(users);
     });
 
-    test("ends when the provider fails, and the next goes on from the user that it failed at", async () => {
-      const { users } = await fixture.sandbox.createUsers(6);
-      const tick = tickOf();
-      fixture.sandbox.fault({ path: `/api/v0.4/users/${users[3]}/`, status: 503, times: 1 });
-      await tick();
-      expect(fixture.entries).toEqual([
-        { code: "RECONCILIATION_PAUSED", reason: "the provider answered 503" },
-      ]);
-      expect(await fed()).toHaveLength(6);
-      await tick();
-      expect(fixture.entries.at(-1)).toMatchObject({ code: "RECONCILED", listed: 6, missing: 12 });
-      expect(await fed()).toHaveLength(6);
-      expect(calls(/accounts/)).toHaveLength(7);
-    });
-
     test("that is killed anywhere is made up for by the next", async () => {
       const { accounts } = await fixture.sandbox.createUsers(2);
       await learnAll({ users: [], accounts: accounts.slice(1) });

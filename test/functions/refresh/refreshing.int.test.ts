@@ -96,20 +96,6 @@ describe("a refresh", () => {
     expect(calls().filter((call) => call.startsWith("/refresh"))).toHaveLength(1);
   });
 
-  test.each([
-    ["is asked for again where the provider goes on taking the old token", false],
-    ["is refused, and says so, where the provider has ended it", true],
-  ])("whose answer could not be stored %s", async (_, isRefused) => {
-    const working = fixture.system.fail("secretsmanager:PutSecretValue");
-    await expect(refresherOf()()).rejects.toThrow("injected by the test");
-    working();
-    expect(await currentToken()).toBe(old);
-    if (isRefused) fixture.onRefresh = () => 401;
-    await refresherOf()();
-    expect(codes()).toEqual([isRefused ? "TOKEN_REFUSED" : "TOKEN_REFRESHED"]);
-    expect(await currentToken()).toBe(isRefused ? old : "new");
-  });
-
   test("that is refused keeps the old token, raises its code, and asks once a run", async () => {
     fixture.onRefresh = () => 401;
     await refresherOf()();
