@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { App, RemovalPolicy, type Stack } from "aws-cdk-lib";
 import * as dynamodb from "aws-cdk-lib/aws-dynamodb";
@@ -10,7 +10,7 @@ import { writeFiles } from "../../lib/function/code-files.ts";
 import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
 import { leftOutOfIds } from "../../lib/instance.ts";
 import { loadSettings, readSettings } from "../../lib/settings/settings.ts";
-import { type Implementation, type Part, parts } from "./implementations.ts";
+import { byParts, type Implementation, type Part, parts } from "./implementations.ts";
 import { scratchDirectory } from "./scratch.ts";
 import settingsOfBench from "./settings.json" with { type: "json" };
 
@@ -23,32 +23,36 @@ const inline = {
   subscribers: settingsOfBench.subscribers.map((each) => ({ ...each, documents: "inline" })),
 };
 
-/** A side's synthesized stack: ours, or ours with a peer's code in the functions that are measured. */
-export type Assembly = Disposable & {
+/** A synthesized stack: ours, or ours with a peer's code in the functions that are measured. */
+export type Assembly = {
   readonly directory: string;
-  /** Where the code of a part lies, with the settings beside it. */
+  /** The directory of a part's code, with the settings beside it. */
   readonly codeOf: (part: Part) => string;
-  /** When an invocation is given up. */
-  readonly timeoutSeconds: Readonly<Record<Part, number>>;
   readonly memoryMb: Readonly<Record<Part, number>>;
 };
 
 export type AssembleOptions = {
-  /** Without them the functions are invoked by whoever measures, batch by batch. */
-  readonly hasEventSources: boolean;
-  /** Whether the subscriber's messages have documents in them. */
+  /** Without event sources the benchmark invokes the functions itself, batch by batch. */
+  readonly hasEventSources?: boolean;
+  /** Whether the subscriber's messages contain documents. */
   readonly isInline?: boolean;
 };
 
-/** Synthesizes the stack of one implementation, with the settings of `proof/bench/settings.json`. */
-export function assemble(
-  implementation: Implementation,
-  { hasEventSources, isInline = false }: AssembleOptions,
-): Assembly {
+const assembled = new Map<string, Assembly>();
+
+/** The stack of one implementation with the settings of `proof/bench/settings.json`, synthesized once. */
+export function assemble(implementation: Implementation, options: AssembleOptions = {}): Assembly {
+  const { hasEventSources = false, isInline = false } = options;
+  const key = `${implementation} ${hasEventSources} ${isInline}`;
+  const assembly = assembled.get(key) ?? synthesize(implementation, hasEventSources, isInline);
+  assembled.set(key, assembly);
+  return assembly;
+}
+
+function synthesize(implementation: Implementation, hasEventSources: boolean, isInline: boolean): Assembly {
   const directory = scratchDirectory(implementation);
   const app = new App({
     outdir: join(directory, "assembly"),
-    // Synthesis here only makes what is run; the product's own is checked elsewhere.
     builtinCloudFormationValidation: false,
   });
   const settings = loadSettings("bench", repository, settingsFile);
@@ -61,28 +65,19 @@ export function assemble(
     codeOf,
   });
   stack.events.complete();
-  const { receive, store, relay, fetch } = settings.functions;
-  const ofParts = (figure: (size: { timeoutSeconds: number; memoryMb: number }) => number) => ({
-    receive: figure(receive),
-    store: figure(store),
-    relay: figure(relay),
-    fetch: figure(fetch),
-  });
-  if (!hasEventSources) stopEventSources(stack);
+  if (!hasEventSources) for (const source of all(stack, lambda.CfnEventSourceMapping)) source.enabled = false;
   if (implementation !== "ours") letPeerWork(stack);
   app.synth();
   return {
     directory: join(directory, "assembly"),
     codeOf: (part) => codeDirectory(directory, ourEntries[part]),
-    timeoutSeconds: ofParts(({ timeoutSeconds }) => timeoutSeconds),
-    memoryMb: ofParts(({ memoryMb }) => memoryMb),
-    [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }),
+    memoryMb: byParts((part) => settings.functions[part].memoryMb),
   };
 }
 
 const bundles = new Map<string, Bundle>();
 
-/** Most functions are the same on every implementation: each is bundled once. */
+/** Most functions are the same in each implementation, so each is bundled once. */
 function bundleOf(entry: string): Bundle {
   const built = bundles.get(entry) ?? bundle(repository, entry);
   bundles.set(entry, built);
@@ -96,7 +91,7 @@ const ourEntries: Readonly<Record<Part, string>> = {
   fetch: "functions/fetch/data.ts",
 };
 
-/** What is beside the way of an event (token, registration, dead letters) is not measured, and does nothing. */
+/** Functions that no event passes (token, registration, dead letters) are not measured and do nothing. */
 function entryOf(implementation: Implementation, entry: string): string {
   const part = parts.find((name) => entry.startsWith(`functions/${name}/`));
   if (part === undefined) return "proof/bench/references/empty.ts";
@@ -114,18 +109,14 @@ function codeDirectory(root: string, entry: string): string {
   return join(root, entry.replace(/\.ts$/, ""));
 }
 
-function stopEventSources(stack: Stack): void {
-  for (const source of all(stack, lambda.CfnEventSourceMapping)) source.enabled = false;
-}
-
-/** What a peer needs beyond our functions: to know its kind, to write as it likes, and a table against duplicates. */
+/** Gives a peer what it needs beyond our stack: its kind, permission to write items, a table for idempotency. */
 function letPeerWork(stack: Stack): void {
   const idempotency = new dynamodb.Table(stack, "Idempotency", {
     partitionKey: { name: "id", type: dynamodb.AttributeType.STRING },
     billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
     removalPolicy: RemovalPolicy.DESTROY,
   });
-  // Who sends no groups of messages has a standard queue.
+  // The peers send no message groups.
   for (const queue of all(stack, sqs.CfnQueue)) {
     queue.fifoQueue = undefined;
     queue.contentBasedDeduplication = undefined;
@@ -155,7 +146,7 @@ function letPeerWork(stack: Stack): void {
   }
 }
 
-/** What a peer's relay is handed: events and data by the keys that it gives them. */
+/** The changes that a peer's relay handles, by the keys that peers write. */
 const peerChanges = ["EVENT#", "DATA#"].map((prefix) => ({
   pattern: JSON.stringify({
     eventName: ["INSERT", "MODIFY"],

@@ -1,16 +1,24 @@
-/** Who is measured: our pipeline, and what stands beside it. Each has the same functions behind the same queues. */
+/** Our pipeline and its peers. Each has the same functions behind the same queues. */
 export const implementations = ["ours", "powertools", "plain", "floor"] as const;
 export type Implementation = (typeof implementations)[number];
 export type Peer = Exclude<Implementation, "ours">;
 
-/** The functions on the way of an event, in its order. */
+/** The functions that an event passes, in order. */
 export const parts = ["receive", "store", "relay", "fetch"] as const;
 export type Part = (typeof parts)[number];
 
-/** How the table of results names an implementation. */
+/** Names of the implementations in tables. */
 export const titles: Readonly<Record<Implementation, string>> = {
   ours: "ours",
   powertools: "P1 (Powertools)",
   plain: "P2 (plain)",
   floor: "Floor",
 };
+
+export function byParts<Figure>(of: (part: Part) => Figure): Readonly<Record<Part, Figure>> {
+  return { receive: of("receive"), store: of("store"), relay: of("relay"), fetch: of("fetch") };
+}
+
+export function sumOfParts(of: (part: Part) => number): number {
+  return parts.reduce((sum, part) => sum + of(part), 0);
+}

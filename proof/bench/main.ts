@@ -1,58 +1,47 @@
-import { loadavg } from "node:os";
-import { join } from "node:path";
-import { generateMersenne53Randomizer } from "@faker-js/faker";
-import { createAssemblies } from "./assemblies.ts";
-import { quick, scaled } from "./effort.ts";
-import { estimate } from "./measure/statistics.ts";
-import type { Context } from "./measurement.ts";
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { cpus } from "node:os";
+import { type Context, full, quick } from "./context.ts";
 import { parseOptions } from "./options.ts";
-import { readPrices } from "./price.ts";
-import { warnOfOtherWork } from "./quiet-machine.ts";
-import { lineOf } from "./report/lines.ts";
-import { originOf } from "./report/origin.ts";
-import { merged, type Results, readResults, writeResults } from "./report/results.ts";
-import { writeDocument } from "./report/write-document.ts";
+import { calculate, record } from "./page.ts";
+import { linesOf, type Row } from "./rows/row.ts";
 
-const options = parseOptions(process.argv, import.meta.dirname);
+const options = parseOptions(process.argv);
 const began = performance.now();
 const say = (text: string) => {
   const seconds = String(Math.round((performance.now() - began) / 1000)).padStart(4);
   process.stderr.write(`${seconds} s  ${text}\n`);
 };
-// What is left behind goes when the process ends: files with it, engines and functions as their pipes close.
+// The files of the run are deleted, and engines and functions end, when the process does.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130));
 
-const random = generateMersenne53Randomizer(1);
-using assemblies = createAssemblies();
-const context: Context = {
-  effort: options.isQuick ? quick : scaled(options.scale),
-  assemblies,
-  prices: readPrices(),
-  estimate: (values) => estimate(values, () => random.next()),
-  onProgress: say,
-};
-const warning = options.document === undefined ? undefined : warnOfOtherWork(loadavg()[0] ?? 0);
-if (warning !== undefined) {
-  say(warning);
-  if (!options.isBusy) process.exit(2);
+function originOf(now: Date): string {
+  const git = (...args: readonly string[]) => execFileSync("git", args, { encoding: "utf8" }).trim();
+  const isChanged = git("status", "--porcelain", "--", ":!docs", ":!proof/bench/price/*.csv") !== "";
+  const commit = `${git("rev-parse", "--short", "HEAD")}${isChanged ? "+" : ""}`;
+  const machine = `${cpus().length} cores, ${cpus()[0]?.model ?? process.arch}, Node ${process.versions.node}`;
+  return `${now.toISOString().slice(0, 10)}, ${commit}, ${machine}`;
 }
-const origin = originOf(new Date());
-const reference = join(options.document ?? "", "results", "reference.json");
-let results: Results = { rows: [] };
-for (const { rows, measure } of options.measurements) {
-  say(`measuring ${rows.join(", ")}`);
-  // What failed is reported, and the rest is measured all the same.
-  const measured = await measure(context).catch((error: unknown) => {
-    process.exitCode = 1;
-    say(`not measured: ${rows.join(", ")}\n${error instanceof Error ? error.stack : error}`);
-    return [];
-  });
-  for (const line of measured.flatMap(lineOf)) process.stdout.write(`${line}\n`);
-  results = merged(results, measured, origin);
-  // Row by row: where a later one fails, nothing is lost.
-  if (options.json !== undefined) writeResults(options.json, results);
-  if (options.document === undefined) continue;
-  writeResults(reference, merged(readResults(reference), measured, origin));
-  writeDocument(options.document);
+
+async function measure(): Promise<void> {
+  const recordedAs = options.document === true ? originOf(new Date()) : undefined;
+  const context: Context = { effort: options.quick ? quick : full, recordedAs, onProgress: say };
+  const all: Row[] = [];
+  for (const { rows, measure } of options.measurements) {
+    say(`measuring ${rows.join(", ")}`);
+    // A failure is reported, and the rest is measured all the same.
+    const measured = await measure(context).catch((error: unknown) => {
+      process.exitCode = 1;
+      say(`not measured: ${rows.join(", ")}\n${error instanceof Error ? error.stack : error}`);
+      return [];
+    });
+    for (const line of measured.flatMap(linesOf)) process.stdout.write(`${line}\n`);
+    all.push(...measured);
+    if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(all, undefined, 1)}\n`);
+    if (recordedAs !== undefined) record(measured, recordedAs);
+  }
+  say("done");
 }
-say("done");
+
+if (options.calculate === true) calculate();
+else await measure();

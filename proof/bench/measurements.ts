@@ -1,16 +1,22 @@
-import type { Measurement } from "./measurement.ts";
-import { bundleRow } from "./rows/bundle-row.ts";
-import { firstCallRow } from "./rows/first-call-row.ts";
-import { flowRows } from "./rows/flow-rows.ts";
-import { growthRows } from "./rows/growth-rows.ts";
-import { importRows } from "./rows/import-rows.ts";
-import { inlineRows } from "./rows/inline-rows.ts";
+import type { Context } from "./context.ts";
+import { flowRows, providerCallsRows } from "./rows/flow-rows.ts";
+import { growthRows, inlineRows } from "./rows/load-rows.ts";
 import { priceRows } from "./rows/price-rows.ts";
-import { providerCallsRow } from "./rows/provider-calls-row.ts";
+import type { Row } from "./rows/row.ts";
 import { spendingRows } from "./rows/spending-rows.ts";
+import { bundleRow, firstCallRows, importRows } from "./rows/start-rows.ts";
 
-/** All that can be measured, in the order of the table; rows of one come from the same rounds. */
-export const measurements = [
+/** Rows that are measured together. */
+export type Measurement = {
+  /** Their names, in the order of the table. */
+  readonly rows: readonly string[];
+  /** Whether it takes a minute at most. */
+  readonly isQuick: boolean;
+  readonly measure: (context: Context) => Promise<readonly Row[]>;
+};
+
+/** All that can be measured, in the order of the table. */
+export const measurements: readonly Measurement[] = [
   {
     isQuick: true,
     rows: [
@@ -31,24 +37,19 @@ export const measurements = [
     measure: importRows,
   },
   { isQuick: true, rows: ["inline-requests", "inline-writes"], measure: inlineRows },
-  { isQuick: true, rows: ["first-call"], measure: async (context) => [await firstCallRow(context)] },
-  { isQuick: true, rows: ["bundle"], measure: async (context) => [bundleRow(context)] },
+  { isQuick: true, rows: ["first-call"], measure: firstCallRows },
+  { isQuick: true, rows: ["bundle"], measure: async () => [bundleRow()] },
   { isQuick: false, rows: ["rate", "latency"], measure: flowRows },
-  {
-    isQuick: false,
-    rows: ["provider-calls"],
-    measure: async (context) => [await providerCallsRow(context)],
-  },
+  { isQuick: false, rows: ["provider-calls"], measure: providerCallsRows },
   { isQuick: false, rows: ["growth-writes", "growth-cpu", "growth-memory"], measure: growthRows },
-] as const satisfies readonly Measurement[];
+];
 
 export const rowNames: readonly string[] = measurements.flatMap(({ rows }) => rows);
 
 /** What must be measured to have these rows. @throws with a remedy where a name is no row's */
 export function measurementsOf(names: readonly string[]): readonly Measurement[] {
   const unknown = names.filter((name) => !rowNames.includes(name));
-  if (unknown.length > 0) {
+  if (unknown.length > 0)
     throw new Error(`${unknown.join(", ")}: no such row; choose of ${rowNames.join(", ")}`);
-  }
   return measurements.filter(({ rows }) => rows.some((row) => names.includes(row)));
 }

@@ -1,68 +1,46 @@
 import { Command, InvalidArgumentError } from "commander";
-import type { Measurement } from "./measurement.ts";
-import { measurements, measurementsOf, rowNames } from "./measurements.ts";
+import { type Measurement, measurements, measurementsOf, rowNames } from "./measurements.ts";
 
-const examples = `
-Each line: name, ours over theirs, goal, ok or short. proof/bench/README.md says how to read them. It ends with 1 where the
-sides don't end with the same records and messages, or something is lost; a row that is short changes nothing.
+const help = `
+Each line: name, ours over theirs, goal, ok or short; docs/evidence/cost-and-capacity.md explains the rows. The exit code is 1
+where the implementations don't end with the same records and messages, or something is lost; a row that is short is no
+failure.
 
 Rows:
   ${rowNames.join(", ")}
 
 Examples:
-  npm run bench -- --quick                      four minutes, the rows that fit
-  npm run bench -- --json results.json          all rows, and every figure as JSON
-  npm run bench -- --document                   all rows, each written into bench/ as soon as it is measured
-  npm run bench -- --rows rate,latency --document   these again, the others stay as they were
-  npm run bench -- --scale 0.02 --document /tmp/x   tries a whole run out`;
+  npm run bench -- --quick                          the rows that fit into four minutes
+  npm run bench -- --rows rate,latency              these rows
+  npm run bench -- --rows price --document          these, written into the page with the date and the machine
+  npm run bench -- --calculate                      after a change of a price, a quota or a resource`;
 
 export type Options = {
-  readonly isQuick: boolean;
-  readonly measurements: readonly Measurement[];
-  /** Of what a full run measures. */
-  readonly scale: number;
-  /** Where all figures are written to. */
-  readonly json: string | undefined;
-  /** Whether figures are recorded even where the machine has other work. */
-  readonly isBusy: boolean;
-  /** The directory whose document and results are brought up to date. */
-  readonly document: string | undefined;
+  readonly quick?: boolean;
+  readonly rows?: readonly Measurement[];
+  readonly json?: string;
+  readonly document?: boolean;
+  readonly calculate?: boolean;
 };
 
-/** Parses the command line; help and what is wrong with it end the process. */
-export function parseOptions(argv: readonly string[], ownDirectory: string): Options {
-  const { quick, rows, scale, json, document, busy } = new Command("npm run bench --")
+/** Parses the command line; prints help, or what is wrong with it, and ends the process then. */
+export function parseOptions(argv: readonly string[]) {
+  const {
+    rows,
+    quick = false,
+    ...options
+  } = new Command("npm run bench --")
     .description("Measures this pipeline beside what a user would write instead, in one run on this machine.")
     .option("--quick", "fewer rounds, without the rows that need a long run")
-    .option(
-      "--rows <names>",
-      "these rows only, by commas; rows that are measured together come together",
-      rowsOf,
-    )
-    .option("--scale <share>", "of the rounds and events of a full run, to try one out", shareOf)
+    .option("--rows <names>", "only these rows, separated by commas, and those measured with them", rowsOf)
     .option("--json <file>", "write all figures to a file")
-    .option("--document [directory]", "bring the results and the table in bench/, or elsewhere, up to date")
-    .option("--busy", "record even where the machine has other work")
-    .addHelpText("after", examples)
+    .option("--document", "record the figures in docs/evidence/cost-and-capacity.md; use an idle machine")
+    .option("--calculate", "write that page's calculated tables again, without measuring")
+    .addHelpText("after", help)
     .showHelpAfterError("npm run bench -- --help lists options and rows")
     .parse(argv)
-    .opts<{
-      quick?: boolean;
-      rows?: readonly Measurement[];
-      scale?: number;
-      json?: string;
-      document?: string | boolean;
-      busy?: boolean;
-    }>();
-  const isQuick = quick ?? false;
-  return {
-    isQuick,
-    measurements: (rows ?? measurements).filter((each) => !isQuick || each.isQuick),
-    scale: scale ?? 1,
-    json,
-    isBusy: busy ?? false,
-    document: document === true ? ownDirectory : document || undefined,
-  };
+    .opts<Options>();
+  return { ...options, quick, measurements: (rows ?? measurements).filter((each) => !quick || each.isQuick) };
 }
 
 function rowsOf(names: string): readonly Measurement[] {
@@ -71,10 +49,4 @@ function rowsOf(names: string): readonly Measurement[] {
   } catch (error) {
     throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
   }
-}
-
-function shareOf(text: string): number {
-  const share = Number(text);
-  if (share > 0 && share <= 1) return share;
-  throw new InvalidArgumentError("write a number above 0, at most 1");
 }

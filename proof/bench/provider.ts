@@ -3,15 +3,15 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** A provider that answers at once: what is measured is who calls it. */
+/** A provider that answers at once. */
 export type BenchProvider = AsyncDisposable & {
   readonly baseUrl: string;
   readonly calls: () => number;
-  /** How often it began to answer when it had nothing to answer: calls at the same time are one. */
+  /** How many waits for it there were: simultaneous calls are one. */
   readonly rounds: () => number;
 };
 
-/** What it answers, and how fast: as it is at each request. */
+/** Its answers and their delay; may change between requests. */
 export type Answers = { items: number; delayInMillis: number };
 
 /**

@@ -1,5 +1,4 @@
 import { en, Faker, generateMersenne53Randomizer } from "@faker-js/faker";
-import { z } from "zod";
 import type { WebhookKind } from "../../domain/event/events.ts";
 
 /** One delivery of a webhook. */
@@ -33,14 +32,6 @@ export function workload({ seed, events, duplicates }: WorkloadShape): readonly 
     if (repeated !== undefined) deliveries.splice(later, 0, repeated);
   }
   return deliveries;
-}
-
-const registration = z.object({ data: z.object({ id: z.string() }) });
-
-/** The users whom a load registers. */
-export function usersOf(load: readonly Webhook[]): readonly string[] {
-  const registered = load.filter(({ kind }) => kind === "users");
-  return registered.map(({ body }) => registration.parse(JSON.parse(body)).data.id);
 }
 
 function eventsOfUser(faker: Faker): readonly Webhook[] {

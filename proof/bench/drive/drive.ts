@@ -2,172 +2,143 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { LocalFunction } from "@income-events/local-stack/stack.ts";
 import type { WebhookKind } from "../../../domain/event/events.ts";
 import { pascalCase } from "../../../lib/names.ts";
-import type { Part } from "../implementations.ts";
+import { byParts, type Part } from "../implementations.ts";
 import type { Webhook } from "../workload.ts";
-import { isFifo } from "./count-requests.ts";
-import { depthOf, drainBatch, type Hidden } from "./drain-queue.ts";
+import { relayChanges } from "./changes.ts";
 import { httpEvent } from "./invocations.ts";
-import { createInvoker, type Invoker, type SpentByPart } from "./invoke.ts";
-import { relayChanges } from "./relay-changes.ts";
+import { addRequests, depthOf, drainBatch, type QueueRequests } from "./queues.ts";
 import { type RunningImplementation, webhookSecret } from "./running-implementation.ts";
-import { pollMs, type Step, workOff, workSideBySide } from "./work-off.ts";
 
-export type { SpentByPart };
+/** What the functions of one part used. */
+export type Spent = { invocations: number; cpuMicros: number; maxResidentBytes: number };
+
+export type Driven = {
+  readonly spent: Readonly<Record<Part, Readonly<Spent>>>;
+  /** Requests of the event sources to receive and delete messages, without those to an empty queue. */
+  readonly sourceRequests: QueueRequests;
+};
 
 export type DriveOptions = {
-  /** What a function fails is tried again, as the provider and the event sources would; else a failure ends the run. */
-  readonly expectsFailures?: boolean;
-  /** Works off each delivery before the next, so that no two are in a batch. */
-  readonly isAlone?: boolean;
-  /** Lets functions work side by side, each one batch at a time: quicker, where the load is long. */
-  readonly overlaps?: boolean;
-  /** Is given how many deliveries are worked off. */
+  /** How many webhooks are delivered before the queues and the stream are drained. */
+  readonly atOnce?: number;
   readonly onProgress?: (deliveries: number) => void;
 };
 
-const maxDeliveries = 50;
-/** So many webhooks come before what they leave on queues and stream is worked off. */
-const deliveriesAtOnce = { alone: 1, oneByOne: 140, overlapping: 1_400 };
+const usualAtOnce = 140;
+const pollMs = 100;
+const hiddenSeconds = 1;
 /**
- * A provider announces data some time after a fetch of it was started. The check of a start takes for an answer what was
- * read later than clocks of services, which say seconds, may be apart.
+ * Time between the start of a fetch and the webhook that announces its data. The check of a start counts data as an answer
+ * only if it was read later than the services' clocks, which count seconds, may be apart.
  */
 const answerMs = 3_100;
 
 /**
- * Takes deliveries through all functions of an implementation until nothing is left to do: one function after the
- * other, every implementation the same batches. Where they overlap, it is chance what a batch holds.
+ * Takes deliveries through all functions of an implementation until nothing is left to do, one function after the other,
+ * so that each implementation gets the same batches. @throws where a function fails or refuses a webhook
  */
 export async function drive(
   running: RunningImplementation,
   webhooks: readonly Webhook[],
-  {
-    expectsFailures = false,
-    isAlone = false,
-    overlaps = false,
-    onProgress = () => undefined,
-  }: DriveOptions = {},
-): Promise<SpentByPart> {
-  const invoker = createInvoker(running.implementation, expectsFailures);
-  const kinds = [...new Set(webhooks.map(({ kind }) => kind))];
-  const steps = stepsOf(running, kinds, invoker, { expectsFailures, isLast: overlaps });
-  const atOnce = deliveriesAtOnce[overlaps ? "overlapping" : isAlone ? "alone" : "oneByOne"];
+  { atOnce = usualAtOnce, onProgress = () => undefined }: DriveOptions = {},
+): Promise<Driven> {
+  const driver = new Driver(running, [...new Set(webhooks.map(({ kind }) => kind))]);
   let startedAt = Number.NEGATIVE_INFINITY;
   for (let start = 0; start < webhooks.length; start += atOnce) {
     const some = webhooks.slice(start, start + atOnce);
-    if (overlaps) {
-      const lanes = kinds.map((kind) => some.filter((each) => each.kind === kind));
-      const deliveries = lanes.map((lane) => deliverAll(running, lane, invoker, expectsFailures));
-      await workSideBySide(Promise.all(deliveries), steps);
-    } else {
-      const isAnswer = ({ kind }: Webhook) => kind === "endpoints";
-      const [answers, others] = [some.filter(isAnswer), some.filter((each) => !isAnswer(each))];
-      await deliverAll(running, others, invoker, expectsFailures);
-      await workOff(steps);
-      if (others.length > 0) startedAt = performance.now();
-      // Nobody else looks whether a start was answered.
-      const isChecked = running.implementation === "ours" && answers.length > 0;
-      if (isChecked) await sleep(Math.max(0, startedAt + answerMs - performance.now()));
-      await deliverAll(running, answers, invoker, expectsFailures);
-      await workOff(steps);
-    }
+    const isAnswer = ({ kind }: Webhook) => kind === "endpoints";
+    const [answers, others] = [some.filter(isAnswer), some.filter((each) => !isAnswer(each))];
+    await driver.deliver(others);
+    await driver.drain();
+    if (others.length > 0) startedAt = performance.now();
+    // Only ours checks whether a start was answered.
+    const isChecked = running.implementation === "ours" && answers.length > 0;
+    if (isChecked) await sleep(Math.max(0, startedAt + answerMs - performance.now()));
+    await driver.deliver(answers);
+    await driver.drain();
     onProgress(start + some.length);
   }
-  // What failed, a call that waits for the rate, and the check of a start are hidden for a while.
-  const queues = [...kinds.map((kind) => queueUrlOf(running, kind)), ...fetchQueuesOf(running)];
-  const all = stepsOf(running, kinds, invoker, { expectsFailures, isLast: true });
-  while (await isAnyLeft(running, queues)) {
-    await sleep(pollMs);
-    await workOff(all);
-  }
-  return invoker.spent();
+  await driver.drainHidden();
+  return { spent: driver.spent, sourceRequests: driver.sourceRequests };
 }
 
-/**
- * Stores, relay and fetch of an implementation.
- * @param isLast whether starts are checked, too: in AWS that is long after they were answered
- */
-function stepsOf(
-  running: RunningImplementation,
-  kinds: readonly WebhookKind[],
-  invoker: Invoker,
-  { expectsFailures, isLast }: { readonly expectsFailures: boolean; readonly isLast: boolean },
-): readonly Step[] {
-  const work = (part: Part, target: LocalFunction) => (event: object) => invoker.invoke(part, target, event);
-  const drain = async (part: "store" | "fetch", name: string, queueUrl: string) => {
-    const target = running.function(name);
-    const hidden = hiddenFor(running, part, expectsFailures);
+class Driver {
+  readonly spent = byParts((): Spent => ({ invocations: 0, cpuMicros: 0, maxResidentBytes: 0 }));
+  sourceRequests: QueueRequests = { all: 0, fifo: 0 };
+  readonly #running: RunningImplementation;
+  readonly #stores: readonly (readonly [string, LocalFunction])[];
+
+  constructor(running: RunningImplementation, kinds: readonly WebhookKind[]) {
+    this.#running = running;
+    this.#stores = kinds.map((kind) => [
+      running.stack.outputs[`${pascalCase(kind)}QueueUrl`] ?? "",
+      running.function(`${pascalCase(kind)}StoreFunction`),
+    ]);
+  }
+
+  async deliver(webhooks: readonly Webhook[]): Promise<void> {
+    for (const { kind, body } of webhooks) {
+      const target = this.#running.function(`${pascalCase(kind)}ReceiveFunction`);
+      const answer = await this.#invoke("receive", target, httpEvent(kind, body, webhookSecret));
+      const status = Number(Object(answer).statusCode ?? 500);
+      if (status > 299) throw new Error(`${this.#running.implementation}: a webhook was answered ${status}`);
+    }
+  }
+
+  /** Lets the functions work until no queue and no stream shows anything more. */
+  async drain(fetchQueues: readonly string[] = this.#fetchQueues().slice(0, 1)): Promise<void> {
+    for (let isBusy = true; isBusy; ) {
+      isBusy = false;
+      for (const [queueUrl, target] of this.#stores)
+        isBusy = (await this.#drainQueue("store", target, queueUrl)) || isBusy;
+      const records = await this.#running.changes();
+      await relayChanges(records, (event) =>
+        this.#invoke("relay", this.#running.function("RelayChanges"), event),
+      );
+      isBusy ||= records.length > 0;
+      for (const queueUrl of fetchQueues)
+        isBusy = (await this.#drainQueue("fetch", this.#running.function("FetchData"), queueUrl)) || isBusy;
+    }
+  }
+
+  /** Drains also what is hidden for a while: failed messages, tasks that wait for the rate, checks of starts. */
+  async drainHidden(): Promise<void> {
+    const queues = [...this.#stores.map(([queueUrl]) => queueUrl), ...this.#fetchQueues()];
+    for (;;) {
+      const counts = await Promise.all(queues.map((queueUrl) => depthOf(this.#running.sqs, queueUrl)));
+      if (counts.every((count) => count === 0)) return;
+      await sleep(pollMs);
+      await this.drain(this.#fetchQueues());
+    }
+  }
+
+  async #drainQueue(part: "store" | "fetch", target: LocalFunction, queueUrl: string): Promise<boolean> {
+    const hidesItself = this.#running.implementation === "ours" && part === "fetch";
+    const work = (event: object) => this.#invoke(part, target, event);
     for (let isBusy = false; ; isBusy = true) {
-      const requests = await drainBatch(running, queueUrl, work(part, target), hidden);
+      const hidden = hidesItself ? undefined : hiddenSeconds;
+      const requests = await drainBatch(this.#running.sqs, queueUrl, work, hidden);
       if (requests === 0) return isBusy;
-      invoker.countRequests(part, { all: requests, fifo: isFifo(queueUrl) ? requests : 0 });
-    }
-  };
-  const store = (kind: WebhookKind) => () =>
-    drain("store", `${pascalCase(kind)}StoreFunction`, queueUrlOf(running, kind));
-  const relay = async () => {
-    const records = await running.changes();
-    await relayChanges(records, work("relay", running.function("RelayChanges")));
-    return records.length > 0;
-  };
-  const fetches = fetchQueuesOf(running)
-    .slice(0, isLast ? undefined : 1)
-    .map((queueUrl) => () => drain("fetch", "FetchData", queueUrl));
-  return [...kinds.map(store), relay, ...fetches];
-}
-
-/**
- * After a fault for as long as an invocation may take, where AWS asks for six times that: no lock of a killed one is
- * left then. Our fetch hides by itself what it reports, unless that fails too.
- */
-function hiddenFor(
-  { implementation, timeoutSeconds }: RunningImplementation,
-  part: Part,
-  expectsFailures: boolean,
-): Hidden {
-  const seconds = expectsFailures ? timeoutSeconds[part] : 1;
-  const hidesItself = implementation === "ours" && part === "fetch" && !expectsFailures;
-  return { afterReport: hidesItself ? undefined : seconds, afterFailure: seconds };
-}
-
-async function deliverAll(
-  running: RunningImplementation,
-  webhooks: readonly Webhook[],
-  invoker: Invoker,
-  expectsFailures: boolean,
-): Promise<void> {
-  for (const webhook of webhooks) await deliver(running, webhook, invoker, expectsFailures);
-}
-
-/** As the provider does: again, until it is taken. */
-async function deliver(
-  running: RunningImplementation,
-  { kind, body }: Webhook,
-  { invoke }: Invoker,
-  expectsFailures: boolean,
-): Promise<void> {
-  const target = running.function(`${pascalCase(kind)}ReceiveFunction`);
-  for (let tries = 1; ; tries += 1) {
-    const answer = await invoke("receive", target, httpEvent(kind, body, webhookSecret));
-    const status = Number(Object(answer).statusCode ?? 500);
-    if (status >= 200 && status <= 299) return;
-    if (!expectsFailures || tries === maxDeliveries) {
-      throw new Error(`${running.implementation}: a webhook was answered ${status}`);
+      this.sourceRequests = addRequests(this.sourceRequests, queueUrl, requests);
     }
   }
-}
 
-function queueUrlOf({ stack }: RunningImplementation, kind: WebhookKind): string {
-  return stack.outputs[`${pascalCase(kind)}QueueUrl`] ?? "";
-}
+  async #invoke(part: Part, target: LocalFunction, event: object): Promise<unknown> {
+    const outcome = await target.invoke(JSON.stringify(event));
+    if (outcome.kind !== "returned" || outcome.usage === undefined) {
+      const { implementation } = this.#running;
+      throw new Error(`${implementation}: ${target.logicalId} failed: ${JSON.stringify(outcome)}`);
+    }
+    const spent = this.spent[part];
+    spent.invocations += 1;
+    spent.cpuMicros += outcome.usage.cpuMicros;
+    spent.maxResidentBytes = Math.max(spent.maxResidentBytes, outcome.usage.maxResidentBytes);
+    return JSON.parse(outcome.payload);
+  }
 
-/** That of tasks, and that of checks, which only ours makes. */
-function fetchQueuesOf({ implementation, stack }: RunningImplementation): readonly string[] {
-  const { FetchQueueUrl = "", ChecksQueueUrl = "" } = stack.outputs;
-  return implementation === "ours" ? [FetchQueueUrl, ChecksQueueUrl] : [FetchQueueUrl];
-}
-
-async function isAnyLeft(running: RunningImplementation, queueUrls: readonly string[]): Promise<boolean> {
-  const counts = await Promise.all(queueUrls.map((queueUrl) => depthOf(running, queueUrl)));
-  return counts.some((count) => count > 0);
+  /** The queue of tasks, and that of checks, which only ours has. */
+  #fetchQueues(): readonly string[] {
+    const { FetchQueueUrl = "", ChecksQueueUrl = "" } = this.#running.stack.outputs;
+    return this.#running.implementation === "ours" ? [FetchQueueUrl, ChecksQueueUrl] : [FetchQueueUrl];
+  }
 }

@@ -60,14 +60,11 @@ export function queueEvent(messages: readonly Message[], queueUrl: string): obje
   };
 }
 
-export type BatchAnswer = { readonly failed: readonly string[] };
-
 const answerSchema = z.object({
   batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })).default([]),
 });
 
-/** @throws where a function answers what no event source would understand */
-export function readBatchAnswer(answer: unknown): BatchAnswer {
-  const { batchItemFailures } = answerSchema.parse(answer ?? {});
-  return { failed: batchItemFailures.map(({ itemIdentifier }) => itemIdentifier) };
+/** The ids of the messages or changes that a function reports as failed. @throws where its answer has another form */
+export function failedIn(answer: unknown): readonly string[] {
+  return answerSchema.parse(answer ?? {}).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
 }

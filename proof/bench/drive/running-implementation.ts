@@ -8,64 +8,46 @@ import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { type EventFilter, parseEventFilter } from "@income-events/local-stack/sources/event-filter.ts";
 import { type LocalFunction, type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
 import { z } from "zod";
-import { assemble } from "../assemble.ts";
-import type { Assemblies } from "../assemblies.ts";
+import { type AssembleOptions, assemble } from "../assemble.ts";
 import type { Implementation, Part } from "../implementations.ts";
 import type { BenchProvider } from "../provider.ts";
-import { countRequests, type QueueRequests } from "./count-requests.ts";
-import { type ChangeReader, readChanges } from "./read-changes.ts";
+import { type ChangeReader, readChanges } from "./changes.ts";
+import { countRequests, type QueueRequests } from "./queues.ts";
 
 export const webhookSecret = "bench-secret";
 
-/** A side on this machine, whose functions are invoked by whoever measures. */
+/** An implementation that runs on this machine with engines of its own. */
 export type RunningImplementation = AsyncDisposable & {
   readonly implementation: Implementation;
   readonly stack: LocalStack;
   readonly sqs: SQSClient;
   readonly dynamodb: DynamoDBClient;
   readonly changes: ChangeReader;
-  /** What its functions have asked of SQS so far, as it bills them. */
+  /** Billed requests of its functions to SQS so far. */
   readonly queueRequests: () => QueueRequests;
-  /** When an invocation is given up. */
-  readonly timeoutSeconds: Readonly<Record<Part, number>>;
   readonly memoryMb: Readonly<Record<Part, number>>;
   /** By the beginning of its logical id, such as `UsersStore`. */
   readonly function: (name: string) => LocalFunction;
 };
 
-export type ImplementationOptions = {
-  /** Whether queues and stream feed the functions by themselves, as in AWS. */
-  readonly hasEventSources?: boolean;
+export type ImplementationOptions = AssembleOptions & {
   /** Of each function. */
   readonly processes?: number;
-  /** Whether very much is written: what the native engine writes takes longer with each change in its stream. */
+  /** Whether very much is written: the engine that starts quickly slows down with each change in its stream. */
   readonly keepsMuch?: boolean;
-  /** Whether the subscriber's messages have documents in them. */
-  readonly isInline?: boolean;
-  /** Where the synthesized stack is taken from; else it is made for this side alone. */
-  readonly assemblies?: Assemblies;
 };
 
 export async function startImplementation(
   implementation: Implementation,
-  { baseUrl }: BenchProvider,
-  {
-    hasEventSources = false,
-    processes = 1,
-    keepsMuch = false,
-    isInline = false,
-    assemblies,
-  }: ImplementationOptions = {},
+  { baseUrl }: Pick<BenchProvider, "baseUrl">,
+  { processes = 1, keepsMuch = false, ...options }: ImplementationOptions = {},
 ): Promise<RunningImplementation> {
   const cleanup = new AsyncDisposableStack();
-  const made =
-    assemblies?.of(implementation, { hasEventSources, isInline }) ??
-    cleanup.use(assemble(implementation, { hasEventSources, isInline }));
-  const { directory } = made;
+  const { directory, memoryMb } = assemble(implementation, options);
+  const { hasEventSources = false } = options;
   const stack = await startStack({
     assembly: directory,
     parameters: { ProviderBaseUrl: baseUrl },
-    // The one that starts quickly, else the one that stays quick.
     ...(keepsMuch ? {} : { engine: "dynoxide" }),
     countsCapacity: !hasEventSources,
     maximumProcesses: processes,
@@ -89,8 +71,7 @@ export async function startImplementation(
     stack,
     sqs: clients.sqs,
     dynamodb: clients.dynamodb,
-    timeoutSeconds: made.timeoutSeconds,
-    memoryMb: made.memoryMb,
+    memoryMb,
     queueRequests: countRequests(stack.gateway),
     changes: readChanges(clients.streams, streamArn, stack.region, filterOf(directory)),
     function: (name) => {
@@ -102,7 +83,7 @@ export async function startImplementation(
   };
 }
 
-/** Schedules stay quiet: nothing runs but what is measured. */
+/** Keeps schedules from running. */
 const never: Delay = (_, signal) =>
   new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 
@@ -119,7 +100,7 @@ const template = z.object({
   ),
 });
 
-/** The filter of the stream's event source, as it was synthesized. */
+/** The synthesized filter of the stream's event source. */
 function filterOf(assembly: string): EventFilter {
   const file = readdirSync(assembly).find((name) => name.endsWith(".template.json")) ?? "";
   const { Resources } = template.parse(JSON.parse(readFileSync(join(assembly, file), "utf8")));

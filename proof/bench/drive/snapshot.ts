@@ -1,11 +1,16 @@
-import { paginateQuery, paginateScan } from "@aws-sdk/client-dynamodb";
+import { createHash } from "node:crypto";
+import { paginateScan } from "@aws-sdk/client-dynamodb";
 import { DeleteMessageBatchCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { z } from "zod";
+import { identify } from "../../../domain/event/identify.ts";
+import { titles } from "../implementations.ts";
+import { documentOf, usual } from "../provider.ts";
+import type { Webhook } from "../workload.ts";
 import type { RunningImplementation } from "./running-implementation.ts";
 
-/** What an implementation has in the end, in words that all implementations share; each list is sorted. */
+/** What an implementation has in the end, in terms that all share; each list is sorted. */
 export type Snapshot = {
   /** Ids of events that are stored. */
   readonly events: readonly string[];
@@ -20,7 +25,7 @@ export type Snapshot = {
 const item = z.looseObject({ pk: z.string(), sk: z.string() });
 
 /** Reads table and subscriber's queue; the messages are taken away. */
-export async function takeTableSnapshot(running: RunningImplementation): Promise<Snapshot> {
+async function takeTableSnapshot(running: RunningImplementation): Promise<Snapshot> {
   const lists = { events: new Set<string>(), states: new Set<string>(), data: new Set<string>() };
   const TableName = outputOf(running.stack, "TableName");
   for await (const { Items = [] } of paginateScan({ client: running.dynamodb }, { TableName })) {
@@ -36,7 +41,7 @@ export async function takeTableSnapshot(running: RunningImplementation): Promise
   return sortedSnapshot({ ...lists, messages });
 }
 
-export function sortedSnapshot(found: Readonly<Record<keyof Snapshot, ReadonlySet<string>>>): Snapshot {
+function sortedSnapshot(found: Readonly<Record<keyof Snapshot, ReadonlySet<string>>>): Snapshot {
   const sorted = (values: ReadonlySet<string>) => [...values].sort();
   return {
     events: sorted(found.events),
@@ -44,28 +49,6 @@ export function sortedSnapshot(found: Readonly<Record<keyof Snapshot, ReadonlySe
     data: sorted(found.data),
     messages: sorted(found.messages),
   };
-}
-
-/**
- * How many events of some users are stored. Each is looked up by its key: DynamoDB Local sorts what is left of a table
- * for each page of a scan, which takes it hours where there is much.
- */
-export async function countEvents(
-  { stack, dynamodb: client }: RunningImplementation,
-  users: readonly string[],
-): Promise<number> {
-  const query = {
-    TableName: outputOf(stack, "TableName"),
-    KeyConditionExpression: "pk = :user AND begins_with(sk, :event)",
-    Select: "COUNT",
-  } as const;
-  let count = 0;
-  for (const user of users) {
-    const ExpressionAttributeValues = { ":user": { S: `USER#${user}` }, ":event": { S: "EVENT#" } };
-    for await (const { Count = 0 } of paginateQuery({ client }, { ...query, ExpressionAttributeValues }))
-      count += Count;
-  }
-  return count;
 }
 
 const connection = z.object({ connected: z.boolean().default(false) });
@@ -113,4 +96,64 @@ async function takeMessages({ sqs, stack }: RunningImplementation): Promise<Read
     const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
     await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
   }
+}
+
+const payload = z.union([
+  z.object({ action: z.string(), data: z.object({ id: z.string() }) }),
+  z.object({ event: z.string(), account_id: z.string(), endpoint: z.string().optional() }),
+]);
+
+/**
+ * What everybody must have in the end who got these deliveries and lost nothing. Loads contain whole lives of users:
+ * each account is connected and announces the data that is then fetched.
+ */
+export function expectationOf(deliveries: readonly Webhook[]): Snapshot {
+  const lists = { events: new Set<string>(), states: new Set<string>(), data: new Set<string>() };
+  const messages = new Set<string>();
+  for (const { kind, body } of deliveries) {
+    const id = identify(kind, Buffer.from(body));
+    lists.events.add(id);
+    messages.add(id);
+    const reported = payload.parse(JSON.parse(body));
+    if ("action" in reported) {
+      lists.states.add(`USER#${reported.data.id} false`);
+    } else if (reported.endpoint === undefined) {
+      lists.states.add(`ACCOUNT#${reported.account_id} true`);
+    } else {
+      const name = `${reported.account_id}/${reported.endpoint}`;
+      const content = createHash("sha256").update(documentOf(name, usual.items)).digest("base64url");
+      lists.data.add(`ACCOUNT#${name} ${content}`);
+      messages.add(`account/${name} ${content}`);
+    }
+  }
+  return sortedSnapshot({ ...lists, messages });
+}
+
+/** One line for each list of a snapshot that is not as expected. */
+export function differences(title: string, expected: Snapshot, snapshot: Snapshot): readonly string[] {
+  return (["events", "states", "data", "messages"] as const).flatMap((name) => {
+    const [wanted, found] = [new Set(expected[name]), new Set(snapshot[name])];
+    const missing = wanted.difference(found);
+    const extra = found.difference(wanted);
+    if (missing.size + extra.size === 0) return [];
+    const example = [...missing, ...extra][0] ?? "";
+    return [
+      `${title}: of ${wanted.size} ${name} ${missing.size} missing, ${extra.size} too many, such as ${example}`,
+    ];
+  });
+}
+
+/** @throws where an implementation lost something that all were given, or has more: no ratio counts then */
+export async function requireNothingLost(
+  running: readonly RunningImplementation[],
+  delivered: readonly Webhook[],
+): Promise<void> {
+  const expected = expectationOf(delivered);
+  const found = await Promise.all(
+    running.map(async (each) =>
+      differences(titles[each.implementation], expected, await takeTableSnapshot(each)),
+    ),
+  );
+  if (found.flat().length > 0)
+    throw new Error(`The results differ; no ratio counts:\n${found.flat().join("\n")}`);
 }

@@ -3,19 +3,19 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { bundle } from "../../../lib/function/bundle.ts";
 import { writeFiles } from "../../../lib/function/code-files.ts";
-import type { Assemblies } from "../assemblies.ts";
+import { assemble } from "../assemble.ts";
 import type { Implementation, Part } from "../implementations.ts";
 import { scratchDirectory } from "../scratch.ts";
 
 const repository = join(import.meta.dirname, "../../..");
 
-/** Who is imported: the implementations, and beside them the SDK's clients alone, and nothing at all. */
-export type Imported = Implementation | "clients" | "empty";
+/** What is imported: an implementation, the SDK's clients alone, or nothing at all. */
+type Imported = Implementation | "clients" | "empty";
 
 /** The directory that holds a function's bundle, with its settings beside it. */
-export function bundleDirectory(name: Imported, part: Part, assemblies: Assemblies): string {
+export function bundleDirectory(name: Imported, part: Part): string {
   if (name !== "clients" && name !== "empty") {
-    return assemblies.of(name, { hasEventSources: false }).codeOf(part);
+    return assemble(name).codeOf(part);
   }
   const directory = scratchDirectory(name);
   const entry = name === "clients" ? `clients-${part}` : name;

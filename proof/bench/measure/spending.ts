@@ -1,67 +1,126 @@
-import { type DriveOptions, drive, type SpentByPart } from "../drive/drive.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type AttributeValue, paginateScan } from "@aws-sdk/client-dynamodb";
+import { type Driven, type DriveOptions, drive } from "../drive/drive.ts";
 import type { RunningImplementation } from "../drive/running-implementation.ts";
+import { byParts, type Part, parts } from "../implementations.ts";
+import type { BenchProvider } from "../provider.ts";
 import type { Webhook } from "../workload.ts";
 
-/** What an implementation used for a load, counted at the gateway and inside the functions' processes. */
-export type Spending = {
-  readonly spent: SpentByPart;
-  /** Capacity units of the table, written and read. */
-  readonly writeUnits: number;
-  readonly readUnits: number;
-  /** Requests to SQS as it bills them: those of the functions, and what their event sources receive and delete. */
-  readonly sqsRequests: number;
-  /** Those of them to FIFO queues. */
-  readonly fifoRequests: number;
-  /** To the table, of functions. */
-  readonly tableRequests: number;
-  readonly secretReads: number;
-  readonly providerCalls: number;
-  /** Written by the functions' code. */
-  readonly logBytes: number;
-};
+/** What an implementation used for a load, counted at the gateway and in the functions' processes. */
+export type Spending = Pick<Driven, "spent"> & Readonly<Record<Counter, number>>;
+
+type Counter = keyof ReturnType<typeof counted>;
 
 /** Drives a load through an implementation and counts what it used. */
 export async function spendingOf(
   running: RunningImplementation,
   load: readonly Webhook[],
-  providerCalls: () => number,
+  provider: BenchProvider,
   options: DriveOptions = {},
 ): Promise<Spending> {
-  const before = counted(running, providerCalls);
-  const spent = await drive(running, load, options);
-  const after = counted(running, providerCalls);
-  const used = (name: keyof typeof after) => after[name] - before[name];
+  const before = counted(running, provider);
+  const { spent, sourceRequests } = await drive(running, load, options);
+  const after = counted(running, provider);
+  const used = (name: Counter) => after[name] - before[name];
   return {
     spent,
+    sqsRequests: used("sqsRequests") + sourceRequests.all,
+    fifoRequests: used("fifoRequests") + sourceRequests.fifo,
+    tableRequests: used("tableRequests"),
     writeUnits: used("writeUnits"),
     readUnits: used("readUnits"),
-    sqsRequests: used("sqsRequests") + spent.store.queueRequests.all + spent.fetch.queueRequests.all,
-    fifoRequests: used("fifoRequests") + spent.fetch.queueRequests.fifo,
-    tableRequests: used("tableRequests"),
+    objectPuts: used("objectPuts"),
+    objectGets: used("objectGets"),
     secretReads: used("secretReads"),
     providerCalls: used("providerCalls"),
+    providerWaits: used("providerWaits"),
     logBytes: used("logBytes"),
   };
 }
 
+/** Requests of the functions, SQS's as it bills them, and the tables' capacity units, since the start. */
 function counted(
-  { stack: { functions, gateway }, queueRequests }: RunningImplementation,
-  providerCalls: () => number,
+  { queueRequests, stack: { gateway, functions } }: RunningImplementation,
+  provider: BenchProvider,
 ) {
-  const calls = [...gateway.calls()];
-  const sumOf = (matches: (key: string) => boolean) =>
-    calls.reduce((sum, [key, count]) => (matches(key) ? sum + count : sum), 0);
-  const capacity = [...gateway.capacity()].filter(([key]) => !isOperators(key)).map(([, units]) => units);
+  const isOfFunction = ([key]: readonly [string, unknown]) => !key.startsWith("operator ");
+  const calls = [...gateway.calls()].filter(isOfFunction);
+  const callsOf = (action: string) =>
+    calls.reduce((sum, [key, count]) => sum + (key.includes(` ${action}`) ? count : 0), 0);
+  const units = [...gateway.capacity()].filter(isOfFunction).map(([, each]) => each);
   return {
-    writeUnits: capacity.reduce((sum, { writeUnits }) => sum + writeUnits, 0),
-    readUnits: capacity.reduce((sum, { readUnits }) => sum + readUnits, 0),
     sqsRequests: queueRequests().all,
     fifoRequests: queueRequests().fifo,
-    tableRequests: sumOf((key) => key.includes(" dynamodb:") && !isOperators(key)),
-    secretReads: sumOf((key) => key.endsWith(" secretsmanager:GetSecretValue") && !isOperators(key)),
-    providerCalls: providerCalls(),
-    logBytes: functions.reduce((sum, { logBytes }) => sum + logBytes(), 0),
+    tableRequests: callsOf("dynamodb:"),
+    writeUnits: units.reduce((sum, { writeUnits }) => sum + writeUnits, 0),
+    readUnits: units.reduce((sum, { readUnits }) => sum + readUnits, 0),
+    objectPuts: callsOf("s3:Put"),
+    objectGets: callsOf("s3:Get"),
+    secretReads: callsOf("secretsmanager:GetSecretValue"),
+    providerCalls: provider.calls(),
+    providerWaits: provider.rounds(),
+    logBytes: functions.reduce((sum, each) => sum + each.logBytes(), 0),
   };
 }
 
-const isOperators = (key: string) => key.startsWith("operator ");
+/** Of each call, so that simultaneous calls overlap as over a network. */
+const delayMs = 5;
+
+/** Counts how often the functions of each part began to wait for AWS; simultaneous calls are one wait. */
+export function countWaits({ stack: { gateway, functions } }: RunningImplementation) {
+  const partOf = new Map(functions.map(({ name, logicalId }) => [name, partIn(logicalId)]));
+  const waiting = new Map<string, number>();
+  const waits: Record<Part, number> = { receive: 0, store: 0, relay: 0, fetch: 0 };
+  gateway.intercept(async ({ principal }, phase) => {
+    const part = partOf.get(principal);
+    if (part === undefined) return undefined;
+    const others = waiting.get(principal) ?? 0;
+    waiting.set(principal, phase === "before" ? others + 1 : others - 1);
+    if (phase === "after") return undefined;
+    if (others === 0) waits[part] += 1;
+    await sleep(delayMs);
+    return undefined;
+  });
+  return () => byParts((part) => waits[part]);
+}
+
+/** `UsersReceiveFunction0123ABCD` is of the part `receive`. */
+function partIn(logicalId: string): Part | undefined {
+  return parts.find((part) =>
+    new RegExp(`^([A-Z][A-Za-z]*)?${part}(Function|Changes|Data)`, "i").test(logicalId),
+  );
+}
+
+/** Bytes in the tables: of items that expire, and of those that stay. */
+export async function storedBytes({ stack, dynamodb: client }: RunningImplementation) {
+  const bytes = { expiringBytes: 0, stayingBytes: 0 };
+  for (const { name: TableName } of stack.tables) {
+    for await (const { Items = [] } of paginateScan({ client }, { TableName })) {
+      for (const item of Items) {
+        const expires = ["expiresAt", "expiration", "ttl"].some((name) => item[name] !== undefined);
+        bytes[expires ? "expiringBytes" : "stayingBytes"] += itemSize(item);
+      }
+    }
+  }
+  return bytes;
+}
+
+/**
+ * The billed size of an item in bytes, without the 100 that DynamoDB adds for its index.
+ * Source: DynamoDB developer guide, "DynamoDB item sizes and formats".
+ */
+function itemSize(item: Readonly<Record<string, AttributeValue>>): number {
+  return Object.entries(item).reduce(
+    (sum, [name, value]) => sum + Buffer.byteLength(name) + sizeOf(value),
+    0,
+  );
+}
+
+function sizeOf(value: AttributeValue): number {
+  if (value.S !== undefined) return Buffer.byteLength(value.S);
+  if (value.N !== undefined) return Math.ceil(value.N.replace(/[-.]/g, "").length / 2) + 1;
+  if (value.B !== undefined) return value.B.byteLength;
+  if (value.L !== undefined) return 3 + value.L.reduce((sum, each) => sum + 1 + sizeOf(each), 0);
+  if (value.M !== undefined) return 3 + itemSize(value.M) + Object.keys(value.M).length;
+  return 1;
+}

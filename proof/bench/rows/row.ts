@@ -1,79 +1,71 @@
-import type { Estimate } from "../measure/statistics.ts";
+import { median } from "../statistics.ts";
 
-/** How many times theirs it may be at most, or is to be at least, or exactly. */
-type Limit = { readonly atMost: number } | { readonly atLeast: number } | { readonly exactly: number };
+/** What ours is compared with, at most or at least that many times theirs; without `over` a number of its own. */
+export type Goal = { readonly over?: string } & (
+  | { readonly atMost: number }
+  | { readonly atLeast: number }
+  | { readonly exactly: number }
+);
 
-/** What ours is held against; `goal` where that is a number of its own. */
-export type Goal = { readonly over: string } & Limit;
-
-/** One figure against one goal. `ratio` is ours over theirs. */
+/** A row's figure beside one goal. */
 export type Comparison = {
-  readonly over: string;
+  readonly over: string | undefined;
   /** As the table shows it: `≤ 0.5`. */
   readonly goal: string;
-  readonly theirs: number;
-  /** Raw figures, one for each round in which theirs was measured. */
-  readonly samples: readonly number[];
-  readonly ratio: Estimate;
+  readonly theirs: number | undefined;
+  /** Median of ours over theirs, round by round; without a peer the figure itself. */
+  readonly ratio: number;
   readonly isMet: boolean;
 };
 
-/** One row of the table of results. */
+/** One row of the results. */
 export type Row = {
   readonly name: string;
   readonly figure: string;
+  /** A median. */
   readonly ours: number;
-  /** Raw figures, one for each round. */
-  readonly samples: readonly number[];
+  readonly rounds: number;
   readonly comparisons: readonly Comparison[];
-  /** What the figure is made of, for each implementation. */
-  readonly lines?: readonly { readonly name: string; readonly bySide: Readonly<Record<string, number>> }[];
 };
 
-/** A row whose figures were measured in pairs, round by round, or once where they are counts that don't vary. */
-export function pairedRow(
-  { name, figure }: Pick<Row, "name" | "figure">,
+/** A row whose figures were measured in pairs, round by round, or once where they are counts. */
+export function rowOf(
+  name: string,
+  figure: string,
   ours: readonly number[],
-  theirs: readonly (Goal & { readonly values: readonly number[] })[],
-  estimate: (values: readonly number[]) => Estimate,
+  goals: readonly (Goal & { readonly values?: readonly number[] })[],
 ): Row {
-  return {
-    name,
-    figure,
-    ours: estimate(ours).median,
-    samples: ours,
-    comparisons: theirs.map(({ values, ...goal }) => {
-      const ratio = estimate(ours.map((value, round) => value / (values[round] ?? Number.NaN)));
-      return comparison(goal, estimate(values).median, values, ratio);
-    }),
-  };
+  const comparisons = goals.map(({ over, values, ...goal }): Comparison => {
+    const ratios =
+      values === undefined ? ours : ours.map((each, round) => each / (values[round] ?? Number.NaN));
+    const [text, ratio] = [goalText(goal), median(ratios)];
+    const theirs = values && median(values);
+    return { over, goal: text, theirs, ratio, isMet: isMetBy(ratio, text) };
+  });
+  return { name, figure, ours: median(ours), rounds: ours.length, comparisons };
 }
 
-/** A row whose goal is a number of its own, not a ratio to a peer. */
-export function absoluteRow(
-  { name, figure }: Pick<Row, "name" | "figure">,
-  samples: readonly number[],
-  limit: Limit,
-  estimate: (values: readonly number[]) => Estimate,
-): Row {
-  const ratio = estimate(samples);
-  const goal = { over: "goal", ...limit };
-  return { name, figure, ours: ratio.median, samples, comparisons: [comparison(goal, 1, [], ratio)] };
+function goalText(goal: Goal): string {
+  if ("atMost" in goal) return `≤ ${goal.atMost}`;
+  return "atLeast" in goal ? `≥ ${goal.atLeast}` : `= ${goal.exactly}`;
 }
 
-function comparison(goal: Goal, theirs: number, samples: readonly number[], ratio: Estimate): Comparison {
-  const text = goalOf(goal);
-  return { over: goal.over, goal: text, theirs, samples, ratio, isMet: isMetBy(ratio.median, text) };
-}
-
-function goalOf(limit: Limit): string {
-  if ("atMost" in limit) return `≤ ${limit.atMost}`;
-  return "atLeast" in limit ? `≥ ${limit.atLeast}` : `= ${limit.exactly}`;
-}
-
-/** @param goal as the table shows it: `≤ 0.5` */
-export function isMetBy(value: number, goal: string): boolean {
+function isMetBy(value: number, goal: string): boolean {
   const limit = Number(goal.slice(2));
   if (goal.startsWith("≤")) return value <= limit;
   return goal.startsWith("≥") ? value >= limit : value === limit;
+}
+
+/** `name/peer ours-over-theirs goal ok|short` for each goal, without the peer where the goal is a number of its own. */
+export function linesOf({ name, comparisons }: Row): readonly string[] {
+  return comparisons.map((each) => {
+    const title = each.over === undefined ? name : `${name}/${each.over}`;
+    return `${title} ${shownRatio(each)} ${each.goal.replace(" ", "")} ${each.isMet ? "ok" : "short"}`;
+  });
+}
+
+/** With two digits, or as many as show on which side of the goal it is. */
+export function shownRatio({ ratio, goal, isMet }: Pick<Comparison, "ratio" | "goal" | "isMet">): string {
+  const digits = [2, 3, 4].find((count) => isMetBy(Number(ratio.toFixed(count)), goal) === isMet);
+  return ratio.toFixed(digits ?? 6);
 }

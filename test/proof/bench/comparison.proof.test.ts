@@ -1,10 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { createAssemblies } from "../../../proof/bench/assemblies.ts";
-import { differences } from "../../../proof/bench/drive/compare.ts";
 import { drive } from "../../../proof/bench/drive/drive.ts";
-import { expectationOf } from "../../../proof/bench/drive/expectation.ts";
-import { startImplementations } from "../../../proof/bench/measure/running-implementations.ts";
-import { requireNothingLost } from "../../../proof/bench/rows/spending-rows.ts";
+import { differences, expectationOf, requireNothingLost } from "../../../proof/bench/drive/snapshot.ts";
+import { Contenders } from "../../../proof/bench/measure/contenders.ts";
 import { workload } from "../../../proof/bench/workload.ts";
 
 const load = workload({ seed: 3, events: 20, duplicates: 0.3 });
@@ -25,11 +22,11 @@ describe("what all must end with", () => {
       const [first = "", ...others] = expected[list];
       const lost = { ...expected, [list]: others };
       const changed = { ...expected, [list]: [`${first}0`, ...others] };
-      expect(differences(expected, [{ title: "theirs", snapshot: expected }])).toEqual([]);
-      expect(differences(expected, [{ title: "theirs", snapshot: lost }])).toEqual([
+      expect(differences("theirs", expected, expected)).toEqual([]);
+      expect(differences("theirs", expected, lost)).toEqual([
         expect.stringContaining(`theirs: of ${expected[list].length} ${list} 1 missing, 0 too many`),
       ]);
-      expect(differences(expected, [{ title: "theirs", snapshot: changed }])).toEqual([
+      expect(differences("theirs", expected, changed)).toEqual([
         expect.stringContaining("1 missing, 1 too many"),
       ]);
     },
@@ -38,16 +35,15 @@ describe("what all must end with", () => {
 
 describe("implementations that take the same load", () => {
   it("count where both have all of it, and end the run where one has more than the other", async () => {
-    using assemblies = createAssemblies();
-    await using implementations = await startImplementations(assemblies, () => undefined, ["ours", "floor"]);
-    for (const { running } of implementations.contenders) await drive(running, load);
-    await requireNothingLost(implementations, load);
+    await using contenders = await Contenders.start(() => undefined, ["ours", "floor"]);
+    for (const running of contenders.running) await drive(running, load);
+    await requireNothingLost(contenders.running, load);
 
     const [planted] = workload({ seed: 4, events: 10, duplicates: 0 });
     if (planted === undefined) throw new Error("the load is empty");
-    await drive(implementations.of("floor").running, [planted]);
+    await drive(contenders.of("floor").running, [planted]);
     // The subscriber's messages were taken by the first look: here the planted one alone is announced.
-    await expect(requireNothingLost(implementations, load)).rejects.toThrow(
+    await expect(requireNothingLost(contenders.running, load)).rejects.toThrow(
       /Floor: of 20 events 0 missing, 1 too many/,
     );
   });

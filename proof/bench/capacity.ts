@@ -1,0 +1,103 @@
+import { windowsOf } from "../../domain/fetch/pacing.ts";
+import type { Settings } from "../../lib/settings/settings.ts";
+import { type Part, sumOfParts } from "./implementations.ts";
+import { secondsOf } from "./price/bill.ts";
+import type { Counts } from "./price/counts.ts";
+
+/** Something that bounds the rate of events. */
+export type Limit = {
+  readonly name: string;
+  readonly value: string;
+  /** At this rate it is used up. */
+  readonly eventsPerSecond: number;
+  readonly type: LimitType;
+};
+type LimitType = "setting" | "raised on request" | "fixed" | "design";
+
+const aws = "https://docs.aws.amazon.com";
+const quotas = {
+  lambda: `[Lambda](${aws}/lambda/latest/dg/lambda-concurrency.html)`,
+  queues: `[Lambda](${aws}/lambda/latest/dg/services-sqs-scaling.html)`,
+  api: `[API Gateway](${aws}/apigateway/latest/developerguide/limits.html)`,
+  table: `[DynamoDB](${aws}/amazondynamodb/latest/developerguide/Limits.html)`,
+  newTable: `[DynamoDB](${aws}/amazondynamodb/latest/developerguide/on-demand-capacity-mode.html)`,
+  partition: "[DynamoDB](https://repost.aws/knowledge-center/on-demand-table-throttling-dynamodb)",
+};
+/** When the quotas were looked up, in copies of the pages, which may be older. */
+export const quotasDate = "2026-11-21";
+const partitionWrites = 1_000;
+/** A new table on demand has four partitions, and gets one more for each thousand write units. */
+const leastShards = 4;
+
+/**
+ * All limits with full batches, the lowest first.
+ * @param counts of ours
+ * @param busiestShare of all deliveries, those of the busiest kind of webhook
+ */
+export function limitsOf(settings: Settings, counts: Counts, busiestShare: number): readonly Limit[] {
+  const per = (count: number) => count / counts.events;
+  const seconds = (part: Part) => per(secondsOf(counts, part));
+  const [writes, reads, deliveries] = [per(counts.writeUnits), per(counts.readUnits), per(counts.deliveries)];
+  const [all, calls] = [sumOfParts(seconds), per(counts.providerCalls)];
+  const { webhooks, fetch } = settings;
+  // Shards grow with the table's partitions: where the relay keeps up with a full partition, they are no limit.
+  const keepsUp = (partitionWrites / writes) * seconds("relay") <= 1;
+  const shards = keepsUp ? Number.POSITIVE_INFINITY : leastShards;
+  /** Name, what there is of it, its unit, what an event uses of it. */
+  const lines: readonly (readonly [LimitType, string, number, string, number])[] = [
+    ["setting", "`provider.requestsPerMinute`", callsPerMinute(settings) / 60, "calls a second", calls],
+    [
+      "setting",
+      "`webhooks.throttle.requestsPerSecond`",
+      webhooks.throttle.requestsPerSecond,
+      "requests of the busiest route",
+      deliveries * busiestShare,
+    ],
+    ["setting", "`fetch.maxConcurrency`", fetch.maxConcurrency, "batches at once", seconds("fetch")],
+    ["raised on request", `${quotas.lambda}: new account`, 10, "executions at once", all],
+    ["raised on request", `${quotas.lambda}: concurrency`, 1_000, "executions at once", all],
+    [
+      "raised on request",
+      `${quotas.lambda}: invocations`,
+      10_000,
+      "a second",
+      per(counts.receiveInvocations),
+    ],
+    ["raised on request", `${quotas.api}: requests`, 10_000, "a second", deliveries],
+    ["raised on request", `${quotas.newTable}: writes, new table`, 4_000, "units a second", writes],
+    ["raised on request", `${quotas.table}: writes`, 40_000, "units a second", writes],
+    ["raised on request", `${quotas.table}: reads`, 40_000, "units a second", reads],
+    ["design", "relay: a batch at a time for each shard", shards, "shards at least", seconds("relay")],
+    ["fixed", `${quotas.queues}: busiest queue`, 1_250, "batches at once", seconds("store") * busiestShare],
+    // A batch of the fetch leases its calls with one write.
+    [
+      "design",
+      `${quotas.partition}: the counter of calls to the provider`,
+      partitionWrites,
+      "write units a second",
+      per(counts.fetchInvocations),
+    ],
+  ];
+  return lines
+    .map(([type, name, value, unit, perEvent]) => ({
+      type,
+      name,
+      value: `${value.toLocaleString("en")} ${unit}`,
+      eventsPerSecond: value / perEvent,
+    }))
+    .filter(({ eventsPerSecond }) => Number.isFinite(eventsPerSecond))
+    .toSorted((one, other) => one.eventsPerSecond - other.eventsPerSecond);
+}
+
+/** Calls to the provider that the windows of its rate allow. */
+export function callsPerMinute({ provider }: Settings): number {
+  const { callsPerWindow, windowInSeconds } = windowsOf(provider.requestsPerMinute);
+  return Math.floor((callsPerWindow * 60) / windowInSeconds);
+}
+
+/** How long it takes to fetch what waits while more comes in; infinite where more comes than the rate allows. */
+export function catchUpMinutes(waiting: number, allowedPerMinute: number, comingPerMinute: number): number {
+  return comingPerMinute >= allowedPerMinute
+    ? Number.POSITIVE_INFINITY
+    : waiting / (allowedPerMinute - comingPerMinute);
+}

@@ -1,0 +1,64 @@
+import {
+  DescribeStreamCommand,
+  type DynamoDBStreamsClient,
+  GetRecordsCommand,
+  GetShardIteratorCommand,
+} from "@aws-sdk/client-dynamodb-streams";
+import type { EventFilter } from "@income-events/local-stack/sources/event-filter.ts";
+import { type StreamRecord, streamRecord } from "@income-events/local-stack/sources/stream-record.ts";
+import { failedIn } from "./invocations.ts";
+
+/** Returns the changes since the last call that the stream's event source would hand over, in order. */
+export type ChangeReader = () => Promise<readonly StreamRecord[]>;
+
+export function readChanges(
+  client: DynamoDBStreamsClient,
+  StreamArn: string,
+  region: string,
+  isTaken: EventFilter,
+): ChangeReader {
+  const iterators = new Map<string, string | undefined>();
+  const readShard = async (shardId: string): Promise<readonly StreamRecord[]> => {
+    const records: StreamRecord[] = [];
+    for (;;) {
+      const ShardIterator = iterators.get(shardId);
+      if (ShardIterator === undefined) return records;
+      const { Records = [], NextShardIterator } = await client.send(new GetRecordsCommand({ ShardIterator }));
+      iterators.set(shardId, NextShardIterator);
+      if (Records.length === 0) return records;
+      records.push(...Records.map((record) => streamRecord(record, StreamArn, region, new Date())));
+    }
+  };
+  return async () => {
+    const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn }));
+    const records: StreamRecord[] = [];
+    for (const { ShardId = "" } of StreamDescription?.Shards ?? []) {
+      if (!iterators.has(ShardId)) {
+        const position = { StreamArn, ShardId, ShardIteratorType: "TRIM_HORIZON" as const };
+        iterators.set(ShardId, (await client.send(new GetShardIteratorCommand(position))).ShardIterator);
+      }
+      records.push(...(await readShard(ShardId)));
+    }
+    return records.filter(isTaken);
+  };
+}
+
+/** As the stack's event source is set. */
+const batchSize = 100;
+const maxAttempts = 20;
+
+/** Hands changes to a function as the stream's event source does: it starts again from the first that failed. */
+export async function relayChanges(
+  records: readonly StreamRecord[],
+  work: (event: object) => Promise<unknown>,
+): Promise<void> {
+  for (let start = 0, tries = 0; start < records.length; ) {
+    const Records = records.slice(start, start + batchSize);
+    const failed = failedIn(await work({ Records }));
+    const first = Records.findIndex(({ dynamodb }) => failed.includes(dynamodb.SequenceNumber));
+    const taken = first < 0 ? Records.length : first;
+    tries = taken > 0 ? 0 : tries + 1;
+    if (tries === maxAttempts) throw new Error(`a change was not relayed in ${maxAttempts} attempts`);
+    start += taken;
+  }
+}

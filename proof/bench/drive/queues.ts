@@ -1,0 +1,96 @@
+import {
+  ChangeMessageVisibilityBatchCommand,
+  DeleteMessageBatchCommand,
+  GetQueueAttributesCommand,
+  type Message,
+  ReceiveMessageCommand,
+  type SQSClient,
+} from "@aws-sdk/client-sqs";
+import { asObject, asString, parseJsonObject } from "@income-events/local-stack/gateway/operation.ts";
+import type { Gateway } from "@income-events/local-stack/gateway/types.ts";
+import { failedIn, queueEvent } from "./invocations.ts";
+
+/** Requests as SQS bills them; those to FIFO queues, which cost more, are part of `all`. */
+export type QueueRequests = { readonly all: number; readonly fifo: number };
+
+/** SQS bills each 64 KB of a request's messages as one request. Source: the pricing page of SQS. */
+const chunkBytes = 65_536;
+
+/** As how many requests SQS bills one that sends or receives these bodies. */
+export function billedRequests(bodies: readonly string[]): number {
+  const bytes = bodies.reduce((sum, body) => sum + Buffer.byteLength(body), 0);
+  return Math.max(1, Math.ceil(bytes / chunkBytes));
+}
+
+export function addRequests(sum: QueueRequests, queueUrl: string, requests: number): QueueRequests {
+  return { all: sum.all + requests, fifo: sum.fifo + (queueUrl.endsWith(".fifo") ? requests : 0) };
+}
+
+/** Counts the billed requests of functions to SQS from now on. */
+export function countRequests(gateway: Gateway): () => QueueRequests {
+  let count: QueueRequests = { all: 0, fifo: 0 };
+  gateway.intercept(async ({ service, isFromFunction, body }, phase) => {
+    if (service === "sqs" && isFromFunction && phase === "before") {
+      const request = parseJsonObject(body.toString());
+      count = addRequests(count, asString(request.QueueUrl), billedRequests(bodiesOf(request)));
+    }
+    return undefined;
+  });
+  return () => count;
+}
+
+function bodiesOf({ MessageBody, Entries }: ReturnType<typeof parseJsonObject>): readonly string[] {
+  const entries: readonly unknown[] = Array.isArray(Entries) ? Entries : [{ MessageBody }];
+  return entries.map((entry) => asString(asObject(entry).MessageBody));
+}
+
+/** As the stack's event sources are set. */
+const batchSize = 10;
+
+/**
+ * Hands one batch of a queue to a function, as an event source does; a message that fails is delivered again.
+ * @param hiddenSeconds how long a failed message stays hidden; undefined where the function hides it itself
+ * @returns how many requests SQS bills for it; 0 where there was no message
+ */
+export async function drainBatch(
+  sqs: SQSClient,
+  QueueUrl: string,
+  work: (event: object) => Promise<unknown>,
+  hiddenSeconds: number | undefined,
+): Promise<number> {
+  const receive = new ReceiveMessageCommand({
+    QueueUrl,
+    MaxNumberOfMessages: batchSize,
+    MessageSystemAttributeNames: ["All"],
+    MessageAttributeNames: ["All"],
+  });
+  const { Messages: messages = [] } = await sqs.send(receive);
+  if (messages.length === 0) return 0;
+  const failed = failedIn(await work(queueEvent(messages, QueueUrl)));
+  const isFailed = ({ MessageId = "" }: Message) => failed.includes(MessageId);
+  const again = messages.filter(isFailed).map(entryOf);
+  const done = messages.filter((message) => !isFailed(message)).map(entryOf);
+  if (done.length > 0) await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries: done }));
+  if (again.length > 0 && hiddenSeconds !== undefined) {
+    const Entries = again.map((entry) => ({ ...entry, VisibilityTimeout: hiddenSeconds }));
+    await sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries }));
+  }
+  return billedRequests(messages.map(({ Body = "" }) => Body)) + Number(done.length > 0);
+}
+
+function entryOf({ ReceiptHandle }: Message, index: number) {
+  return { Id: String(index), ReceiptHandle };
+}
+
+const depths = [
+  "ApproximateNumberOfMessages",
+  "ApproximateNumberOfMessagesNotVisible",
+  "ApproximateNumberOfMessagesDelayed",
+] as const;
+
+/** How many messages a queue holds, hidden and delayed ones included. */
+export async function depthOf(sqs: SQSClient, QueueUrl: string): Promise<number> {
+  const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...depths] });
+  const { Attributes = {} } = await sqs.send(command);
+  return depths.reduce((sum, name) => sum + Number(Attributes[name] ?? 0), 0);
+}

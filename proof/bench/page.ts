@@ -1,0 +1,219 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { about, dollars, table } from "../../scripts/documents/markdown.ts";
+import { documentedSettings } from "../../scripts/documents/stage-settings.ts";
+import { documentedStage, productionStage } from "../../scripts/documents/stage-template.ts";
+import { callsPerMinute, catchUpMinutes, limitsOf, quotasDate } from "./capacity.ts";
+import { type Implementation, titles } from "./implementations.ts";
+import { rowNames } from "./measurements.ts";
+import { accessLogBytesOf, type Bill, billOf, storageOf, totalOf } from "./price/bill.ts";
+import type { LoadName } from "./price/count.ts";
+import { type Counts, readCounts, readTicks } from "./price/counts.ts";
+import { type IdleLine, idleOf, sumOf, typicalOf } from "./price/idle.ts";
+import { prices } from "./price/prices.ts";
+import { type Row, shownRatio } from "./rows/row.ts";
+import { workload } from "./workload.ts";
+
+export const pageFile = join(import.meta.dirname, "../../docs/evidence/cost-and-capacity.md");
+
+const beginOf = (name: string) => `<!-- ${name}: written by npm run bench -->`;
+const end = "<!-- end -->";
+
+/** Replaces what the page has between the marks of a name. @throws where the page has no such marks */
+function withBlock(page: string, name: string, text: string): string {
+  const start = page.indexOf(beginOf(name));
+  const stop = page.indexOf(end, start);
+  if (start < 0 || stop < 0) throw new Error(`the page misses ${beginOf(name)} or ${end}`);
+  return `${page.slice(0, start)}${beginOf(name)}\n\n${text}\n\n${page.slice(stop)}`;
+}
+
+/** The page with all tables that are calculated from counts, prices, quotas, settings and the template. */
+export function withCalculations(page: string): string {
+  return Object.entries(calculations()).reduce((text, [name, block]) => withBlock(text, name, block), page);
+}
+
+export function calculate(): void {
+  writeFileSync(pageFile, withCalculations(readFileSync(pageFile, "utf8")));
+}
+
+const resultsHead = "row|figure|ours|theirs|ours over theirs|goal||rounds|measured".split("|");
+
+/** The page with rows in place of those of the same names, in the order of the benchmark. */
+export function withRows(page: string, rows: readonly Row[], origin: string): string {
+  const [, block = ""] = page.split(beginOf("results"));
+  const lines = block
+    .slice(0, block.indexOf(end))
+    .split("\n")
+    .filter((line) => line.startsWith("| `"));
+  const nameOf = (line: string) => line.split("`")[1] ?? "";
+  const replaced = new Set(rows.map(({ name }) => name));
+  const kept = lines.filter((line) => rowNames.includes(nameOf(line)) && !replaced.has(nameOf(line)));
+  const added = rows.flatMap((row) => cellsOf(row, origin)).map((cells) => `| ${cells.join(" | ")} |`);
+  const all = [...kept, ...added].sort(
+    (one, other) => rowNames.indexOf(nameOf(one)) - rowNames.indexOf(nameOf(other)),
+  );
+  return withBlock(page, "results", [table(resultsHead, []), ...all].join("\n"));
+}
+
+function cellsOf({ name, figure, ours, rounds, comparisons }: Row, origin: string) {
+  return comparisons.map((each) => {
+    const beside =
+      each.theirs === undefined ? ["", ""] : [`${about(each.theirs)} (${each.over})`, shownRatio(each)];
+    const isMet = each.isMet ? "ok" : "**short**";
+    return [`\`${name}\``, figure, about(ours), ...beside, each.goal, isMet, String(rounds), origin];
+  });
+}
+
+/** Writes measured rows and, from the counts, the calculated tables. */
+export function record(rows: readonly Row[], origin: string): void {
+  writeFileSync(pageFile, withCalculations(withRows(readFileSync(pageFile, "utf8"), rows, origin)));
+}
+
+/** In the order of the tables. */
+const shown: readonly Implementation[] = ["ours", "plain", "powertools", "floor"];
+
+const loadTitles: Readonly<Record<LoadName, string>> = {
+  unrepeated: "no duplicates",
+  usual: "30 % of the deliveries are duplicates",
+  repeated: "90 % are duplicates",
+  large: "30 %, and documents of 18 KB",
+  huge: "30 %, and documents of 181 KB",
+  alone: "30 %, and each event arrives alone: no batch holds two",
+};
+
+function calculations(): Readonly<Record<string, string>> {
+  const { rows, origin } = readCounts();
+  const countsOf = (load: LoadName, implementation: Implementation): Counts => {
+    const counts = rows.get(`${load}/${implementation}`);
+    if (counts === undefined) throw new Error(`${load}/${implementation} was never counted`);
+    return counts;
+  };
+  const accessLogBytes = accessLogBytesOf(documentedStage().resources);
+  const billFor = (load: LoadName, implementation: Implementation) =>
+    billOf(countsOf(load, implementation), implementation, accessLogBytes);
+  const usual = countsOf("usual", "ours");
+  return {
+    sources: `Counted on ${origin}; prices of ${prices.region} on ${prices.date}; quotas on ${quotasDate}.`,
+    ...costs((load, implementation) => billFor(load, implementation)),
+    storage: storageTable(usual, countsOf("usual", "plain")),
+    ...capacity(usual),
+  };
+}
+
+function costs(billFor: (load: LoadName, implementation: Implementation) => Bill) {
+  const heads = shown.map((implementation) => titles[implementation]);
+  const perLine = (name: string) => shown.map((each) => dollars(billFor("usual", each).get(name) ?? 0));
+  const perLoad = (load: LoadName) => shown.map((each) => dollars(totalOf(billFor(load, each))));
+  const { rows: ticks } = readTicks();
+  const { resources } = productionStage();
+  const idle = { ours: idleOf(resources, ticks), plain: idleOf(typicalOf(resources), ticks) };
+  const months = (["ours", "plain"] as const).map((each) => {
+    const price = (load: LoadName) => totalOf(billFor(load, each));
+    const standing = sumOf(idle[each].map((line) => line.dollars));
+    return [
+      standing,
+      standing + price("alone") / 100,
+      standing + price("alone"),
+      standing + 100 * price("usual"),
+    ];
+  });
+  const monthTitles = ["no events", "10,000, each alone", "1,000,000, each alone", "100,000,000, in batches"];
+  return {
+    events: table(
+      ["US$ per million events", ...heads],
+      [
+        ...[...billFor("usual", "ours").keys()].map((name) => [name, ...perLine(name)]),
+        ["**in all**", ...perLoad("usual").map((each) => `**${each}**`)],
+      ],
+      1,
+    ),
+    loads: table(
+      ["US$ per million events", ...heads],
+      Object.entries(loadTitles).map(([load, title]) => [title, ...perLoad(load as LoadName)]),
+      1,
+    ),
+    idle: idleTable(idle.ours, idle.plain),
+    months: table(
+      ["events in a month", "US$, ours", titles.plain],
+      monthTitles.map((title, index) => [title, ...months.map((each) => dollars(each[index] ?? 0))]),
+      1,
+    ),
+    extras: table(
+      ["beside the bill", "US$"],
+      [
+        ["tracing, a million traces", dollars(prices.trace * 1_000_000)],
+        ["a key of your own, a month ([encryption](../operate/encryption.md))", dollars(prices.keyMonth)],
+        ["its requests, a million", dollars(prices.keyRequest * 1_000_000)],
+        ["data that leaves the region, a GB", dollars(prices.transferGigabyte)],
+        [
+          "secret of an environment that never rests, a month",
+          dollars(((365 * 24 * 60) / 12) * prices.secretRead),
+        ],
+      ],
+      1,
+    ),
+  };
+}
+
+function idleTable(ours: readonly IdleLine[], theirs: readonly IdleLine[]): string {
+  const rows = ours.map((line, index) => {
+    const other = theirs[index] ?? { count: 0, dollars: 0 };
+    return [line.name, about(line.count), dollars(line.dollars), about(other.count), dollars(other.dollars)];
+  });
+  const totals = [ours, theirs].map((lines) => dollars(sumOf(lines.map((line) => line.dollars))));
+  const all = ["**in all**", ...totals.flatMap((total) => ["", `**${total}**`])];
+  return table(["a month", "ours", "US$", titles.plain, "US$"], [...rows, all], 1);
+}
+
+function storageTable(ours: Counts, theirs: Counts): string {
+  const both = [storageOf(ours), storageOf(theirs)];
+  return table(
+    ["US$ a month for what a million events leave", "ours", titles.plain],
+    [
+      ["events, until they expire", ...both.map(({ expiring }) => dollars(expiring))],
+      ["states and documents", ...both.map(({ staying }) => dollars(staying))],
+    ],
+    1,
+  );
+}
+
+function capacity(usual: Counts) {
+  const settings = documentedSettings();
+  const kinds = Object.groupBy(
+    workload({ seed: 41, events: usual.events, duplicates: 0.3 }),
+    ({ kind }) => kind,
+  );
+  const busiest = Math.max(...Object.values(kinds).map((deliveries) => deliveries.length));
+  const limits = limitsOf(settings, usual, busiest / usual.deliveries);
+  const allowed = callsPerMinute(settings);
+  const callsPerEvent = usual.providerCalls / usual.events;
+  const catchUp = ([what, events, perSecond]: readonly [string, number, number]) => {
+    const waiting = events * callsPerEvent;
+    const minutes = catchUpMinutes(waiting, allowed, perSecond * 60 * callsPerEvent);
+    const hours = Number.isFinite(minutes)
+      ? `${Math.floor(minutes / 60)} h ${Math.round(minutes % 60)} min`
+      : "never";
+    return [what, about(waiting), hours];
+  };
+  return {
+    limits: table(
+      ["limit", "value", "events a second", "type"],
+      limits.map((each) => [each.name, each.value, about(each.eventsPerSecond, 2), each.type]),
+    ),
+    "catching up": table(
+      [`at ${about(allowed)} calls a minute`, "calls that wait", "all data is fetched after"],
+      [
+        catchUp(["outage of an hour, 1 event a second", 3_600, 1]),
+        catchUp(["outage of 6 hours, 5 events a second", 6 * 3_600 * 5, 5]),
+        catchUp(["outage of a day, 5 events a second", 24 * 3_600 * 5, 5]),
+        catchUp([
+          "burst of 500 events a second for 10 minutes, then 5",
+          500 * 600 - (allowed * 10) / callsPerEvent,
+          5,
+        ]),
+        catchUp(["outage of an hour, 25 events a second", 3_600 * 25, 25]),
+      ],
+      1,
+    ),
+  };
+}

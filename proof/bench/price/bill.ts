@@ -1,0 +1,93 @@
+import { z } from "zod";
+import { documentedSettings } from "../../../scripts/documents/stage-settings.ts";
+import type { Resource } from "../../../scripts/documents/stage-template.ts";
+import { type Implementation, type Part, sumOfParts } from "../implementations.ts";
+import type { Counts } from "./counts.ts";
+import { prices } from "./prices.ts";
+
+/** What can't be measured on one machine. */
+export const assumptions = {
+  /** A call to a service in the region. */
+  awsMillis: 5,
+  providerMillis: 200,
+  /** Memory that comes with a whole processor. Source: Lambda developer guide, "Configure Lambda function memory". */
+  wholeProcessorMb: 1_769,
+  /** The lines START, END and REPORT that Lambda itself writes for each invocation. */
+  platformLogBytes: 350,
+} as const;
+
+/** US dollars for a million events, line by line. */
+export type Bill = ReadonlyMap<string, number>;
+
+const million = 1_000_000;
+const bytesPerGigabyte = 2 ** 30;
+
+/** Ours turns Lambda's own lines off (`logs.invocations`), as the floor may; the others keep the default. */
+const platformLogBytes: Readonly<Record<Implementation, number>> = {
+  ours: 0,
+  floor: 0,
+  plain: assumptions.platformLogBytes,
+  powertools: assumptions.platformLogBytes,
+};
+
+/** What a million distinct events cost that arrive as the counted ones did. */
+export function billOf(counts: Counts, implementation: Implementation, accessLogBytes: number): Bill {
+  const invocations = sumOfParts((part) => counts[`${part}Invocations`]);
+  const logBytes =
+    counts.logBytes + invocations * platformLogBytes[implementation] + counts.deliveries * accessLogBytes;
+  const standardRequests = counts.sqsRequests - counts.fifoRequests;
+  const lines = {
+    "API Gateway, requests": counts.deliveries * prices.apiRequest,
+    "Lambda, requests": invocations * prices.lambdaRequest,
+    "Lambda, time": gigabyteSeconds(counts) * prices.lambdaGigabyteSecond,
+    "SQS, requests": standardRequests * prices.sqsRequest + counts.fifoRequests * prices.sqsFifoRequest,
+    "DynamoDB, writes": counts.writeUnits * prices.writeUnit,
+    "DynamoDB, reads": counts.readUnits * prices.readUnit,
+    "S3, requests": counts.objectPuts * prices.objectPut + counts.objectGets * prices.objectGet,
+    "CloudWatch, logs": (logBytes / bytesPerGigabyte) * prices.logGigabyte,
+  };
+  return new Map(Object.entries(lines).map(([name, price]) => [name, (price / counts.events) * million]));
+}
+
+export function totalOf(bill: Bill): number {
+  return [...bill.values()].reduce((sum, line) => sum + line, 0);
+}
+
+/** Processor time, stretched where the memory brings less than a processor, and waits one after the other. */
+export function billedSeconds(
+  cpuMicros: number,
+  waits: number,
+  providerWaits: number,
+  memoryMb: number,
+): number {
+  const { wholeProcessorMb, awsMillis, providerMillis } = assumptions;
+  const share = Math.min(1, memoryMb / wholeProcessorMb);
+  return cpuMicros / million / share + (waits * awsMillis + providerWaits * providerMillis) / 1_000;
+}
+
+/** Of all invocations of a part. */
+export function secondsOf(counts: Counts, part: Part): number {
+  const { memoryMb } = documentedSettings().functions[part];
+  const providerWaits = part === "fetch" ? counts.providerWaits : 0;
+  return billedSeconds(counts[`${part}CpuMicros`], counts[`${part}Waits`], providerWaits, memoryMb);
+}
+
+function gigabyteSeconds(counts: Counts): number {
+  const { functions } = documentedSettings();
+  return sumOfParts((part) => (secondsOf(counts, part) * functions[part].memoryMb) / 1_024);
+}
+
+/** US dollars a month for storing what a million events leave, with backups. */
+export function storageOf({ expiringBytes, stayingBytes, events }: Counts) {
+  const perByte = (prices.tableGigabyteMonth + prices.backupGigabyteMonth) / bytesPerGigabyte;
+  const monthly = (bytes: number) => (bytes / events) * million * perByte;
+  return { expiring: monthly(expiringBytes), staying: monthly(stayingBytes) };
+}
+
+const stage = z.object({ AccessLogSettings: z.object({ Format: z.string() }) });
+
+/** The approximate length of the API's log line for a request: values are as long as the names that stand for them. */
+export function accessLogBytesOf(resources: readonly Resource[]): number {
+  const found = resources.find(({ type }) => type === "AWS::ApiGatewayV2::Stage");
+  return found === undefined ? 0 : stage.parse(found.properties).AccessLogSettings.Format.length;
+}

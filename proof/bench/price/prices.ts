@@ -1,0 +1,44 @@
+/**
+ * US dollars in us-east-1 for one of each, or for a month where the name says so; beyond the free tier, first price step.
+ * Looked up on `date` in copies of the pages named, which may be older.
+ */
+export const prices = {
+  date: "2026-11-21",
+  region: "us-east-1",
+  // https://aws.amazon.com/api-gateway/pricing/
+  /** For each 512 KB. */
+  apiRequest: 0.000001,
+  // https://aws.amazon.com/lambda/pricing/
+  lambdaRequest: 0.0000002,
+  /** On arm64. */
+  lambdaGigabyteSecond: 0.0000133334,
+  // https://aws.amazon.com/sqs/pricing/
+  /** For each 64 KB, of a standard queue. */
+  sqsRequest: 0.0000004,
+  /** The same of a FIFO queue. */
+  sqsFifoRequest: 0.0000005,
+  // https://aws.amazon.com/dynamodb/pricing/on-demand/
+  writeUnit: 0.000000625,
+  readUnit: 0.000000125,
+  tableGigabyteMonth: 0.25,
+  backupGigabyteMonth: 0.2,
+  // https://aws.amazon.com/s3/pricing/
+  objectPut: 0.000005,
+  objectGet: 0.0000004,
+  // https://aws.amazon.com/secrets-manager/pricing/
+  secretRead: 0.000005,
+  secretMonth: 0.4,
+  // https://aws.amazon.com/cloudwatch/pricing/
+  logGigabyte: 0.5,
+  metricMonth: 0.3,
+  alarmMonth: 0.1,
+  compositeAlarmMonth: 0.5,
+  dashboardMonth: 3,
+  trace: 0.000005,
+  // https://aws.amazon.com/kms/pricing/
+  keyMonth: 1,
+  keyRequest: 0.000003,
+  /** Out to the internet. */
+  transferGigabyte: 0.09,
+};
+export type Prices = typeof prices;

@@ -1,0 +1,74 @@
+import type { Context } from "../context.ts";
+import { startImplementation } from "../drive/running-implementation.ts";
+import { sumOfParts } from "../implementations.ts";
+import { type Spending, spendingOf } from "../measure/spending.ts";
+import { startProvider } from "../provider.ts";
+import { exponentOf } from "../statistics.ts";
+import { workload } from "../workload.ts";
+import { type Row, rowOf } from "./row.ts";
+import { largestProcess } from "./spending-rows.ts";
+
+/** Leases of the provider's rate follow the clock: a load takes one more or one less in a hundred requests. */
+const nothingMore = { atMost: 1.01 };
+
+/** What documents in messages cost beyond references to them: requests to table, queues and buckets, and writes. */
+export async function inlineRows(context: Context): Promise<readonly Row[]> {
+  const byReference = await countsOf(context, false);
+  const inline = await countsOf(context, true);
+  const row = (name: "requests" | "writes", figure: string) =>
+    rowOf(
+      `inline-${name}`,
+      `${figure} with documents in messages, over those by reference`,
+      [inline[name] / byReference[name]],
+      [nothingMore],
+    );
+  return [row("requests", "requests"), row("writes", "write units")];
+}
+
+/** @throws where no document was in a message, or any that may not be there */
+async function countsOf({ effort, onProgress }: Context, isInline: boolean) {
+  onProgress(`documents ${isInline ? "in messages" : "by reference"}`);
+  await using provider = await startProvider();
+  await using ours = await startImplementation("ours", provider, { isInline });
+  const load = workload({ seed: 7_000, events: effort.spending.events, duplicates: 0 });
+  let contents = 0;
+  ours.stack.gateway.intercept(async ({ action, isFromFunction, body }, phase) => {
+    if (phase === "before" && action === "sqs:SendMessageBatch" && isFromFunction)
+      contents += String(body).split('\\"content\\":').length - 1;
+    return undefined;
+  });
+  const { writeUnits: writes } = await spendingOf(ours, load, provider);
+  if (contents > 0 !== isInline) throw new Error(`${contents} documents were in messages`);
+  // Without reads of secrets, which follow the time.
+  const requests = [...ours.stack.gateway.calls()]
+    .filter(([key]) => !key.startsWith("operator ") && / (?:dynamodb|sqs|s3):/.test(key))
+    .reduce((sum, [, count]) => sum + count, 0);
+  return { requests, writes };
+}
+
+/** How writes, processor time and memory of ours grow with the events, load after load on the same table. */
+export async function growthRows({ effort, onProgress }: Context): Promise<readonly Row[]> {
+  const { loads } = effort.growth;
+  await using provider = await startProvider();
+  await using ours = await startImplementation("ours", provider, { keepsMuch: true });
+  const points: (readonly [number, Spending])[] = [];
+  // During the first load, which does not count, the processes start and compile.
+  for (const [index, events] of [Math.min(...loads), ...loads].entries()) {
+    const load = workload({ seed: 6_000 + index, events, duplicates: 0 });
+    const spending = await spendingOf(ours, load, provider, {
+      atOnce: 1_400,
+      onProgress: (deliveries) => onProgress(`growth, ${deliveries} of ${events} events`),
+    });
+    if (index > 0) points.push([events, spending]);
+  }
+  const text = `exponent over ${loads.map((events) => events.toLocaleString("en")).join(", ")} events`;
+  const row = (name: string, figure: (spending: Spending) => number) => {
+    const exponent = exponentOf(points.map(([events, spending]) => [events, figure(spending)]));
+    return rowOf(`growth-${name}`, text, [exponent], [{ atMost: 1.05 }]);
+  };
+  return [
+    row("writes", ({ writeUnits }) => writeUnits),
+    row("cpu", ({ spent }) => sumOfParts((part) => spent[part].cpuMicros)),
+    row("memory", largestProcess),
+  ];
+}
