@@ -41,4 +41,3 @@ export const prices = {
   /** Out to the internet. */
   transferGigabyte: 0.09,
 };
-export type Prices = typeof prices;
