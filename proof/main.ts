@@ -12,10 +12,8 @@ const vitest = "node_modules/vitest/vitest.mjs";
 const programs = {
   alarms: "The condition of each alarm raises that alarm.",
   bench: "Processor time, requests, bundles and prices, beside three other implementations.",
-  capacity: "Which quota of AWS ends first at a rate of events, in a model.",
   chaos: "No event is lost or doubled under random faults of AWS, the provider and the functions.",
   conformance: "The sandbox keeps each statement of the income-data service's interface.",
-  cost: "What events and an idle stack use.",
   model: "The protocol keeps its promises in random histories, with a fault at each step, and in races.",
   outage: "Nothing is lost while the provider is down for a day, and the backlog is worked off at its rate.",
 };
