@@ -1,8 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { nameOf, productionSettings, synthesized } from "./synthesized.ts";
-import { functionOf, local, production, repository, targetOf } from "./synthesized-stages.ts";
+import { functionOf, local, production, targetOf } from "./synthesized-stages.ts";
 
 const kinds = ["Users", "Accounts", "Endpoints", "CompanyAccounts"];
 const fetchQueues = ["FetchWorkQueue", "FetchChecksQueue"];
@@ -171,22 +169,6 @@ describe("the table", () => {
       PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
     });
   });
-
-  it.each(readdirSync(join(repository, "stages")))(
-    "has point-in-time recovery whatever the stage: %s",
-    (file) => {
-      const settings = JSON.parse(readFileSync(join(repository, "stages", file), "utf8"));
-      const address = { ...settings.provider, baseUrls: { production: "https://api.income-provider.com" } };
-      const stack = synthesized(
-        settings.production
-          ? { ...settings, provider: address, alarms: productionSettings.alarms }
-          : settings,
-      );
-      expect(stack.withId("EventsTable").Properties.PointInTimeRecoverySpecification).toEqual({
-        PointInTimeRecoveryEnabled: true,
-      });
-    },
-  );
 
   it("is protected from deletion in production only", () => {
     const protects = (stack: typeof production) => stack.ofType("Custom::ProtectedTable");

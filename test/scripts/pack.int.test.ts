@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -46,5 +46,10 @@ describe("the packages of the sandbox and the local stack", () => {
     const { exports, scripts } = JSON.parse(readFileSync(join(folder, name, "package.json"), "utf8"));
     expect(exports).toEqual({ "./*.ts": { types: "./dist/*.d.ts", default: "./dist/*.js" } });
     expect(scripts).toBeUndefined();
+    // Where it is installed, a checkout's commands are not there.
+    const wrong = globSync(`${name}/{dist/**/*.js,README.md}`, { cwd: folder }).filter((file) =>
+      /npx income-events|npm start|npm run \w|\]\(\.\.\//.test(readFileSync(join(folder, file), "utf8")),
+    );
+    expect(wrong).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { providerApi } from "../../adapters/provider/provider-api.ts";
 import type { Outgoing } from "../../adapters/sqs/sqs-sender.ts";
 import { failureOf } from "../../domain/core/failures.ts";
 import { credentialFields, defaultCredentialFields } from "../../domain/event/payload.ts";
-import { fillPath, readPath } from "../../domain/fetch/provider-settings.ts";
+import { fillPath } from "../../domain/fetch/provider-settings.ts";
 import { receiver } from "../../functions/receive/receiver.ts";
 import { log } from "../../functions/runtime/log.ts";
 import { consumer } from "../../functions/store/consumer.ts";
@@ -160,28 +160,6 @@ describe("a request to the provider", () => {
       expect(provider.requests).toHaveLength(2);
     },
   );
-
-  it("does not leave the path of its account, by dots or by a slash", () => {
-    const paths = {
-      read: "/a/{account_id}/{endpoint}",
-      readCompany: "/",
-      account: "/",
-      companyAccount: "/",
-      users: "/",
-      refresh: "/",
-    };
-    for (const id of [".", ".."]) {
-      expect(() => readPath({ paths }, { kind: "account", id }, { endpoint: "income" })).toThrow(
-        /can't be part of a path/,
-      );
-      expect(() => readPath({ paths }, { kind: "account", id: "a" }, { endpoint: id })).toThrow(
-        /can't be part of a path/,
-      );
-    }
-    expect(readPath({ paths }, { kind: "account", id: "../../x?y#z" }, { endpoint: "a/b" })).toBe(
-      "/a/..%2F..%2Fx%3Fy%23z/a%2Fb",
-    );
-  });
 
   it.each(breaks.filter(([, text]) => /[\r\n\0]/.test(text)))(
     "is not made with a token that would begin another header: %s",

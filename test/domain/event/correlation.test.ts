@@ -5,7 +5,7 @@ import { type FetchTask, stateTask, writeTask } from "../../../domain/fetch/task
 import { consequencesOf } from "../../../domain/message/consequences.ts";
 import { eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
 import { repairsOfDocument, repairsOfEvent, repairsOfState } from "../../../domain/recovery/repair.ts";
-import { type Change, correlationOfChange } from "../../../domain/state/change.ts";
+import type { Change } from "../../../domain/state/change.ts";
 import { replayEvent, replayRecord } from "../../../domain/state/replay.ts";
 import { applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
 import { account, at, documentRead, eventChange, eventOf, receiptsOf } from "../samples.ts";
@@ -73,11 +73,6 @@ describe("what follows from an event has its id", () => {
       updated.id,
       updated.id,
     ]);
-  });
-
-  it("in the change of a document, which is what the relay's log names", () => {
-    const after = documentRead(undefined, "digest", { asOf: 1, correlationId: connected.id });
-    expect(correlationOfChange({ of: "document", before: undefined, after })).toBe(connected.id);
   });
 
   it("in what a repair does again", () => {

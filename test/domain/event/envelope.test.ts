@@ -72,28 +72,6 @@ describe("an envelope", () => {
     expect(readEnvelope(JSON.stringify(added))).toEqual(envelope);
   });
 
-  it("is refused by the name of the field that is wrong", () => {
-    const broken: [string, unknown][] = [
-      ["the envelope", []],
-      ["kind", { ...envelope, kind: "cats" }],
-      ["kind", { ...envelope, kind: "constructor" }],
-      ["id", { ...envelope, id: "" }],
-      ["receivedAt", { ...envelope, receivedAt: 5 }],
-      ["body", { ...envelope, body: "text" }],
-      ["body.as", { ...envelope, body: { as: "picture" } }],
-      ["body.text", { ...envelope, body: { as: "text" } }],
-      ["base64", { ...envelope, body: { as: "base64" } }],
-      ["key", { ...envelope, body: { as: "object", bytes: 1 } }],
-      ["bytes", { ...envelope, body: { as: "object", key: "k", bytes: "1" } }],
-      ["error", { ...envelope, body: { as: "withheld", bytes: 1 } }],
-      ["event", { ...envelope, body: { as: "facts" } }],
-      ["event.type", { ...envelope, body: { as: "facts", facts: { type: "account.eaten" } } }],
-    ];
-    for (const [field, value] of broken) {
-      expect(() => readEnvelope(JSON.stringify(value)), field).toThrow(new RegExp(`^${field}: expected`));
-    }
-  });
-
   it("that is no JSON is refused without a word of its text", () => {
     expect(() => readEnvelope("canary-4711")).toThrow(/^the envelope is not JSON$/);
   });

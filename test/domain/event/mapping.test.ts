@@ -48,14 +48,6 @@ describe("the payloads that a public provider documents", () => {
     }
   });
 
-  it("of company accounts are mapped with an id of their own", () => {
-    const payload = { action: "connect_company_account", company_account_id: accountId };
-    expect(map(payload, defaultMapping["company-accounts"])).toEqual({
-      type: "company-account.connected",
-      companyAccountId: accountId,
-    });
-  });
-
   it("of endpoints are mapped, with data available or not", () => {
     for (const available of [true, false]) {
       const fields = {

@@ -17,15 +17,6 @@ function errorOf(text: string): string | undefined {
 }
 
 describe("a body", () => {
-  it("loses link and session at any depth, and nothing else", () => {
-    expect(keptOf('{"action":"create_user","data":{"id":"u","link":"l","session":"s","n":1}}')).toBe(
-      '{"action":"create_user","data":{"id":"u","n":1}}',
-    );
-    expect(
-      keptOf('{"link":{"a":1},"list":[{"session":["s"],"b":{"link":null}}],"session_expires_at":"t"}'),
-    ).toBe('{"list":[{"b":{}}],"session_expires_at":"t"}');
-  });
-
   it("loses them too where their names are escaped or stand twice", () => {
     expect(keptOf('{"\\u006cink":"one","link":"two","a":{"sessio\\u006e":"x"}}')).toBe('{"a":{}}');
   });

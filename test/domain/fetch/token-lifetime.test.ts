@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { hasTokenForm, maxTokenBytes } from "../../../domain/fetch/token-form.ts";
 import { compareAge, isNearEnd, isRefreshDue, isShortLived } from "../../../domain/fetch/token-lifetime.ts";
 import { succeeds } from "../../../domain/fetch/token-succession.ts";
 
@@ -165,4 +166,10 @@ describe("a token succeeds the current one", () => {
       }),
     );
   });
+});
+
+test("a token is a word of visible ASCII, and nothing that is longer than any token", () => {
+  expect(["a", "a.b.c", "~".repeat(maxTokenBytes)].map(hasTokenForm)).toEqual([true, true, true]);
+  for (const text of ["", "a b", "a\n", "é", "~".repeat(maxTokenBytes + 1)])
+    expect(hasTokenForm(text)).toBe(false);
 });

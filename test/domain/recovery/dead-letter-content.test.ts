@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { writeEnvelope } from "../../../domain/event/envelope.ts";
 import { stateTask, writeTask } from "../../../domain/fetch/task.ts";
+import { endOf } from "../../../domain/recovery/dead-letter.ts";
 import { contentOfDeadLetter } from "../../../domain/recovery/dead-letter-content.ts";
 import { eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
 
@@ -47,4 +48,9 @@ describe("what a dead letter is about", () => {
       expect(contentOfDeadLetter(body)).toEqual({ what: "unreadable" });
     },
   );
+});
+
+it("a dead letter ends when its queue's retention is over, counted from its sending", () => {
+  const sentAt = new Date("2026-03-01T12:00:00.000Z");
+  expect(endOf({ sentAt }, 14 * 86_400)).toEqual(new Date("2026-03-15T12:00:00.000Z"));
 });

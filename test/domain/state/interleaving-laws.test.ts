@@ -161,7 +161,11 @@ const history = (times: fc.Arbitrary<boolean>) =>
     });
 
 describe("events in any interleaving with retries, repeats, questions and answers", () => {
-  const endsInTheTruth = (times: fc.Arbitrary<boolean>) => {
+  it.each([
+    ["none has a time", fc.constant(false)],
+    ["all have a time", fc.constant(true)],
+    ["some have a time", fc.boolean()],
+  ])("end in the truth where %s", (_, times) => {
     fc.assert(
       fc.property(history(times), choices, (steps, random) => {
         const simulation = new Simulation(steps, random[Symbol.iterator]());
@@ -177,17 +181,5 @@ describe("events in any interleaving with retries, repeats, questions and answer
       }),
       { numRuns: 3000 },
     );
-  };
-
-  it("end in the truth where none has a time", () => {
-    endsInTheTruth(fc.constant(false));
-  });
-
-  it("end in the truth where all have a time", () => {
-    endsInTheTruth(fc.constant(true));
-  });
-
-  it("end in the truth where some have a time", () => {
-    endsInTheTruth(fc.boolean());
   });
 });

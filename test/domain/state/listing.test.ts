@@ -29,13 +29,6 @@ describe("a list", () => {
   it("may have a place of its own", () => {
     expect(slice({ users: list, next: null }, { ...readers.users, items: "users" }).items).toEqual(list);
   });
-
-  it.each([{}, null, { data: {} }, { users: list }, "list", 5])(
-    "that is none is refused by its setting: %j",
-    (answer) => {
-      expect(() => slice(answer)).toThrow("reconcile.users.items: finds no list");
-    },
-  );
 });
 
 describe("a listed item", () => {

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { breakerKey, callWindowKey, refusalNoteKey } from "../../../adapters/dynamodb/keys.ts";
 import { resourceWildcards } from "../../../lib/function/permissions.ts";
 import { nameOf, productionSettings, synthesized } from "../synthesized.ts";
 import { allowedBy, readable, role } from "./roles.ts";
@@ -46,6 +47,20 @@ describe("a function's role", () => {
       StringEqualsIfExists: { "dynamodb:Select": "SPECIFIC_ATTRIBUTES" },
     });
   });
+
+  it.each(["RefreshToken", "RegisterWebhooks"])(
+    "%s reaches no record of anybody: only what is known of the provider",
+    (name) => {
+      const { Policies } = role.parse(stack.withId(`${name}Role`).Properties);
+      const onItems = Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement).filter(
+        ({ Action }) => Action.some((action) => action.startsWith("dynamodb:")),
+      );
+      expect(onItems.map(({ Condition }) => Condition)).toEqual([
+        { "ForAllValues:StringEquals": { "dynamodb:LeadingKeys": ["PROVIDER"] } },
+      ]);
+      expect([callWindowKey(0).pk, breakerKey.pk, refusalNoteKey.pk]).toEqual(Array(3).fill("PROVIDER"));
+    },
+  );
 
   it("has no managed policy, and only Lambda takes it on", () => {
     for (const { Properties } of roles) {

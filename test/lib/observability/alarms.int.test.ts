@@ -126,6 +126,20 @@ describe("an alarm on what waits", () => {
     });
   });
 
+  it("that the provider is down stays on as long as probes fail: its period holds two", () => {
+    for (const maxSeconds of [20, 300, 3_600]) {
+      const provider = { ...productionSettings.provider, breaker: { maxSeconds } };
+      const [alarm] = synthesized({ ...productionSettings, provider })
+        .ofType("AWS::CloudWatch::Alarm")
+        .filter(({ id }) => id.startsWith("FetchAlarmsDown"));
+      expect(alarm?.Properties).toMatchObject({
+        Threshold: 2,
+        EvaluationPeriods: 1,
+        Period: 3 * maxSeconds,
+      });
+    }
+  });
+
   it("for the provider's rate goes off when an hour's calls wait", () => {
     expect(alarmNamed("FetchBacklogLongAlarm")?.threshold).toBe(60_000);
   });

@@ -37,14 +37,6 @@ describe("reconciliation", () => {
     expect(JSON.stringify(alarm?.Properties.AlarmDescription)).toMatch(/settings reconcile, .*aws logs tail/);
   });
 
-  it("has alarms that CloudWatch takes, however rare its runs are", () => {
-    const rare = synthesized({ ...productionSettings, reconcile: { everyHours: 168, tickMinutes: 60 } });
-    const [alarm] = rare.ofType("AWS::CloudWatch::Alarm").filter(({ id }) => id.startsWith("Reconcile"));
-    expect(alarm?.Properties).toMatchObject({ Period: 86_400 });
-    const [rule] = rare.ofType("AWS::Events::Rule").filter(({ id }) => id.startsWith("Reconcile"));
-    expect(rule?.Properties).toMatchObject({ ScheduleExpression: "rate(1 hour)" });
-  });
-
   it("is not repeated by Lambda: the run goes on with the next tick", () => {
     const [config] = ofReconcile("AWS::Lambda::EventInvokeConfig");
     expect(nameOf(JSON.stringify(config?.Properties.FunctionName))).toContain("ReconcileUsersFunction");

@@ -1,8 +1,7 @@
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { settingsIn } from "../../../lib/settings/scale-durations.ts";
 import { timeKindOf } from "../../../lib/settings/setting-types.ts";
-import { loadSettings, parseSettings } from "../../../lib/settings/settings.ts";
+import { parseSettings } from "../../../lib/settings/settings.ts";
 import { settingsSchema } from "../../../lib/settings/settings-schema.ts";
 import { synthesized } from "../synthesized.ts";
 
@@ -96,14 +95,6 @@ describe("a stack whose times are divided", () => {
   it("lets objects expire after whole days", () => {
     expect(times(288).text).toContain('"ExpirationInDays":29');
     expect(times(288).text).toContain('"ExpirationInDays":1,');
-  });
-});
-
-describe("the stage compressed", () => {
-  it("runs a day in five minutes", () => {
-    const compressed = loadSettings("compressed", join(import.meta.dirname, "../../../stages"));
-    expect((24 * 60) / compressed.divideDurationsBy).toBe(5);
-    expect(compressed.production).toBe(false);
   });
 });
 

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { loadSettings, parseSettings, settingsDigest } from "../../../lib/settings/settings.ts";
 import { productionSettings } from "../synthesized.ts";
-import { messageOf } from "./faults.ts";
-import { settingsInError } from "./settings-in-error.ts";
+import { messageOf, settingsInError } from "./settings-in-error.ts";
 
 const stages = join(import.meta.dirname, "../../../stages");
 

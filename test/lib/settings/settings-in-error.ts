@@ -1,91 +1,89 @@
 const provider = "provider";
-/** A setting in error, what is written, and what its refusal says. */
-export const settingsInError: readonly [string, object, string][] = [
+/** A setting, a value that it refuses, and what the refusal says of it. */
+const refusals: readonly (readonly [path: string, value: unknown, remedy: string])[] = [
+  ["retries", 1, "no such setting; remove it, or correct it to one of: production, provider,"],
+  ["fetch.retry.tries", 1, "no such setting; remove it, or correct it to one of: baseSeconds, maxSeconds"],
+  [
+    "fetch",
+    3,
+    "is 3; write an object with any of: maxConcurrency, retry, readAfterSeconds, longestOutageHours",
+  ],
+  ["provider.environment", "test", 'is "test"; set it to one of: sandbox, production'],
+  [
+    "provider.baseUrls.sandbox",
+    "http://provider.com",
+    'is "http://provider.com"; write an address as https://host, its host in lower case, without query or a slash at its end',
+  ],
+  [
+    "provider.baseUrls.sandbox",
+    "https://10.0.0.7",
+    "is a private address; write a public one, or set provider.allowPrivateAddresses to true",
+  ],
+  ["provider.paging.next", "meta..next", 'is "meta..next"; write names joined by dots, such as "meta.next"'],
+  ["provider.versions.api", "4", 'is "4"; write a version segment such as "v0.4"'],
+  [
+    "provider.paths.read",
+    "/{account_id}/{endpoint}/{day}",
+    "has the unknown placeholder {day}; remove or correct it (known here: account_id, endpoint)",
+  ],
+  [
+    "provider.paths.account",
+    "/accounts",
+    "lacks the placeholder {account_id}; put it where its value belongs",
+  ],
+  ["provider.paths.users", "users", 'is "users"; write a path that begins with "/"'],
+  [
+    "mapping.users.type",
+    "action ||| event",
+    "is no JMESPath expression: Invalid jmespath expression: parse error at column 9",
+  ],
+  ["mapping.users.time", "now()", "is no JMESPath expression: Unknown function: now()"],
+  ["mapping.users.type", "toString", 'can\'t be compiled; write "@." before it'],
+  ["mapping.users.time", 5, 'is 5; write a JMESPath expression as a text, or {"header": "<name>"}'],
+  [
+    "mapping.accounts.userId.header",
+    "authorization",
+    'is "authorization"; may hold a credential by its name',
+  ],
+  ["mapping.users.types.create_user", "user.made", 'is "user.made"; set it to one of: user.created,'],
+  ["subscribers", [{ name: "a" }, { name: "a" }], "has a name twice; give each subscriber a name of its own"],
+  ["subscribers", Array.from({ length: 13 }, (_, index) => ({ name: `s${index}` })), "has too many; keep 12"],
+  ["fetch.maxConcurrency", 1, "is 1; set it to a whole number from 2 to 1000"],
+  ["fetch.retry.maxSeconds", 901, "is 901; set it to a whole number from 1 to 900, the longest delay of SQS"],
+  [
+    "fetch.longestOutageHours",
+    0,
+    "is 0; set it to a whole number from 1 to 240: SQS keeps a task for 14 days",
+  ],
+  ["webhooks.sourceAddresses", [], "is []; name one, or leave the setting out"],
+  ["webhooks.throttle.requestsPerSecond", 0, "is 0; set it to a whole number from 1 to 10000"],
+  ["provider.requestsPerMinute", 2, "is 2; set it to a whole number from 3 to 1000000"],
+  ["token.refreshEveryMinutes", 5, "is 5; set it to a whole number from 10 to 1440"],
+  ["reconcile.everyHours", 200, "is 200; set it to a whole number from 1 to 168"],
+  ["functions.reconcile.timeoutSeconds", 10, "ends before a slow answer; raise it"],
+  ["retention.eventsDays", 3, "is 3; set it to a whole number from 4 to 3650: duplicates come for 3 days"],
+  ["retention.logsDays", 2, "is 2; set it to one of: 1, 3,"],
+  ["functions.receive.timeoutSeconds", 30, "is 30; set it to a whole number from 1 to 29"],
+  [
+    "functions.fetch.timeoutSeconds",
+    20,
+    "ends before a slow answer; raise it over the sum of provider.timeouts by a tenth",
+  ],
+  ["webhooks.secretHeader", "X-Secret", 'is "X-Secret"; write an HTTP header\'s name in lower case'],
+];
+
+/** What is written where one setting has a value. */
+function written(path: string, value: unknown): object {
+  const [name = "", ...rest] = path.split(".");
+  return { [name]: rest.length === 0 ? value : written(rest.join("."), value) };
+}
+
+const others: readonly (readonly [string, object, string])[] = [
   ["production missing", { production: undefined }, "production: is missing; set it to true or false"],
-  [
-    "an unknown setting",
-    { retries: 1 },
-    "retries: no such setting; remove it, or correct it to one of: production, provider,",
-  ],
-  [
-    "an unknown setting deep down",
-    { fetch: { retry: { tries: 1 } } },
-    "fetch.retry.tries: no such setting; remove it, or correct it to one of: baseSeconds, maxSeconds",
-  ],
-  [
-    "a section that is none",
-    { fetch: 3 },
-    "fetch: is 3; write an object with any of: maxConcurrency, retry, readAfterSeconds, longestOutageHours",
-  ],
-  [
-    "an unknown environment",
-    { provider: { environment: "test" } },
-    'provider.environment: is "test"; set it to one of: sandbox, production',
-  ],
-  [
-    "a base address that is no https",
-    { provider: { baseUrls: { sandbox: "http://provider.com" } } },
-    'provider.baseUrls.sandbox: is "http://provider.com"; write an address as https://host, its host in lower case, without query or a slash at its end',
-  ],
-  [
-    "a private base address",
-    { provider: { baseUrls: { sandbox: "https://10.0.0.7" } } },
-    "provider.baseUrls.sandbox: is a private address; write a public one, or set provider.allowPrivateAddresses to true",
-  ],
-  [
-    "a place in an answer that is none",
-    { provider: { paging: { next: "meta..next" } } },
-    'provider.paging.next: is "meta..next"; write names joined by dots, such as "meta.next"',
-  ],
-  [
-    "a version that is none",
-    { provider: { versions: { api: "4" } } },
-    'provider.versions.api: is "4"; write a version segment such as "v0.4"',
-  ],
-  [
-    "an unknown placeholder",
-    { provider: { paths: { read: "/{account_id}/{endpoint}/{day}" } } },
-    "provider.paths.read: has the unknown placeholder {day}; remove or correct it (known here: account_id, endpoint)",
-  ],
-  [
-    "a missing placeholder",
-    { provider: { paths: { account: "/accounts" } } },
-    "provider.paths.account: lacks the placeholder {account_id}; put it where its value belongs",
-  ],
-  [
-    "a path without its slash",
-    { provider: { paths: { users: "users" } } },
-    'provider.paths.users: is "users"; write a path that begins with "/"',
-  ],
   [
     "an unknown placeholder in a body",
     { provider: { paths: { start: { path: "/{account_id}", body: { list: ["{endpoint}"] } } } } },
     "provider.paths.start.body: has the unknown placeholder {endpoint}; remove or correct it (known here: endpoints, account_id)",
-  ],
-  [
-    "an invalid expression",
-    { mapping: { users: { type: "action ||| event" } } },
-    "mapping.users.type: is no JMESPath expression: Invalid jmespath expression: parse error at column 9",
-  ],
-  [
-    "an expression with an unknown function",
-    { mapping: { users: { time: "now()" } } },
-    "mapping.users.time: is no JMESPath expression: Unknown function: now()",
-  ],
-  [
-    "an expression that is the name of what every object has",
-    { mapping: { users: { type: "toString" } } },
-    'mapping.users.type: can\'t be compiled; write "@." before it',
-  ],
-  [
-    "a source of a field that is none",
-    { mapping: { users: { time: 5 } } },
-    'mapping.users.time: is 5; write a JMESPath expression as a text, or {"header": "<name>"}',
-  ],
-  [
-    "a header that may hold a credential",
-    { mapping: { accounts: { userId: { header: "authorization" } } } },
-    'mapping.accounts.userId.header: is "authorization"; may hold a credential by its name',
   ],
   [
     "the header of the secret as a field of events",
@@ -93,19 +91,9 @@ export const settingsInError: readonly [string, object, string][] = [
     "webhooks.secretHeader: carries the secret, which goes to no queue, but the mapping reads it",
   ],
   [
-    "an event type that is not ours",
-    { mapping: { users: { types: { create_user: "user.made" } } } },
-    'mapping.users.types.create_user: is "user.made"; set it to one of: user.created,',
-  ],
-  [
     "a subscriber's name that is none",
     { subscribers: [{ name: "Risk Team" }] },
     'subscribers.0.name: is "Risk Team"; write a name of lower-case letters, digits and "-"',
-  ],
-  [
-    "a name twice",
-    { subscribers: [{ name: "a" }, { name: "a" }] },
-    "subscribers: has a name twice; give each subscriber a name of its own",
   ],
   [
     "a type that matches no message",
@@ -127,16 +115,6 @@ export const settingsInError: readonly [string, object, string][] = [
     'subscribers.0.principals.0: is "*"; write an account\'s 12 digits, or the ARN of a role or user',
   ],
   [
-    "more subscribers than the relay's environment holds",
-    { subscribers: Array.from({ length: 13 }, (_, index) => ({ name: `s${index}` })) },
-    "subscribers: has too many; keep 12",
-  ],
-  [
-    "a concurrency that SQS refuses",
-    { fetch: { maxConcurrency: 1 } },
-    "fetch.maxConcurrency: is 1; set it to a whole number from 2 to 1000",
-  ],
-  [
     "an archive that looks too rarely",
     { archive: { beforeEndHours: 2, everyMinutes: 61 } },
     "archive.everyMinutes: leaves less than two runs before a dead letter's end; lower it, or raise archive.beforeEndHours",
@@ -147,34 +125,9 @@ export const settingsInError: readonly [string, object, string][] = [
     "fetch.retry.maxSeconds: is below retry.baseSeconds; raise it",
   ],
   [
-    "a delay that SQS refuses",
-    { fetch: { retry: { maxSeconds: 901 } } },
-    "fetch.retry.maxSeconds: is 901; set it to a whole number from 1 to 900, the longest delay of SQS",
-  ],
-  [
-    "an outage without end",
-    { fetch: { longestOutageHours: 0 } },
-    "fetch.longestOutageHours: is 0; set it to a whole number from 1 to 240: SQS keeps a task for 14 days",
-  ],
-  [
     "a source that is no address",
     { webhooks: { sourceAddresses: ["example.com"] } },
     'webhooks.sourceAddresses.0: is "example.com"; write an address or a network, such as "203.0.113.0/24"',
-  ],
-  [
-    "no source at all",
-    { webhooks: { sourceAddresses: [] } },
-    "webhooks.sourceAddresses: is []; name one, or leave the setting out",
-  ],
-  [
-    "a throttle that API Gateway refuses",
-    { webhooks: { throttle: { requestsPerSecond: 0 } } },
-    "webhooks.throttle.requestsPerSecond: is 0; set it to a whole number from 1 to 10000",
-  ],
-  [
-    "a rate that windows can't keep",
-    { provider: { requestsPerMinute: 2 } },
-    "provider.requestsPerMinute: is 2; set it to a whole number from 3 to 1000000",
   ],
   [
     "a breaker's longest wait below the first",
@@ -182,54 +135,14 @@ export const settingsInError: readonly [string, object, string][] = [
     "provider.breaker.maxSeconds: is below breaker.baseSeconds; raise it",
   ],
   [
-    "refreshes that exhaust the secret's versions",
-    { token: { refreshEveryMinutes: 5 } },
-    "token.refreshEveryMinutes: is 5; set it to a whole number from 10 to 1440",
-  ],
-  [
-    "runs that are too far apart",
-    { reconcile: { everyHours: 200 } },
-    "reconcile.everyHours: is 200; set it to a whole number from 1 to 168",
-  ],
-  [
-    "a comparison that ends before the provider answers",
-    { functions: { reconcile: { timeoutSeconds: 10 } } },
-    "functions.reconcile.timeoutSeconds: ends before a slow answer; raise it",
-  ],
-  [
-    "a retention shorter than the provider's retries",
-    { retention: { eventsDays: 3 } },
-    "retention.eventsDays: is 3; set it to a whole number from 4 to 3650: duplicates come for 3 days",
-  ],
-  [
     "a retention that the provider's retries outlive",
     { retention: { eventsDays: 10 }, webhooks: { retryHours: 240 } },
     "retention.eventsDays: is over before the provider's last retry, which would be a new event; raise it over webhooks.retryHours",
   ],
   [
-    "a log retention that CloudWatch does not offer",
-    { retention: { logsDays: 2 } },
-    "retention.logsDays: is 2; set it to one of: 1, 3,",
-  ],
-  [
     "a time-out that Lambda does not take",
     { functions: { store: { timeoutSeconds: 901 } } },
     "functions.store.timeoutSeconds: is 901; set it to a whole number from 1 to 900",
-  ],
-  [
-    "a receiver that outlives API Gateway's patience",
-    { functions: { receive: { timeoutSeconds: 30 } } },
-    "functions.receive.timeoutSeconds: is 30; set it to a whole number from 1 to 29",
-  ],
-  [
-    "a function that ends before the provider answers",
-    { functions: { fetch: { timeoutSeconds: 20 } } },
-    "functions.fetch.timeoutSeconds: ends before a slow answer; raise it over the sum of provider.timeouts by a tenth",
-  ],
-  [
-    "a header in capitals",
-    { webhooks: { secretHeader: "X-Secret" } },
-    'webhooks.secretHeader: is "X-Secret"; write an HTTP header\'s name in lower case',
   ],
   [
     "a placeholder address in production",
@@ -241,3 +154,18 @@ export const settingsInError: readonly [string, object, string][] = [
     "provider.baseUrls.production: is a placeholder, which a production stage can't call; write the provider's address",
   ],
 ];
+
+/** A setting in error, what is written, and what its refusal says. */
+export const settingsInError: readonly (readonly [string, object, string])[] = [
+  ...refusals.map(([path, value, remedy]) => [path, written(path, value), `${path}: ${remedy}`] as const),
+  ...others,
+];
+
+export function messageOf(action: () => unknown): string {
+  try {
+    action();
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  return "";
+}
