@@ -1,13 +1,10 @@
 import { SQSClient } from "@aws-sdk/client-sqs";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { leanClient } from "../../../adapters/aws/lean-client.ts";
 import { singleSender, sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
-import { startTestSystem, type TestSystem } from "../../support/engines.ts";
+import { startTestSystem } from "../../support/engines.ts";
 
-let system: TestSystem;
-beforeAll(async () => {
-  system = await startTestSystem();
-});
+const system = await startTestSystem();
 afterAll(() => system.close());
 
 test("requests that a lean client makes at the same time stay apart, one that is refused among them", async () => {

@@ -25,24 +25,23 @@ export async function failureFrom(call: Promise<unknown>) {
 
 /** A provider that answers as each test says, and calls to it. */
 export function providerApiFixture() {
-  let provider: TestProvider;
+  const made = {} as {
+    provider: TestProvider;
+  };
 
   beforeAll(async () => {
-    provider = await startTestProvider();
+    made.provider = await startTestProvider();
   });
   afterAll(async () => {
-    await provider.close();
+    await made.provider.close();
   });
   beforeEach(() => {
-    provider.requests.length = 0;
+    made.provider.requests.length = 0;
   });
 
-  const api = (baseUrl = provider.url) => providerApi(baseUrl, limits, () => noon);
+  const api = (baseUrl = made.provider.url) => providerApi(baseUrl, limits, () => noon);
 
-  return {
-    get provider() {
-      return provider;
-    },
+  return Object.assign(made, {
     api,
-  };
+  });
 }

@@ -7,13 +7,9 @@ import type { TokenRefusals } from "../../../adapters/secrets/token-refusals.ts"
 import { parseTokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { failureOf } from "../../../domain/core/failures.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
+import { providerLimits } from "../../support/provider-limits.ts";
 
 const noon = new Date("2026-11-21T12:00:00Z");
-const limits = {
-  timeouts: { connectSeconds: 1, headersSeconds: 5, bodySeconds: 5 },
-  maxResponseBytes: 10_000,
-  allowPrivateAddresses: true,
-};
 const get = { method: "GET", path: "/api/v0.4/users" } as const;
 
 let provider: TestProvider;
@@ -54,7 +50,7 @@ beforeEach(() => {
   time = noon;
   const now = () => time;
   const reader = secretReader(system.secretsManager, secretId, parseTokenSecret, { now });
-  call = withToken(providerApi(provider.url, limits, now), reader, refusals);
+  call = withToken(providerApi(provider.url, providerLimits, now), reader, refusals);
   gate = tokenGate(reader, refusals);
   provider.answer = ({ headers }) => (headers.authorization === "Bearer new" ? { json: {} } : 401);
 });

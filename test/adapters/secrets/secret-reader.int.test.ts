@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeEach, expect, test } from "vitest";
 import {
   keptForInSeconds,
   type SecretReader,
   secretReader,
 } from "../../../adapters/secrets/secret-reader.ts";
 import { permanent } from "../../../domain/core/failures.ts";
-import { startTestSystem, type TestSystem } from "../../support/engines.ts";
+import { startTestSystem } from "../../support/engines.ts";
 
-let system: TestSystem;
 let secretId: string;
 let time: number;
 let reader: SecretReader<string>;
 
-beforeAll(async () => {
-  system = await startTestSystem();
-});
+const system = await startTestSystem();
 afterAll(() => system.close());
 beforeEach(() => {
   secretId = system.createSecret("first");

@@ -1,15 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { parseTokenSecret, type TokenSecret, tokenSecret } from "../../../adapters/secrets/token-secret.ts";
-import { startTestSystem, type TestSystem } from "../../support/engines.ts";
+import { startTestSystem } from "../../support/engines.ts";
 
-let system: TestSystem;
 let secretId: string;
 let secret: TokenSecret;
 
-beforeAll(async () => {
-  system = await startTestSystem();
-});
+const system = await startTestSystem();
 afterAll(() => system.close());
 beforeEach(() => {
   secretId = system.createSecret({ token: "old" });

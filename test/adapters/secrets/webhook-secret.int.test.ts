@@ -1,17 +1,14 @@
 import { UpdateSecretVersionStageCommand } from "@aws-sdk/client-secrets-manager";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeEach, expect, test } from "vitest";
 import { type WebhookSecretStore, webhookSecretStore } from "../../../adapters/secrets/webhook-secret.ts";
-import { startTestSystem, type TestSystem } from "../../support/engines.ts";
+import { startTestSystem } from "../../support/engines.ts";
 
 const until = "2026-11-24T12:00:00.000Z";
 
-let system: TestSystem;
 let secretId: string;
 let store: WebhookSecretStore;
 
-beforeAll(async () => {
-  system = await startTestSystem();
-});
+const system = await startTestSystem();
 afterAll(() => system.close());
 beforeEach(() => {
   secretId = system.createSecret({ current: "first" });

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { sharedSends } from "../../../adapters/sqs/shared-sends.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { writeBarrier } from "../../../functions/fetch/write-barrier.ts";
-import { startTestSystem, type TestSystem } from "../../support/engines.ts";
+import { startTestSystem } from "../../support/engines.ts";
 
-let system: TestSystem;
 let queueUrl: string;
 
-beforeAll(async () => {
-  system = await startTestSystem();
-});
+const system = await startTestSystem();
 afterAll(() => system.close());
 beforeEach(async () => {
   queueUrl = await system.createQueue();

@@ -1,14 +1,11 @@
 import { type BatchResultErrorEntry, SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { type Outgoing, singleSender, sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
-import { startTestSystem, type TestSystem } from "../../support/engines.ts";
+import { startTestSystem } from "../../support/engines.ts";
 
-let system: TestSystem;
 let queueUrl: string;
 
-beforeAll(async () => {
-  system = await startTestSystem();
-});
+const system = await startTestSystem();
 afterAll(() => system.close());
 beforeEach(async () => {
   queueUrl = await system.createQueue();

@@ -8,6 +8,7 @@ import { readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import { type TokenSecret, tokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { refresher } from "../../../functions/refresh/refresher.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
+import { providerLimits } from "../../support/provider-limits.ts";
 import { shareOfTier } from "../../support/share-of-tier.ts";
 import { keptLog, type LogEntry } from "../support/lambda.ts";
 
@@ -72,15 +73,10 @@ const issuedAt = (token: string) => decodeJwt(token).iat ?? 0;
 function runOf(secret: TokenSecret): { readonly run: () => Promise<unknown>; readonly entries: LogEntry[] } {
   const { log, entries } = keptLog();
   const now = () => new Date();
-  const limits = {
-    timeouts: { connectSeconds: 5, headersSeconds: 5, bodySeconds: 5 },
-    maxResponseBytes: 10_000,
-    allowPrivateAddresses: true,
-  };
   const run = refresher({
     secret,
     refusals: { read: async () => undefined, conclude: async () => undefined },
-    call: providerApi(remote.url, limits, now),
+    call: providerApi(remote.url, providerLimits, now),
     readLifetime: readTokenLifetime,
     refreshPath: "/refresh",
     proofPath: "/users",

@@ -1,24 +1,17 @@
 import { stoppedClock } from "@income-events/sandbox/clock.ts";
 import { startSandbox } from "@income-events/sandbox/server.ts";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { providerApi } from "../../../adapters/provider/provider-api.ts";
 import { readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import { tokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { refresher } from "../../../functions/refresh/refresher.ts";
-import { startTestSystem, type TestSystem } from "../../support/engines.ts";
+import { startTestSystem } from "../../support/engines.ts";
+import { providerLimits } from "../../support/provider-limits.ts";
 import { keptLog } from "../support/lambda.ts";
 
 const minute = 60_000;
-const limits = {
-  timeouts: { connectSeconds: 1, headersSeconds: 5, bodySeconds: 5 },
-  maxResponseBytes: 100_000,
-  allowPrivateAddresses: true,
-};
 
-let system: TestSystem;
-beforeAll(async () => {
-  system = await startTestSystem();
-});
+const system = await startTestSystem();
 afterAll(() => system.close());
 
 /**
@@ -37,7 +30,7 @@ async function live(
   try {
     const secret = tokenSecret(system.secretsManager, system.createSecret({ token: sandbox.token }));
     const now = () => new Date(clock.now().getTime() + skewInMinutes * minute);
-    const call = providerApi(sandbox.baseUrl, limits, now);
+    const call = providerApi(sandbox.baseUrl, providerLimits, now);
     const run = refresher({
       secret,
       refusals: { read: async () => undefined, conclude: async () => undefined },

@@ -2,6 +2,7 @@ import { startTestProvider, type TestProvider } from "@income-events/local-stack
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { providerApi } from "../../../adapters/provider/provider-api.ts";
 import { listWebhooks } from "../../../functions/register/list-webhooks.ts";
+import { providerLimits } from "../../support/provider-limits.ts";
 
 const paths = {
   users: "/users",
@@ -21,12 +22,7 @@ beforeEach(() => {
 });
 
 function list({ readsFirst = false } = {}) {
-  const limits = {
-    timeouts: { connectSeconds: 1, headersSeconds: 5, bodySeconds: 5 },
-    maxResponseBytes: 10_000,
-    allowPrivateAddresses: true,
-  };
-  const call = providerApi(remote.url, limits, () => new Date());
+  const call = providerApi(remote.url, providerLimits, () => new Date());
   return listWebhooks({
     call: (each) => call("jwt", each),
     paths,

@@ -8,6 +8,7 @@ import { webhookSecretStore } from "../../../adapters/secrets/webhook-secret.ts"
 import { valueOfKind } from "../../../domain/core/webhook-secret.ts";
 import { registrar } from "../../../functions/register/registrar.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
+import { providerLimits } from "../../support/provider-limits.ts";
 import { noRefusals } from "../../support/tokens.ts";
 import { keptLog, type LogEntry } from "../support/lambda.ts";
 
@@ -41,11 +42,6 @@ function registrarOf({
 } = {}) {
   const kept = keptLog();
   entries = kept.entries;
-  const limits = {
-    timeouts: { connectSeconds: 1, headersSeconds: 5, bodySeconds: 5 },
-    maxResponseBytes: 10_000,
-    allowPrivateAddresses: true,
-  };
   const now = () => noon;
   const secretId = system.createSecret(secret);
   const store = webhookSecretStore(system.secretsManager, secretId);
@@ -54,7 +50,7 @@ function registrarOf({
     now,
   });
   const run = registrar({
-    call: withToken(providerApi(remote.url, limits, now), tokenReader, noRefusals),
+    call: withToken(providerApi(remote.url, providerLimits, now), tokenReader, noRefusals),
     paths,
     webhooksUrl,
     secretHeader: "x-webhook-secret",

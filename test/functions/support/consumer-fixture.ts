@@ -32,35 +32,37 @@ export function envelopeOf(payload: unknown, body?: Body): Envelope {
 
 /** What the consumer's tests share, made again for each: the table, the queues, the consumer itself. */
 export function consumerFixture(tables: string) {
-  let system: TestSystem;
-  let table: TestTable;
-  let bucket: TestBucket;
-  let queueUrl: string;
-  let deadLetterQueueUrl: string;
-  let entries: LogEntry[];
+  const made = {} as {
+    system: TestSystem;
+    table: TestTable;
+    bucket: TestBucket;
+    queueUrl: string;
+    deadLetterQueueUrl: string;
+    entries: LogEntry[];
+  };
 
   beforeAll(async () => {
-    system = await startTestSystem(tables);
+    made.system = await startTestSystem(tables);
   });
-  afterAll(() => system.close());
+  afterAll(() => made.system.close());
 
   beforeEach(async () => {
-    [table, bucket, queueUrl, deadLetterQueueUrl] = await Promise.all([
-      system.createTable(),
-      system.createBucket(),
-      system.createQueue(),
-      system.createQueue(),
+    [made.table, made.bucket, made.queueUrl, made.deadLetterQueueUrl] = await Promise.all([
+      made.system.createTable(),
+      made.system.createBucket(),
+      made.system.createQueue(),
+      made.system.createQueue(),
     ]);
   });
 
   function consumerOf(mapping: KindMapping = defaultMapping.accounts): SqsHandler {
     const kept = keptLog();
-    entries = kept.entries;
+    made.entries = kept.entries;
     return consumer({
-      record: eventTable(system.dynamodb, table.name, 30),
-      overflow: overflowBucket(bucket.name),
-      send: sqsSender(system.sqs),
-      deadLetterQueueUrl,
+      record: eventTable(made.system.dynamodb, made.table.name, 30),
+      overflow: overflowBucket(made.bucket.name),
+      send: sqsSender(made.system.sqs),
+      deadLetterQueueUrl: made.deadLetterQueueUrl,
       mapping,
       search: jmespathSearch,
       log: kept.log,
@@ -68,36 +70,18 @@ export function consumerFixture(tables: string) {
   }
 
   const put = (...envelopes: readonly Envelope[]) =>
-    Promise.all(envelopes.map((envelope) => system.send(queueUrl, writeEnvelope(envelope))));
-  const isEmpty = async () => (await system.drain(queueUrl)).length === 0;
+    Promise.all(envelopes.map((envelope) => made.system.send(made.queueUrl, writeEnvelope(envelope))));
+  const isEmpty = async () => (await made.system.drain(made.queueUrl)).length === 0;
   const deadLetters = async () =>
-    (await system.drain(deadLetterQueueUrl)).map(({ Body, MessageAttributes }) => ({
+    (await made.system.drain(made.deadLetterQueueUrl)).map(({ Body, MessageAttributes }) => ({
       body: Body,
       reason: MessageAttributes?.reason?.StringValue,
     }));
 
-  return {
-    get system() {
-      return system;
-    },
-    get table() {
-      return table;
-    },
-    get bucket() {
-      return bucket;
-    },
-    get queueUrl() {
-      return queueUrl;
-    },
-    get deadLetterQueueUrl() {
-      return deadLetterQueueUrl;
-    },
-    get entries() {
-      return entries;
-    },
+  return Object.assign(made, {
     consumerOf,
     put,
     isEmpty,
     deadLetters,
-  };
+  });
 }

@@ -38,25 +38,27 @@ export function eventOf(facts: Partial<IncomeEvent>): IncomeEvent {
  * What the eraser's tests share, made again for each: a user with accounts, what is stored of them, the eraser's queue.
  */
 export function eraserFixture(tables: string) {
-  let system: TestSystem;
-  let fixture: ErasureFixture;
-  let user: Subject;
-  let account: Subject;
-  let other: Subject;
+  const made = {} as {
+    system: TestSystem;
+    fixture: ErasureFixture;
+    user: Subject;
+    account: Subject;
+    other: Subject;
+  };
   beforeAll(async () => {
-    system = await startTestSystem(tables);
+    made.system = await startTestSystem(tables);
   });
-  afterAll(() => system.close());
+  afterAll(() => made.system.close());
   beforeEach(async () => {
-    fixture = await createErasureFixture(system);
-    user = { kind: "user", id: randomUUID() };
-    account = { kind: "account", id: randomUUID() };
-    other = { kind: "account", id: randomUUID() };
+    made.fixture = await createErasureFixture(made.system);
+    made.user = { kind: "user", id: randomUUID() };
+    made.account = { kind: "account", id: randomUUID() };
+    made.other = { kind: "account", id: randomUUID() };
   });
 
   /** Stores an event as the consumer does, and what the relay makes of it. */
   async function store(facts: Partial<IncomeEvent>, bodyObject?: string): Promise<void> {
-    const { storing } = fixture;
+    const { storing } = made.fixture;
     const event = eventOf(facts);
     const body = { as: "object", key: bodyObject ?? "", of: "text", bytes: 1 } as const;
     await storing.record([receiptOf(event, bodyObject === undefined ? undefined : body)]);
@@ -72,72 +74,63 @@ export function eraserFixture(tables: string) {
 
   /** A user with an account that has everything which can be kept of one, beside an account of another user. */
   async function storeAll(): Promise<void> {
-    const { storing, overflow, put } = fixture;
-    const [userId, accountId] = [user.id, account.id];
+    const { storing, overflow, put } = made.fixture;
+    const [userId, accountId] = [made.user.id, made.account.id];
     await put(overflow.name, "bodies/accounts/one", "{}");
     await store({ kind: "users", type: "user.created", userId });
     await store({ userId, accountId }, "bodies/accounts/one");
     await store({ accountId, kind: "endpoints", type: "endpoint.updated", endpoint: "income" });
-    await storing.document(account, "income", "{}");
-    await storing.document(account, "profile", large());
+    await storing.document(made.account, "income", "{}");
+    await storing.document(made.account, "profile", large());
     // A later fetch has superseded the object before it, which no item points to any more.
-    await storing.document(account, "profile", large());
-    await keptPages(storing.overflow).keep(pagesOf(account), pages);
-    await store({ userId: randomUUID(), accountId: other.id });
-    await storing.document(other, "profile", large());
+    await storing.document(made.account, "profile", large());
+    await keptPages(storing.overflow).keep(pagesOf(made.account), pages);
+    await store({ userId: randomUUID(), accountId: made.other.id });
+    await storing.document(made.other, "profile", large());
   }
 
   /** Delivers until the queue is empty. @returns how many messages that took */
-  async function run(handler = eraser(fixture.dependencies)): Promise<number> {
+  async function run(handler = eraser(made.fixture.dependencies)): Promise<number> {
     for (let count = 0; ; count += 1) {
-      const [waiting] = await system.receive(fixture.queueUrl);
+      const [waiting] = await made.system.receive(made.fixture.queueUrl);
       if (waiting === undefined) return count;
-      await system.send(fixture.queueUrl, waiting.Body ?? "");
+      await made.system.send(made.fixture.queueUrl, waiting.Body ?? "");
       await drop(waiting.ReceiptHandle);
-      await deliver(system, fixture.queueUrl, handler);
+      await deliver(made.system, made.fixture.queueUrl, handler);
     }
   }
   const drop = (ReceiptHandle: string | undefined) =>
-    system.sqs.send(new DeleteMessageCommand({ QueueUrl: fixture.queueUrl, ReceiptHandle }));
+    made.system.sqs.send(new DeleteMessageCommand({ QueueUrl: made.fixture.queueUrl, ReceiptHandle }));
   const showAgain = (ReceiptHandle: string | undefined) =>
-    system.sqs.send(
-      new ChangeMessageVisibilityCommand({ QueueUrl: fixture.queueUrl, ReceiptHandle, VisibilityTimeout: 0 }),
+    made.system.sqs.send(
+      new ChangeMessageVisibilityCommand({
+        QueueUrl: made.fixture.queueUrl,
+        ReceiptHandle,
+        VisibilityTimeout: 0,
+      }),
     );
-  const ask = (task: EraseTask) => system.send(fixture.queueUrl, writeEraseTask(task));
+  const ask = (task: EraseTask) => made.system.send(made.fixture.queueUrl, writeEraseTask(task));
   const erase = async (subject: Subject, namedWith: readonly Subject[] = []) => {
     await ask(eraseTask(subject, "operator", namedWith, "followed"));
     await run();
   };
   /** Keys of all that names one of some ids. */
   const remains = async (...ids: readonly string[]) => {
-    const items = (await fixture.table.all()).map((item) => JSON.stringify(item));
+    const items = (await made.fixture.table.all()).map((item) => JSON.stringify(item));
     const keys = await Promise.all(
-      [fixture.overflow, fixture.failures, fixture.archive, fixture.log].map((bucket) => bucket.keys()),
+      [made.fixture.overflow, made.fixture.failures, made.fixture.archive, made.fixture.log].map((bucket) =>
+        bucket.keys(),
+      ),
     );
     return [...items, ...keys.flat()].filter((text) => ids.some((id) => text.includes(id)));
   };
-  const report = () => readReport(system.dynamodb, fixture.table.name, "followed");
+  const report = () => readReport(made.system.dynamodb, made.fixture.table.name, "followed");
   const bodies = async (url: string) =>
-    (await system.drain(url)).map(({ Body = "" }): unknown => JSON.parse(Body));
+    (await made.system.drain(url)).map(({ Body = "" }): unknown => JSON.parse(Body));
   const isErased = async (...subjects: readonly Subject[]) =>
-    [...(await fixture.findErased(subjects))].toSorted();
+    [...(await made.fixture.findErased(subjects))].toSorted();
 
-  return {
-    get system() {
-      return system;
-    },
-    get fixture() {
-      return fixture;
-    },
-    get user() {
-      return user;
-    },
-    get account() {
-      return account;
-    },
-    get other() {
-      return other;
-    },
+  return Object.assign(made, {
     store,
     storeAll,
     run,
@@ -149,5 +142,5 @@ export function eraserFixture(tables: string) {
     report,
     bodies,
     isErased,
-  };
+  });
 }

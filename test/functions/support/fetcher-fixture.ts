@@ -63,92 +63,94 @@ async function reach(version: number, write: (version: number) => Promise<void>)
  * of AWS's services are those of the test's clock.
  */
 export function fetcherFixture(tables: string) {
-  let system: TestSystem;
-  let remote: TestProvider;
-  let table: TestTable;
-  let bucket: TestBucket;
-  let known: VersionedRecords;
-  let tasks: TaskDeliveries;
-  let checks: TaskDeliveries;
-  let token: string;
-  let erasureKey: string;
-  let refreshesAsked: number;
-  let entries: LogEntry[];
-  let clock: Date;
-  let subject: Subject;
-  let retrying: RetryLimits;
-  let causes: number;
+  const made = {} as {
+    system: TestSystem;
+    remote: TestProvider;
+    table: TestTable;
+    bucket: TestBucket;
+    known: VersionedRecords;
+    tasks: TaskDeliveries;
+    checks: TaskDeliveries;
+    token: string;
+    erasureKey: string;
+    refreshesAsked: number;
+    entries: LogEntry[];
+    clock: Date;
+    subject: Subject;
+    retrying: RetryLimits;
+    causes: number;
+  };
 
   beforeAll(async () => {
-    [system, remote] = await Promise.all([startTestSystem(tables), startTestProvider()]);
-    bucket = await system.createBucket();
-    erasureKey = system.createSecret({ key: "of the stage" });
+    [made.system, made.remote] = await Promise.all([startTestSystem(tables), startTestProvider()]);
+    made.bucket = await made.system.createBucket();
+    made.erasureKey = made.system.createSecret({ key: "of the stage" });
   });
-  afterAll(() => Promise.all([system.close(), remote.close()]));
+  afterAll(() => Promise.all([made.system.close(), made.remote.close()]));
 
   beforeEach(async () => {
-    [table, tasks, checks] = await Promise.all([
-      system.createTable(),
-      TaskDeliveries.create(system, { FifoQueue: "true" }),
-      TaskDeliveries.create(system),
+    [made.table, made.tasks, made.checks] = await Promise.all([
+      made.system.createTable(),
+      TaskDeliveries.create(made.system, { FifoQueue: "true" }),
+      TaskDeliveries.create(made.system),
     ]);
-    known = versionedRecords(system.dynamodb, table.name);
-    token = system.createSecret({ token: "jwt" });
-    refreshesAsked = 0;
-    subject = { kind: "account", id: randomUUID() };
-    clock = noon;
-    retrying = patient;
-    causes = 0;
-    remote.requests.length = 0;
-    remote.answer = () => 500;
+    made.known = versionedRecords(made.system.dynamodb, made.table.name);
+    made.token = made.system.createSecret({ token: "jwt" });
+    made.refreshesAsked = 0;
+    made.subject = { kind: "account", id: randomUUID() };
+    made.clock = noon;
+    made.retrying = patient;
+    made.causes = 0;
+    made.remote.requests.length = 0;
+    made.remote.answer = () => 500;
   });
 
   const askRefresh = async () => {
-    refreshesAsked += 1;
+    made.refreshesAsked += 1;
   };
-  const digestOf = () => subjectDigest(system.secretsManager, erasureKey);
+  const digestOf = () => subjectDigest(made.system.secretsManager, made.erasureKey);
 
   /** One environment of the function: its token and its batch of permits are its own. */
   function fetcherOf(settings: ProviderSettings = provider, others: Partial<FetcherDependencies> = {}) {
     const kept = keptLog();
-    entries = kept.entries;
-    const now = () => clock;
-    const reader = secretReader(system.secretsManager, token, parseTokenSecret, { now });
-    const refusals = tokenRefusals(refusalNote(system.dynamodb, table.name), askRefresh, now);
-    const breaker = sharedBreaker(system.dynamodb, table.name, {
+    made.entries = kept.entries;
+    const now = () => made.clock;
+    const reader = secretReader(made.system.secretsManager, made.token, parseTokenSecret, { now });
+    const refusals = tokenRefusals(refusalNote(made.system.dynamodb, made.table.name), askRefresh, now);
+    const breaker = sharedBreaker(made.system.dynamodb, made.table.name, {
       settings: settings.breaker,
       longestCallInSeconds: 11,
       now,
       random: () => 0.5,
       onStateChange: () => undefined,
     });
-    const window = rateLimiter(system.dynamodb, table.name, settings.requestsPerMinute, { now });
-    const overflow = overflowBucket(bucket.name);
+    const window = rateLimiter(made.system.dynamodb, made.table.name, settings.requestsPerMinute, { now });
+    const overflow = overflowBucket(made.bucket.name);
     const shared = {
-      read: sharedReads(system.dynamodb, table.name),
-      write: sharedWrites(system.dynamodb, table.name),
+      read: sharedReads(made.system.dynamodb, made.table.name),
+      write: sharedWrites(made.system.dynamodb, made.table.name),
     };
     return fetcher({
-      versionedRecords: versionedRecords(system.dynamodb, table.name, shared),
+      versionedRecords: versionedRecords(made.system.dynamodb, made.table.name, shared),
       documents: documentStore(shared.read, shared.write, overflow),
-      readDocuments: documentReader(system.dynamodb, table.name),
+      readDocuments: documentReader(made.system.dynamodb, made.table.name),
       findErased: findErased(shared.read, digestOf()),
       keptPages: keptPages(overflow),
       longestRunInMillis: 1_000,
       call: withToken(
-        guardedCall(providerApi(remote.url, settings, now), breaker.admit, window.permit),
+        guardedCall(providerApi(made.remote.url, settings, now), breaker.admit, window.permit),
         reader,
         refusals,
       ),
       gate: breaker.gate,
-      send: sharedSends(sqsSender(system.sqs)),
-      hide: messageVisibility(system.sqs),
-      queues: { fetch: tasks.queue, checks: checks.queue },
+      send: sharedSends(sqsSender(made.system.sqs)),
+      hide: messageVisibility(made.system.sqs),
+      queues: { fetch: made.tasks.queue, checks: made.checks.queue },
       provider: settings,
       startEndpoints: ["income", "profile"],
       readAfterSeconds,
-      retrying,
-      clock: () => clock.getTime(),
+      retrying: made.retrying,
+      clock: () => made.clock.getTime(),
       now,
       random: () => 0.5,
       log: kept.log,
@@ -157,7 +159,7 @@ export function fetcherFixture(tables: string) {
   }
 
   /** What SQS says of each message, at the test's time. */
-  const seenNow = (seen: Seen = {}): Seen => ({ sentAt: clock, firstReceivedAt: clock, ...seen });
+  const seenNow = (seen: Seen = {}): Seen => ({ sentAt: made.clock, firstReceivedAt: made.clock, ...seen });
 
   /** Sends tasks, which then come in one batch. @returns the bodies of those that stay in the queue */
   async function perform(
@@ -165,42 +167,42 @@ export function fetcherFixture(tables: string) {
     settings = provider,
     seen: Seen = {},
   ): Promise<readonly string[]> {
-    await tasks.send(typeof given === "string" || "task" in given ? [given] : given);
-    return (await tasks.deliver(fetcherOf(settings), seenNow(seen))).left;
+    await made.tasks.send(typeof given === "string" || "task" in given ? [given] : given);
+    return (await made.tasks.deliver(fetcherOf(settings), seenNow(seen))).left;
   }
 
   /** Delivers what stayed in the queue once more, however long it is hidden. */
   async function performAgain(settings = provider, seen: Seen = {}): Promise<Delivered> {
-    await tasks.show();
-    return tasks.deliver(fetcherOf(settings), seenNow(seen));
+    await made.tasks.show();
+    return made.tasks.deliver(fetcherOf(settings), seenNow(seen));
   }
 
   /** Performs the check of a start as its own queue delivers it. */
   async function performCheck(check: FetchTask, seen: Seen = {}): Promise<readonly string[]> {
-    await checks.send([check]);
-    return (await checks.deliver(fetcherOf(started), seenNow(seen))).left;
+    await made.checks.send([check]);
+    return (await made.checks.deliver(fetcherOf(started), seenNow(seen))).left;
   }
 
-  const codes = () => entries.map(({ code }) => code);
+  const codes = () => made.entries.map(({ code }) => code);
   /** What was postponed, by how many seconds and why. */
   const postponed = () =>
-    entries
+    made.entries
       .filter(({ code }) => code === "TASK_POSTPONED")
       .map(({ delayInSeconds, reason }) => ({ delayInSeconds, reason }));
-  const calls = () => remote.requests.map(({ method, path }) => `${method} ${path}`);
+  const calls = () => made.remote.requests.map(({ method, path }) => `${method} ${path}`);
 
   /** A task of the subject's, of a cause of its own. @param secondsAgo since when the document is wanted */
   function read(name: DataName = income, secondsAgo = 10, more: Partial<TaskCause> = {}): DocumentTask {
-    causes += 1;
-    const since = clock.getTime() - secondsAgo * 1000;
-    return documentTask(subject, name, since, { cause: `event-${causes}.1`, ...more });
+    made.causes += 1;
+    const since = made.clock.getTime() - secondsAgo * 1000;
+    return documentTask(made.subject, name, since, { cause: `event-${made.causes}.1`, ...more });
   }
 
   const put = (facts: Partial<State> = {}) =>
     // A state is written only over the version before it.
     reach(facts.version ?? 1, (version) =>
-      known.state(subject, () => ({
-        subject,
+      made.known.state(made.subject, () => ({
+        subject: made.subject,
         deleted: false,
         unconfirmed: true,
         processed: [],
@@ -211,61 +213,13 @@ export function fetcherFixture(tables: string) {
     );
   /** Places a subject's tombstone. */
   const erase = async (whom: Subject) => {
-    await tombstones(system.dynamodb, table.name, 1, () => clock).place(await digestOf()(whom), undefined);
+    await tombstones(made.system.dynamodb, made.table.name, 1, () => made.clock).place(
+      await digestOf()(whom),
+      undefined,
+    );
   };
 
-  return {
-    get system() {
-      return system;
-    },
-    get remote() {
-      return remote;
-    },
-    get table() {
-      return table;
-    },
-    get bucket() {
-      return bucket;
-    },
-    get known() {
-      return known;
-    },
-    get tasks() {
-      return tasks;
-    },
-    get checks() {
-      return checks;
-    },
-    get token() {
-      return token;
-    },
-    set token(value) {
-      token = value;
-    },
-    get refreshesAsked() {
-      return refreshesAsked;
-    },
-    get entries() {
-      return entries;
-    },
-    get clock() {
-      return clock;
-    },
-    set clock(value) {
-      clock = value;
-    },
-    get subject() {
-      return subject;
-    },
-    set subject(value) {
-      subject = value;
-    },
-    get retrying() {
-      return retrying;
-    },
-    set retrying(value) {
-      retrying = value;
-    },
+  return Object.assign(made, {
     fetcherOf,
     seenNow,
     perform,
@@ -277,6 +231,6 @@ export function fetcherFixture(tables: string) {
     read,
     put,
     erase,
-    ...fetchedDocuments(() => ({ system, table, bucket, subject, clock })),
-  };
+    ...fetchedDocuments(() => made),
+  });
 }

@@ -66,21 +66,26 @@ export const callsOf = (sandbox: Sandbox) =>
  * What the tests of lists share, made again for each: the records, a provider that answers in pages, the fetcher's run.
  */
 export function listFixture(tables: string) {
-  let system: TestSystem;
-  let bucket: TestBucket;
-  let tableName: string;
-  let entries: LogEntry[];
-  let subject: Subject;
-  let clock: Date;
+  const made = {} as {
+    system: TestSystem;
+    bucket: TestBucket;
+    tableName: string;
+    entries: LogEntry[];
+    subject: Subject;
+    clock: Date;
+  };
 
   beforeAll(async () => {
-    system = await startTestSystem(tables);
+    made.system = await startTestSystem(tables);
   });
-  afterAll(() => system.close());
+  afterAll(() => made.system.close());
   beforeEach(async () => {
-    [bucket, { name: tableName }] = await Promise.all([system.createBucket(), system.createTable()]);
-    subject = { kind: "account", id: randomUUID() };
-    clock = noon;
+    [made.bucket, { name: made.tableName }] = await Promise.all([
+      made.system.createBucket(),
+      made.system.createTable(),
+    ]);
+    made.subject = { kind: "account", id: randomUUID() };
+    made.clock = noon;
   });
 
   /**
@@ -95,20 +100,20 @@ export function listFixture(tables: string) {
     const { timeLeft = () => 60_000, receives = 1, permit = () => undefined, others = {} } = circumstances;
     const provider = { ...settings, paths, ...others };
     const kept = keptLog();
-    entries = kept.entries;
-    const overflow = overflowBucket(bucket.name);
+    made.entries = kept.entries;
+    const overflow = overflowBucket(made.bucket.name);
     const pages = keptPages(overflow);
     const hidden: number[] = [];
     const reasons: (string | undefined)[] = [];
     const call = providerApi(remote.baseUrl, provider, () => noon);
     const shared = {
-      read: sharedReads(system.dynamodb, tableName),
-      write: sharedWrites(system.dynamodb, tableName),
+      read: sharedReads(made.system.dynamodb, made.tableName),
+      write: sharedWrites(made.system.dynamodb, made.tableName),
     };
     const handler = fetcher({
-      versionedRecords: versionedRecords(system.dynamodb, tableName, shared),
+      versionedRecords: versionedRecords(made.system.dynamodb, made.tableName, shared),
       documents: documentStore(shared.read, shared.write, overflow),
-      readDocuments: documentReader(system.dynamodb, tableName),
+      readDocuments: documentReader(made.system.dynamodb, made.tableName),
       findErased: async () => new Set(),
       keptPages: {
         ...pages,
@@ -140,7 +145,7 @@ export function listFixture(tables: string) {
       startEndpoints: [],
       readAfterSeconds: 3_600,
       retrying: { retry: { baseSeconds: 100, maxSeconds: 400 }, limits: giveUpLimits(1_209_600) },
-      clock: () => clock.getTime(),
+      clock: () => made.clock.getTime(),
       now: () => noon,
       random: () => 0,
       log: kept.log,
@@ -158,18 +163,18 @@ export function listFixture(tables: string) {
   }
 
   /** A task to read an account's income, wanted since then. */
-  const task = (of: Subject = subject, since = noon.getTime()) =>
+  const task = (of: Subject = made.subject, since = noon.getTime()) =>
     documentTask(of, income, since, { cause: `event-${randomUUID()}.1` });
   /** Keeps pages for a task, as a run that ended before the last page. */
   const keepPagesOf = ({ subject: of, endpoint }: DocumentTask, messageId: string) => {
     const read = { asOf: noon.getTime(), by: [messageDigest(messageId)], known: undefined };
     const from = { next: "kept", pages: 1, mark: "mark" };
     const list = { read, from, items: [Buffer.from("1")] };
-    return keptPages(overflowBucket(bucket.name)).keep({ subject: of, endpoint, messageId }, list);
+    return keptPages(overflowBucket(made.bucket.name)).keep({ subject: of, endpoint, messageId }, list);
   };
   const documentsOf = (of: Subject) =>
-    fetchedDocuments(() => ({ system, table: { name: tableName }, bucket, subject: of, clock }));
-  const stored = (of: Subject = subject) => documentsOf(of).content();
+    fetchedDocuments(() => ({ ...made, table: { name: made.tableName }, subject: of }));
+  const stored = (of: Subject = made.subject) => documentsOf(of).content();
 
   /** A sandbox with one account whose income is there: eight items. */
   async function sandboxFor(options: SandboxOptions = {}): Promise<Sandbox> {
@@ -183,11 +188,11 @@ export function listFixture(tables: string) {
       body: JSON.stringify({ endpoints: ["income"] }),
     });
     await sandbox.waitUntilIdle();
-    subject = { kind: "account", id };
+    made.subject = { kind: "account", id };
     return sandbox;
   }
 
-  const wholeOf = (sandbox: Sandbox) => ({ ...Object(sandbox.data(subject.id, "income")), next: null });
+  const wholeOf = (sandbox: Sandbox) => ({ ...Object(sandbox.data(made.subject.id, "income")), next: null });
 
   /** A provider that answers as a test says; what it was asked for is reported by path and query. */
   async function providerFor(
@@ -199,22 +204,7 @@ export function listFixture(tables: string) {
     return { baseUrl: provider.url, token: "jwt", requests: provider.requests };
   }
 
-  return {
-    get system() {
-      return system;
-    },
-    get bucket() {
-      return bucket;
-    },
-    get entries() {
-      return entries;
-    },
-    get subject() {
-      return subject;
-    },
-    set clock(value: Date) {
-      clock = value;
-    },
+  return Object.assign(made, {
     run,
     task,
     documentsOf,
@@ -223,5 +213,5 @@ export function listFixture(tables: string) {
     sandboxFor,
     wholeOf,
     providerFor,
-  };
+  });
 }

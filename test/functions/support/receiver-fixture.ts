@@ -33,26 +33,28 @@ export function call(handler: HttpHandler, request: Request = {}) {
 
 /** What the receiver's tests share, made again for each: the queues, the bucket, the receiver itself. */
 export function receiverFixture() {
-  let system: TestSystem;
-  let queueUrl: string;
-  let deadLetterQueueUrl: string;
-  let bucket: TestBucket;
-  let logged: string;
+  const made = {} as {
+    system: TestSystem;
+    queueUrl: string;
+    deadLetterQueueUrl: string;
+    bucket: TestBucket;
+    logged: string;
+  };
 
   beforeAll(async () => {
-    system = await startTestSystem();
+    made.system = await startTestSystem();
   });
-  afterAll(() => system.close());
+  afterAll(() => made.system.close());
 
   beforeEach(async () => {
-    [queueUrl, deadLetterQueueUrl, bucket] = await Promise.all([
-      system.createQueue(),
-      system.createQueue(),
-      system.createBucket(),
+    [made.queueUrl, made.deadLetterQueueUrl, made.bucket] = await Promise.all([
+      made.system.createQueue(),
+      made.system.createQueue(),
+      made.system.createBucket(),
     ]);
-    logged = "";
+    made.logged = "";
     vi.spyOn(process.stdout, "write").mockImplementation((chunk) => {
-      logged += String(chunk);
+      made.logged += String(chunk);
       return true;
     });
   });
@@ -70,29 +72,34 @@ export function receiverFixture() {
     } = {},
   ): HttpHandler {
     return receiver(kind, {
-      send: singleSender(system.sqs),
-      overflow: overflowBucket(bucket.name),
-      queueUrl,
-      deadLetterQueueUrl,
+      send: singleSender(made.system.sqs),
+      overflow: overflowBucket(made.bucket.name),
+      queueUrl: made.queueUrl,
+      deadLetterQueueUrl: made.deadLetterQueueUrl,
       secretHeader: "X-Webhook-Secret",
       isAllowedSource: parseSourceAddresses(sourceAddresses),
       maxBodyBytes,
       mappedHeaders,
       credentials: credentialFields(credentialNames),
-      readSecret: secretReader(system.secretsManager, system.createSecret(secret), parseWebhookSecret, {
-        now,
-      }).read,
+      readSecret: secretReader(
+        made.system.secretsManager,
+        made.system.createSecret(secret),
+        parseWebhookSecret,
+        {
+          now,
+        },
+      ).read,
       now,
       log,
     });
   }
 
   async function queued(): Promise<readonly Envelope[]> {
-    return (await system.drain(queueUrl)).map(({ Body = "" }) => readEnvelope(Body));
+    return (await made.system.drain(made.queueUrl)).map(({ Body = "" }) => readEnvelope(Body));
   }
 
   async function deadLetters(): Promise<readonly { envelope: Envelope; reason: string | undefined }[]> {
-    const messages = await system.drain(deadLetterQueueUrl);
+    const messages = await made.system.drain(made.deadLetterQueueUrl);
     return messages.map(({ Body = "", MessageAttributes }) => ({
       envelope: readEnvelope(Body),
       reason: MessageAttributes?.reason?.StringValue,
@@ -100,9 +107,9 @@ export function receiverFixture() {
   }
 
   async function expectNothingKept(): Promise<void> {
-    expect(await system.drain(queueUrl)).toEqual([]);
-    expect(await system.drain(deadLetterQueueUrl)).toEqual([]);
-    expect(await bucket.keys()).toEqual([]);
+    expect(await made.system.drain(made.queueUrl)).toEqual([]);
+    expect(await made.system.drain(made.deadLetterQueueUrl)).toEqual([]);
+    expect(await made.bucket.keys()).toEqual([]);
   }
 
   async function bytesOf({ body }: Envelope): Promise<Buffer> {
@@ -112,7 +119,7 @@ export function receiverFixture() {
       case "base64":
         return Buffer.from(body.base64, "base64");
       case "object": {
-        const content = await bucket.bytes(body.key);
+        const content = await made.bucket.bytes(body.key);
         return body.of === "base64" ? Buffer.from(content.toString(), "base64") : content;
       }
       case "withheld":
@@ -122,26 +129,11 @@ export function receiverFixture() {
     }
   }
 
-  return {
-    get system() {
-      return system;
-    },
-    get queueUrl() {
-      return queueUrl;
-    },
-    get deadLetterQueueUrl() {
-      return deadLetterQueueUrl;
-    },
-    get bucket() {
-      return bucket;
-    },
-    get logged() {
-      return logged;
-    },
+  return Object.assign(made, {
     receiverOf,
     queued,
     deadLetters,
     expectNothingKept,
     bytesOf,
-  };
+  });
 }

@@ -64,41 +64,43 @@ export const missingAccounts = (ids: readonly string[]) =>
  * What the reconciler's tests share, made again for each: a sandbox, the records, the queues, the reconciler itself.
  */
 export function reconcilerFixture(tables: string) {
-  let system: TestSystem;
-  let sandbox: Sandbox;
-  let table: TestTable;
-  let known: VersionedRecords;
-  let queueUrls: { users: string; accounts: string; fetch: string };
-  let token: string;
-  let entries: LogEntry[];
-  let time: number;
+  const made = {} as {
+    system: TestSystem;
+    sandbox: Sandbox;
+    table: TestTable;
+    known: VersionedRecords;
+    queueUrls: { users: string; accounts: string; fetch: string };
+    token: string;
+    entries: LogEntry[];
+    time: number;
+  };
 
   beforeAll(async () => {
-    system = await startTestSystem(tables);
+    made.system = await startTestSystem(tables);
   });
-  afterAll(() => system.close());
+  afterAll(() => made.system.close());
 
   beforeEach(async () => {
     const [users, accounts, fetch] = await Promise.all([
-      system.createQueue(),
-      system.createQueue(),
-      system.createQueue({ FifoQueue: "true" }),
+      made.system.createQueue(),
+      made.system.createQueue(),
+      made.system.createQueue({ FifoQueue: "true" }),
     ]);
-    queueUrls = { users, accounts, fetch };
-    [table, sandbox] = await Promise.all([system.createTable(), startSandbox()]);
-    known = versionedRecords(system.dynamodb, table.name);
-    token = system.createSecret({ token: sandbox.token });
-    entries = [];
+    made.queueUrls = { users, accounts, fetch };
+    [made.table, made.sandbox] = await Promise.all([made.system.createTable(), startSandbox()]);
+    made.known = versionedRecords(made.system.dynamodb, made.table.name);
+    made.token = made.system.createSecret({ token: made.sandbox.token });
+    made.entries = [];
     // Later than all that is created here.
-    time = Date.now() + hour;
-    return () => sandbox.close();
+    made.time = Date.now() + hour;
+    return () => made.sandbox.close();
   });
 
   /** One environment of the function: its token and its batch of permits are its own. */
   function tickOf({
     provider: given = {},
     graceMinutes = 0,
-    baseUrl = sandbox.baseUrl,
+    baseUrl = made.sandbox.baseUrl,
     ids,
     permit = anyCall,
     longestCallInMillis = 0,
@@ -107,8 +109,8 @@ export function reconcilerFixture(tables: string) {
     const settings = stage({ allowPrivateAddresses: true, paths, ...given }, graceMinutes);
     const provider = parseProviderSettings(settings.provider);
     const reconcile = parseReconcileSettings(settings.reconcile, { users: ids, accounts: ids });
-    const now = () => new Date(time);
-    const reader = secretReader(system.secretsManager, token, parseTokenSecret, { now });
+    const now = () => new Date(made.time);
+    const reader = secretReader(made.system.secretsManager, made.token, parseTokenSecret, { now });
     const api = providerApi(baseUrl, provider, now);
     const admit = async () => async () => undefined;
     const call = withToken(guardedCall(api, admit, permit), reader, noRefusals);
@@ -116,27 +118,27 @@ export function reconcilerFixture(tables: string) {
     const tick = reconciler({
       lists: providerLists(call, provider, reconcile),
       search: jmespathSearch,
-      checkpoint: checkpoint(system.dynamodb, table.name),
-      versionedRecords: known,
-      partitions: partitions(system.dynamodb, table.name),
-      readDocuments: documentReader(system.dynamodb, table.name),
-      send: sqsSender(system.sqs),
-      queueUrls,
+      checkpoint: checkpoint(made.system.dynamodb, made.table.name),
+      versionedRecords: made.known,
+      partitions: partitions(made.system.dynamodb, made.table.name),
+      readDocuments: documentReader(made.system.dynamodb, made.table.name),
+      send: sqsSender(made.system.sqs),
+      queueUrls: made.queueUrls,
       settings: reconcile,
       longestCallInMillis,
       now,
       log: (...entry) => {
         kept.log(...entry);
-        entries.push(...kept.entries.splice(0));
+        made.entries.push(...kept.entries.splice(0));
       },
     });
     return (remaining = 60_000) => tick({}, { getRemainingTimeInMillis: () => remaining });
   }
 
-  const codes = () => entries.map(({ code }) => code);
-  const calls = (path = /./) => sandbox.calls().filter((call) => path.test(call.path));
+  const codes = () => made.entries.map(({ code }) => code);
+  const calls = (path = /./) => made.sandbox.calls().filter((call) => path.test(call.path));
   const fed = async (): Promise<readonly Envelope[]> => {
-    const messages = await Promise.all(Object.values(queueUrls).map((url) => system.drain(url)));
+    const messages = await Promise.all(Object.values(made.queueUrls).map((url) => made.system.drain(url)));
     return messages.flat().map(({ Body = "" }) => readEnvelope(Body));
   };
 
@@ -146,9 +148,9 @@ export function reconcilerFixture(tables: string) {
     const event = { id: randomUUID(), kind: "users" as const, receivedAt: "2026-01-01T00:00:00.000Z", type };
     const owned = { ...event, ...(ids.userId === undefined ? {} : { userId: ids.userId }) };
     const whole = subject.kind === "user" ? owned : { ...owned, accountId: subject.id };
-    await known.state(subject, (state) => applyEvent(state, whole, 1));
+    await made.known.state(subject, (state) => applyEvent(state, whole, 1));
     if (subject.kind === "account" && userId !== undefined) {
-      await linkTable(sharedWrites(system.dynamodb, table.name))(userId, subject.id);
+      await linkTable(sharedWrites(made.system.dynamodb, made.table.name))(userId, subject.id);
     }
   }
   async function learnAll({ users, accounts }: { users: readonly string[]; accounts: readonly string[] }) {
@@ -158,36 +160,12 @@ export function reconcilerFixture(tables: string) {
     }
   }
 
-  return {
-    get system() {
-      return system;
-    },
-    get sandbox() {
-      return sandbox;
-    },
-    get table() {
-      return table;
-    },
-    get known() {
-      return known;
-    },
-    get queueUrls() {
-      return queueUrls;
-    },
-    get entries() {
-      return entries;
-    },
-    get time() {
-      return time;
-    },
-    set time(value) {
-      time = value;
-    },
+  return Object.assign(made, {
     tickOf,
     codes,
     calls,
     fed,
     learn,
     learnAll,
-  };
+  });
 }

@@ -11,6 +11,7 @@ import { readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import { type TokenSecret, tokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { refresher } from "../../../functions/refresh/refresher.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
+import { providerLimits } from "../../support/provider-limits.ts";
 import { keptLog, type LogEntry } from "./lambda.ts";
 
 export const hour = 3_600;
@@ -35,128 +36,83 @@ export function tokenOf(begunHoursAgo: number, endsInHours: number): Promise<str
 
 /** What the refresher's tests share, made again for each: the provider, the token's secret, the refresher itself. */
 export function refresherFixture() {
-  let system: TestSystem;
-  let remote: TestProvider;
-  let secretId: string;
-  let secret: TokenSecret;
-  let now: Date;
-  /** The note of refused tokens: its version, and what the refresher concluded. */
-  let refused: { version?: string; isEnded?: boolean };
-  let entries: LogEntry[];
-  /** What the provider answers to a refresh, and to a proof with each token. */
-  let onRefresh: () => ProviderAnswer | Promise<ProviderAnswer>;
-  let onProof: (token: string) => ProviderAnswer | Promise<ProviderAnswer>;
-  let refreshPath: string;
+  const made = {} as {
+    system: TestSystem;
+    remote: TestProvider;
+    secretId: string;
+    secret: TokenSecret;
+    now: Date;
+    /** The note of refused tokens: its version, and what the refresher concluded. */
+    refused: { version?: string; isEnded?: boolean };
+    entries: LogEntry[];
+    /** What the provider answers to a refresh, and to a proof with each token. */
+    onRefresh: () => ProviderAnswer | Promise<ProviderAnswer>;
+    onProof: (token: string) => ProviderAnswer | Promise<ProviderAnswer>;
+  };
 
   beforeAll(async () => {
-    [system, remote] = await Promise.all([startTestSystem(), startTestProvider()]);
+    [made.system, made.remote] = await Promise.all([startTestSystem(), startTestProvider()]);
   });
-  afterAll(() => Promise.all([system.close(), remote.close()]));
+  afterAll(() => Promise.all([made.system.close(), made.remote.close()]));
 
   beforeEach(() => {
-    entries = [];
-    now = later;
-    refused = {};
-    refreshPath = "/refresh";
-    remote.requests.length = 0;
-    onRefresh = () => ({ json: { token: "new" } });
-    onProof = () => ({ json: [] });
-    remote.answer = ({ path, headers }) =>
-      path === refreshPath ? onRefresh() : onProof((headers.authorization ?? "").replace("Bearer ", ""));
+    made.entries = [];
+    made.now = later;
+    made.refused = {};
+    made.remote.requests.length = 0;
+    made.onRefresh = () => ({ json: { token: "new" } });
+    made.onProof = () => ({ json: [] });
+    made.remote.answer = ({ path, headers }) =>
+      path === "/refresh"
+        ? made.onRefresh()
+        : made.onProof((headers.authorization ?? "").replace("Bearer ", ""));
   });
 
   function setByHand(token: string): void {
-    system.secrets.call("PutSecretValue", { SecretId: secretId, SecretString: JSON.stringify({ token }) });
+    made.system.secrets.call("PutSecretValue", {
+      SecretId: made.secretId,
+      SecretString: JSON.stringify({ token }),
+    });
   }
 
   async function withSecret(value: unknown): Promise<void> {
-    secretId = system.createSecret(value);
-    secret = tokenSecret(system.secretsManager, secretId);
+    made.secretId = made.system.createSecret(value);
+    made.secret = tokenSecret(made.system.secretsManager, made.secretId);
   }
 
   function refresherOf() {
     const kept = keptLog();
-    entries = kept.entries;
-    const limits = {
-      timeouts: { connectSeconds: 1, headersSeconds: 5, bodySeconds: 5 },
-      maxResponseBytes: 10_000,
-      allowPrivateAddresses: true,
-    };
+    made.entries = kept.entries;
     return refresher({
-      secret,
+      secret: made.secret,
       refusals: {
-        read: async () => refused.version,
+        read: async () => made.refused.version,
         conclude: async (version, isEnded) => {
-          refused = { version, isEnded };
+          made.refused = { version, isEnded };
         },
       },
-      call: providerApi(remote.url, limits, () => now),
+      call: providerApi(made.remote.url, providerLimits, () => made.now),
       readLifetime: readTokenLifetime,
-      refreshPath,
+      refreshPath: "/refresh",
       proofPath: "/users",
       refresh: settings,
-      now: () => now,
+      now: () => made.now,
       log: kept.log,
     });
   }
 
   /** What is said of the token's lifetime is said beside, and has a test of its own. */
   const codes = () =>
-    entries.map(({ code }) => code).filter((code) => code !== "TOKEN_LIFE" && code !== "TOKEN_NEAR_END");
-  const calls = () => remote.requests.map(({ path, headers }) => `${path} ${headers.authorization}`);
-  const currentToken = async () => (await secret.current()).token;
+    made.entries.map(({ code }) => code).filter((code) => code !== "TOKEN_LIFE" && code !== "TOKEN_NEAR_END");
+  const calls = () => made.remote.requests.map(({ path, headers }) => `${path} ${headers.authorization}`);
+  const currentToken = async () => (await made.secret.current()).token;
 
-  return {
-    get system() {
-      return system;
-    },
-    get remote() {
-      return remote;
-    },
-    get secretId() {
-      return secretId;
-    },
-    get secret() {
-      return secret;
-    },
-    get now() {
-      return now;
-    },
-    set now(value) {
-      now = value;
-    },
-    get refused() {
-      return refused;
-    },
-    set refused(value) {
-      refused = value;
-    },
-    get entries() {
-      return entries;
-    },
-    get onRefresh() {
-      return onRefresh;
-    },
-    set onRefresh(value) {
-      onRefresh = value;
-    },
-    get onProof() {
-      return onProof;
-    },
-    set onProof(value) {
-      onProof = value;
-    },
-    get refreshPath() {
-      return refreshPath;
-    },
-    set refreshPath(value) {
-      refreshPath = value;
-    },
+  return Object.assign(made, {
     setByHand,
     withSecret,
     refresherOf,
     codes,
     calls,
     currentToken,
-  };
+  });
 }

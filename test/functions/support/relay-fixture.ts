@@ -44,77 +44,82 @@ export function accountEvent(facts: Partial<IncomeEvent> = {}): IncomeEvent {
 
 /** What the relay's tests share, made again for each: the table with its stream, the queues, the relay itself. */
 export function relayFixture(tables: string) {
-  let system: TestSystem;
-  let table: TestTable;
-  let bucket: TestBucket;
-  let fetchQueueUrl: string;
-  let eraseQueueUrl: string;
-  let erasesOnDeletion: boolean;
-  let subscribers: Readonly<Record<(typeof names)[number], Queues>>;
-  let entries: LogEntry[];
-  let readByRange: string[];
-  /** Places a subject's tombstone. */
-  let bury: (subject: Subject) => Promise<void>;
-  let handler: RelayHandler;
+  const made = {} as {
+    system: TestSystem;
+    table: TestTable;
+    bucket: TestBucket;
+    fetchQueueUrl: string;
+    eraseQueueUrl: string;
+    erasesOnDeletion: boolean;
+    subscribers: Readonly<Record<(typeof names)[number], Queues>>;
+    entries: LogEntry[];
+    readByRange: string[];
+    /** Places a subject's tombstone. */
+    bury: (subject: Subject) => Promise<void>;
+    handler: RelayHandler;
+  };
 
   beforeAll(async () => {
-    system = await startTestSystem(tables);
+    made.system = await startTestSystem(tables);
   });
-  afterAll(() => system.close());
+  afterAll(() => made.system.close());
 
   beforeEach(async () => {
     const queuesOf = async (): Promise<Queues> => ({
-      queueUrl: await system.createQueue(),
-      deadLetterQueueUrl: await system.createQueue(),
+      queueUrl: await made.system.createQueue(),
+      deadLetterQueueUrl: await made.system.createQueue(),
     });
-    table = await system.createTable();
-    bucket = await system.createBucket();
-    fetchQueueUrl = await system.createQueue({ FifoQueue: "true" });
-    eraseQueueUrl = await system.createQueue();
-    erasesOnDeletion = false;
-    subscribers = { everything: await queuesOf(), accounts: await queuesOf() };
+    made.table = await made.system.createTable();
+    made.bucket = await made.system.createBucket();
+    made.fetchQueueUrl = await made.system.createQueue({ FifoQueue: "true" });
+    made.eraseQueueUrl = await made.system.createQueue();
+    made.erasesOnDeletion = false;
+    made.subscribers = { everything: await queuesOf(), accounts: await queuesOf() };
     const kept = keptLog();
-    entries = kept.entries;
-    readByRange = [];
+    made.entries = kept.entries;
+    made.readByRange = [];
     const joined = [
-      { name: "everything", ...subscribers.everything },
-      { name: "accounts", types: ["account.*"], ...subscribers.accounts },
+      { name: "everything", ...made.subscribers.everything },
+      { name: "accounts", types: ["account.*"], ...made.subscribers.accounts },
     ];
-    const send = sqsSender(system.sqs);
-    const digestOf = subjectDigest(system.secretsManager, system.createSecret({ key: "of the stage" }));
+    const send = sqsSender(made.system.sqs);
+    const digestOf = subjectDigest(
+      made.system.secretsManager,
+      made.system.createSecret({ key: "of the stage" }),
+    );
     const shared = {
-      read: sharedReads(system.dynamodb, table.name),
-      write: sharedWrites(system.dynamodb, table.name),
+      read: sharedReads(made.system.dynamodb, made.table.name),
+      write: sharedWrites(made.system.dynamodb, made.table.name),
     };
-    handler = (event) =>
+    made.handler = (event) =>
       relay({
-        versionedRecords: versionedRecords(system.dynamodb, table.name, shared),
+        versionedRecords: versionedRecords(made.system.dynamodb, made.table.name, shared),
         link: linkTable(shared.write),
-        removeSuperseded: supersededRemover(shared.read, overflowBucket(bucket.name).remove),
+        removeSuperseded: supersededRemover(shared.read, overflowBucket(made.bucket.name).remove),
         findErased: findErased(shared.read, digestOf),
         outbox: outbox(
           send,
-          { fetch: fetchQueueUrl, erase: eraseQueueUrl },
+          { fetch: made.fetchQueueUrl, erase: made.eraseQueueUrl },
           publisher(send, joined, kept.log),
         ),
-        erasesOnDeletion,
-        settings: { source, readByRange, documentsUrl: "https://reads.example/" },
+        erasesOnDeletion: made.erasesOnDeletion,
+        settings: { source, readByRange: made.readByRange, documentsUrl: "https://reads.example/" },
         log: kept.log,
       })(event);
-    bury = async (subject) => {
-      const place = tombstones(system.dynamodb, table.name, 1, () => new Date());
+    made.bury = async (subject) => {
+      const place = tombstones(made.system.dynamodb, made.table.name, 1, () => new Date());
       await place.place(await digestOf(subject), undefined);
     };
   });
 
   /** Records events, in order, as the consumer does. */
   async function record(...events: readonly IncomeEvent[]): Promise<void> {
-    const write = eventTable(system.dynamodb, table.name, 30);
+    const write = eventTable(made.system.dynamodb, made.table.name, 30);
     for (const event of events) await write([receiptOf(event)]);
   }
 
-  const relayed = async () => (await table.stream()).filter(isRelayed);
-  const invoke = (records: readonly unknown[]) => handler({ Records: lambdaRecords(records) });
+  const relayed = async () => (await made.table.stream()).filter(isRelayed);
+  const invoke = (records: readonly unknown[]) => made.handler({ Records: lambdaRecords(records) });
 
   /** Hands over the stream from a record on, until nothing new comes. @returns how many records there are */
   async function pump(from = 0): Promise<number> {
@@ -128,52 +133,16 @@ export function relayFixture(tables: string) {
 
   /** Takes all messages out of a queue, so that the next of their groups can be received. */
   const bodiesOf = async (queueUrl: string) => {
-    const messages = await system.drain(queueUrl);
+    const messages = await made.system.drain(queueUrl);
     for (const { ReceiptHandle } of messages)
-      await system.sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle }));
+      await made.system.sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle }));
     return messages.map(({ Body = "" }) => Body);
   };
-  const tasks = async () => (await bodiesOf(fetchQueueUrl)).map((body): unknown => JSON.parse(body));
+  const tasks = async () => (await bodiesOf(made.fetchQueueUrl)).map((body): unknown => JSON.parse(body));
   const messages = async (queueUrl: string) => (await bodiesOf(queueUrl)).map(contractMessage);
-  const itemsBy = async (sortKey: string) => (await table.all()).filter(({ sk }) => sk === sortKey);
+  const itemsBy = async (sortKey: string) => (await made.table.all()).filter(({ sk }) => sk === sortKey);
 
-  return {
-    get system() {
-      return system;
-    },
-    get table() {
-      return table;
-    },
-    get bucket() {
-      return bucket;
-    },
-    get fetchQueueUrl() {
-      return fetchQueueUrl;
-    },
-    get eraseQueueUrl() {
-      return eraseQueueUrl;
-    },
-    get erasesOnDeletion() {
-      return erasesOnDeletion;
-    },
-    set erasesOnDeletion(value) {
-      erasesOnDeletion = value;
-    },
-    get subscribers() {
-      return subscribers;
-    },
-    get entries() {
-      return entries;
-    },
-    get readByRange() {
-      return readByRange;
-    },
-    get bury() {
-      return bury;
-    },
-    get handler() {
-      return handler;
-    },
+  return Object.assign(made, {
     record,
     relayed,
     invoke,
@@ -182,5 +151,5 @@ export function relayFixture(tables: string) {
     tasks,
     messages,
     itemsBy,
-  };
+  });
 }

@@ -1,0 +1,6 @@
+/** Limits of calls to a provider that the test starts itself. */
+export const providerLimits = {
+  timeouts: { connectSeconds: 1, headersSeconds: 5, bodySeconds: 5 },
+  maxResponseBytes: 100_000,
+  allowPrivateAddresses: true,
+};
