@@ -1,4 +1,4 @@
-import { startTestProvider } from "@income-events/local-stack/provider.ts";
+import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { providerApi, Unauthorized } from "../../../adapters/provider/provider-api.ts";
 import { failureFrom, get, limits, noon, providerApiFixture } from "./provider-api-fixture.ts";
@@ -192,17 +192,17 @@ describe("the time that a caller has left", () => {
 });
 
 describe("a provider that", () => {
-  test("does not answer in time may be called again", async () => {
-    fixture.provider.answer = () => () => undefined;
-    expect(await failureFrom(api()("jwt", get))).toMatchObject({
-      kind: "retryable",
-      reason: "the provider could not be reached: no answer in time (HEADERS_TIMEOUT)",
-    });
-  });
-
-  test("cuts the connection may be called again", async () => {
-    fixture.provider.answer = () => (response) => response.destroy();
-    expect(await failureFrom(api()("jwt", get))).toMatchObject({ kind: "retryable" });
+  test.each<[string, TestProvider["answer"], unknown]>([
+    [
+      "does not answer in time",
+      () => () => undefined,
+      "the provider could not be reached: no answer in time (HEADERS_TIMEOUT)",
+    ],
+    ["cuts the connection", () => (response) => response.destroy(), expect.any(String)],
+    ["speaks no HTTP", () => (response) => response.socket?.end("hello\r\n\r\n"), expect.any(String)],
+  ])("%s may be called again", async (_, answer, reason) => {
+    fixture.provider.answer = answer;
+    expect(await failureFrom(api()("jwt", get))).toMatchObject({ kind: "retryable", reason });
   });
 
   test("is not there may be called again", async () => {
@@ -213,10 +213,5 @@ describe("a provider that", () => {
       reason: "the provider could not be reached: nothing listens there (ECONNREFUSED)",
       delayInSeconds: 0,
     });
-  });
-
-  test("speaks no HTTP may be called again", async () => {
-    fixture.provider.answer = () => (response) => response.socket?.end("hello\r\n\r\n");
-    expect(await failureFrom(api()("jwt", get))).toMatchObject({ kind: "retryable" });
   });
 });

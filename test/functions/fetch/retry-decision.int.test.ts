@@ -4,7 +4,6 @@ import { describe, expect, it } from "vitest";
 import {
   type Failure,
   laterRelease,
-  permanent,
   retryable,
   unreachable,
   waiting,
@@ -85,15 +84,6 @@ describe("a task that failed", () => {
       expect(secondsOn(failure, { receives: 22, random: 0 })).toBe(900);
     }
   });
-
-  it("is given up at once where it failed for good, as it came", () => {
-    expect(decisionOn(permanent("the provider answered 400").failure)).toEqual({
-      do: "give up",
-      record: recordOf(1, 0),
-      reason: "the provider answered 400",
-      correlationId: "e",
-    });
-  });
 });
 
 describe("a backlog that waits for the rate", () => {
@@ -134,18 +124,6 @@ function randomNumbers(): () => number {
 }
 
 describe("the limits", () => {
-  it.each<[string, Given, string]>([
-    ["receive 990", { receives: 990, ageInSeconds: 7_200 }, "990 attempts in 2 hours"],
-    ["an age of 13 days", { receives: 7, ageInSeconds: 13 * day }, "7 attempts in 312 hours"],
-  ])("end a task at %s, whatever it waits for, with the reason", (_, given, after) => {
-    for (const failure of [failed, down, noToken]) {
-      expect(decisionOn(failure, given)).toMatchObject({
-        do: "give up",
-        reason: `${failure.reason}; given up after ${after}`,
-      });
-    }
-  });
-
   const retryables = fc.oneof(
     fc.nat(100_000).map((delay) => retryable("x", delay).failure),
     fc

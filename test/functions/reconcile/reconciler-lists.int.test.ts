@@ -237,15 +237,6 @@ await describeOnTables("the reconciler", (tables) => {
       expect(await tasks()).toHaveLength(1);
     });
 
-    test("whose task can't be sent is looked at again", async () => {
-      await readAgo(31 * day);
-      const working = fixture.system.fail("sqs:SendMessageBatch", ".fifo");
-      await tickOf()().catch(() => undefined);
-      working();
-      await tickOf()();
-      expect(await tasks()).toHaveLength(1);
-    });
-
     test("of an account that was deleted is left alone", async () => {
       await readAgo(31 * day);
       await fixture.known.state(subject, (state) => state && { ...state, version: 2, deleted: true });

@@ -1,5 +1,8 @@
 import type { ProviderAnswer } from "@income-events/local-stack/provider.ts";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
+import { proposeByHand } from "../../../adapters/secrets/token-secret.ts";
 import { hour, refresherFixture, tokenOf } from "../support/refresher-fixture.ts";
 
 const fixture = refresherFixture();
@@ -84,4 +87,95 @@ describe("a run", () => {
       expect(fixture.entries.some(({ code }) => code === "TOKEN_NEAR_END")).toBe(isSaid);
     },
   );
+});
+
+describe("two refreshers at once", () => {
+  test("that get the very same token end with it, and leave nothing to do", async () => {
+    await withSecret({ token: await tokenOf(9, 1) });
+    const same = await tokenOf(0, 10);
+    const bothAsked = Promise.withResolvers<void>();
+    let asked = 0;
+    fixture.onRefresh = async () => {
+      asked += 1;
+      if (asked === 2) bothAsked.resolve();
+      await bothAsked.promise;
+      return { json: { token: same } };
+    };
+    await Promise.all([refresherOf()(), refresherOf()()]);
+    expect(await currentToken()).toBe(same);
+    await refresherOf()();
+    expect(codes()).toEqual(["TOKEN_KEPT"]);
+  });
+
+  test("never put an older token over a newer one, in any order of their steps (law)", async () => {
+    const order = fc.scheduler();
+    await fc.assert(
+      fc.asyncProperty(order, fc.boolean(), async (scheduler, isFirstNewer) => {
+        await withSecret({ token: await tokenOf(9, 1) });
+        const tokens = await Promise.all((isFirstNewer ? [1, 2] : [2, 1]).map((begun) => tokenOf(begun, 9)));
+        const seen: number[] = [];
+        const issuedAt = (token = "") => readTokenLifetime(token).issuedAt ?? 0;
+        let asked = 0;
+        fixture.onRefresh = async () => {
+          const token = tokens[asked];
+          asked += 1;
+          await scheduler.schedule(Promise.resolve(), "refresh");
+          return { json: { token } };
+        };
+        fixture.onProof = async () => {
+          await scheduler.schedule(Promise.resolve(), "proof");
+          seen.push(issuedAt(await currentToken()));
+          return { json: [] };
+        };
+        const runs = Promise.all([refresherOf()(), refresherOf()()]);
+        await scheduler.waitFor(runs);
+        fixture.onRefresh = () => 500;
+        fixture.onProof = () => ({ json: [] });
+        await refresherOf()();
+        seen.push(issuedAt(await currentToken()));
+        await refresherOf()();
+        seen.push(issuedAt(await currentToken()));
+        expect(seen).toEqual(seen.toSorted((one, other) => one - other));
+      }),
+      { numRuns: 20 },
+    );
+  });
+});
+
+const propose = (token: string) => proposeByHand(fixture.system.secretsManager, fixture.secretId, token);
+
+describe("a token that an operator proposes", () => {
+  test("an operator's token that is taken becomes current, also where it is older, with one call", async () => {
+    await fixture.withSecret({ token: await tokenOf(1, 9) });
+    const older = await tokenOf(2, 8);
+    const versionId = await propose(older);
+    expect(await fixture.refresherOf()({ prove: versionId })).toEqual({ outcome: "refreshed" });
+    expect(await fixture.currentToken()).toBe(older);
+    expect(fixture.calls()).toEqual([`/users Bearer ${older}`]);
+    // Asked once more, it is current already.
+    expect(await fixture.refresherOf()({ prove: versionId })).toEqual({ outcome: "refreshed" });
+  });
+
+  test("an operator's token that is refused leaves the present one, and raises no alarm", async () => {
+    await fixture.withSecret({ token: "present" });
+    fixture.onProof = () => 401;
+    const versionId = await propose("wrong");
+    expect(await fixture.refresherOf()({ prove: versionId })).toEqual({ outcome: "discarded" });
+    expect(await fixture.currentToken()).toBe("present");
+    expect(fixture.codes()).toEqual([]);
+    expect(await fixture.secret.pending()).toBeUndefined();
+  });
+
+  test("the first token of a stage is proven as any other", async () => {
+    await fixture.withSecret({ placeholder: "x" });
+    const versionId = await propose("first");
+    expect(await fixture.refresherOf()({ prove: versionId })).toEqual({ outcome: "refreshed" });
+    expect(await fixture.currentToken()).toBe("first");
+  });
+
+  test("a version that is not pending any more is left alone", async () => {
+    await fixture.withSecret({ token: "present" });
+    expect(await fixture.refresherOf()({ prove: "another" })).toEqual({ outcome: "overtaken" });
+    expect(fixture.calls()).toEqual([]);
+  });
 });

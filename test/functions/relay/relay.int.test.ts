@@ -78,18 +78,6 @@ await describeOnTables("the relay", (tables) => {
     expect(byKey(await fixture.table.all())).toEqual(byKey(before));
   });
 
-  test("what leaves the table is sent in as few requests as SQS allows", async () => {
-    await record(...Array.from({ length: 25 }, () => accountEvent()));
-    expect(await invoke(await relayed())).toEqual({ batchItemFailures: [] });
-    const states = (await relayed()).slice(25);
-    const before = fixture.system.calls().get("test sqs:SendMessageBatch") ?? 0;
-    await invoke(states);
-    expect((fixture.system.calls().get("test sqs:SendMessageBatch") ?? 0) - before).toBe(9);
-    for (const { queueUrl } of Object.values(fixture.subscribers))
-      expect(await messages(queueUrl)).toHaveLength(25);
-    expect(await tasks()).toHaveLength(25);
-  });
-
   test("the tasks of one document become one, with the latest of their times", async () => {
     const facts = {
       accountId: randomUUID(),
