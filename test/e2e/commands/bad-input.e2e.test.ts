@@ -11,6 +11,7 @@ import { z } from "zod";
 import { createProgram } from "../../../packages/cli/program.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 import { waitUntilIdle } from "../../support/wait-until-idle.ts";
+import { describeAudit } from "./audit.ts";
 
 const name = z.object({
   endpoint: z.string(),
@@ -52,6 +53,7 @@ const argumentsOf = (
   "documents export": `--to ${tmpdir()}/nowhere`,
   "events show": `Yk3wq0Zt --account ${account}`,
   "events list": "--limit 3",
+  "audit list": `--account ${account}`,
   replay: "--all-subscribers --yes",
   repair: "--all",
   trigger: `account.connected --account ${account}`,
@@ -85,7 +87,8 @@ describe("bad input and faults, of every command", () => {
   let document: string;
   beforeAll(async () => {
     logs = await mkdtemp(join(tmpdir(), "bad-input-"));
-    stage = await startOperatedStage("bad-input", { subscribers: [{ name: "everything" }] }, {}, { logs });
+    const changes = { subscribers: [{ name: "everything" }], retention: { auditDays: 400 } };
+    stage = await startOperatedStage("bad-input", changes, { delivery: { firstRetryMs: 200 } }, { logs });
   });
   afterAll(async () => {
     await stage?.[Symbol.asyncDispose]();
@@ -120,6 +123,8 @@ describe("bad input and faults, of every command", () => {
       expect(await run(line)).toMatchObject({ code: 0, stdout: expect.stringMatching(words) });
     });
   });
+
+  describeAudit(() => stage);
 
   describe("a stage with a user and its account", () => {
     beforeAll(async () => {

@@ -164,18 +164,6 @@ describe("erase, against the running stack", () => {
     expect((await items()).map(({ pk, sk }) => `${pk} ${sk}`)).toContain(`USER#${userId} STATE`);
   });
 
-  it("asks first, and does nothing unless that is confirmed", async () => {
-    const { userId } = remaining();
-    expect(await operated.run(["erase", "user", userId])).toMatchObject({
-      code: 2,
-      stdout: "",
-      stderr: expect.stringMatching(/with all accounts of it: [\s\S]*Confirm it with --yes/),
-    });
-    expect(await remains(userId)).not.toEqual([]);
-    expect(await operated.run(["erase", "user"])).toMatchObject({ code: 2 });
-    expect(await operated.run(["erase", "endpoint", "x", "--yes"])).toMatchObject({ code: 2 });
-  });
-
   it("says that nobody is known by an id, with an exit code of its own, and erases and announces nobody", async () => {
     const { accountId } = remaining();
     await received("");

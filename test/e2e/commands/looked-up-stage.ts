@@ -19,6 +19,7 @@ const subscribers = [
   { name: "everything" },
   { name: "accounts", types: ["account.*"] },
   { name: "local", types: ["user.*"] },
+  { name: "inline", types: ["data.*"], documents: "inline" },
 ];
 
 /** A running stage in which two users have an account each, and one a company account; all is fetched. */
@@ -38,11 +39,10 @@ export type LookedUpStage = OperatedStage & {
   storedEvents(): Promise<readonly z.output<typeof eventItem>[]>;
 };
 
-/** @param more subscribers beside those that every such stage has */
-export async function startLookedUpStage(more: readonly object[] = []): Promise<LookedUpStage> {
+export async function startLookedUpStage(): Promise<LookedUpStage> {
   const operated = await startOperatedStage(
     "looking-up",
-    { subscribers: [...subscribers, ...more], functions: {} },
+    { subscribers, functions: {} },
     { delivery: { firstRetryMs: 200 } },
   );
   const { system } = operated;

@@ -6,7 +6,9 @@ import { identify } from "../../../domain/event/identify.ts";
 import { runProgram } from "../../support/program.ts";
 import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 import { describeHistory } from "./events-of-everybody.ts";
+import { describeForward } from "./local-forward.ts";
 import { type LookedUpStage, leavesOf, startLookedUpStage } from "./looked-up-stage.ts";
+import { describeRecords } from "./records.ts";
 
 const listed = z.object({
   events: z.array(
@@ -28,6 +30,9 @@ describe("looking up, on the running stack", () => {
     ({ user, account, other } = stage);
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
+
+  describeRecords(() => stage);
+  describeForward(() => stage);
 
   const idsOf = (events: readonly { event: { id: string } }[]) =>
     events.map(({ event }) => event.id).toSorted();
@@ -99,16 +104,11 @@ describe("looking up, on the running stack", () => {
 
     it.each([
       [["--since", "yesterday"], "--since"],
-      [["--until", "2026-02-30"], "--until"],
       [["--kind", "account"], "--kind"],
       [["--type", "account.*x"], "--type"],
       [["--state", "gone"], "--state"],
-      [["--limit", "0"], "--limit"],
       [["--outcome", "lost"], "--outcome"],
       [["--outcome", "stored", "--user", "u"], "--outcome"],
-      [["--user", "u", "--account", "a"], "--account"],
-      [["--since", "1h", "--until", "2h"], "nothing lies between"],
-      [["--kind", "users", "--type", "account.created"], "does not come by --kind users"],
     ])("refuses %s, naming the flag, before anything is read", async (flags, name) => {
       const result = await stage.run(["events", "list", ...flags]);
       expect(result).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(name) });

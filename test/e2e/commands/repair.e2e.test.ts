@@ -12,6 +12,7 @@ import { writeChange } from "../../../adapters/streams/change-stream.ts";
 import { eventChange, eventOf } from "../../domain/samples.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 import { waitUntilIdle } from "../../support/wait-until-idle.ts";
+import { describeReplay } from "./replay.ts";
 
 const stage = "repair";
 const result = z.looseObject({
@@ -202,11 +203,5 @@ describe("repair, on the running stack", () => {
     expect([...(await announced()).values()]).not.toContain("user.updated");
   });
 
-  it("refuses a repair of nothing in particular, and says what there is", async () => {
-    expect(await operated.run(["repair"])).toMatchObject({
-      code: 2,
-      stdout: "",
-      stderr: expect.stringContaining("Say what to repair: --failures"),
-    });
-  });
+  describeReplay(() => operated);
 });

@@ -15,6 +15,8 @@ import { type OperatedStage, startOperatedStage } from "../../support/operated-s
 import { webhookSecretOf } from "../../support/operator.ts";
 import { runProgram } from "../../support/program.ts";
 import { waitUntilIdle } from "../../support/wait-until-idle.ts";
+import { describeCommands } from "./commands.ts";
+import { describeDoctor } from "./doctor.ts";
 
 /** A rotation of the secret takes twice the time that receivers keep it. */
 const changes = { register: { readsFirst: true }, webhooks: { secretCacheSeconds: 1 } };
@@ -286,12 +288,8 @@ describe("looking after a stage", () => {
       tail.signal("SIGINT");
       expect(await tail.ended).toBe(0);
     });
-
-    it("test refuses a name that nobody has, naming those there are", async () => {
-      expect(await operated.run(["subscribers", "test", "nobody"])).toMatchObject({
-        code: 2,
-        stderr: "There is no subscriber nobody; there is: everything, accounts.\n",
-      });
-    });
   });
+
+  describeDoctor(() => operated, clock, changes);
+  describeCommands(() => operated);
 });

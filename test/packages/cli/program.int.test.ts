@@ -1,6 +1,9 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { createProgram } from "../../../packages/cli/program.ts";
+import { runInProcess } from "../../support/in-process.ts";
 
 function leavesOf(command: Command, words: readonly string[] = []): readonly (readonly string[])[] {
   if (command.commands.length === 0) return [words];
@@ -33,4 +36,39 @@ describe("the program of a command line", () => {
       expect(leavesOf(await createProgram(words))).toEqual(leavesOf(all));
     },
   );
+});
+
+describe("the command line", () => {
+  it.each([["frobnicate"], ["token", "frobnicate"], ["token", "set", "--frobnicate"], []])(
+    "refuses what it does not know: %s %s",
+    async (...args) => {
+      expect((await runInProcess(args.filter((arg) => arg !== undefined))).code).toBe(2);
+    },
+  );
+
+  it.each([
+    ["--version", /^\d+\.\d+\.\d+\n$/],
+    ["help events list", /^Usage: income-events events list /],
+    ["help", /^Usage: income-events \[/],
+  ])("answers %s", async (words, answer) => {
+    const result = await runInProcess(words.split(" "));
+    expect(result).toMatchObject({ code: 0, stdout: expect.stringMatching(answer), stderr: "" });
+  });
+
+  it("ends without a word where its reader has gone", () => {
+    const main = join(import.meta.dirname, "../../../packages/cli/main.ts");
+    const line = `"${process.execPath}" "${main}" help events list | head -n 1`;
+    const { stdout, stderr } = spawnSync("sh", ["-c", line], { encoding: "utf8" });
+    expect({ stdout, stderr }).toMatchObject({ stdout: expect.stringMatching(/^Usage: /), stderr: "" });
+  });
+
+  it("runs as a program on the Node of the repository, whatever the system has, without a warning", () => {
+    const root = join(import.meta.dirname, "../../..");
+    const PATH = `${join(root, "node_modules", ".bin")}:/usr/bin:/bin`;
+    const { status, stderr } = spawnSync(join(root, "packages", "cli", "main.ts"), ["--help"], {
+      env: { PATH },
+      encoding: "utf8",
+    });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  });
 });

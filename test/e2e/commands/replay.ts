@@ -5,10 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createReader, inMemory } from "../../../packages/subscriber/index.ts";
 import { startCommand } from "../../support/command-line.ts";
-import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
+import type { OperatedStage } from "../../support/operated-stage.ts";
 import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 
-const stage = "replay";
 const message = z.looseObject({
   id: z.string(),
   type: z.string(),
@@ -24,26 +23,13 @@ const replayed = z.looseObject({
   pending: z.number(),
 });
 
-describe("replay, on the running stack", () => {
+/** What a replay sends of all that is stored. */
+export function describeReplay(use: () => OperatedStage): void {
   let operated: OperatedStage;
   let system: System;
   let sqs: SQSClient;
   let user: string;
   let account: string;
-  beforeAll(async () => {
-    operated = await startOperatedStage(
-      stage,
-      { relay: { retryAttempts: 1 } },
-      { delivery: { firstRetryMs: 200 } },
-    );
-    ({ system } = operated);
-    sqs = new SQSClient(system.access);
-  });
-  afterAll(async () => {
-    sqs.destroy();
-    await operated?.[Symbol.asyncDispose]();
-  });
-
   const idle = () => waitUntilIdle(system);
   const queueOf = (name: string) =>
     subscribersOf(system.stack).find((each) => each.name === name)?.queueUrl ?? "";
@@ -71,6 +57,9 @@ describe("replay, on the running stack", () => {
     let original: z.output<typeof message>[];
     let other: string;
     beforeAll(async () => {
+      operated = use();
+      ({ system } = operated);
+      sqs = new SQSClient(system.access);
       await drain("everything");
       const { users, accounts } = await system.sandbox.createUsers(1);
       [user = "", account = ""] = [users[0], accounts[0]].map(String);
@@ -80,6 +69,7 @@ describe("replay, on the running stack", () => {
       original = await drain("everything");
       await drain("accounts");
     });
+    afterAll(() => sqs.destroy());
     const ofUser = () => original.filter(({ subject }) => [user, account].some((id) => subject.includes(id)));
 
     it("sends a user's messages to one subscriber again, with their ids and the replay's own", async () => {
@@ -117,26 +107,6 @@ describe("replay, on the running stack", () => {
       expect(await drain("accounts")).toEqual([]);
     });
 
-    it("selects by account, type and time", async () => {
-      await replay("--subscriber", "everything", "--account", account, "--type", "data.updated");
-      expect(idsOf(await drain("everything"))).toEqual(
-        idsOf(ofUser().filter(({ type }) => type === "data.updated")),
-      );
-      const { stderr } = await replay(
-        "--subscriber",
-        "everything",
-        "--type",
-        "user.*",
-        "--until",
-        "2020-01-01",
-      );
-      expect(stderr).toMatch(/reads the whole table: about \d+ items/);
-      expect(await drain("everything")).toEqual([]);
-      await replay("--subscriber", "everything", "--type", "user.*", "--since", "1h");
-      const subjects = (await drain("everything")).map(({ subject }) => subject);
-      expect(subjects).toEqual(expect.arrayContaining([`user/${user}`, `user/${other}`]));
-    });
-
     it("keeps to a subscriber's filter, unless it is to get all types", async () => {
       await replay("--subscriber", "accounts", "--user", user);
       const filtered = await drain("accounts");
@@ -166,7 +136,7 @@ describe("replay, on the running stack", () => {
       await replay("--subscriber", "everything");
       const whole = await drain("everything");
       expect(whole.length).toBeGreaterThan(20);
-      const flags = ["--subscriber", "everything", "--rate", "2", "--stage", stage];
+      const flags = ["--subscriber", "everything", "--rate", "2", "--stage", "repair"];
       const running = startCommand(["replay", ...flags]);
       const first: typeof whole = [];
       await expect.poll(async () => first.push(...(await drain("everything")))).toBeGreaterThan(0);
@@ -188,25 +158,6 @@ describe("replay, on the running stack", () => {
         code: 2,
         stderr: expect.stringContaining("There is no interrupted replay"),
       });
-    });
-
-    it("ends where a queue takes no messages, and goes on from there when it does", async () => {
-      const endFault = system.stack.gateway.intercept(async ({ action, resources }, phase) =>
-        phase === "before" &&
-        action.startsWith("sqs:SendMessage") &&
-        resources.some((arn) => arn.includes("Everything"))
-          ? { status: 503, errorType: "ServiceUnavailable", message: "injected by the test" }
-          : undefined,
-      );
-      const failed = await replay("--subscriber", "everything", "--user", user);
-      endFault();
-      expect(failed).toMatchObject({
-        code: 1,
-        stderr: expect.stringContaining("The queue of everything takes no"),
-      });
-      const [, id = ""] = /--resume (\S+)/.exec(failed.stderr) ?? [];
-      expect(await replay("--resume", id)).toMatchObject({ code: 0 });
-      expect((await drain("everything")).length).toBeGreaterThan(0);
     });
 
     it("sends nothing of whoever was erased", async () => {
@@ -253,13 +204,5 @@ describe("replay, on the running stack", () => {
         expect(await read(JSON.stringify(each))).toMatchObject({ settled: true });
       expect(known.get(`account/${account}`)).toMatchObject({ connected: false, unconfirmed: false });
     });
-
-    it("refuses what it can't do, before anything is done", async () => {
-      expect(await replay("--subscriber", "nobody")).toMatchObject({
-        code: 2,
-        stdout: "",
-        stderr: "There is no subscriber nobody; there is: everything, accounts.\n",
-      });
-    });
   });
-});
+}

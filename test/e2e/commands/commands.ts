@@ -1,0 +1,209 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { outputOf } from "@income-events/local-stack/outputs.ts";
+import type { System } from "@income-events/local-stack/system.ts";
+import { webhookKinds } from "@income-events/sandbox/webhooks.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runCommand } from "../../support/command-line.ts";
+import { runInProcess } from "../../support/in-process.ts";
+import type { OperatedStage } from "../../support/operated-stage.ts";
+
+/** What sets a stage's token and its webhooks. */
+export function describeCommands(use: () => OperatedStage): void {
+  describe("commands, against the running stack", () => {
+    let operated: OperatedStage;
+    let system: System;
+    let directory: string;
+    beforeAll(async () => {
+      directory = await mkdtemp(join(tmpdir(), "commands-"));
+      operated = use();
+      ({ system } = operated);
+    });
+    afterAll(() => rm(directory, { recursive: true, force: true }));
+
+    const storedToken = async () => {
+      const { gatewayUrl: endpoint, region, operator: credentials } = system.stack;
+      const client = new SecretsManagerClient({ endpoint, region, credentials });
+      const SecretId = outputOf(system.stack, "TokenSecretArn");
+      const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId }));
+      client.destroy();
+      return SecretString;
+    };
+    const misdirectWebhooks = async (origin: string) => {
+      const { sandbox } = system;
+      for (const kind of ["users", "accounts"]) {
+        const body = JSON.stringify({ url: `${origin}/elsewhere`, method: "POST", headers: {} });
+        const headers = { authorization: `Bearer ${sandbox.token}`, "content-type": "application/json" };
+        const answer = await fetch(`${sandbox.baseUrl}/api/v0.3/webhooks/${kind}`, {
+          method: "PUT",
+          headers,
+          body,
+        });
+        expect(answer.ok).toBe(true);
+      }
+    };
+    const ownOrigin = () => new URL(outputOf(system.stack, "WebhooksUrl")).origin;
+    const registeredUrls = () => webhookKinds.map((kind) => system.sandbox.webhook(kind)?.url);
+    const deployedUrls = () => webhookKinds.map((kind) => `${outputOf(system.stack, "WebhooksUrl")}/${kind}`);
+
+    describe("token set", () => {
+      const set = (input: string, ...flags: string[]) => operated.run(["token", "set", ...flags], { input });
+
+      it("makes the token of the standard input current, and shows its end but never the token", async () => {
+        const token = await system.sandbox.issueToken(7_200);
+        const result = await set(`${token}\n`, "--json");
+        expect(result).toMatchObject({ code: 0, stderr: "" });
+        const { expiresAt } = Object(result.json());
+        expect(Date.parse(expiresAt) - Date.now()).toBeGreaterThan(7_000_000);
+        expect(await storedToken()).toBe(JSON.stringify({ token }));
+        expect(result.stdout).not.toContain(token);
+      });
+
+      it("makes a token current again that was so before", async () => {
+        const [one, other] = [await system.sandbox.issueToken(), await system.sandbox.issueToken(900)];
+        for (const token of [one, other, one]) {
+          expect((await set(token)).code).toBe(0);
+          expect(await storedToken()).toBe(JSON.stringify({ token }));
+        }
+      });
+
+      it.each([
+        ["nothing", "\n", "The standard input is empty"],
+        ["no JWT", "not-a-token", "This is no JWT. Where the provider's tokens are none, add --any."],
+        ["a header", "Bearer abc.def.ghi", 'without "Bearer"'],
+        ["JSON", '{"token": "abc"}', "Give the token alone"],
+        ["a file of another kind", "x".repeat(20_000), "over 16384 bytes"],
+      ])("refuses %s, and changes nothing", async (_, input, reason) => {
+        const before = await storedToken();
+        expect(await set(input)).toMatchObject({
+          code: 2,
+          stdout: "",
+          stderr: expect.stringContaining(reason),
+        });
+        expect(await storedToken()).toBe(before);
+      });
+
+      it("refuses a token whose time is over, and one that is an argument", async () => {
+        const before = await storedToken();
+        const past = `${base64({ alg: "none" })}.${base64({ exp: 1_700_000_000 })}.x`;
+        expect(await set(past)).toMatchObject({
+          code: 2,
+          stderr: expect.stringContaining("ended at 2023-11-14"),
+        });
+        expect(await operated.run(["token", "set", past])).toMatchObject({ code: 2 });
+        expect(await storedToken()).toBe(before);
+      });
+
+      it("takes what is no JWT where that is said", async () => {
+        expect(await set("opaque-token", "--any", "--force")).toMatchObject({
+          code: 0,
+          stdout: expect.stringContaining("no end"),
+        });
+        expect(await storedToken()).toBe('{"token":"opaque-token"}');
+        await set(system.sandbox.token);
+      });
+
+      it("is tried first: one that the provider refuses does not replace the present one", async () => {
+        const before = await storedToken();
+        expect(await set("opaque-token", "--any")).toMatchObject({
+          code: 1,
+          stdout: "",
+          stderr: "The provider refuses this token: it answered 401. The present one stays.\n",
+        });
+        expect(await storedToken()).toBe(before);
+      });
+
+      it("says what a provider that fails answered, and sets the token untried where it is told to", async () => {
+        const before = await storedToken();
+        const token = await system.sandbox.issueToken(7_200);
+        system.sandbox.fault({ path: "/users", status: 503, share: 1 });
+        expect(await set(token)).toMatchObject({
+          code: 1,
+          stderr: expect.stringMatching(/could not be tried: the provider answered 503\..* --force /),
+        });
+        expect(await storedToken()).toBe(before);
+        expect(await set(token, "--force")).toMatchObject({ code: 0 });
+        expect(await storedToken()).toBe(JSON.stringify({ token }));
+        system.sandbox.clearFaults();
+      });
+    });
+
+    describe("webhooks register", () => {
+      it("puts right at the provider what was changed there", async () => {
+        await misdirectWebhooks(ownOrigin());
+        expect(registeredUrls()).not.toEqual(deployedUrls());
+        const result = await operated.run(["webhooks", "register", "--json"]);
+        expect(result.code).toBe(0);
+        expect(result.json()).toEqual({ stage: "status", count: 4, secret: "current" });
+        expect(registeredUrls()).toEqual(deployedUrls());
+      });
+
+      it("does the same in AWS: with a file of outputs, AWS's own credentials, and the region of the stage", async () => {
+        const file = join(directory, "outputs.json");
+        await writeFile(file, JSON.stringify({ [system.stack.name]: system.stack.outputs }));
+        const args = ["webhooks", "register", "--outputs", file];
+        const env = { ...operated.asAws, AWS_REGION: "us-west-2" };
+        await misdirectWebhooks(ownOrigin());
+
+        expect(await runCommand(args, { env })).toMatchObject({
+          code: 0,
+          stdout: "The webhooks of 4 kinds of the stage status are registered.\n",
+        });
+        expect(registeredUrls()).toEqual(deployedUrls());
+
+        const guessed = { ...env, AWS_SECRET_ACCESS_KEY: "guessed" };
+        expect(await runCommand(args, { env: guessed })).toMatchObject({
+          code: 3,
+          stderr: expect.stringContaining("AWS does not accept the credentials"),
+        });
+        const { AWS_ENDPOINT_URL } = env;
+        expect(await runCommand(args, { env: { AWS_ENDPOINT_URL } })).toMatchObject({
+          code: 3,
+          stderr: expect.stringContaining("No AWS credentials were found"),
+        });
+      });
+
+      it("leaves the webhooks of another stage to it, until they are to be taken over", async () => {
+        await misdirectWebhooks("https://other-stage.example");
+        const others = registeredUrls();
+        const register = (...flags: string[]) => operated.run(["webhooks", "register", ...flags]);
+        expect(await register()).toMatchObject({
+          code: 1,
+          stderr: expect.stringMatching(
+            /to https:\/\/other-stage\.example: .*"webhooks register --take-over"/,
+          ),
+        });
+        expect(await register("--take-over")).toMatchObject({
+          code: 2,
+          stderr: expect.stringContaining("--yes"),
+        });
+        expect(registeredUrls()).toEqual(others);
+        expect(await register("--take-over", "--yes")).toMatchObject({ code: 0 });
+        expect(registeredUrls()).toEqual(deployedUrls());
+      });
+
+      it("says why where the provider refuses", async () => {
+        system.sandbox.fault({ path: "/api/v0.3/webhooks/users", method: "PUT", status: 422 });
+        expect(await operated.run(["webhooks", "register"])).toMatchObject({
+          code: 1,
+          stderr: expect.stringContaining("the provider answered 422"),
+        });
+      });
+    });
+
+    it("refuse a stage that does not run, naming those that do", async () => {
+      expect(await runInProcess(["webhooks", "register", "--stage", "none"])).toMatchObject({
+        code: 3,
+        stderr: expect.stringMatching(
+          /No system of the stage none runs on this machine. There is:\n.*stage status/,
+        ),
+      });
+    });
+  });
+}
+
+function base64(content: object): string {
+  return Buffer.from(JSON.stringify(content)).toString("base64url");
+}
