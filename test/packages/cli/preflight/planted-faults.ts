@@ -24,6 +24,16 @@ export function answerStacks(aws: WireAws, own: WireAnswer, toolkit: WireAnswer 
   aws.answers.set("DescribeStacks", ({ body }) => (body.includes("CDKToolkit") ? toolkit : own));
 }
 
+/** What the stage's stack is in, and whether it is protected. */
+const standsAs =
+  (status: string, isProtected = false) =>
+  (aws: WireAws) => {
+    const protection = isProtected ? "<EnableTerminationProtection>true</EnableTerminationProtection>" : "";
+    answerStacks(aws, stackXml("income-events-prod", `<StackStatus>${status}</StackStatus>${protection}`));
+  };
+const keyIs = (facts: object) => (aws: WireAws) =>
+  aws.answers.set("DescribeKey", json({ KeyMetadata: { KeyId: "k", KeyState: "Enabled", ...facts } }));
+
 /** Something that stands in the way, and the finding that says so. */
 type Planted = readonly [name: string, plant: (aws: WireAws) => unknown, expected: RegExp, settings: object];
 const alarms = { topicArn };
@@ -113,44 +123,23 @@ export const planted: readonly Planted[] = [
   ],
   [
     "a creation that failed and can't be removed",
-    (aws) =>
-      answerStacks(
-        aws,
-        stackXml(
-          "income-events-prod",
-          "<StackStatus>ROLLBACK_COMPLETE</StackStatus><EnableTerminationProtection>true</EnableTerminationProtection>",
-        ),
-      ),
+    standsAs("ROLLBACK_COMPLETE", true),
     /ROLLBACK_COMPLETE and is protected .*--no-enable-termination-protection/,
     {},
   ],
   [
     "a creation whose rollback failed",
-    (aws) =>
-      answerStacks(
-        aws,
-        stackXml(
-          "income-events-prod",
-          "<StackStatus>ROLLBACK_FAILED</StackStatus><EnableTerminationProtection>true</EnableTerminationProtection>",
-        ),
-      ),
+    standsAs("ROLLBACK_FAILED", true),
     /ROLLBACK_FAILED and is protected .*describe-stack-events.*--no-enable-termination-protection/,
     {},
   ],
   [
     "a rollback that failed",
-    (aws) =>
-      answerStacks(aws, stackXml("income-events-prod", "<StackStatus>UPDATE_ROLLBACK_FAILED</StackStatus>")),
+    standsAs("UPDATE_ROLLBACK_FAILED"),
     /UPDATE_ROLLBACK_FAILED.*npx cdk rollback -c stage=prod/,
     {},
   ],
-  [
-    "a deployment that is under way",
-    (aws) =>
-      answerStacks(aws, stackXml("income-events-prod", "<StackStatus>UPDATE_IN_PROGRESS</StackStatus>")),
-    /UPDATE_IN_PROGRESS/,
-    {},
-  ],
+  ["a deployment that is under way", standsAs("UPDATE_IN_PROGRESS"), /UPDATE_IN_PROGRESS/, {}],
   [
     "an address that has not confirmed",
     (aws) => {
@@ -210,20 +199,11 @@ export const planted: readonly Planted[] = [
   ],
   [
     "a key that is disabled",
-    (aws) => aws.answers.set("DescribeKey", json({ KeyMetadata: { KeyId: "k", KeyState: "Disabled" } })),
+    keyIs({ KeyState: "Disabled" }),
     /is Disabled.*aws kms enable-key/,
     { encryption: { keyArn } },
   ],
-  [
-    "a key that is not symmetric",
-    (aws) =>
-      aws.answers.set(
-        "DescribeKey",
-        json({ KeyMetadata: { KeyId: "k", KeyState: "Enabled", KeySpec: "RSA_2048" } }),
-      ),
-    /is RSA_2048/,
-    { encryption: { keyArn } },
-  ],
+  ["a key that is not symmetric", keyIs({ KeySpec: "RSA_2048" }), /is RSA_2048/, { encryption: { keyArn } }],
   [
     "a key that is not there",
     (aws) =>
