@@ -103,15 +103,6 @@ describe("npm start", () => {
     });
   });
 
-  it("is found by commands without a flag that says where it is", async () => {
-    await using program = start(...freePorts);
-    await program.printed("Ctrl-C ends it.");
-
-    const result = await runCommand(["webhooks", "register", "--stage", "local", "--json"]);
-
-    expect(result.json()).toEqual({ stage: "local", count: 4, secret: "current" });
-  });
-
   it("prints an environment in which the README's program prints income, and what local forward needs", async () => {
     await using program = start(...freePorts);
     await program.printed("Ctrl-C ends it.");
@@ -206,17 +197,13 @@ describe("npm start", () => {
     expect(program.output()).toContain("The disk is full");
   });
 
-  it("explains its options, with examples", async () => {
-    await using program = start("--help");
-
-    expect(await program.ended).toBe(0);
-    expect(program.output()).toContain("Examples:");
-  });
-
-  it("refuses an option that it does not know or can't use, by name", async () => {
+  it("explains its options, with examples, and refuses what it does not know or can't use, by name", async () => {
+    await using help = start("--help");
     await using unknown = start("--twice");
     await using unusable = start("--users", "many");
 
+    expect(await help.ended).toBe(0);
+    expect(help.output()).toContain("Examples:");
     expect(await unknown.ended).toBe(1);
     expect(unknown.output()).toContain("--twice");
     expect(await unusable.ended).toBe(1);

@@ -231,21 +231,6 @@ describe("dead letters, from the command line", () => {
     expect(await deadLettersIn("Endpoints")).toMatchObject([{ returns: expect.stringMatching(/^1 /) }]);
   });
 
-  it("says which dead letters could not be sent, fails, and leaves them", async () => {
-    const deadLetter = { body: "a", reason: "x" };
-    await sqsSender(sqs)(output("CompanyAccountsDeadLetterQueueUrl"), [deadLetter]);
-    const endFault = operated.system.stack.gateway.intercept(async ({ action }, phase) =>
-      action === "sqs:SendMessageBatch" && phase === "before"
-        ? { status: 403, errorType: "AccessDenied", message: "injected by the test" }
-        : undefined,
-    );
-    const result = await run("redrive", "company-accounts");
-    endFault();
-    expect(result).toMatchObject({ code: 1, stdout: expect.stringContaining("could not be sent: 1") });
-    expect(result.stderr).toContain("Not sent: 1 dead letter (AccessDenied). They lie where they did");
-    expect(await deadLettersIn("CompanyAccounts")).toMatchObject([deadLetter]);
-  });
-
   const hold = (name: string, seconds: number, most?: number) =>
     holdMessages(sqs, output(`${name}DeadLetterQueueUrl`), { seconds, ...(most && { most }) });
   const addDeadLetter = (name: string, reason: string) =>
@@ -258,15 +243,6 @@ describe("dead letters, from the command line", () => {
     await giveBack();
   });
 
-  it("waits for what another reader holds and gives back, and counts what it holds still", async () => {
-    await addDeadLetter("CompanyAccounts", "x");
-    await hold("CompanyAccounts", 2, 1);
-    await hold("CompanyAccounts", 60, 1);
-    const result = await run("redrive", "company-accounts");
-    expect(result).toMatchObject({ code: 0, stdout: expect.stringContaining("Sent 1 dead letter to") });
-    expect(result.stdout).toContain("In the hands of another reader: 1.");
-  });
-
   it("are shown once another reader gives them back, and those that it keeps are spoken of", async () => {
     await addDeadLetter("Endpoints", "held");
     await hold("Endpoints", 2);
@@ -276,12 +252,6 @@ describe("dead letters, from the command line", () => {
     expect(kept).toMatchObject({ code: 0, stdout: "There is no such dead letter.\n" });
     expect(kept.stderr).toContain("Another reader holds dead letters of endpoints too");
     await giveBack();
-  });
-
-  it("are purged once another reader gives them back", async () => {
-    await hold("Endpoints", 2);
-    const result = await run("purge", "endpoints", "--reason", "held", "--yes");
-    expect(result).toMatchObject({ code: 0, stdout: "Deleted 1 dead letter of endpoints.\n" });
   });
 
   it.each([

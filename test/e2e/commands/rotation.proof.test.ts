@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { valueOfKind } from "../../../domain/core/webhook-secret.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 import { webhookSecretOf } from "../../support/operator.ts";
-import { runProgram } from "../../support/program.ts";
 
 describe("a rotation of the webhook secret, by the command line against the running stack", () => {
   let operated: OperatedStage;
@@ -89,25 +88,6 @@ describe("a rotation of the webhook secret, by the command line against the runn
     await system.stack.setSecret(secretArn(), JSON.stringify(ended));
     await expect.poll(() => deliver(old)).toBe(401);
     expect(await deliver(value)).toBe(202);
-  });
-
-  it("goes on after it was killed, refusing nothing", async () => {
-    const old = await webhookSecretOf(system.stack);
-    const killed = async () => {
-      await using command = runProgram("packages/cli/main.ts", ["secret", "rotate", "--stage", "rotation"]);
-      await command.printed("A new value is stored");
-      command.signal("SIGKILL");
-      await command.ended;
-      return operated.run(["secret", "rotate"]);
-    };
-    const { result, refused: refusedDeliveries } = await whileEventsFlow(killed());
-
-    expect(refusedDeliveries).toBe(0);
-    expect(result).toMatchObject({ code: 0, stdout: expect.stringContaining("the rotation before") });
-    const value = await webhookSecretOf(system.stack);
-    expect(value).not.toBe(old);
-    expect(registered()).toEqual(valuesOf(value));
-    expect(await deliver(old)).toBe(202);
   });
 
   it("revokes a value that has leaked, after it was confirmed", async () => {

@@ -3,11 +3,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DeleteItemCommand, DynamoDBClient, PutItemCommand, paginateScan } from "@aws-sdk/client-dynamodb";
+import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
 import { ListObjectsV2Command, S3Client } from "@aws-sdk/client-s3";
 import { GetQueueAttributesCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { announce } from "@income-events/local-stack/announce.ts";
-import { parsePolicy } from "@income-events/local-stack/iam/policy.ts";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { type System, startSystem } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -41,8 +40,6 @@ const environmentOf = (
 
 const failed = ({ checks }: Report) => checks.filter(({ passed }) => !passed);
 const failedNames = (of: Report) => failed(of).map(({ name }) => name);
-
-const documentsCheck = "documents: each that a message announced can be read";
 
 describe("income-events verify", () => {
   let product: ProductAssembly;
@@ -164,48 +161,6 @@ describe("income-events verify", () => {
     expect(await objects()).toBe(objectsBefore - 4);
   });
 
-  it("names what fails: documents that whoever runs it may not read, and what it needs", async () => {
-    const { args } = await asInAws(system);
-    const caller = { accessKeyId: "AKIASMOKEWITHOUTURL", secretAccessKey: "smoke" };
-    const Action = ["sqs:*", "dynamodb:*", "secretsmanager:*", "lambda:InvokeFunction"];
-    const policy = { Version: "2012-10-17", Statement: [{ Effect: "Allow", Action, Resource: "*" }] };
-    system.stack.gateway.register({
-      name: "who tests without the permission for function URLs",
-      arn: `arn:aws:iam::${system.stack.account}:role/smoke`,
-      ...caller,
-      policies: [parsePolicy(policy, "smoke")],
-    });
-    const result = await verify([...args, "--subscriber", "real"], environmentOf(system, caller));
-
-    const announced = await result.report();
-    expect(result.code).toBe(1);
-    expect(failedNames(announced)).toEqual([documentsCheck]);
-    const { length: documentsMissing } = await documentsInTable();
-    expect(announced).toMatchObject({ documentsRead: 0, documentsMissing });
-    expect(result.stdout).toContain("answered 403. Whoever runs this needs lambda:InvokeFunctionUrl");
-  });
-
-  it("names what fails: a document that is gone, and how it is fetched again", async () => {
-    const [gone, ...others] = await documentsInTable();
-    const Key = { pk: { S: gone?.pk ?? "" }, sk: { S: gone?.sk ?? "" } };
-    const TableName = outputOf(system.stack, "TableName");
-    const table = new DynamoDBClient(system.access);
-    const deletion = new DeleteItemCommand({ TableName, Key, ReturnValues: "ALL_OLD" });
-    const { Attributes: Item } = await table.send(deletion);
-
-    const { args, env } = await asInAws(system);
-    const result = await verify([...args, "--subscriber", "real"], env);
-    await table.send(new PutItemCommand({ TableName, Item }));
-
-    const announced = await result.report();
-    expect(result.code).toBe(1);
-    expect(failedNames(announced)).toEqual([documentsCheck]);
-    expect(announced).toMatchObject({ documentsRead: others.length, documentsMissing: 1 });
-    const [, id = ""] = gone?.pk.split("#") ?? [];
-    expect(result.stdout).toMatch(new RegExp(`answered 404.* npx income-events fetch \\S+ ${id} `));
-    expect(result.stdout).toContain(`${others.length} documents read`);
-  });
-
   it("names what fails: events that are not stored", async () => {
     await using broken = await product.copy();
     const source = 'export const handler = async () => { throw new Error("broken") };';
@@ -256,18 +211,6 @@ describe("income-events verify", () => {
     }
   });
 
-  it("names what fails: another secret than the receivers'", async () => {
-    // Outputs of another stage, as it were: any secret that is not the receivers'.
-    const WebhookSecretArn = outputOf(system.stack, "TokenSecretArn");
-    await system.stack.setSecret(WebhookSecretArn, '{"current":"another"}');
-    const { args, env } = await asInAws(system, { WebhookSecretArn });
-    const result = await verify([...args, "--deadline", "1"], env);
-
-    expect(result.code).toBe(1);
-    expect(failedNames(await result.report())).toContain("users: takes webhooks with the secret (202)");
-    expect(result.stdout).toContain("FAIL  users: takes webhooks with the secret (202): 8 × 401");
-  });
-
   it.each([
     [["--subscriber", "nobody"], 2, "There is no subscriber nobody; there is: smoke, accounts, real."],
     [["--at-once", "11"], 2, "whole number from 1 to 10"],
@@ -289,9 +232,5 @@ describe("income-events verify", () => {
     const { args, env } = await asInAws(system, { Subscribers });
     const result = await verify(args, env);
     expect(result).toMatchObject({ code: 2, stderr: expect.stringContaining("--subscriber real") });
-  });
-
-  it("explains its options, with examples", async () => {
-    expect(await verify(["--help"])).toMatchObject({ code: 0, stdout: expect.stringContaining("Examples:") });
   });
 });

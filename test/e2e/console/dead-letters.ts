@@ -32,13 +32,6 @@ export function describeDeadLetters(use: () => OpenedConsole): void {
     });
     return Number((await sqs.send(command)).Attributes?.ApproximateNumberOfMessages);
   };
-  const purge = async (button: string) => {
-    await ofCompanies().getByRole("button", { name: button, exact: true }).click();
-    await ofCompanies()
-      .getByLabel(/to confirm/)
-      .fill("company-accounts");
-    await ofCompanies().getByRole("button", { name: button, exact: true }).click();
-  };
   const work = (what: RegExp) => panel("What was done").getByRole("listitem").filter({ hasText: what });
 
   it("redrives what a filter matches, and has what became of each, though the page was left in the middle", async () => {
@@ -67,31 +60,6 @@ export function describeDeadLetters(use: () => OpenedConsole): void {
     expect(await violationsInThemes(use().page)).toEqual([]);
     // They fail again: all of them are there.
     await expect.poll(() => depth(sqs)).toBe(5);
-  });
-
-  it("purges at most a thousand at a step, and says of each that it is deleted", async () => {
-    const { sqs } = queuesAndObjects(use().stage);
-    const before = await depth(sqs);
-    await put(sqs, "a flood of them", 1_003);
-    await open("/dead-letters?queue=company-accounts&reason=a+flood");
-    await ofCompanies().getByText("These are the first 1,000 that fit.").waitFor();
-    await purge("Purge these 1,000");
-    await ofCompanies().getByText("Deleted: 1000.").waitFor();
-    await expect.poll(() => depth(sqs)).toBe(before + 3);
-    await panel("What was done").getByText("Purge dead letters of company-accounts").first().click();
-    const each = panel("What became of each");
-    await each
-      .getByText(/^[\w-]{36} deleted$/)
-      .first()
-      .waitFor();
-    await each.evaluate((list) => list.scrollTo(0, list.scrollHeight));
-    await each
-      .getByText(/ deleted$/)
-      .last()
-      .waitFor();
-    await purge("Purge these 3");
-    await ofCompanies().getByText("Deleted: 3.").waitFor();
-    await expect.poll(() => depth(sqs)).toBe(before);
   });
 
   it("relays again what the relay gave up on and a filter matches, and says why the rest stays", async () => {

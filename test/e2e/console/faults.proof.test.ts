@@ -1,13 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Call, Fault, Service } from "@income-events/local-stack/gateway/types.ts";
 import type { Locator, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { findChromium } from "../../packages/sandbox/browser.ts";
 import { webhookSecretOf } from "../../support/operator.ts";
-import { runProgram } from "../../support/program.ts";
 import { expired, gone, throttled } from "../../support/refusing-aws.ts";
 import { type OpenedConsole, openConsole } from "./opened-console.ts";
 
@@ -75,21 +71,47 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
       .getByRole("row", { name: new RegExp(` received user\\.created user/${user}$`) })
       .count();
 
-  it("says in each panel that the credentials have expired in the middle, and goes on once they are renewed", async () => {
+  it.each<[what: string, faultOf: (call: Call) => Fault | undefined, told: () => Promise<void>]>([
+    [
+      "that the credentials have expired",
+      ({ service }) => expired(service),
+      async () => {
+        for (const name of ["The pipeline", "Alarms"])
+          await alert(panel(name)).getByText("The AWS credentials have expired. Sign in again.").waitFor();
+        // What was last known stays.
+        await panel("Verdict").getByText("The AWS credentials have expired.").waitFor();
+        await panel("Queues in numbers").getByRole("rowheader", { name: "users" }).first().waitFor();
+      },
+    ],
+    [
+      "that AWS asks to go slower",
+      ({ service }) => throttled(service),
+      () => alert(panel("Alarms")).getByText("AWS asks to go slower.").waitFor(),
+    ],
+    [
+      "that the stage is being deployed, or a part of it is not there",
+      ({ service, action }) =>
+        ["lambda", "dynamodb", "streams"].includes(service) || action === "cloudwatch:DescribeAlarms"
+          ? deploying(service)
+          : undefined,
+      () =>
+        panel("Verdict")
+          .getByText(/It is being deployed|not those of the last deployment/)
+          .first()
+          .waitFor(),
+    ],
+  ])("says %s in the middle, and goes on once that is over", async (_, faultOf, told) => {
     await open("/");
     await seesAllIsWell();
     await isLive();
-    refuse(({ service }) => expired(service));
-    for (const name of ["The pipeline", "Alarms"])
-      await alert(panel(name)).getByText("The AWS credentials have expired. Sign in again.").waitFor();
+    refuse(faultOf);
+    await told();
     await page.getByText("Not live", { exact: true }).waitFor();
-    // What was last known stays.
-    await panel("Verdict").getByText("The AWS credentials have expired.").waitFor();
-    await panel("Queues in numbers").getByRole("rowheader", { name: "users" }).first().waitFor();
     const user = await createUser();
     restore();
     await isLive();
     await expect.poll(() => alert(page.locator("main")).count()).toBe(0);
+    await seesAllIsWell();
     await expect.poll(() => rowsOf(user)).toBe(1);
   });
 
@@ -123,18 +145,6 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
       .waitFor();
   });
 
-  it("says that AWS asks to go slower, and goes on by itself once it no longer does", async () => {
-    await open("/");
-    await seesAllIsWell();
-    refuse(({ service }) => throttled(service));
-    await alert(panel("Alarms")).getByText("AWS asks to go slower.").waitFor();
-    await page.getByText("Not live", { exact: true }).waitFor();
-    restore();
-    await expect.poll(() => alert(page.locator("main")).count()).toBe(0);
-    await isLive();
-    await seesAllIsWell();
-  });
-
   it("says in each panel what it waits for, as long as nothing has answered, and then shows it", async () => {
     const { gateway } = opened.stage.system.stack;
     const other = await opened.start();
@@ -164,23 +174,6 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
     await panel("Verdict", waiting).getByRole("heading", { name: "All is well" }).waitFor();
     await panel("The pipeline", waiting).locator("dl.numbers").waitFor();
     await waiting.close();
-  });
-
-  it("says that a stage is being deployed, or a part of it is not there, and goes on when it is", async () => {
-    refuse(({ service, action }) =>
-      ["lambda", "dynamodb", "streams"].includes(service) || action === "cloudwatch:DescribeAlarms"
-        ? deploying(service)
-        : undefined,
-    );
-    await open("/");
-    await panel("Verdict")
-      .getByText(/It is being deployed|not those of the last deployment/)
-      .first()
-      .waitFor();
-    await page.getByText("Not live", { exact: true }).waitFor();
-    restore();
-    await seesAllIsWell();
-    await isLive();
   });
 
   it("misses and doubles nothing after a sleep, in which the iterators of its reader have expired", async () => {
@@ -275,16 +268,5 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
       .first()
       .waitFor();
     expect(await page.title()).toBe("Mapping · Console");
-  });
-
-  it("says how to start a stage where none runs, and serves nothing", async () => {
-    const directory = await mkdtemp(join(tmpdir(), "no-stage-"));
-    onTestFinished(() => rm(directory, { recursive: true, force: true }));
-    await using program = runProgram("packages/cli/main.ts", ["console"], {
-      INCOME_EVENTS_RUNNING: directory,
-    });
-    expect(await program.ended).toBe(3);
-    expect(program.output()).toMatch(/No system runs on this machine.*npm start/s);
-    expect(program.output()).not.toContain("http://");
   });
 });

@@ -108,7 +108,7 @@ export function describeFigures(use: () => OpenedConsole): void {
     const found = panel("What reconciliation found");
     await found.getByRole("cell", { name: "compared to the end" }).first().waitFor();
     await panel("History of the token").getByText("refreshed", { exact: true }).first().waitFor();
-    const said = await use().stage.run(["provider", "--since", "24h", "--json"]);
+    const said = await use().stage.run(["status", "--section", "provider", "--since", "24h", "--json"]);
     const { history } = provided.parse(said.json());
     const countOf = (codes: RegExp) => history.filter(({ code }) => codes.test(code)).length;
     const turns = panel("History of the breaker").getByRole("listitem");
@@ -140,13 +140,6 @@ export function describeFigures(use: () => OpenedConsole): void {
     expect(await page.getByRole("textbox", { name: "Webhook" }).inputValue()).toContain("update_user");
     expect(await looks()).toContain("event user.updated");
     expect(await violationsInThemes(page)).toEqual([]);
-  });
-
-  it("says whether there is a file of settings that the mapping shown can be compared with", async () => {
-    await open("/mapping");
-    await panel("Deployed settings")
-      .getByText(/^There is no file of this stage's settings here/)
-      .waitFor();
   });
 
   it("names each setting of a file that is deployed otherwise, from what to what", async () => {

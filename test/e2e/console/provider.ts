@@ -47,7 +47,9 @@ export function describeProvider(use: () => OpenedConsole): void {
     await panel("Token").getByRole("button", { name: "Refresh now" }).click();
     await fact("Token", "stored by").getByText("a refresh").waitFor();
     for (const name of ["issued", "ends"]) await fact("Token", name).locator("time").first().waitFor();
-    const { requestsPerMinute } = provided.parse((await stage.run(["provider", "--json"])).json());
+    const { requestsPerMinute } = provided.parse(
+      (await stage.run(["status", "--section", "provider", "--json"])).json(),
+    );
     const calls = (await fact("Calls", "last minute").textContent()) ?? "";
     const [, made = "", allowed = ""] = /([\d,]+) of ([\d,]+) calls/.exec(calls) ?? [];
     expect(Number(allowed.replaceAll(",", ""))).toBe(requestsPerMinute);

@@ -1,5 +1,3 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { findChromium } from "../../packages/sandbox/browser.ts";
@@ -226,48 +224,6 @@ describe.skipIf(!hasBrowser)("who uses the console", () => {
       await expect.poll(async () => ({ path, width: await width() })).toEqual({ path, width: 360 });
       await page.setViewportSize({ width: 1280, height: 900 });
     }
-  });
-
-  it("is safe from a page of another origin: it reads nothing, changes nothing and frames nothing", async () => {
-    const server = createServer((_, response) => {
-      response.writeHead(200, { "content-type": "text/html" });
-      response.end(`<!doctype html><title>elsewhere</title><iframe src="${opened.origin}/"></iframe>`);
-    }).listen(0, "127.0.0.1");
-    onTestFinished(() => void server.close());
-    await new Promise((resolve) => server.once("listening", resolve));
-    const { port } = server.address() as AddressInfo;
-    const other = await opened.context.newPage();
-    onTestFinished(() => other.close());
-    // The same site by its name, so that even the strict cookie goes along.
-    await other.goto(`http://127.0.0.1:${port}/`);
-    const tryIt = (init: string) =>
-      other.evaluate(
-        `fetch("${opened.origin}/api/trouble/fail", ${init}).then(({ status, type }) => type + status, () => "refused")`,
-      );
-    const sent = 'method: "POST", credentials: "include", body: JSON.stringify({ how: "503" })';
-    expect(await tryIt(`{ ${sent}, headers: { "content-type": "application/json" } }`)).toBe("refused");
-    expect(await tryIt(`{ ${sent}, mode: "no-cors" }`)).toBe("refused");
-    expect(
-      await other.evaluate(
-        `fetch("${opened.origin}/api/stage", { credentials: "include" }).then((answer) => answer.text(), () => "refused")`,
-      ),
-    ).toBe("refused");
-    expect(await other.frames().at(-1)?.evaluate("document.querySelectorAll('nav').length")).toBe(0);
-    // The provider was not made to fail.
-    expect((await opened.stage.run(["provider"])).stdout).toMatch(/^answers +yes/m);
-  });
-
-  it("runs no script of a page but its own: what is written into it stays dead", async () => {
-    await open("/");
-    await page.getByRole("heading", { name: "Overview" }).waitFor();
-    await page.evaluate(`(() => {
-      const script = document.createElement("script");
-      script.textContent = "window.taken = true";
-      document.body.append(script);
-      document.body.insertAdjacentHTML("beforeend", "<img src=x onerror='window.taken = true'>");
-    })()`);
-    await expect.poll(() => opened.complaints.join(" ")).toMatch(/inline/);
-    expect(await page.evaluate("window.taken")).toBeUndefined();
   });
 
   describeDeadLetters(() => opened);
