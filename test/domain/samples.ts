@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import fc from "fast-check";
 import type { EventType, IncomeEvent } from "../../domain/event/events.ts";
 import type { Receipts } from "../../domain/event/receipts.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
@@ -69,3 +70,15 @@ export function applied(events: readonly IncomeEvent[]): State {
 function digestOf(text: string): string {
   return createHash("sha256").update(text).digest("base64url");
 }
+
+export type Receipt = { readonly event: IncomeEvent; readonly receipts: number };
+
+/** Ids as somebody writes them who means harm: of the characters that join and escape parts of keys, and of any others. */
+export const hostileText: fc.Arbitrary<string> = fc.oneof(
+  fc.string({
+    unit: fc.constantFrom("a", "b", "/", "#", "%", "2", "F", ".", "..", "é", "\\", '"'),
+    minLength: 1,
+    maxLength: 8,
+  }),
+  fc.string({ unit: "binary", minLength: 1 }),
+);

@@ -18,12 +18,6 @@ describe("the app", () => {
     );
   });
 
-  it("refuses the committed production settings until the provider's address is set", async () => {
-    await expect(synthesizeWith({ stage: "prod" })).rejects.toThrow(
-      "provider.baseUrls.production: is a placeholder",
-    );
-  });
-
   it("synthesizes production from a file elsewhere, each function with code and settings", async () => {
     const file = join(directory, "settings.json");
     writeFileSync(file, JSON.stringify(productionSettings));

@@ -4,7 +4,7 @@ import { documentKey, type Key, linkKey, stateKey } from "../../../adapters/dyna
 import { keptPages } from "../../../adapters/s3/kept-pages.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { type DataName, nameOfData } from "../../../domain/fetch/document-name.ts";
-import { hostileText } from "../../domain/hostile-text.ts";
+import { hostileText } from "../../domain/samples.ts";
 
 const subject: fc.Arbitrary<Subject> = fc.record({
   kind: fc.constantFrom("user", "account", "company-account"),

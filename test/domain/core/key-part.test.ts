@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { keyPart } from "../../../domain/core/key-part.ts";
-import { hostileText } from "../hostile-text.ts";
+import { hostileText } from "../samples.ts";
 
 describe("a part of a key", () => {
   it.each([

@@ -3,7 +3,8 @@ import { webhookKinds } from "../../../domain/event/events.ts";
 import { parseMapping } from "../../../domain/event/mapping.ts";
 import { ownerOf, subjectOf } from "../../../domain/event/subjects.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
-import { accountId, anyIds, map, reasonOf, userId } from "./mapped.ts";
+import { accountId, userId } from "../samples.ts";
+import { anyIds, map, reasonOf } from "./mapped.ts";
 
 describe("the payloads that a public provider documents", () => {
   it("of users are mapped", () => {

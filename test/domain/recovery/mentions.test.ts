@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { mentions } from "../../../domain/recovery/mentions.ts";
-import { hostileText } from "../hostile-text.ts";
+import { hostileText } from "../samples.ts";
 
 const id = "0f8fad5b-d9cb-469f-a165-70867728950e";
 const user = (of: string): Subject => ({ kind: "user", id: of });

@@ -3,8 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { consequencesOf } from "../../../domain/message/consequences.ts";
 import { type Answer, applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
-import { at, eventOf, minute } from "../samples.ts";
-import type { Receipt } from "./random-events.ts";
+import { at, eventOf, minute, type Receipt } from "../samples.ts";
 
 const settings = { source: "urn:test", readByRange: [], documentsUrl: "https://reads.example/" };
 

@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { applyEvent, type State } from "../../../domain/state/state.ts";
-import { eventOf, minute } from "../samples.ts";
-import type { Receipt } from "./random-events.ts";
+import { eventOf, minute, type Receipt } from "../samples.ts";
 
 const names = ["created", "updated", "connected", "disconnected", "deleted"] as const;
 /** What an event announces `connected`; that an account is not connected at its creation says nothing. */
