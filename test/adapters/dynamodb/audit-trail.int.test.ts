@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { type AuditTrail, auditTrail } from "../../../adapters/dynamodb/audit-trail.ts";
 import { auditKey } from "../../../adapters/dynamodb/keys.ts";
 import type { OperatorAct } from "../../../domain/recovery/operator-act.ts";
-import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
+import { describeOnTables } from "../../support/engines.ts";
+import { systemWithTable } from "../../support/system-with-table.ts";
 
 const actAt = (at: string): OperatorAct => ({
   ...{ id: `id-of-${at}`, at, who: "arn:aws:iam::123456789012:user/ada" },
@@ -12,16 +13,11 @@ const [monday, tuesday] = ["2026-03-02T12:00:00.000Z", "2026-03-03T12:00:00.000Z
 if (monday === undefined || tuesday === undefined) throw new Error("two acts");
 
 await describeOnTables("the audit trail", (tables) => {
-  let system: TestSystem;
-  let table: TestTable;
+  const made = systemWithTable(tables);
   let trail: AuditTrail;
-  beforeAll(async () => {
-    system = await startTestSystem(tables);
-  });
-  afterAll(() => system.close());
   beforeEach(async () => {
-    table = await system.createTable();
-    trail = auditTrail(system.dynamodb, table.name, 30);
+    made.table = await made.system.createTable();
+    trail = auditTrail(made.system.dynamodb, made.table.name, 30);
   });
   const listed = async (since?: string) => Array.fromAsync(trail.list(since));
 
@@ -46,9 +42,9 @@ await describeOnTables("the audit trail", (tables) => {
 
   test("expires after its days, or never where it has none", async () => {
     await trail.begin(monday);
-    await auditTrail(system.dynamodb, table.name, undefined).begin(tuesday);
+    await auditTrail(made.system.dynamodb, made.table.name, undefined).begin(tuesday);
     const expiryOf = async ({ at, id }: OperatorAct) =>
-      (await table.item(auditKey(at, id).pk, auditKey(at, id).sk))?.expiresAt;
+      (await made.table.item(auditKey(at, id).pk, auditKey(at, id).sk))?.expiresAt;
     expect(await expiryOf(monday)).toBe(Date.parse(monday.at) / 1000 + 30 * 86_400);
     expect(await expiryOf(tuesday)).toBeUndefined();
   });

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import {
   type Content,
   contentOf,
@@ -17,13 +17,8 @@ import type { Subject } from "../../../domain/event/subjects.ts";
 import type { Document } from "../../../domain/fetch/document.ts";
 import type { DataName } from "../../../domain/fetch/document-name.ts";
 import { documentRead } from "../../domain/samples.ts";
-import {
-  describeOnEachTable,
-  startTestSystem,
-  type TestBucket,
-  type TestSystem,
-  type TestTable,
-} from "../../support/engines.ts";
+import { describeOnEachTable, type TestBucket } from "../../support/engines.ts";
+import { systemWithTable } from "../../support/system-with-table.ts";
 
 const income = { endpoint: "income" };
 const range = { start: "2026-01-01", end: "2026-01-31" };
@@ -31,30 +26,23 @@ const range = { start: "2026-01-01", end: "2026-01-31" };
 const noise = (bytes: number) => JSON.stringify(randomBytes(Math.ceil((bytes * 3) / 4)).toString("base64"));
 
 await describeOnEachTable("stored documents", (tables) => {
-  let system: TestSystem;
-  let table: TestTable;
+  const made = systemWithTable(tables);
   let bucket: TestBucket;
   let store: DocumentStore;
   let subject: Subject;
-
-  beforeAll(async () => {
-    system = await startTestSystem(tables);
-    table = await system.createTable();
-  });
-  afterAll(() => system.close());
   beforeEach(async () => {
-    bucket = await system.createBucket();
+    bucket = await made.system.createBucket();
     subject = { kind: "account", id: randomUUID() };
     store = storeOf();
   });
 
   const storeOf = () =>
     documentStore(
-      sharedReads(system.dynamodb, table.name),
-      sharedWrites(system.dynamodb, table.name, async () => undefined),
+      sharedReads(made.system.dynamodb, made.table.name),
+      sharedWrites(made.system.dynamodb, made.table.name, async () => undefined),
       overflowBucket(bucket.name),
     );
-  const item = () => table.item(`ACCOUNT#${subject.id}`, "DOCUMENT#income");
+  const item = () => made.table.item(`ACCOUNT#${subject.id}`, "DOCUMENT#income");
   const stored = async () => (await item())?.document;
   const textOf = ({ parts }: Content) => Buffer.concat(parts).toString();
 
@@ -93,7 +81,7 @@ await describeOnEachTable("stored documents", (tables) => {
       });
       expect(await store.load(subject, income)).toMatchObject({ document });
       expect(await textBack()).toBe(text);
-      expect(await table.items(`ACCOUNT#${subject.id}`)).toHaveLength(1);
+      expect(await made.table.items(`ACCOUNT#${subject.id}`)).toHaveLength(1);
     });
 
     test("are left as they are where compression would make them longer", async () => {
@@ -126,7 +114,7 @@ await describeOnEachTable("stored documents", (tables) => {
       const text = noise(20_000);
       await save(text, 1);
       const [key] = await bucket.keys();
-      const puts = () => system.calls().get("test s3:PutObject");
+      const puts = () => made.system.calls().get("test s3:PutObject");
       const before = puts();
       await save(text, 2);
       expect(before).toBeGreaterThan(0);
@@ -190,19 +178,19 @@ await describeOnEachTable("stored documents", (tables) => {
       const own = subject;
       subject = { kind: "account", id: `${own.id}#` };
       await save("[1]");
-      const found = await documentReader(system.dynamodb, table.name)(own);
+      const found = await documentReader(made.system.dynamodb, made.table.name)(own);
       expect(
         found.map(({ document: { endpoint, range: of } }) => ({ endpoint, ...(of && { range: of }) })),
       ).toEqual(names);
-      expect(await documentReader(system.dynamodb, table.name)({ kind: "account", id: "nobody" })).toEqual(
-        [],
-      );
+      expect(
+        await documentReader(made.system.dynamodb, made.table.name)({ kind: "account", id: "nobody" }),
+      ).toEqual([]);
     });
   });
 
   describe("whose writing fails", () => {
     test("point to nothing that the bucket could not take", async () => {
-      const working = system.fail("s3:PutObject");
+      const working = made.system.fail("s3:PutObject");
       const content = contentOf(noise(20_000));
       await expect(store.save(undefined, next(undefined, content, 1, income), content)).rejects.toThrow(
         "injected by the test",

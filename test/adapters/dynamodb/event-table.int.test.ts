@@ -1,16 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { DeleteItemCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { eventTable, type Receipt } from "../../../adapters/dynamodb/event-table.ts";
 import type { Body } from "../../../domain/event/envelope.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
-import {
-  describeOnEachTable,
-  startTestSystem,
-  type TestSystem,
-  type TestTable,
-} from "../../support/engines.ts";
+import { describeOnEachTable } from "../../support/engines.ts";
+import { systemWithTable } from "../../support/system-with-table.ts";
 import { receiptOf } from "./receipt.ts";
 
 const receivedAt = "2026-11-21T10:00:00.000Z";
@@ -31,25 +27,19 @@ function eventOf(facts: Partial<IncomeEvent> = {}): IncomeEvent {
 const body: Body = { as: "text", text: '{"first":true}' };
 
 await describeOnEachTable("the event table", (tables) => {
-  let system: TestSystem;
-  let table: TestTable;
+  const made = systemWithTable(tables, { countsCapacity: true });
 
-  beforeAll(async () => {
-    system = await startTestSystem(tables, { countsCapacity: true });
-    table = await system.createTable();
-  });
-  afterAll(() => system.close());
-
-  const recorder = (retentionInDays = 30) => eventTable(system.dynamodb, table.name, retentionInDays);
-  const stored = (event: IncomeEvent) => table.item(`USER#${event.userId}`, `EVENT#${event.id}`);
+  const recorder = (retentionInDays = 30) =>
+    eventTable(made.system.dynamodb, made.table.name, retentionInDays);
+  const stored = (event: IncomeEvent) => made.table.item(`USER#${event.userId}`, `EVENT#${event.id}`);
   const sentAt = Date.parse(receivedAt);
   /** A receipt in a message that was sent so many milliseconds after the event's own. */
   const receipt = (event: IncomeEvent, id: string, later = 0): Receipt => {
     const { message, ...rest } = receiptOf(event, body, id);
     return { ...rest, message: { ...message, sentAt: sentAt + later } };
   };
-  const callsOf = (name: string) => system.calls().get(`test dynamodb:${name}`) ?? 0;
-  const units = () => system.capacity().get("test dynamodb:BatchExecuteStatement")?.writeUnits ?? 0;
+  const callsOf = (name: string) => made.system.calls().get(`test dynamodb:${name}`) ?? 0;
+  const units = () => made.system.capacity().get("test dynamodb:BatchExecuteStatement")?.writeUnits ?? 0;
   const own = { eventId: "e-1" };
 
   test("the first receipt inserts the event with its body, its message and its end", async () => {
@@ -148,13 +138,13 @@ await describeOnEachTable("the event table", (tables) => {
     );
     await Promise.all(batches.map(deliver));
     expect(outcomes.toSorted()).toEqual([...Array(99).fill("again"), "first"]);
-    expect(await table.items(`USER#${event.userId}`)).toMatchObject([{ receipts: { count: 100 } }]);
+    expect(await made.table.items(`USER#${event.userId}`)).toMatchObject([{ receipts: { count: 100 } }]);
   });
 
   /** Lets something happen once a call of this name is answered, or before it leaves. */
   const meanwhile = (name: string, at: "before" | "after", happen: () => Promise<unknown>) => {
     let hasHappened = false;
-    const end = system.intercept(async ({ action }, phase) => {
+    const end = made.system.intercept(async ({ action }, phase) => {
       if (hasHappened || action !== `dynamodb:${name}` || phase !== at) return undefined;
       hasHappened = true;
       await happen();
@@ -177,7 +167,7 @@ await describeOnEachTable("the event table", (tables) => {
     const event = eventOf();
     meanwhile("BatchGetItem", "after", () => recorder()([receipt(event, "m1")]));
     const looks: boolean[] = [];
-    const watched = system.intercept(async ({ action, body: request }, phase) => {
+    const watched = made.system.intercept(async ({ action, body: request }, phase) => {
       if (action === "dynamodb:BatchGetItem" && phase === "before")
         looks.push(request.includes('"ConsistentRead":true'));
       return undefined;
@@ -197,7 +187,7 @@ await describeOnEachTable("the event table", (tables) => {
     await recorder()([receipt(event, "m1")]);
     meanwhile("BatchGetItem", "after", async () => {
       const Key = marshall({ pk: `USER#${event.userId}`, sk: `EVENT#${event.id}` });
-      await system.dynamodb.send(new DeleteItemCommand({ TableName: table.name, Key }));
+      await made.system.dynamodb.send(new DeleteItemCommand({ TableName: made.table.name, Key }));
       if (comesAnew) await recorder()([receipt(event, "new")]);
     });
     await recorder()([receipt(event, "m2")]);
@@ -222,7 +212,7 @@ await describeOnEachTable("the event table", (tables) => {
   });
 
   test("a look that fails keeps none of those that need none from being stored", async () => {
-    onTestFinished(system.fail("dynamodb:BatchGetItem"));
+    onTestFinished(made.system.fail("dynamodb:BatchGetItem"));
     const weak = eventOf();
     const batch = [receiptOf(weak), receiptOf(eventOf(own))];
     expect(await recorder()(batch)).toMatchObject([{ kind: "retryable" }, "first"]);
@@ -231,14 +221,14 @@ await describeOnEachTable("the event table", (tables) => {
 
   test("a write whose answer is lost, and that the client sends again, is one event and one receipt", async () => {
     let isFirst = true;
-    const end = system.intercept(async ({ action }, phase) => {
+    const end = made.system.intercept(async ({ action }, phase) => {
       if (!isFirst || action !== "dynamodb:BatchExecuteStatement" || phase !== "after") return undefined;
       isFirst = false;
       return "drop";
     });
     onTestFinished(end);
     const event = eventOf();
-    const record = eventTable(new DynamoDBClient({ maxAttempts: 3 }), table.name, 30);
+    const record = eventTable(new DynamoDBClient({ maxAttempts: 3 }), made.table.name, 30);
     expect(await record([receiptOf(event)])).toEqual(["again"]);
     expect(await stored(event)).toMatchObject({ receipts: { count: 1 } });
   });

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { replayKey } from "../../../adapters/dynamodb/keys.ts";
 import { type ReplayCheckpoint, replayRuns } from "../../../adapters/dynamodb/replay-runs.ts";
 import type { ReplayRun } from "../../../domain/recovery/replay-run.ts";
-import {
-  describeOnEachTable,
-  startTestSystem,
-  type TestSystem,
-  type TestTable,
-} from "../../support/engines.ts";
+import { describeOnEachTable } from "../../support/engines.ts";
+import { systemWithTable } from "../../support/system-with-table.ts";
 
 const now = new Date("2026-03-01T12:00:00.000Z");
 const run: ReplayRun = {
@@ -22,16 +18,11 @@ const run: ReplayRun = {
 };
 
 await describeOnEachTable("a replay on its way", (tables) => {
-  let system: TestSystem;
-  let table: TestTable;
+  const made = systemWithTable(tables);
   let checkpoint: ReplayCheckpoint;
-  beforeAll(async () => {
-    system = await startTestSystem(tables);
-  });
-  afterAll(() => system.close());
   beforeEach(async () => {
-    table = await system.createTable();
-    checkpoint = replayRuns(system.dynamodb, table.name, () => now)(run.id);
+    made.table = await made.system.createTable();
+    checkpoint = replayRuns(made.system.dynamodb, made.table.name, () => now)(run.id);
   });
 
   test("is there with all that it knows, step by step, for seven days, until it is done", async () => {
@@ -42,9 +33,9 @@ await describeOnEachTable("a replay on its way", (tables) => {
     await checkpoint.save(next);
     expect(await checkpoint.load()).toEqual({ ...next, version: 2 });
     const { pk, sk } = replayKey(run.id);
-    expect(await table.item(pk, sk)).toMatchObject({ expiresAt: now.getTime() / 1000 + 7 * 86_400 });
+    expect(await made.table.item(pk, sk)).toMatchObject({ expiresAt: now.getTime() / 1000 + 7 * 86_400 });
     await checkpoint.remove();
-    expect(await table.all()).toEqual([]);
+    expect(await made.table.all()).toEqual([]);
   });
 
   test("is gone on with by one process: a step over another's is refused", async () => {

@@ -5,28 +5,17 @@ import {
 } from "@income-events/local-stack/gateway/tables/statement-faults.ts";
 import { batchAction, batchEntries } from "@income-events/local-stack/gateway/tables/statements.ts";
 import type { Call, Outcome } from "@income-events/local-stack/gateway/types.ts";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { sharedWrites, type Write, type WriteItem } from "../../../adapters/dynamodb/shared-writes.ts";
-import {
-  describeOnEachTable,
-  startTestSystem,
-  type TestSystem,
-  type TestTable,
-} from "../../support/engines.ts";
+import { describeOnEachTable } from "../../support/engines.ts";
+import { systemWithTable } from "../../support/system-with-table.ts";
 
 await describeOnEachTable("shared writes", (tables) => {
-  let system: TestSystem;
-  let table: TestTable;
+  const made = systemWithTable(tables);
   const waits: number[] = [];
 
-  beforeAll(async () => {
-    system = await startTestSystem(tables);
-    table = await system.createTable();
-  });
-  afterAll(() => system.close());
-
   const writer = (): WriteItem =>
-    sharedWrites(system.dynamodb, table.name, async (attempts) => {
+    sharedWrites(made.system.dynamodb, made.table.name, async (attempts) => {
       waits.push(attempts);
     });
   const keyOf = (pk: string) => ({ pk, sk: "S" });
@@ -47,7 +36,7 @@ await describeOnEachTable("shared writes", (tables) => {
   const watch = (decide: (call: Call, requests: number) => Outcome = () => undefined) => {
     const sizes: number[] = [];
     onTestFinished(
-      system.intercept(async (call, phase) => {
+      made.system.intercept(async (call, phase) => {
         if (call.action !== batchAction || phase !== "before") return undefined;
         sizes.push(batchEntries(call.body).length);
         return decide(call, sizes.length);
@@ -69,7 +58,7 @@ await describeOnEachTable("shared writes", (tables) => {
     const outcomes = await Promise.all(keys.map((pk) => write(insert(pk))));
     expect(new Set(outcomes)).toEqual(new Set(["written"]));
     expect(sizes.toSorted()).toEqual([25, 5]);
-    for (const pk of keys) expect(await table.item(pk, "S")).toEqual({ pk, sk: "S", map: { value: 1 } });
+    for (const pk of keys) expect(await made.table.item(pk, "S")).toEqual({ pk, sk: "S", map: { value: 1 } });
   });
 
   test("an update is made on the item that it expects, and on no other", async () => {
@@ -81,8 +70,8 @@ await describeOnEachTable("shared writes", (tables) => {
       "conflict",
     ]);
     expect(await write(update(pk, 1, 2))).toBe("written");
-    expect(await table.item(pk, "S")).toMatchObject({ map: { value: 2 } });
-    expect(await table.item(missing, "S")).toBeUndefined();
+    expect(await made.table.item(pk, "S")).toMatchObject({ map: { value: 2 } });
+    expect(await made.table.item(missing, "S")).toBeUndefined();
   });
 
   test("an update that expects a value to be another is refused where it is the same", async () => {
@@ -105,7 +94,7 @@ await describeOnEachTable("shared writes", (tables) => {
       "conflict",
       "written",
     ]);
-    expect(await table.item(known, "S")).toMatchObject({ map: { value: 1 } });
+    expect(await made.table.item(known, "S")).toMatchObject({ map: { value: 1 } });
   });
 
   test("writes to one key follow each other in requests of their own", async () => {
@@ -115,7 +104,7 @@ await describeOnEachTable("shared writes", (tables) => {
     const writes = [insert(pk), insert(other), update(pk, 1, 2), update(pk, 2, 3)];
     expect(await Promise.all(writes.map(write))).toEqual(["written", "written", "written", "written"]);
     expect(sizes).toEqual([2, 1, 1]);
-    expect(await table.item(pk, "S")).toMatchObject({ map: { value: 3 } });
+    expect(await made.table.item(pk, "S")).toMatchObject({ map: { value: 3 } });
   });
 
   test.each<StatementError["code"]>([
@@ -142,7 +131,7 @@ await describeOnEachTable("shared writes", (tables) => {
     expect(failed).toMatchObject({ reason: { failure: { kind: "retryable" } } });
     expect(written).toEqual({ status: "fulfilled", value: "written" });
     expect(sizes).toEqual([2, 1, 1, 1]);
-    expect(await table.item(pk, "S")).toBeUndefined();
+    expect(await made.table.item(pk, "S")).toBeUndefined();
   });
 
   test.each<[StatementError["code"], string]>([
@@ -181,7 +170,7 @@ await describeOnEachTable("shared writes", (tables) => {
   });
 
   test("a request that fails is the failure of each of its writers", async () => {
-    const working = system.fail(batchAction);
+    const working = made.system.fail(batchAction);
     const write = writer();
     const outcomes = await Promise.allSettled([write(insert(randomUUID())), write(insert(randomUUID()))]);
     working();

@@ -1,18 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { DeleteItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { linkTable } from "../../../adapters/dynamodb/links.ts";
 import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { type VersionedRecords, versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import type { State } from "../../../domain/state/state.ts";
-import {
-  describeOnEachTable,
-  startTestSystem,
-  type TestSystem,
-  type TestTable,
-} from "../../support/engines.ts";
+import { describeOnEachTable } from "../../support/engines.ts";
+import { systemWithTable } from "../../support/system-with-table.ts";
 
 function stateOf(subject: Subject, version: number, facts: Partial<State> = {}): State {
   return {
@@ -27,17 +23,12 @@ function stateOf(subject: Subject, version: number, facts: Partial<State> = {}):
 }
 
 await describeOnEachTable("versioned records", (tables) => {
-  let system: TestSystem;
-  let table: TestTable;
+  const made = systemWithTable(tables);
   let known: VersionedRecords;
   let subject: Subject;
-
   beforeAll(async () => {
-    system = await startTestSystem(tables);
-    table = await system.createTable();
-    known = versionedRecords(system.dynamodb, table.name);
+    known = versionedRecords(made.system.dynamodb, made.table.name);
   });
-  afterAll(() => system.close());
   beforeEach(() => {
     subject = { kind: "account", id: randomUUID() };
   });
@@ -52,7 +43,7 @@ await describeOnEachTable("versioned records", (tables) => {
       return first;
     });
     expect(await known.loadState(subject)).toEqual(first);
-    expect(await table.item(`ACCOUNT#${subject.id}`, "STATE")).toEqual({
+    expect(await made.table.item(`ACCOUNT#${subject.id}`, "STATE")).toEqual({
       pk: `ACCOUNT#${subject.id}`,
       sk: "STATE",
       schemaVersion: 1,
@@ -61,9 +52,9 @@ await describeOnEachTable("versioned records", (tables) => {
   });
 
   test("a change to nothing writes nothing", async () => {
-    const before = system.calls().get("test dynamodb:BatchExecuteStatement") ?? 0;
+    const before = made.system.calls().get("test dynamodb:BatchExecuteStatement") ?? 0;
     await known.state(subject, () => undefined);
-    expect(system.calls().get("test dynamodb:BatchExecuteStatement") ?? 0).toBe(before);
+    expect(made.system.calls().get("test dynamodb:BatchExecuteStatement") ?? 0).toBe(before);
     expect(await known.loadState(subject)).toBeUndefined();
   });
 
@@ -91,7 +82,7 @@ await describeOnEachTable("versioned records", (tables) => {
 
   test("a writer who loses each time is asked to retry after a while", async () => {
     let tries = 0;
-    const losing = system.intercept(async ({ action }, phase) => {
+    const losing = made.system.intercept(async ({ action }, phase) => {
       if (action !== "dynamodb:BatchExecuteStatement" || phase !== "before") return undefined;
       tries += 1;
       const answer = { Responses: [{ Error: { Code: "ConditionalCheckFailed" } }] };
@@ -108,11 +99,11 @@ await describeOnEachTable("versioned records", (tables) => {
     await known.state(subject, (state) => ({ ...next(state), connected: true }));
     const seen: (number | undefined)[] = [];
     let gone = false;
-    const working = system.intercept(async ({ action }, phase) => {
+    const working = made.system.intercept(async ({ action }, phase) => {
       if (action !== "dynamodb:BatchExecuteStatement" || phase !== "before" || gone) return undefined;
       gone = true;
       const Key = marshall({ pk: `ACCOUNT#${subject.id}`, sk: "STATE" });
-      await system.dynamodb.send(new DeleteItemCommand({ TableName: table.name, Key }));
+      await made.system.dynamodb.send(new DeleteItemCommand({ TableName: made.table.name, Key }));
       return undefined;
     });
     await known.state(subject, (state) => {
@@ -127,7 +118,7 @@ await describeOnEachTable("versioned records", (tables) => {
   test("a first version never overwrites one that came meanwhile", async () => {
     const seen: (number | undefined)[] = [];
     let hasCome = false;
-    const working = system.intercept(async ({ action }, phase) => {
+    const working = made.system.intercept(async ({ action }, phase) => {
       if (action !== "dynamodb:BatchExecuteStatement" || phase !== "before" || hasCome) return undefined;
       hasCome = true;
       await known.state(subject, () => stateOf(subject, 1, { connected: true }));
@@ -143,7 +134,7 @@ await describeOnEachTable("versioned records", (tables) => {
   });
 
   describe("records that are read ahead", () => {
-    const reads = () => system.calls().get("test dynamodb:BatchGetItem") ?? 0;
+    const reads = () => made.system.calls().get("test dynamodb:BatchGetItem") ?? 0;
 
     test("cost one request, however many they are and however often each is updated", async () => {
       const other: Subject = { kind: "account", id: randomUUID() };
@@ -161,7 +152,7 @@ await describeOnEachTable("versioned records", (tables) => {
 
     test("are read in their turn where they could not be", async () => {
       await known.state(subject, next);
-      const end = system.fail("dynamodb:BatchGetItem");
+      const end = made.system.fail("dynamodb:BatchGetItem");
       const revise = await known.readAhead([subject]);
       await expect(revise.state(subject, next)).rejects.toThrow("injected by the test");
       end();
@@ -171,7 +162,7 @@ await describeOnEachTable("versioned records", (tables) => {
   });
 
   test("an update of what is known already reads nothing, unless another was faster", async () => {
-    const reads = () => system.calls().get("test dynamodb:BatchGetItem") ?? 0;
+    const reads = () => made.system.calls().get("test dynamodb:BatchGetItem") ?? 0;
     await known.state(subject, next);
     const first = await known.loadState(subject);
     const before = reads();
@@ -185,27 +176,27 @@ await describeOnEachTable("versioned records", (tables) => {
   test("those who read at the same time share a request, and each gets its own", async () => {
     const subjects = Array.from({ length: 120 }, () => ({ kind: "account", id: randomUUID() }) as const);
     await Promise.all(subjects.slice(1).map((each) => known.state(each, () => stateOf(each, 1))));
-    const before = system.calls().get("test dynamodb:BatchGetItem") ?? 0;
+    const before = made.system.calls().get("test dynamodb:BatchGetItem") ?? 0;
     const states = await Promise.all(subjects.map((each) => known.loadState(each)));
     expect(states.map((state) => state?.subject)).toEqual([undefined, ...subjects.slice(1)]);
     // DynamoDB takes a hundred keys at once.
-    expect(system.calls().get("test dynamodb:BatchGetItem")).toBe(before + 2);
+    expect(made.system.calls().get("test dynamodb:BatchGetItem")).toBe(before + 2);
   });
 
   test("an item that no release of ours wrote is a failure that names the field, not a state", async () => {
     const key = { pk: `ACCOUNT#${subject.id}`, sk: "STATE" };
     const Item = marshall({ ...key, schemaVersion: 1, state: { subject: { ...subject, id: "" } } });
-    await system.dynamodb.send(new PutItemCommand({ TableName: table.name, Item }));
+    await made.system.dynamodb.send(new PutItemCommand({ TableName: made.table.name, Item }));
     await expect(known.loadState(subject)).rejects.toMatchObject({
       failure: { kind: "permanent", reason: "id: expected a text" },
     });
   });
 
   test("a link joins an account to its user, and may be written again", async () => {
-    const link = linkTable(sharedWrites(system.dynamodb, table.name));
+    const link = linkTable(sharedWrites(made.system.dynamodb, made.table.name));
     const [userId, accountId] = [randomUUID(), randomUUID()];
     for (let time = 0; time < 2; time += 1) await link(userId, accountId);
-    expect(await table.items(`USER#${userId}`)).toEqual([
+    expect(await made.table.items(`USER#${userId}`)).toEqual([
       { pk: `USER#${userId}`, sk: `ACCOUNT#${accountId}`, schemaVersion: 1 },
     ]);
   });

@@ -1,34 +1,24 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { type Permit, rateLimiter } from "../../../adapters/provider/rate-limiter.ts";
 import { windowsOf } from "../../../domain/fetch/pacing.ts";
-import {
-  describeOnEachTable,
-  startTestSystem,
-  type TestSystem,
-  type TestTable,
-} from "../../support/engines.ts";
+import { describeOnEachTable } from "../../support/engines.ts";
+import { systemWithTable } from "../../support/system-with-table.ts";
 
 const noon = Date.parse("2026-11-21T12:00:00Z");
 
 await describeOnEachTable("the call window", (tables) => {
-  let system: TestSystem;
-  let table: TestTable;
+  const made = systemWithTable(tables);
   let time: number;
-
-  beforeAll(async () => {
-    system = await startTestSystem(tables);
-  });
-  afterAll(() => system.close());
   beforeEach(async () => {
-    table = await system.createTable();
+    made.table = await made.system.createTable();
     time = noon;
   });
 
   const caller = (requestsPerMinute: number) => environment(requestsPerMinute).permit;
   const environment = (requestsPerMinute: number) =>
-    rateLimiter(system.dynamodb, table.name, requestsPerMinute, { now: () => new Date(time) });
-  const used = async () => (await table.item("PROVIDER", `WINDOW#${time}`))?.used;
-  const updates = () => system.calls().get("test dynamodb:UpdateItem") ?? 0;
+    rateLimiter(made.system.dynamodb, made.table.name, requestsPerMinute, { now: () => new Date(time) });
+  const used = async () => (await made.table.item("PROVIDER", `WINDOW#${time}`))?.used;
+  const updates = () => made.system.calls().get("test dynamodb:UpdateItem") ?? 0;
 
   /** How many of so many permits, asked for at once by each caller, were given. */
   async function given(callers: readonly Permit[], timesEach: number): Promise<number> {
@@ -62,7 +52,7 @@ await describeOnEachTable("the call window", (tables) => {
   test("callers who come one after the other share a batch, too, until it is leased", async () => {
     const { promise: gathered, resolve: lease } = Promise.withResolvers<void>();
     const before = updates();
-    const { permit } = rateLimiter(system.dynamodb, table.name, 1_000, {
+    const { permit } = rateLimiter(made.system.dynamodb, made.table.name, 1_000, {
       now: () => new Date(time),
       gathered: () => gathered,
     });
@@ -106,7 +96,7 @@ await describeOnEachTable("the call window", (tables) => {
   });
 
   test("a lease that comes after its window has ended is no permit for the next one", async () => {
-    const working = system.intercept(async ({ action }, phase) => {
+    const working = made.system.intercept(async ({ action }, phase) => {
       if (action === "dynamodb:UpdateItem" && phase === "after") time += 20_000;
       return undefined;
     });
@@ -115,7 +105,7 @@ await describeOnEachTable("the call window", (tables) => {
   });
 
   test("who is late for one window gets a permit of the next at once, and is counted in it", async () => {
-    const working = system.intercept(async ({ action }, phase) => {
+    const working = made.system.intercept(async ({ action }, phase) => {
       if (action === "dynamodb:UpdateItem" && phase === "after") {
         time += 20_000;
         working();
@@ -129,14 +119,14 @@ await describeOnEachTable("the call window", (tables) => {
 
   test("counters expire an hour after their window begins", async () => {
     await caller(5)();
-    expect(await table.all()).toEqual([
+    expect(await made.table.all()).toEqual([
       { pk: "PROVIDER", sk: `WINDOW#${noon}`, schemaVersion: 1, used: 1, expiresAt: noon / 1_000 + 3_600 },
     ]);
   });
 
   test("a failure of the table is thrown to who asked, and the next to ask is served", async () => {
     const permit = caller(100);
-    const working = system.fail("dynamodb:UpdateItem");
+    const working = made.system.fail("dynamodb:UpdateItem");
     await expect(permit()).rejects.toThrow("injected by the test");
     working();
     await expect(permit()).resolves.toBeUndefined();

@@ -1,34 +1,24 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { type Report, type SharedBreaker, sharedBreaker } from "../../../adapters/provider/shared-breaker.ts";
-import {
-  describeOnEachTable,
-  startTestSystem,
-  type TestSystem,
-  type TestTable,
-} from "../../support/engines.ts";
+import { describeOnEachTable } from "../../support/engines.ts";
+import { systemWithTable } from "../../support/system-with-table.ts";
 
 const settings = { failures: 3, baseSeconds: 10, maxSeconds: 300 };
 const dead = { pauseInSeconds: 0 };
 
 await describeOnEachTable("the breaker", (tables) => {
-  let system: TestSystem;
-  let table: TestTable;
+  const made = systemWithTable(tables);
   let time: number;
   let turns: string[];
-
-  beforeAll(async () => {
-    system = await startTestSystem(tables);
-  });
-  afterAll(() => system.close());
   beforeEach(async () => {
-    table = await system.createTable();
+    made.table = await made.system.createTable();
     time = Date.parse("2026-11-21T12:00:00Z");
     turns = [];
   });
 
   /** One environment. With the greatest random number a wait is its ceiling. */
   const environment = (): SharedBreaker =>
-    sharedBreaker(system.dynamodb, table.name, {
+    sharedBreaker(made.system.dynamodb, made.table.name, {
       settings,
       longestCallInSeconds: 45,
       now: () => new Date(time),
@@ -46,8 +36,8 @@ await describeOnEachTable("the breaker", (tables) => {
     const settled = await Promise.allSettled(asked);
     return settled.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
   };
-  const reads = () => system.calls().get("test dynamodb:GetItem") ?? 0;
-  const writes = () => system.calls().get("test dynamodb:UpdateItem") ?? 0;
+  const reads = () => made.system.calls().get("test dynamodb:GetItem") ?? 0;
+  const writes = () => made.system.calls().get("test dynamodb:UpdateItem") ?? 0;
 
   test("admits every call while the provider is healthy, for one read in five seconds and no write", async () => {
     const admit = caller();
@@ -67,7 +57,7 @@ await describeOnEachTable("the breaker", (tables) => {
     expect(reads() - before).toBe(1);
 
     pass(6);
-    const stop = system.intercept(async () => ({
+    const stop = made.system.intercept(async () => ({
       status: 400,
       errorType: "ValidationException",
       message: "no",
@@ -185,7 +175,7 @@ await describeOnEachTable("the breaker", (tables) => {
     const admit = caller();
     await fail(admit, settings.failures - 1);
     const report = await admit();
-    const working = system.fail("dynamodb:UpdateItem");
+    const working = made.system.fail("dynamodb:UpdateItem");
     await expect(report(dead)).resolves.toBeUndefined();
     working();
     expect(turns).toEqual([]);

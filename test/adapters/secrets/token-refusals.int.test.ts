@@ -1,27 +1,17 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { type RefusalNote, refusalNote, refusalOf } from "../../../adapters/provider/refusal-note.ts";
 import { tokenRefusals } from "../../../adapters/secrets/token-refusals.ts";
-import {
-  describeOnEachTable,
-  startTestSystem,
-  type TestSystem,
-  type TestTable,
-} from "../../support/engines.ts";
+import { describeOnEachTable } from "../../support/engines.ts";
+import { systemWithTable } from "../../support/system-with-table.ts";
 
 await describeOnEachTable("refused tokens", (tables) => {
-  let system: TestSystem;
-  let table: TestTable;
+  const made = systemWithTable(tables);
   let note: RefusalNote;
   let time: number;
   let asked: number;
-
-  beforeAll(async () => {
-    system = await startTestSystem(tables);
-  });
-  afterAll(() => system.close());
   beforeEach(async () => {
-    table = await system.createTable();
-    note = refusalNote(system.dynamodb, table.name);
+    made.table = await made.system.createTable();
+    note = refusalNote(made.system.dynamodb, made.table.name);
     time = Date.parse("2026-11-21T12:00:00Z");
     asked = 0;
   });
@@ -36,7 +26,7 @@ await describeOnEachTable("refused tokens", (tables) => {
       },
       () => new Date(time),
     );
-  const writes = () => system.calls().get("test dynamodb:UpdateItem") ?? 0;
+  const writes = () => made.system.calls().get("test dynamodb:UpdateItem") ?? 0;
 
   test("a burst in many processes asks for one refresh, with one write in each", async () => {
     const processes = Array.from({ length: 5 }, () => knowing());
@@ -74,7 +64,7 @@ await describeOnEachTable("refused tokens", (tables) => {
   });
 
   test("an operator sees of a version whether it was refused, and whether that is the end of it", async () => {
-    const known = () => refusalOf(system.dynamodb, table.name, "v1");
+    const known = () => refusalOf(made.system.dynamodb, made.table.name, "v1");
     expect(await known()).toBe("none");
     await note.note("v1");
     expect(await known()).toBe("noted");
@@ -97,7 +87,7 @@ await describeOnEachTable("refused tokens", (tables) => {
 
   test("what can't be noted fails, and is noted the next time", async () => {
     const { report } = knowing();
-    const working = system.fail("dynamodb:UpdateItem");
+    const working = made.system.fail("dynamodb:UpdateItem");
     await expect(report("v1")).rejects.toThrow("injected by the test");
     working();
     await report("v1");

@@ -1,6 +1,6 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { documentStore } from "../../../adapters/dynamodb/documents.ts";
 import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
 import type { Key } from "../../../adapters/dynamodb/keys.ts";
@@ -18,39 +18,30 @@ import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { subjectOf } from "../../../domain/event/subjects.ts";
 import { applyEvent } from "../../../domain/state/state.ts";
 import { documentRead, eventOf } from "../../domain/samples.ts";
-import {
-  describeOnEachTable,
-  startTestSystem,
-  type TestSystem,
-  type TestTable,
-} from "../../support/engines.ts";
+import { describeOnEachTable } from "../../support/engines.ts";
+import { systemWithTable } from "../../support/system-with-table.ts";
 import { receiptOf } from "../dynamodb/receipt.ts";
 
 await describeOnEachTable("what the table holds of a subject", (tables) => {
-  let system: TestSystem;
-  let table: TestTable;
+  const made = systemWithTable(tables);
   let stored: StoredChanges;
-  beforeAll(async () => {
-    system = await startTestSystem(tables);
-  });
-  afterAll(() => system.close());
   beforeEach(async () => {
-    table = await system.createTable();
-    stored = storedChanges(system.dynamodb, table.name);
+    made.table = await made.system.createTable();
+    stored = storedChanges(made.system.dynamodb, made.table.name);
   });
 
   const store = async (event: IncomeEvent, isProcessed = true) => {
     const body = { as: "text", text: "x".repeat(1000) } as const;
-    await eventTable(system.dynamodb, table.name, 30)([receiptOf(event, body, "m1")]);
+    await eventTable(made.system.dynamodb, made.table.name, 30)([receiptOf(event, body, "m1")]);
     if (isProcessed) {
-      await versionedRecords(system.dynamodb, table.name).state(subjectOf(event), (state) =>
+      await versionedRecords(made.system.dynamodb, made.table.name).state(subjectOf(event), (state) =>
         applyEvent(state, event, 1),
       );
     }
     return event;
   };
   const put = (item: Record<string, unknown>) =>
-    system.dynamodb.send(new PutItemCommand({ TableName: table.name, Item: marshall(item) }));
+    made.system.dynamodb.send(new PutItemCommand({ TableName: made.table.name, Item: marshall(item) }));
   const collect = async (pages: AsyncIterable<StoredPage>) => {
     const all: StoredPage[] = await Array.fromAsync(pages);
     return {
@@ -75,12 +66,12 @@ await describeOnEachTable("what the table holds of a subject", (tables) => {
       const user = await store(eventOf("user.created", { userId }));
       const linked = await store(account("linked"));
       const named = await store(account("named", { userId }));
-      await linkTable(sharedWrites(system.dynamodb, table.name))(userId, "linked");
+      await linkTable(sharedWrites(made.system.dynamodb, made.table.name))(userId, "linked");
       const linkedAccount = { kind: "account", id: "linked" } as const;
-      const read = sharedReads(system.dynamodb, table.name);
+      const read = sharedReads(made.system.dynamodb, made.table.name);
       const documents = documentStore(
         read,
-        sharedWrites(system.dynamodb, table.name),
+        sharedWrites(made.system.dynamodb, made.table.name),
         overflowBucket("unused"),
       );
       const document = documentRead(undefined, undefined, { asOf: 1, subject: linkedAccount });

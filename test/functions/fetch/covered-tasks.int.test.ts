@@ -134,24 +134,6 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
       expect(await fixture.performAgain()).toMatchObject({ left: [] });
       expect(await content()).toBe("[3]");
     });
-
-    test("ends no task by a call that another one's write made older than its event", async () => {
-      // Both are under way at once, as after a lost lock: the slower one's write is refused.
-      const answered = Promise.withResolvers<void>();
-      fixture.remote.answer = async (_, count) => {
-        if (count === 1) await answered.promise;
-        return { text: count === 1 ? '"older"' : '"newer"' };
-      };
-      await fixture.tasks.send([read(income, 20)]);
-      const slow = fixture.tasks.deliver(fetcherOf(), seenNow());
-      const other = fetcherOf();
-      await expect.poll(calls).toHaveLength(1);
-      await fixture.tasks.send([read(income, 0)]);
-      await fixture.tasks.deliver(other, seenNow());
-      answered.resolve();
-      await slow;
-      expect(await content()).toBe('"newer"');
-    });
   });
 
   describe("of who was erased", () => {

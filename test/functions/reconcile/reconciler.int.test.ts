@@ -45,13 +45,6 @@ await describeOnTables("the reconciler", (tables) => {
       ]);
     });
 
-    test("finds nothing where the table knows all", async () => {
-      await learnAll(await fixture.sandbox.createUsers(3));
-      await tickOf()();
-      expect(await fed()).toEqual([]);
-      expect(fixture.entries).toMatchObject([{ code: "RECONCILED", listed: 3, drift: 0 }]);
-    });
-
     test("compares users alone where the settings know no path to their accounts", async () => {
       const { users } = await fixture.sandbox.createUsers(2);
       await tickOf({ provider: { paths: {} } })();

@@ -1,11 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { contentOf, documentStore } from "../../../adapters/dynamodb/documents.ts";
-import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
-import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
-import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
-import { documentRead } from "../../domain/samples.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { accountEvent, names, relayFixture, source } from "../support/relay-fixture.ts";
 
@@ -116,29 +111,5 @@ await describeOnTables("the relay", (tables) => {
         { data: { endpoint: "income", dateEnd: range.end } },
       ]);
     });
-  });
-
-  test("a document that changed is announced once, and one that was read again without news is not", async () => {
-    const subject = { kind: "account", id: randomUUID() } as const;
-    const store = documentStore(
-      sharedReads(fixture.system.dynamodb, fixture.table.name),
-      sharedWrites(fixture.system.dynamodb, fixture.table.name),
-      overflowBucket("unused"),
-    );
-    const content = contentOf("[1]");
-    for (const asOf of [1, 2]) {
-      const known = await store.load(subject, { endpoint: "income" });
-      const next = documentRead(known?.document, content.digest, { asOf, subject });
-      expect(await store.save(known, next, content)).toBe("written");
-    }
-    expect(await pump()).toBe(1);
-    expect(await tasks()).toEqual([]);
-    expect(await messages(fixture.subscribers.everything.queueUrl)).toMatchObject([
-      {
-        type: "data.updated",
-        id: `account/${subject.id}/income.1`,
-        data: { document: { sha256: content.digest } },
-      },
-    ]);
   });
 });
