@@ -26,7 +26,7 @@ const ofSandbox = {
   watch: false,
   include: ["test/packages/sandbox/**/*.test.ts"],
   // No statement rests on these alone, and not every machine has a browser.
-  exclude: ["test/packages/sandbox/**/*-browser.test.ts"],
+  exclude: ["test/packages/sandbox/**/*-browser.proof.test.ts"],
   testTimeout: 20_000,
 } satisfies TestUserConfig;
 

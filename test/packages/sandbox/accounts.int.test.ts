@@ -37,15 +37,6 @@ test("a user registers, an account is created and connected, and each step is an
   expect(announced("endpoints")).toEqual([]);
 });
 
-test("no event announces the creation where the alert was not chosen", async () => {
-  const { url, received } = await startReceiver();
-  const sandbox = await sandboxFor({ alertOnAccountCreation: false });
-  await registerAll(sandbox, url);
-  await sandbox.createUsers(1);
-  await sandbox.waitUntilIdle();
-  expect(received.map((one) => jsonOf(one).event)).not.toContain("create_account");
-});
-
 test.each([true, false])(
   "an account's creator chooses the alert where the default is %s",
   async (byDefault) => {

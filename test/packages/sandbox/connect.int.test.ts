@@ -76,26 +76,6 @@ test("a link with another choice of alert is refused", async () => {
   expect(sandbox.snapshot().users).toEqual([]);
 });
 
-test("a search without a find says so", async () => {
-  const sandbox = await sandboxFor();
-  expect((await visit(sandbox, `${await register(sandbox)}?q=zzz`)).page).toContain(
-    "No platform has this name",
-  );
-});
-
-test("datasources are searched without a script too, in three categories", async () => {
-  const sandbox = await sandboxFor();
-  const session = await register(sandbox);
-  const all = await visit(sandbox, session);
-  for (const text of ["Payroll", "Driving and delivery", "Freelance", "8 platforms"]) {
-    expect(all.page).toContain(text);
-  }
-  const found = await visit(sandbox, `${session}?q=INKWELL`);
-  expect(found.page).toContain("1 platform<");
-  expect(found.page).toContain("Inkwell Freelance");
-  expect(found.page).not.toContain("Paylane");
-});
-
 test("the sandbox takes fake test credentials only", async () => {
   const sandbox = await sandboxFor();
   expect((await submit(sandbox, "test-user")).page).toContain("Connected to Paylane");
@@ -204,41 +184,66 @@ test("one user's session shows no other user's account", async () => {
   expect((await visit(sandbox, `${session}/accounts/${accounts[0]}`)).status).toBe(404);
 });
 
-test("pages are escaped, kept by nobody, and let in no foreign script", async () => {
-  const sandbox = await sandboxFor({ branding: { name: "<b>&\"'" } });
-  const { page, headers } = await visit(sandbox, `${await register(sandbox)}?q=%22%3E%3Cscript%3E`);
-  expect(page).toContain("&lt;b&gt;&amp;&quot;&#39;");
-  expect(page).not.toContain("<b>");
-  expect(page).toContain('value="&quot;&gt;&lt;script&gt;"');
-  expect(headers.get("content-security-policy")).toMatch(/default-src 'none'.*script-src 'nonce-[\w-]+'/);
-  expect(headers.get("cache-control")).toBe("no-store");
-  expect(headers.get("referrer-policy")).toBe("no-referrer");
-});
-
-test("markup in an end user's name and in a platform's name is shown as text", async () => {
-  const markup = "<img src=x onerror=alert(1)>";
-  const id = "5d1f0a4e-6f0b-4c3e-9a53-0b6a1f6d0099";
-  const datasources = [{ id, name: markup, category: "payroll" }] as const;
-  const sandbox = await sandboxFor({ branding: { datasources } });
-  const { location } = await visit(sandbox, "/connect", { name: markup });
-  const { location: account } = await visit(sandbox, `${location}/datasources/${id}`, {
-    username: markup,
-    password: markup,
-  });
-  const paths = [location, `${location}/datasources/${id}`, account];
-  for (const path of paths) {
-    const { status, page } = await visit(sandbox, path);
-    expect(status).toBe(200);
-    expect(page).toContain("&lt;img src=x onerror=alert(1)&gt;");
-    expect(page).not.toContain(markup);
-  }
-  const progress = await fetch(`${sandbox.baseUrl}${account}/progress`);
-  expect(((await progress.json()) as { markup: string }).markup).not.toContain(markup);
-});
-
 test("visits of the flow are no calls, for their addresses are credentials", async () => {
   const sandbox = await sandboxFor();
   await register(sandbox);
   await call(sandbox, "/api/v0.4/users");
   expect(sandbox.calls()).toHaveLength(1);
+});
+
+test("datasources are searched without a script too, in three categories", async () => {
+  const sandbox = await sandboxFor();
+  const session = await register(sandbox);
+  const all = await visit(sandbox, session);
+  for (const text of ["Payroll", "Driving and delivery", "Freelance", "8 platforms"]) {
+    expect(all.page).toContain(text);
+  }
+  const found = await visit(sandbox, `${session}?q=INKWELL`);
+  expect(found.page).toContain("1 platform<");
+  expect(found.page).toContain("Inkwell Freelance");
+  expect(found.page).not.toContain("Paylane");
+  expect((await visit(sandbox, `${session}?q=zzz`)).page).toContain("No platform has this name");
+});
+
+test("a second try connects the same account", async () => {
+  const sandbox = await sandboxFor();
+  const session = await register(sandbox);
+  const tries = [
+    ["test-locked", "The platform has locked this account"],
+    ["test-user", "Connected to Paylane"],
+  ] as const;
+  for (const [username, text] of tries) {
+    const form = { username, password: "test-password" };
+    const { location } = await visit(sandbox, `${session}${paylane}`, form);
+    await sandbox.waitUntilIdle();
+    expect((await visit(sandbox, location)).page).toContain(text);
+  }
+  expect(sandbox.snapshot().accounts).toMatchObject([{ connected: true }]);
+  expect(sandbox.snapshot().accounts).toHaveLength(1);
+});
+
+test("pages show markup in every name as text, are kept by nobody, and let in no foreign script", async () => {
+  const markup = `"><img src=x onerror='alert(1)'>&`;
+  const escaped = "&quot;&gt;&lt;img src=x onerror=&#39;alert(1)&#39;&gt;&amp;";
+  const id = "5d1f0a4e-6f0b-4c3e-9a53-0b6a1f6d0099";
+  const datasources = [{ id, name: markup, category: "payroll" }] as const;
+  const sandbox = await sandboxFor({ branding: { name: markup, datasources } });
+  const { location } = await visit(sandbox, "/connect", { name: markup });
+  const { location: account } = await visit(sandbox, `${location}/datasources/${id}`, {
+    username: markup,
+    password: markup,
+  });
+  const search = `${location}?q=${encodeURIComponent(markup)}`;
+  for (const path of [location, search, `${location}/datasources/${id}`, account]) {
+    const { status, page, headers } = await visit(sandbox, path);
+    expect(status).toBe(200);
+    expect(page).toContain(escaped);
+    expect(page).not.toContain(markup);
+    expect(headers.get("content-security-policy")).toMatch(/default-src 'none'.*script-src 'nonce-[\w-]+'/);
+    expect(headers.get("cache-control")).toBe("no-store");
+    expect(headers.get("referrer-policy")).toBe("no-referrer");
+  }
+  expect((await visit(sandbox, search)).page).toContain(`value="${escaped}"`);
+  const progress = await fetch(`${sandbox.baseUrl}${account}/progress`);
+  expect(((await progress.json()) as { markup: string }).markup).not.toContain(markup);
 });

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { request } from "node:http";
+import { createFaults } from "@income-events/sandbox/api/faults.ts";
 import type { RetryAfterForm } from "@income-events/sandbox/api/retry-after.ts";
 import { stoppedClock } from "@income-events/sandbox/clock.ts";
 import { expect, test } from "vitest";
@@ -23,20 +24,11 @@ test.each([
   { status: 503, times: 0 },
   { status: 503, times: 1, path: "(" },
   { status: 302, location: "/there" },
+  { status: 503, forSeconds: 0 },
   { effect: "hang", location: "/there" } as const,
 ])("the fault %j is refused", async (fault) => {
   const sandbox = await sandboxFor();
   expect(() => sandbox.fault(fault)).toThrow();
-});
-
-test.each([
-  ["another path", {}, "/elsewhere"],
-  ["where it is told to", { location: "http://169.254.169.254/latest" }, "http://169.254.169.254/latest"],
-])("a redirect leads to %s", async (_, fault, location) => {
-  const sandbox = await sandboxFor();
-  sandbox.fault({ effect: "redirect", ...fault });
-  const { status, headers } = await fetch(`${sandbox.baseUrl}/api/v0.4/users`, { redirect: "manual" });
-  expect([status, headers.get("location")]).toEqual([302, location]);
 });
 
 test("calls over the rate limit are 429 until the minute is over", async () => {
@@ -100,4 +92,21 @@ test("every call is logged with its answer, and without its token or query", asy
   ]);
   expect(refreshed.status).toBe(200);
   expect(JSON.stringify(sandbox.calls())).not.toContain(sandbox.token);
+});
+
+test("a redirect leads where it is told to", async () => {
+  const sandbox = await sandboxFor();
+  const location = "http://169.254.169.254/latest";
+  sandbox.fault({ effect: "redirect", location });
+  const { status, headers } = await fetch(`${sandbox.baseUrl}/api/v0.4/users`, { redirect: "manual" });
+  expect([status, headers.get("location")]).toEqual([302, location]);
+});
+
+test("a fault that lasts a time meets every call until it is over, and none afterwards", () => {
+  let now = 0;
+  const faults = createFaults(() => now);
+  faults.add({ status: 503, forSeconds: 120 });
+  for (now of [0, 60_000, 119_999]) expect(faults.take("GET", "/users")?.status).toBe(503);
+  now = 120_000;
+  expect(faults.take("GET", "/users")).toBeUndefined();
 });

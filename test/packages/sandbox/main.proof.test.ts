@@ -165,9 +165,3 @@ test.each([
   expect(code).toBe(1);
   expect(error).toContain(text);
 });
-
-test("--help describes the options and gives examples", async () => {
-  const { code, out } = await ended(run("--help"));
-  expect(code).toBe(0);
-  for (const text of ["--port", "--directory", "--fault", "Examples:"]) expect(out).toContain(text);
-});
