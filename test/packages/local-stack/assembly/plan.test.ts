@@ -48,11 +48,6 @@ describe("parameters", () => {
   const template = { Parameters: { Base: { Type: "String", Default: "https://example.com" } } };
   const resources = functionResources("Work", { environment: { BASE: { Ref: "Base" } } });
 
-  test("have their default", async () => {
-    const plan = await planned(resources, { template });
-    expect(plan.functions[0]?.environment).toEqual({ BASE: "https://example.com" });
-  });
-
   test("take a value from the caller", async () => {
     const plan = await planned(resources, { template, parameters: { Base: "http://127.0.0.1:1" } });
     expect(plan.functions[0]?.environment).toEqual({ BASE: "http://127.0.0.1:1" });

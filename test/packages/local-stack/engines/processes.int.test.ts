@@ -5,7 +5,6 @@ import { request } from "node:http";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { startEngineProcess } from "@income-events/local-stack/engines/child-process.ts";
 import { startDynamoDb } from "@income-events/local-stack/engines/dynamodb.ts";
 import { startQueuesAndObjects } from "@income-events/local-stack/engines/queues-and-objects.ts";
 import { secretHeadersFor } from "@income-events/local-stack/engines/run-secret.ts";
@@ -142,19 +141,6 @@ describe("the table engine", () => {
       await down(url);
     },
   );
-});
-
-describe("an engine process", () => {
-  test("that ends by itself says why", async () => {
-    const script = "echo starting; echo 'write failed: No space left on device' >&2; exit 3";
-    const engine = startEngineProcess({
-      file: "/bin/sh",
-      arguments: ["-c", script],
-      directory: emptyDirectory,
-      environment: {},
-    });
-    expect(await engine.ended).toContain("No space left on device");
-  });
 });
 
 describe("queues and objects", () => {

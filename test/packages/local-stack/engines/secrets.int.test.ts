@@ -93,13 +93,6 @@ describe("versions and labels", () => {
     expect(previous.SecretString).toBe("one");
   });
 
-  test("a value put as AWSPENDING leaves AWSCURRENT where it is", async () => {
-    const SecretId = await newSecret();
-    await put(SecretId, second, "two", ["AWSPENDING"]);
-    expect(await stages(SecretId)).toEqual({ [first]: ["AWSCURRENT"], [second]: ["AWSPENDING"] });
-    expect((await client().send(new GetSecretValueCommand({ SecretId }))).SecretString).toBe("one");
-  });
-
   test("a newer AWSPENDING takes the label; the version without labels is deprecated, and can still be read", async () => {
     const SecretId = await newSecret();
     await put(SecretId, second, "two", ["AWSPENDING"]);
@@ -225,21 +218,6 @@ describe("creating", () => {
     await expect(client().send(new CreateSecretCommand({ Name }))).rejects.toBeInstanceOf(
       ResourceExistsException,
     );
-  });
-
-  test("a generated secret as CloudFormation makes it: the template with a password under its key", async () => {
-    const generate = {
-      SecretStringTemplate: '{"user":"a"}',
-      GenerateStringKey: "current",
-      PasswordLength: 48,
-      ExcludePunctuation: true,
-    };
-    system.secrets.create({ name: "generated", generate });
-    const { SecretString = "" } = await client().send(new GetSecretValueCommand({ SecretId: "generated" }));
-    expect(JSON.parse(SecretString)).toEqual({
-      user: "a",
-      current: expect.stringMatching(/^[A-Za-z0-9]{48}$/),
-    });
   });
 
   test("a password has 32 characters of every type", () => {

@@ -136,11 +136,6 @@ describe("permission to invoke", () => {
     });
     expect(target.events).toEqual([]);
   });
-
-  test("is not asked for in the name of another: the signature is verified", async () => {
-    const forged = { ...system.operator, secretAccessKey: "guessed" };
-    await expect(invoke({}, forged)).rejects.toMatchObject({ name: "InvalidSignatureException" });
-  });
 });
 
 test("versions, aliases and other operations are refused by name", async () => {

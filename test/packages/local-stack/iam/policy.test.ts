@@ -40,22 +40,8 @@ describe("decisions", () => {
     });
   });
 
-  test("an allow of the role suffices, and is named", () => {
-    expect(decide(base, [policy({})], undefined)).toMatchObject({
-      allowed: true,
-      reason: "allowed by StoreRole, statement 1",
-    });
-  });
-
   test("an allow of the resource suffices within the account", () => {
     expect(allowedByResource(role, { Principal: { AWS: role } })).toBe(true);
-  });
-
-  test.each([
-    ["before", [{ Effect: "Deny" }, {}]],
-    ["after", [{}, { Effect: "Deny", Sid: "No" }]],
-  ])("an explicit deny wins, %s the allow", (_, statements) => {
-    expect(allowed({}, ...statements)).toBe(false);
   });
 
   test("a resource's deny wins over the role's allow", () => {

@@ -42,14 +42,6 @@ describe("an asynchronous event", () => {
     expect(work.events).toHaveLength(1);
   });
 
-  test("that succeeds at the second try is not tried again", async () => {
-    const clock = instantly();
-    const target = scripted([failed, returned]);
-    const invoker = createAsynchronousInvoker(clock.delay, clock.now);
-    expect(await invoker.invoke(target, "{}")).toBe("succeeded");
-    expect(target.events).toHaveLength(2);
-  });
-
   test("has as many retries as the function's settings say", async () => {
     const clock = instantly();
     const target = scripted([failed], { maximumRetryAttempts: 0 });

@@ -1,4 +1,3 @@
-import { nextTrace } from "@income-events/local-stack/lambda/lineage.ts";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { eventually } from "../../../support/eventually.ts";
@@ -80,11 +79,6 @@ describe("an invocation", () => {
     await eventually(async () => expect(await work.host.measureMemory()).toEqual([]));
   });
 
-  test("without a result answers null", async () => {
-    await using work = await hosted("export const handler = () => {};");
-    expect(await answerOf(work.host)).toBeNull();
-  });
-
   test("sees its environment and nothing of the runner's", async () => {
     process.env.SECRET_OF_THE_RUNNER = "x";
     await using work = await hosted("export const handler = () => Object.keys(process.env).sort();", {
@@ -92,17 +86,6 @@ describe("an invocation", () => {
     });
     expect(await answerOf(work.host)).toEqual(["PATH", "QUEUE_URL", "TZ", "_X_AMZN_TRACE_ID"]);
     delete process.env.SECRET_OF_THE_RUNNER;
-  });
-
-  test("that comes back too often in one chain of requests is not invoked, nor started for it", async () => {
-    await using work = await hosted("export const handler = () => 1;");
-    const { arn } = work.host.plan;
-    const chain = Array.from({ length: 16 }).reduce<string[]>((traces) => [nextTrace(arn, traces)], []);
-    expect(await work.host.invoke("{}", chain)).toMatchObject({
-      kind: "failed",
-      error: { errorType: "RecursiveInvocationException" },
-    });
-    expect(work.host.counts()).toMatchObject({ invocations: 0, errors: 0, coldStarts: 0 });
   });
 
   test("finds no channel to the runner, and its own directory as the current one", async () => {

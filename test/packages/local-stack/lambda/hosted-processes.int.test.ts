@@ -173,13 +173,4 @@ describe("ending", () => {
     expect(await answer).toMatchObject({ kind: "failed", error: { errorType: "Runtime.ExitError" } });
     expect(work.host.initErrors()).toEqual([]);
   });
-
-  test("close leaves no process, also where one is at work", async () => {
-    const work = await hosted(`${identity}\nconsole.log(process.pid);`);
-    await answerOf(work.host);
-    await eventually(() => expect(work.lines).toHaveLength(1));
-    await work[Symbol.asyncDispose]();
-    expect(() => process.kill(Number(work.lines[0]), 0)).toThrow("ESRCH");
-    expect(await work.host.invoke("{}")).toMatchObject({ kind: "failed" });
-  });
 });

@@ -16,7 +16,6 @@ import {
   writeAssembly,
 } from "../../../support/assembly.ts";
 import { describeOnEachTable } from "../../../support/engines.ts";
-import { eventually } from "../../../support/eventually.ts";
 import { operatorClients } from "../stack/operator-clients.ts";
 
 /** A table with a stream, and a function that logs each batch's keys before it handles it. */
@@ -87,16 +86,6 @@ await describeOnEachTable("a table's stream", (tables) => {
     await follower.put(...keys);
     await follower.drained();
     expect(follower.log().join(" ").split(" ")).toEqual(keys);
-  });
-
-  test("reaches the function also after a pause, each write by itself", async () => {
-    await using follower = await startFollower("() => null");
-    await follower.put("warm");
-    await follower.drained();
-    for (const key of ["a", "b", "c", "d", "e"]) {
-      await follower.put(key);
-      await eventually(() => expect(follower.log()).toContain(key), 2);
-    }
   });
 
   test("has records in the shape of AWS", async () => {
@@ -182,20 +171,6 @@ await describeOnEachTable("a table's stream", (tables) => {
     expect((await givenUp(follower.clients.s3)).map(({ keys }) => keys)).toEqual([["bad"]]);
     const batches = ["a b c bad e f", "a b c", "bad e f", "bad e", "bad", "bad", "e", "f"];
     expect(follower.log()).toEqual(batches);
-  });
-
-  test("is read with the function's own credentials", async () => {
-    await using follower = await startFollower("() => null");
-    await follower.put("a");
-    await follower.drained();
-    const actions = [...follower.stack.gateway.calls().keys()]
-      .filter((name) => name.startsWith("Follow "))
-      .sort();
-    expect(actions).toEqual([
-      "Follow dynamodb:DescribeStream",
-      "Follow dynamodb:GetRecords",
-      "Follow dynamodb:GetShardIterator",
-    ]);
   });
 
   test("is handed over from where it stood when its mapping was disabled for a while", async () => {

@@ -11,7 +11,6 @@ import {
   apiResources,
   functionResources,
   mappingResource,
-  packageUrl,
   queueResource,
   receiving,
   tableResource,
@@ -110,76 +109,6 @@ test("a generated secret has its template and its key; the operator may set anot
   expect(await value()).toBe('{"current":"set"}');
 });
 
-test("parameters given by the caller reach the functions", async () => {
-  await using running = await started(
-    {
-      assets: { Tell: "export const handler = () => process.env.BASE;" },
-      resources: functionResources("Tell", { environment: { BASE: { Ref: "Base" } } }),
-      template: { Parameters: { Base: { Type: "String", Default: "https://example.com" } } },
-    },
-    { parameters: { Base: "http://127.0.0.1:9" } },
-  );
-  expect(await running.stack.functions[0]?.invoke("{}")).toMatchObject({
-    kind: "returned",
-    payload: '"http://127.0.0.1:9"',
-  });
-});
-
-test("a schedule fires its function by hand, with its permission", async () => {
-  await using running = await started({
-    assets: { Tick: "export const handler = (event) => console.log(event.source);" },
-    resources: {
-      ...functionResources("Tick"),
-      Rule: {
-        Type: "AWS::Events::Rule",
-        Properties: {
-          ScheduleExpression: "rate(1 day)",
-          Targets: [{ Arn: { "Fn::GetAtt": ["Tick", "Arn"] }, Id: "T" }],
-        },
-      },
-      Permission: {
-        Type: "AWS::Lambda::Permission",
-        Properties: {
-          Action: "lambda:InvokeFunction",
-          FunctionName: { Ref: "Tick" },
-          Principal: "events.amazonaws.com",
-          SourceArn: { "Fn::GetAtt": ["Rule", "Arn"] },
-        },
-      },
-    },
-  });
-  await running.stack.schedules.fire("Rule");
-  await eventually(() => expect(running.stack.functions[0]?.log()).toEqual(["aws.events"]));
-  expect(running.stack.problems().denials).toEqual([]);
-});
-
-test("a function invokes another by Lambda's API, with the permission of its role", async () => {
-  const ask = `
-import { InvokeCommand, LambdaClient } from ${JSON.stringify(packageUrl("@aws-sdk/client-lambda"))};
-export async function handler(InvocationType) {
-  const { StatusCode, Payload } = await new LambdaClient({}).send(
-    new InvokeCommand({ FunctionName: process.env.OTHER, InvocationType, Payload: '"hello"' }));
-  return [StatusCode, Payload?.transformToString() ?? ""];
-}`;
-  await using running = await started({
-    assets: { Ask: ask, Other: "export const handler = async (event) => { console.log(event); return 7; };" },
-    resources: {
-      ...functionResources("Ask", {
-        environment: { OTHER: { Ref: "Other" } },
-        allow: [["lambda:InvokeFunction", { "Fn::GetAtt": ["Other", "Arn"] }]],
-      }),
-      ...functionResources("Other"),
-    },
-  });
-  const { stack } = running;
-  const asked = stack.functions.find(({ name }) => name === "Ask");
-  expect(await asked?.invoke('"RequestResponse"')).toMatchObject({ kind: "returned", payload: '[200,"7"]' });
-  expect(await asked?.invoke('"Event"')).toMatchObject({ kind: "returned", payload: '[202,""]' });
-  await stack.drained({ deadline: 120_000 });
-  expect(stack.functions.find(({ name }) => name === "Other")?.log()).toEqual(["hello", "hello"]);
-  expect(stack.problems().denials).toEqual([]);
-});
-
 describe("drained", () => {
   const stuck: AssemblySource = {
     assets: { Store: "export const handler = () => { throw new Error('no'); };" },
@@ -260,18 +189,5 @@ describe("starting and ending", () => {
     expect(children()).toEqual(before);
     await expect(fetch(`${stack.apiUrl}/`)).rejects.toThrow();
     await expect(fetch(stack.gatewayUrl)).rejects.toThrow();
-  });
-
-  test("two stacks run side by side", async () => {
-    const source: AssemblySource = {
-      assets: { Tell: "export const handler = () => 1;" },
-      resources: { ...functionResources("Tell"), ...apiResources({ "GET /": "Tell" }) },
-    };
-    await using first = await started(source);
-    await using second = await started(source);
-    expect(first.stack.apiUrl).not.toBe(second.stack.apiUrl);
-    for (const { stack } of [first, second]) {
-      expect(await (await fetch(`${stack.apiUrl}/`)).text()).toBe("1");
-    }
   });
 });

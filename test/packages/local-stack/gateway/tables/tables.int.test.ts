@@ -196,17 +196,6 @@ describe.each(engines)("tables on %s", (engine) => {
     }
   });
 
-  test("the engine's own errors reach the client unchanged", async () => {
-    const { dynamodb } = clients(system, system.operator);
-    const put = new PutItemCommand({
-      TableName: "Facts",
-      Item: { pk: { S: "once" } },
-      ConditionExpression: "attribute_not_exists(pk)",
-    });
-    await dynamodb.send(put);
-    await expect(dynamodb.send(put)).rejects.toBeInstanceOf(ConditionalCheckFailedException);
-  });
-
   test("a stream is read with the permissions on its ARN, from iterators that name no other stream", async () => {
     const caller = system.caller(
       "streamreader",
