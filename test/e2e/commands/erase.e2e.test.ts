@@ -7,7 +7,7 @@ import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { fifoOrder } from "@income-events/local-stack/scenario/fifo-order.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { operatorClients } from "../../packages/local-stack/stack/operator-clients.ts";
+import { operatorClients } from "../../packages/local-stack/stack/started.ts";
 import { eventually } from "../../support/eventually.ts";
 import { linesWith } from "../../support/followed-webhook.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";

@@ -1,14 +1,7 @@
 import { ReceiveMessageCommand, SendMessageBatchCommand } from "@aws-sdk/client-sqs";
-import { startStack } from "@income-events/local-stack/stack.ts";
 import { describe, expect, test } from "vitest";
-import {
-  functionResources,
-  mappingResource,
-  queueResource,
-  receiving,
-  writeAssembly,
-} from "../../../support/assembly.ts";
-import { operatorClients } from "../stack/operator-clients.ts";
+import { functionResources, mappingResource, queueResource, receiving } from "../../../support/assembly.ts";
+import { started } from "../stack/started.ts";
 
 type Sent = { readonly body: string; readonly group: string; readonly id?: string };
 
@@ -19,7 +12,7 @@ async function startWork(handler: string, hiddenSeconds = 60) {
     DeduplicationScope: "messageGroup",
     FifoThroughputLimit: "perMessageGroupId",
   };
-  const assembly = await writeAssembly({
+  const running = await started({
     assets: {
       Store: `
         const handle = ${handler};
@@ -46,12 +39,9 @@ async function startWork(handler: string, hiddenSeconds = 60) {
       ...mappingResource("Mapping", ["Work", "Arn"], "Store"),
     },
   });
-  const stack = await startStack({ assembly: assembly.directory });
-  const clients = operatorClients(stack);
-  const url = (name: string): string => stack.queues.get(`${name}.fifo`)?.url ?? "";
+  const { sqs } = running.clients;
   return {
-    log: () => stack.functions[0]?.log() ?? [],
-    drained: () => stack.drained({ deadline: 60_000 }),
+    ...running,
     send: async (...messages: readonly Sent[]) => {
       const Entries = messages.map(({ body, group, id = body }, index) => ({
         Id: String(index),
@@ -59,13 +49,13 @@ async function startWork(handler: string, hiddenSeconds = 60) {
         MessageGroupId: group,
         MessageDeduplicationId: id,
       }));
-      return clients.sqs.send(new SendMessageBatchCommand({ QueueUrl: url("Work"), Entries }));
+      return sqs.send(new SendMessageBatchCommand({ QueueUrl: running.url("Work.fifo"), Entries }));
     },
-    gauge: (metric: string) => stack.gateway.queueGauge("Dead.fifo", metric),
+    gauge: (metric: string) => running.stack.gateway.queueGauge("Dead.fifo", metric),
     dead: async () => {
-      const { Messages = [] } = await clients.sqs.send(
+      const { Messages = [] } = await sqs.send(
         new ReceiveMessageCommand({
-          QueueUrl: url("Dead"),
+          QueueUrl: running.url("Dead.fifo"),
           MaxNumberOfMessages: 10,
           MessageSystemAttributeNames: ["All"],
         }),
@@ -75,11 +65,6 @@ async function startWork(handler: string, hiddenSeconds = 60) {
         group: Attributes?.MessageGroupId,
         id: Attributes?.MessageDeduplicationId,
       }));
-    },
-    [Symbol.asyncDispose]: async () => {
-      clients[Symbol.dispose]();
-      await stack.close();
-      await assembly[Symbol.asyncDispose]();
     },
   };
 }

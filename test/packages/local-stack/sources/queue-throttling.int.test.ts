@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { drained, receipts, startWork } from "./queue-work.ts";
+import { receipts, startWork } from "./queue-work.ts";
 
 test("more is received than a function may run at once, and tried again while it is throttled", async () => {
   await using work = await startWork({
@@ -8,7 +8,7 @@ test("more is received than a function may run at once, and tried again while it
     function: { ReservedConcurrentExecutions: 1 },
   });
   await work.send("a", "b", "c", "d", "e", "f", "g", "h");
-  await drained(work.stack);
+  await work.drained();
   const counts = work.stack.functions[0]?.counts();
   expect(counts).toMatchObject({ peak: 1, invocations: 8, errors: 0 });
   expect(counts?.throttles).toBeGreaterThan(0);
@@ -25,7 +25,7 @@ test("what is throttled until it is visible again was received in vain, and beco
     },
   });
   await work.send("a");
-  await drained(work.stack);
+  await work.drained();
   expect(work.log()).toEqual([]);
   expect(await work.dead()).toEqual(["a"]);
 });

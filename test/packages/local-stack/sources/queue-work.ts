@@ -1,13 +1,6 @@
 import { ReceiveMessageCommand, SendMessageBatchCommand } from "@aws-sdk/client-sqs";
-import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
-import {
-  functionResources,
-  mappingResource,
-  queueResource,
-  receiving,
-  writeAssembly,
-} from "../../../support/assembly.ts";
-import { operatorClients } from "../stack/operator-clients.ts";
+import { functionResources, mappingResource, queueResource, receiving } from "../../../support/assembly.ts";
+import { started } from "../stack/started.ts";
 
 type Settings = {
   readonly handler: string;
@@ -22,7 +15,7 @@ export const comingBack = { queue: { VisibilityTimeout: 4 }, function: { Timeout
 
 /** A queue `Work` with a dead-letter queue, and a function that logs each batch's bodies before it handles it. */
 export async function startWork(settings: Settings) {
-  const assembly = await writeAssembly({
+  const source = {
     assets: {
       Store: `
         const handle = ${settings.handler};
@@ -44,38 +37,25 @@ export async function startWork(settings: Settings) {
       }),
       ...mappingResource("Mapping", ["Work", "Arn"], "Store", settings.mapping),
     },
-  });
-  const stack = await startStack({
-    assembly: assembly.directory,
-    ...(settings.maximumProcesses && { maximumProcesses: settings.maximumProcesses }),
-  });
-  const clients = operatorClients(stack);
-  const url = (name: string): string => stack.queues.get(name)?.url ?? "";
-  // Without what the runtime writes of a handler that throws.
-  const log = (): readonly string[] =>
-    (stack.functions[0]?.log() ?? []).filter((line) => !line.includes("\tERROR\t"));
+  };
+  const running = await started(
+    source,
+    settings.maximumProcesses ? { maximumProcesses: settings.maximumProcesses } : {},
+  );
+  const { sqs } = running.clients;
   return {
-    stack,
-    clients,
-    log,
-    url,
+    ...running,
     send: async (...bodies: string[]) => {
       const Entries = bodies.map((MessageBody, index) => ({ Id: String(index), MessageBody }));
-      await clients.sqs.send(new SendMessageBatchCommand({ QueueUrl: url("Work"), Entries }));
+      await sqs.send(new SendMessageBatchCommand({ QueueUrl: running.url("Work"), Entries }));
     },
     dead: async () => {
-      const command = new ReceiveMessageCommand({ QueueUrl: url("Dead"), MaxNumberOfMessages: 10 });
-      return ((await clients.sqs.send(command)).Messages ?? []).map(({ Body }) => Body);
-    },
-    [Symbol.asyncDispose]: async () => {
-      clients[Symbol.dispose]();
-      await stack.close();
-      await assembly[Symbol.asyncDispose]();
+      const command = new ReceiveMessageCommand({ QueueUrl: running.url("Dead"), MaxNumberOfMessages: 10 });
+      return ((await sqs.send(command)).Messages ?? []).map(({ Body }) => Body);
     },
   };
 }
 
-export const drained = (stack: LocalStack) => stack.drained({ deadline: 120_000 });
 /** How often each body was received, from the logged batches. */
 export function receipts(log: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};

@@ -1,5 +1,4 @@
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
-import { startStack } from "@income-events/local-stack/stack.ts";
 import { describe, expect, test } from "vitest";
 import {
   functionResources,
@@ -7,10 +6,9 @@ import {
   packageUrl,
   queueResource,
   receiving,
-  writeAssembly,
 } from "../../../support/assembly.ts";
 import { eventually } from "../../../support/eventually.ts";
-import { operatorClients } from "../stack/operator-clients.ts";
+import { started } from "../stack/started.ts";
 
 const rounds = 20;
 
@@ -19,7 +17,7 @@ const rounds = 20;
  * a dead letter: on a busy machine each is at work for seconds.
  */
 async function startLoop(hiddenSeconds: number, properties: Readonly<Record<string, unknown>> = {}) {
-  const assembly = await writeAssembly({
+  const running = await started({
     assets: {
       Work: `
         import { SendMessageCommand, SQSClient } from "${packageUrl("@aws-sdk/client-sqs")}";
@@ -45,22 +43,14 @@ async function startLoop(hiddenSeconds: number, properties: Readonly<Record<stri
       ...mappingResource("Mapping", ["Queue", "Arn"], "Work"),
     },
   });
-  const stack = await startStack({ assembly: assembly.directory });
-  const clients = operatorClients(stack);
+  const { stack, clients } = running;
   // A process that begins while a message is hidden may take longer than that.
   await stack.functions[0]?.invoke(JSON.stringify({ Records: [{ body: String(rounds) }] }));
-  await clients.sqs.send(
-    new SendMessageCommand({ QueueUrl: stack.queues.get("Queue")?.url, MessageBody: "1" }),
-  );
+  await clients.sqs.send(new SendMessageCommand({ QueueUrl: running.url("Queue"), MessageBody: "1" }));
   return {
-    stack,
+    ...running,
     rounds: () => (stack.functions[0]?.log() ?? []).slice(1).map(Number),
     deadLetters: () => stack.gateway.queueGauge("Dead", "ApproximateNumberOfMessagesVisible"),
-    [Symbol.asyncDispose]: async () => {
-      clients[Symbol.dispose]();
-      await stack.close();
-      await assembly[Symbol.asyncDispose]();
-    },
   };
 }
 
@@ -77,7 +67,7 @@ describe.concurrent("a function that sends to the queue that invokes it", () => 
   test("is invoked on where its RecursiveLoop is Allow", async () => {
     await using loop = await startLoop(60, { RecursiveLoop: "Allow" });
     await eventually(() => expect(loop.rounds()).toHaveLength(rounds), 30);
-    await loop.stack.drained({ deadline: 30_000 });
+    await loop.drained();
     expect(await loop.deadLetters()).toBe(0);
   });
 });

@@ -5,23 +5,21 @@ import {
   ListEventSourceMappingsCommand,
   UpdateEventSourceMappingCommand,
 } from "@aws-sdk/client-lambda";
-import { GetObjectCommand, ListObjectsV2Command } from "@aws-sdk/client-s3";
-import { startStack } from "@income-events/local-stack/stack.ts";
+import { GetObjectCommand, ListObjectsV2Command, type S3Client } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import {
   functionResources,
   mappingResource,
   readingStreams,
   tableResource,
-  writeAssembly,
 } from "../../../support/assembly.ts";
 import { describeOnEachTable } from "../../../support/engines.ts";
-import { operatorClients } from "../stack/operator-clients.ts";
+import { started } from "../stack/started.ts";
 
 /** A table with a stream, and a function that logs each batch's keys before it handles it. */
 async function startFollower(handler: string, mapping: Readonly<Record<string, unknown>> = {}) {
   const table = `Items${randomUUID()}`;
-  const assembly = await writeAssembly({
+  const source = {
     assets: {
       Follow: `
         const handle = ${handler};
@@ -47,27 +45,16 @@ async function startFollower(handler: string, mapping: Readonly<Record<string, u
         ...mapping,
       }),
     },
-  });
-  const stack = await startStack({ assembly: assembly.directory, delay: async () => {} });
-  const clients = operatorClients(stack);
+  };
+  const running = await started(source, { delay: async () => {} });
   return {
-    stack,
-    clients,
+    ...running,
     table,
-    // Without what the runtime writes of a handler that throws.
-    log: (): readonly string[] =>
-      (stack.functions[0]?.log() ?? []).filter((line) => !line.includes("\tERROR\t")),
     put: async (...sks: string[]) => {
       for (const sk of sks) {
         const Item = { pk: { S: "p" }, sk: { S: sk }, n: { N: "1.50" }, b: { B: Buffer.from([0, 255]) } };
-        await clients.dynamodb.send(new PutItemCommand({ TableName: table, Item }));
+        await running.clients.dynamodb.send(new PutItemCommand({ TableName: table, Item }));
       }
-    },
-    drained: () => stack.drained({ deadline: 120_000 }),
-    [Symbol.asyncDispose]: async () => {
-      clients[Symbol.dispose]();
-      await stack.close();
-      await assembly[Symbol.asyncDispose]();
     },
   };
 }
@@ -215,7 +202,7 @@ await describeOnEachTable("a table's stream", (tables) => {
   });
 });
 
-async function givenUp(s3: ReturnType<typeof operatorClients>["s3"]) {
+async function givenUp(s3: S3Client) {
   const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: "failures" }));
   return Promise.all(
     Contents.map(async ({ Key: key = "" }) => {

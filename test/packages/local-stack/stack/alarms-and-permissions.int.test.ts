@@ -25,32 +25,6 @@ describe("an alarm", () => {
     },
   });
 
-  test("goes off on what a function logs, and notifies in the words of its description", async () => {
-    const reported: string[] = [];
-    await using running = await started(
-      {
-        assets: { Talk: 'export const handler = () => { console.log(\'{"code":"REFUSED"}\'); };' },
-        resources: {
-          ...functionResources("Talk"),
-          Filter: {
-            Type: "AWS::Logs::MetricFilter",
-            Properties: {
-              FilterPattern: '{ $.code = "REFUSED" }',
-              LogGroupName: { Ref: "TalkLogs" },
-              MetricTransformations: [{ MetricName: "Refused", MetricNamespace: "test", MetricValue: "1" }],
-            },
-          },
-          Alarm: alarm({ MetricName: "Refused", Namespace: "test" }),
-        },
-      },
-      { onAlarm: ({ state, description }) => reported.push(`${state} ${description}`) },
-    );
-    expect(running.stack.alarms()).toMatchObject([{ state: "OK" }]);
-    await running.stack.functions[0]?.invoke("{}");
-    await eventually(() => expect(running.stack.alarms()).toMatchObject([{ state: "ALARM" }]));
-    expect(reported).toEqual(["ALARM Nothing is fetched: type this"]);
-  });
-
   test("goes off when a function fails", async () => {
     await using running = await started({
       assets: { Fail: "export const handler = () => { throw new Error('no'); };" },

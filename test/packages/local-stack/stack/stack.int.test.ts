@@ -16,7 +16,6 @@ import {
   tableResource,
 } from "../../../support/assembly.ts";
 import { eventually } from "../../../support/eventually.ts";
-import { operatorClients } from "./operator-clients.ts";
 import { started } from "./started.ts";
 
 /** Process ids of this process's children. */
@@ -62,11 +61,10 @@ test("queues have the attributes of the template", async () => {
       }),
     },
   });
-  using clients = operatorClients(running.stack);
   const attributes = async (name: string) => {
-    const QueueUrl = running.stack.queues.get(name)?.url ?? "";
+    const QueueUrl = running.url(name);
     const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["All"] });
-    return (await clients.sqs.send(command)).Attributes ?? {};
+    return (await running.clients.sqs.send(command)).Attributes ?? {};
   };
   expect(await attributes("Dead")).toMatchObject({
     MessageRetentionPeriod: "1209600",
@@ -97,10 +95,9 @@ test("a generated secret has its template and its key; the operator may set anot
     },
     template: { Outputs: { SecretArn: { Value: { Ref: "Secret" } } } },
   });
-  using clients = operatorClients(running.stack);
   const SecretId = running.stack.outputs.SecretArn ?? "";
   const value = async () =>
-    (await clients.secrets.send(new GetSecretValueCommand({ SecretId }))).SecretString;
+    (await running.clients.secrets.send(new GetSecretValueCommand({ SecretId }))).SecretString;
   expect(JSON.parse((await value()) ?? "")).toEqual({
     a: "b",
     current: expect.stringMatching(/^[A-Za-z0-9]{48}$/),
@@ -121,9 +118,8 @@ describe("drained", () => {
 
   test("fails at its deadline, naming what is left", async () => {
     await using running = await started(stuck);
-    using clients = operatorClients(running.stack);
-    const QueueUrl = running.stack.queues.get("Work")?.url ?? "";
-    await clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "x" }));
+    const QueueUrl = running.url("Work");
+    await running.clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "x" }));
     await eventually(() => {
       expect(running.stack.functions[0]?.counts()).toMatchObject({ errors: 1, running: 0 });
     });
@@ -137,9 +133,8 @@ describe("drained", () => {
       ...stuck,
       assets: { Store: "export const handler = () => console.log('done');" },
     });
-    using clients = operatorClients(running.stack);
-    const QueueUrl = running.stack.queues.get("Work")?.url ?? "";
-    await clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "x", DelaySeconds: 1 }));
+    const QueueUrl = running.url("Work");
+    await running.clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "x", DelaySeconds: 1 }));
     await running.stack.drained({ deadline: 120_000 });
     expect(running.stack.functions[0]?.counts()).toMatchObject({ invocations: 1 });
   });
@@ -180,9 +175,8 @@ describe("starting and ending", () => {
     });
     const { stack } = running;
     const request = fetch(`${stack.apiUrl}/`).catch(() => "cut");
-    using clients = operatorClients(stack);
-    const QueueUrl = stack.queues.get("Work1")?.url ?? "";
-    await clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "x" }));
+    const QueueUrl = running.url("Work1");
+    await running.clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "x" }));
     await eventually(() => expect(stack.functions[0]?.counts().running).toBe(2), 5);
     await running[Symbol.asyncDispose]();
     await request;
