@@ -1,13 +1,11 @@
 import { expect, test } from "vitest";
-import { call, jsonOf, registerAll, sandboxFor, startReceiver } from "./support.ts";
+import { call, jsonOf, receivingSandbox, registerAll, sandboxFor, startReceiver } from "./support.ts";
 
 const uuid = expect.stringMatching(/^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/);
 const timestamp = expect.stringMatching(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}\.\d{3} UTC$/);
 
 test("a user registers, an account is created and connected, and each step is announced", async () => {
-  const { url, received } = await startReceiver();
-  const sandbox = await sandboxFor();
-  await registerAll(sandbox, url);
+  const { sandbox, received } = await receivingSandbox();
   const ids = await sandbox.createUsers(1, { companyAccounts: 1 });
   await sandbox.waitUntilIdle();
   const announced = (kind: string) => received.filter(({ path }) => path === `/hook/${kind}`).map(jsonOf);
@@ -90,9 +88,7 @@ test("a user's accounts are listed, whole or page by page, without company accou
 });
 
 test("a fetch is started, announced by endpoint and then there to be read; the next one changes the data", async () => {
-  const { url, received } = await startReceiver();
-  const sandbox = await sandboxFor();
-  await registerAll(sandbox, url);
+  const { sandbox, received } = await receivingSandbox();
   const { accounts, users } = await sandbox.createUsers(1);
   const path = `/api/v0.4/accounts/${accounts[0]}`;
   expect((await call(sandbox, `${path}/income`)).status).toBe(404);
@@ -146,9 +142,7 @@ test.each([
 });
 
 test("an account is disconnected, connected again and deleted, and its state says so", async () => {
-  const { url, received } = await startReceiver();
-  const sandbox = await sandboxFor();
-  await registerAll(sandbox, url);
+  const { sandbox, received } = await receivingSandbox();
   const { accounts } = await sandbox.createUsers(1);
   const [id = ""] = accounts;
   const path = `/api/v0.4/accounts/${id}`;

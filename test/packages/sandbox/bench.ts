@@ -1,6 +1,6 @@
 import type { SandboxOptions } from "@income-events/sandbox/server.ts";
 import { checkAnswer } from "./described.ts";
-import { type Answer, sandboxFor } from "./support.ts";
+import { type Answer, registerAll, sandboxFor, startReceiver } from "./support.ts";
 
 export async function benchFor(options: SandboxOptions = {}) {
   const sandbox = await sandboxFor({ controlPort: 0, ...options });
@@ -17,4 +17,12 @@ export async function benchFor(options: SandboxOptions = {}) {
     return { status: response.status, headers: response.headers, body };
   };
   return { sandbox, send };
+}
+
+/** As `benchFor`, with a receiver of all webhooks. */
+export async function receivingBench(options?: SandboxOptions, answer?: Parameters<typeof startReceiver>[0]) {
+  const { url, received } = await startReceiver(answer);
+  const bench = await benchFor(options);
+  await registerAll(bench.sandbox, url);
+  return { ...bench, received };
 }

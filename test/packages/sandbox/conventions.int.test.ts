@@ -1,7 +1,15 @@
 import { endpointNames } from "@income-events/sandbox/endpoint-names.ts";
 import type { Environment } from "@income-events/sandbox/environment.ts";
 import { expect, test } from "vitest";
-import { call, jsonOf, registerAll, sandboxFor, startReceiver, webhookPaths } from "./support.ts";
+import {
+  call,
+  jsonOf,
+  receivingSandbox,
+  registerAll,
+  sandboxFor,
+  startReceiver,
+  webhookPaths,
+} from "./support.ts";
 
 const timestamp = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(\.\d+)? UTC$/;
 const date = /^\d{4}-\d{2}-\d{2}$/;
@@ -24,9 +32,7 @@ async function environmentsFor(): Promise<[string, Environment][]> {
 }
 
 test("every date-time in answers and events is <date> <time> UTC, every id a UUID", async () => {
-  const { url, received } = await startReceiver();
-  const sandbox = await sandboxFor();
-  await registerAll(sandbox, url);
+  const { sandbox, received } = await receivingSandbox();
   const { accounts, companyAccounts } = await sandbox.createUsers(2, { companyAccounts: 1 });
   const path = `/api/v0.4/accounts/${accounts[0]}`;
   const fetched = await call(sandbox, `${path}/fetches`, {
@@ -121,9 +127,7 @@ test("an operator that follows the intended use ends with every account's data",
 });
 
 test("a company account announces its connection and its updates", async () => {
-  const { url, received } = await startReceiver();
-  const sandbox = await sandboxFor();
-  await registerAll(sandbox, url);
+  const { sandbox, received } = await receivingSandbox();
   const { companyAccounts } = await sandbox.createUsers(1, { companyAccounts: 1, accountsPerUser: 0 });
   const path = `/api/company/v0.5/company-accounts/${companyAccounts[0]}`;
   const json = { endpoints: ["income"] };

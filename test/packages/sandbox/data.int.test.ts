@@ -1,7 +1,7 @@
 import { dataRecords } from "@income-events/sandbox/data/data-sets.ts";
 import { endpointNames } from "@income-events/sandbox/endpoint-names.ts";
 import { expect, test } from "vitest";
-import { call, jsonOf, registerAll, sandboxFor, startReceiver } from "./support.ts";
+import { call, jsonOf, receivingSandbox, sandboxFor } from "./support.ts";
 
 const source = {
   accountId: "a6f1c0de-0000-4000-a000-000000000001",
@@ -192,9 +192,7 @@ test("data is updated over time in production too", async () => {
 });
 
 test("data is updated over time, which causes endpoint events for what lives", async () => {
-  const { url, received } = await startReceiver();
-  const sandbox = await sandboxFor();
-  await registerAll(sandbox, url);
+  const { sandbox, received } = await receivingSandbox();
   const { accounts } = await sandbox.createUsers(2);
   const json = { endpoints: ["income", "profile"] };
   await call(sandbox, `/api/v0.4/accounts/${accounts[0]}/fetches`, { method: "POST", json });

@@ -1,13 +1,14 @@
 import { stoppedClock } from "@income-events/sandbox/clock.ts";
 import { expect, test } from "vitest";
-import { registerAll, sandboxFor, startReceiver } from "./support.ts";
+import { receivingSandbox, registerAll, sandboxFor, startReceiver } from "./support.ts";
 
 const hourMs = 3_600_000;
 
 test("a failed delivery is tried again until it is accepted, and never after", async () => {
-  const { url, received } = await startReceiver((_call, index) => [500, 404, 301, 204][index] ?? 200);
-  const sandbox = await sandboxFor();
-  await registerAll(sandbox, url);
+  const { sandbox, received } = await receivingSandbox(
+    {},
+    (_call, index) => [500, 404, 301, 204][index] ?? 200,
+  );
   sandbox.fireEvent("users", { a: 1 });
   await sandbox.waitUntilIdle();
   expect(received).toHaveLength(4);
@@ -16,9 +17,7 @@ test("a failed delivery is tried again until it is accepted, and never after", a
 });
 
 test("a delivery that meets a network failure is tried again, which can make duplicates", async () => {
-  const { url, received } = await startReceiver((_call, index) => (index === 0 ? "reset" : 200));
-  const sandbox = await sandboxFor();
-  await registerAll(sandbox, url);
+  const { sandbox, received } = await receivingSandbox({}, (_call, index) => (index === 0 ? "reset" : 200));
   sandbox.fireEvent("users", { a: 1 });
   await sandbox.waitUntilIdle();
   expect(received.map(({ body }) => body.toString())).toEqual(['{"a":1}', '{"a":1}']);
@@ -57,10 +56,8 @@ test("events without a webhook are recorded as such, and never sent", async () =
 });
 
 test("retries go on for three days and then the delivery is given up", async () => {
-  const { url, received } = await startReceiver(() => 500);
   const clock = stoppedClock(new Date("2026-11-21T10:00:00Z"));
-  const sandbox = await sandboxFor({ clock, delivery: {} });
-  await registerAll(sandbox, url);
+  const { sandbox, received } = await receivingSandbox({ clock, delivery: {} }, () => 500);
   sandbox.fireEvent("users", {});
   await sandbox.quiet();
   for (let hours = 0; hours < 71; hours += 1) {
@@ -78,10 +75,11 @@ test("retries go on for three days and then the delivery is given up", async () 
 });
 
 test("waits between attempts are doubled up to the longest", async () => {
-  const { url, received } = await startReceiver(() => 503);
   const clock = stoppedClock(new Date("2026-11-21T10:00:00Z"));
-  const sandbox = await sandboxFor({ clock, delivery: { firstRetryMs: 1000, maxRetryMs: 3000 } });
-  await registerAll(sandbox, url);
+  const { sandbox, received } = await receivingSandbox(
+    { clock, delivery: { firstRetryMs: 1000, maxRetryMs: 3000 } },
+    () => 503,
+  );
   sandbox.fireEvent("users", {});
   const attemptsAfter: number[] = [];
   for (let second = 0; second < 10; second += 1) {
@@ -92,20 +90,8 @@ test("waits between attempts are doubled up to the longest", async () => {
   expect(attemptsAfter).toEqual([1, 2, 2, 3, 3, 3, 4, 4, 4, 5]);
 });
 
-test("an event can be limited in its attempts", async () => {
-  const { url, received } = await startReceiver(() => 401);
-  const sandbox = await sandboxFor();
-  await registerAll(sandbox, url);
-  sandbox.fireEvent("users", {}, { maxAttempts: 2 });
-  await sandbox.waitUntilIdle();
-  expect(received).toHaveLength(2);
-  expect(sandbox.deliveries()).toMatchObject([{ status: "given-up", attempts: 2 }]);
-});
-
 test("a slow receiver holds up nobody: deliveries are made side by side, and each event arrives", async () => {
-  const { url, received } = await startReceiver((_call, index) => (index % 7 === 0 ? 500 : 200));
-  const sandbox = await sandboxFor();
-  await registerAll(sandbox, url);
+  const { sandbox, received } = await receivingSandbox({}, (_call, index) => (index % 7 === 0 ? 500 : 200));
   for (let index = 0; index < 300; index += 1) sandbox.fireEvent("accounts", { index });
   await sandbox.waitUntilIdle();
   const accepted = new Set(received.map(({ body }) => body.toString()));

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { stoppedClock } from "@income-events/sandbox/clock.ts";
 import { startSandbox } from "@income-events/sandbox/server.ts";
 import { expect, onTestFinished, test } from "vitest";
 import { call, jsonOf, registerAll, sandboxFor, startReceiver } from "./support.ts";
@@ -97,18 +96,6 @@ test("an account alert that was chosen before a restart is chosen after it", asy
   await second.waitUntilIdle();
   const announced = received.map(jsonOf).map(({ event, action }) => event ?? action);
   expect(announced).toEqual(["create_user", "update_account"]);
-});
-
-test("what was due after a sandbox was closed does not happen", async () => {
-  const clock = stoppedClock(new Date("2026-11-21T10:00:00Z"));
-  const sandbox = await startSandbox({ clock, fetchDurationMs: 1000 });
-  const { accounts } = await sandbox.createUsers(1);
-  await call(sandbox, `/api/v0.4/accounts/${accounts[0]}/fetches`, {
-    method: "POST",
-    json: { endpoints: ["income"] },
-  });
-  await sandbox.close();
-  expect(() => clock.advance(100 * dayInSeconds * 1000)).not.toThrow();
 });
 
 test("a fetch that a restart interrupts ends afterwards", async () => {

@@ -97,6 +97,17 @@ export async function registerAll(sandbox: Environment, url: string, headers: Re
   }
 }
 
+/** A sandbox whose webhooks all go to one receiver; `answer` as in {@link startReceiver}. */
+export async function receivingSandbox(
+  options?: SandboxOptions,
+  answer?: Parameters<typeof startReceiver>[0],
+) {
+  const { url, received } = await startReceiver(answer);
+  const sandbox = await sandboxFor(options);
+  await registerAll(sandbox, url);
+  return { sandbox, received };
+}
+
 export function jsonOf(received: Received): Record<string, unknown> {
   const value: unknown = JSON.parse(received.body.toString());
   if (typeof value !== "object" || value === null) throw new Error("the body is no JSON object");

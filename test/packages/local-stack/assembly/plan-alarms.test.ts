@@ -178,11 +178,4 @@ describe("an alarm", () => {
       await problemsOf({ ...functionResources("Work"), Filter: filter, Topic: topic, Alarm: alarm(changes) }),
     ).toEqual([expect.stringMatching(expected)]);
   });
-
-  test("with a filter pattern in another form is refused by name", async () => {
-    const other = { ...filter, Properties: { ...filter.Properties, FilterPattern: "ERROR" } };
-    expect(await problemsOf({ ...functionResources("Work"), Filter: other })).toEqual([
-      expect.stringMatching(/^Filter: the filter pattern ERROR is not one/),
-    ]);
-  });
 });

@@ -92,20 +92,9 @@ describe("a function", () => {
 
   test.each<[string, Resources, string]>([
     [
-      "another runtime",
-      functionResources("Work", { properties: { Runtime: "python3.13" } }),
-      "Work: its runtime python3.13 can't run here",
-    ],
-    ["a missing asset", functionResources("Work", { asset: "Gone" }), "Work: its asset Gone.zip is missing"],
-    [
       "inline code",
       functionResources("Work", { properties: { Code: { ZipFile: "exports.handler = 1" } } }),
       "Work: its properties can't be kept here: Code.S3Bucket",
-    ],
-    [
-      "layers",
-      functionResources("Work", { properties: { Layers: ["arn:x"] } }),
-      'Work: its properties can\'t be kept here: Unrecognized key: "Layers"',
     ],
     [
       "an unknown resource in its environment",
@@ -114,14 +103,6 @@ describe("a function", () => {
         Stream: { Type: "AWS::Kinesis::Stream" },
       },
       "Work: it depends on Stream of type AWS::Kinesis::Stream, which the local runner does not run",
-    ],
-    [
-      "an unknown resource in its policies",
-      {
-        ...functionResources("Work", { allow: [["kms:Decrypt", { "Fn::GetAtt": ["Key", "Arn"] }]] }),
-        Key: { Type: "AWS::RDS::DBInstance" },
-      },
-      "Work: it depends on Key of type AWS::RDS::DBInstance, which the local runner does not run",
     ],
     [
       "an unknown resource by DependsOn",
@@ -139,16 +120,6 @@ describe("a function", () => {
         Topic: { Type: "AWS::SNS::Topic" },
       },
       "Work: it depends on Topic of type AWS::SNS::Topic, which the local runner does not run",
-    ],
-    [
-      "an intrinsic function that is not known",
-      functionResources("Work", { environment: { X: { "Fn::GetAZs": "" } } }),
-      "Work: the intrinsic function Fn::GetAZs is not known here",
-    ],
-    [
-      "a policy that the evaluator does not understand",
-      functionResources("Work", { allow: [["sqs:*Message", "*"]] }),
-      "Work: WorkRole policy own, statement 1: the local runner does not understand Action",
     ],
     [
       "an unknown resource that would call it",

@@ -1,6 +1,6 @@
-import { request } from "node:http";
 import { CloudWatchClient } from "@aws-sdk/client-cloudwatch";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import { LambdaClient } from "@aws-sdk/client-lambda";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
@@ -11,7 +11,6 @@ import { type DynamoDbEngine, startDynamoDb } from "@income-events/local-stack/e
 import { startQueuesAndObjects } from "@income-events/local-stack/engines/queues-and-objects.ts";
 import { createSecretsEngine, type SecretsEngine } from "@income-events/local-stack/engines/secrets.ts";
 import { type GatewayOptions, startGateway } from "@income-events/local-stack/gateway/gateway.ts";
-import { authorizationFor } from "@income-events/local-stack/gateway/signature.ts";
 import type { Gateway, Principal } from "@income-events/local-stack/gateway/types.ts";
 import { type Policy, parsePolicy } from "@income-events/local-stack/iam/policy.ts";
 
@@ -98,48 +97,6 @@ export function clients(system: LocalSystem, caller: Principal) {
     lambda: new LambdaClient(settings),
     sts: new STSClient(settings),
     cloudwatch: new CloudWatchClient(settings),
-    streams: (operation: string, input: unknown) =>
-      signedCall(
-        system,
-        caller,
-        { service: "dynamodb", target: `DynamoDBStreams_20120810.${operation}` },
-        input,
-      ),
+    streams: new DynamoDBStreamsClient(settings),
   };
-}
-
-/** A signed call of a JSON service for which no SDK client is installed. */
-export async function signedCall(
-  system: LocalSystem,
-  caller: Principal,
-  { service, target }: { readonly service: string; readonly target: string },
-  input: unknown,
-): Promise<{ status: number; content: Record<string, unknown> }> {
-  const body = Buffer.from(JSON.stringify(input));
-  const headers = {
-    "content-type": "application/x-amz-json-1.0",
-    host: new URL(system.gateway.url).host,
-    "x-amz-date": new Date().toISOString().replace(/[-:]|\.\d+/g, ""),
-    "x-amz-target": target,
-  };
-  const signed = { method: "POST", target: "/", headers, body };
-  const authorization = authorizationFor(
-    { accessKeyId: caller.accessKeyId, region, service },
-    signed,
-    caller.secretAccessKey,
-  );
-  return new Promise((resolve, reject) => {
-    const outgoing = request(
-      system.gateway.url,
-      { method: "POST", headers: { ...headers, authorization } },
-      (answer) => {
-        let text = "";
-        answer.setEncoding("utf8").on("data", (chunk: string) => {
-          text += chunk;
-        });
-        answer.on("end", () => resolve({ status: answer.statusCode ?? 0, content: JSON.parse(text) }));
-      },
-    );
-    outgoing.on("error", reject).end(body);
-  });
 }

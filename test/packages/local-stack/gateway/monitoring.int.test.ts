@@ -75,8 +75,13 @@ async function createQueue(name: string): Promise<string> {
   return QueueUrl;
 }
 
-/** The values of a queue's metric in the last hour, and the beginnings of their periods. */
-async function values(queueName: string, MetricName: string, Stat: "Sum" | "Maximum", Period = 60) {
+/** The values of a queue's metric in an hour, the last one by default, and the beginnings of their periods. */
+async function values(
+  queueName: string,
+  MetricName: string,
+  Stat: "Sum" | "Maximum",
+  { Period = 60, EndTime = new Date(Date.now() + 1) } = {},
+) {
   const { cloudwatch } = clients(system, system.operator);
   const Metric = {
     Namespace: "AWS/SQS",
@@ -86,8 +91,8 @@ async function values(queueName: string, MetricName: string, Stat: "Sum" | "Maxi
   const { MetricDataResults: [result] = [] } = await cloudwatch.send(
     new GetMetricDataCommand({
       MetricDataQueries: [{ Id: "wanted", MetricStat: { Metric, Stat, Period } }],
-      StartTime: new Date(Date.now() - 3_600_000),
-      EndTime: new Date(Date.now() + 1),
+      StartTime: new Date(EndTime.getTime() - 3_600_000),
+      EndTime,
     }),
   );
   return { id: result?.Id, times: result?.Timestamps ?? [], values: result?.Values ?? [] };
@@ -135,7 +140,7 @@ describe("metrics of queues", () => {
     await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "one" }));
     const Entries = ["2", "3"].map((Id) => ({ Id, MessageBody: Id }));
     await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
-    const found = await values("counted", "NumberOfMessagesSent", "Sum", 3600);
+    const found = await values("counted", "NumberOfMessagesSent", "Sum", { Period: 3600 });
     // The end of an hour may lie between.
     expect(found.values.reduce((sum, value) => sum + value, 0)).toBe(3);
     const [time] = found.times;
@@ -178,23 +183,15 @@ describe("metrics of queues", () => {
 
   test("give the age of now where the range ended just before, in another minute, and none of the past", async () => {
     const QueueUrl = await createQueue("between");
-    const { sqs, cloudwatch } = clients(system, system.operator);
+    const { sqs } = clients(system, system.operator);
     await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "one" }));
-    const Dimensions = [{ Name: "QueueName", Value: "between" }];
-    const Metric = { Namespace: "AWS/SQS", MetricName: "ApproximateAgeOfOldestMessage", Dimensions };
-    const timesUntil = async (EndTime: Date) => {
-      const { MetricDataResults: [result] = [] } = await cloudwatch.send(
-        new GetMetricDataCommand({
-          MetricDataQueries: [{ Id: "age", MetricStat: { Metric, Stat: "Maximum", Period: 60 } }],
-          StartTime: new Date(EndTime.getTime() - 600_000),
-          EndTime,
-        }),
-      );
-      return result?.Timestamps ?? [];
+    const timesUntil = async (end: number) => {
+      const until = { EndTime: new Date(end) };
+      return (await values("between", "ApproximateAgeOfOldestMessage", "Maximum", until)).times;
     };
     const thisMinute = Math.floor(Date.now() / 60_000) * 60_000;
-    expect(await timesUntil(new Date(thisMinute))).toEqual([new Date(thisMinute - 60_000)]);
-    expect(await timesUntil(new Date(thisMinute - 300_000))).toEqual([]);
+    expect(await timesUntil(thisMinute)).toEqual([new Date(thisMinute - 60_000)]);
+    expect(await timesUntil(thisMinute - 300_000)).toEqual([]);
   });
 
   test("forget a message that was deleted", async () => {

@@ -8,11 +8,11 @@ import {
   ReceiveMessageCommand,
   SendMessageBatchCommand,
   SendMessageCommand,
-  type SQSClient,
+  SQSClient,
 } from "@aws-sdk/client-sqs";
 import { parsePolicy } from "@income-events/local-stack/iam/policy.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { account, clients, type LocalSystem, region, signedCall, startLocalSystem } from "./local-system.ts";
+import { account, clients, type LocalSystem, region, startLocalSystem } from "./local-system.ts";
 
 let system: LocalSystem;
 let created = 0;
@@ -49,16 +49,17 @@ describe("QueueUrls", () => {
     const queue = await newQueue();
     const { sqs } = clients(system, system.operator);
     await sqs.send(new SendMessageCommand({ QueueUrl: queue.url, MessageBody: "by gateway" }));
-    const elsewhere = `https://sqs.${region}.amazonaws.com/${account}/${queue.name}`;
-    const answer = await signedCall(
-      system,
-      system.operator,
-      { service: "sqs", target: "AmazonSQS.ReceiveMessage" },
-      {
-        QueueUrl: elsewhere,
-      },
-    );
-    expect(answer).toMatchObject({ status: 200, content: { Messages: [{ Body: "by gateway" }] } });
+    const { accessKeyId, secretAccessKey } = system.operator;
+    const anywhere = new SQSClient({
+      region,
+      endpoint: system.gateway.url,
+      credentials: { accessKeyId, secretAccessKey },
+      useQueueUrlAsEndpoint: false,
+    });
+    const QueueUrl = `https://sqs.${region}.amazonaws.com/${account}/${queue.name}`;
+    const answer = await anywhere.send(new ReceiveMessageCommand({ QueueUrl }));
+    expect(answer.Messages).toMatchObject([{ Body: "by gateway" }]);
+    anywhere.destroy();
   });
 });
 
@@ -149,13 +150,9 @@ describe("long polling", () => {
   test("waits until a message comes", async () => {
     const queue = await newQueue();
     const { sqs } = clients(system, system.operator);
-    const isReceiving = Promise.withResolvers<void>();
-    const stop = system.gateway.intercept(async (call, phase) => {
-      if (call.action === "sqs:ReceiveMessage" && phase === "before") isReceiving.resolve();
-      return undefined;
-    });
+    const { isReceiving, stop } = noticed();
     const receiving = sqs.send(new ReceiveMessageCommand({ QueueUrl: queue.url, WaitTimeSeconds: 20 }));
-    await isReceiving.promise;
+    await isReceiving;
     await sqs.send(new SendMessageCommand({ QueueUrl: queue.url, MessageBody: "at last" }));
     const { Messages } = await receiving;
     stop();
@@ -165,12 +162,8 @@ describe("long polling", () => {
   test("a caller that went away takes no message with it", async () => {
     const queue = await newQueue();
     const { sqs } = clients(system, system.operator);
-    const isReceiving = Promise.withResolvers<void>();
-    const stop = system.gateway.intercept(async (call, phase) => {
-      if (call.action === "sqs:ReceiveMessage" && phase === "before") isReceiving.resolve();
-      return undefined;
-    });
-    await goAwayWhileReceiving(sqs, queue.url, isReceiving.promise);
+    const { isReceiving, stop } = noticed();
+    await goAwayWhileReceiving(sqs, queue.url, isReceiving);
     stop();
     await sqs.send(new SendMessageCommand({ QueueUrl: queue.url, MessageBody: "kept" }));
     const { Messages } = await sqs.send(
@@ -199,6 +192,16 @@ describe("long polling", () => {
     problems.length = 0;
   });
 });
+
+/** Resolves once the gateway has a receive. */
+function noticed() {
+  const { promise: isReceiving, resolve } = Promise.withResolvers<void>();
+  const stop = system.gateway.intercept(async (call, phase) => {
+    if (call.action === "sqs:ReceiveMessage" && phase === "before") resolve();
+    return undefined;
+  });
+  return { isReceiving, stop };
+}
 
 /** Ends a long poll from the caller's side, once the gateway has it. */
 async function goAwayWhileReceiving(

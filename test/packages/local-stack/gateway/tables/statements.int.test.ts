@@ -5,6 +5,11 @@ import {
   GetItemCommand,
 } from "@aws-sdk/client-dynamodb";
 import {
+  DescribeStreamCommand,
+  GetRecordsCommand,
+  GetShardIteratorCommand,
+} from "@aws-sdk/client-dynamodb-streams";
+import {
   applyFirst,
   failStatements,
   type StatementError,
@@ -149,11 +154,11 @@ describe.each(["dynamodb-local", "dynoxide"] as const)("batched statements on %s
   test("come to the stream like any other write, those that were refused do not", async () => {
     await run([insert("s1"), update("s1b", "none"), insert("s2")]);
     const { streams } = clients(system, system.operator);
-    const { content } = await streams("DescribeStream", { StreamArn: streamArn });
-    const ShardId = /"ShardId":"([^"]+)"/.exec(JSON.stringify(content))?.[1];
-    const start = { StreamArn: streamArn, ShardId, ShardIteratorType: "TRIM_HORIZON" };
-    const { content: first } = await streams("GetShardIterator", start);
-    const { content: read } = await streams("GetRecords", { ShardIterator: first.ShardIterator });
+    const { StreamDescription } = await streams.send(new DescribeStreamCommand({ StreamArn: streamArn }));
+    const ShardId = StreamDescription?.Shards?.[0]?.ShardId;
+    const start = { StreamArn: streamArn, ShardId, ShardIteratorType: "TRIM_HORIZON" } as const;
+    const { ShardIterator } = await streams.send(new GetShardIteratorCommand(start));
+    const read = await streams.send(new GetRecordsCommand({ ShardIterator }));
     const found = JSON.stringify(read.Records).match(/(?<="pk":\{"S":")s\w+(?=")/g);
     expect([...new Set(found)]).toEqual(["s1", "s2"]);
   });

@@ -10,6 +10,12 @@ import {
   ScanCommand,
   TransactWriteItemsCommand,
 } from "@aws-sdk/client-dynamodb";
+import {
+  DescribeStreamCommand,
+  GetRecordsCommand,
+  GetShardIteratorCommand,
+  ListStreamsCommand,
+} from "@aws-sdk/client-dynamodb-streams";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { account, clients, type LocalSystem, region, startLocalSystem } from "../local-system.ts";
 
@@ -208,24 +214,22 @@ describe.each(engines)("tables on %s", (engine) => {
       new PutItemCommand({ TableName: "Facts", Item: { pk: { S: "streamed" } } }),
     );
     const { streams } = clients(system, caller);
-    const listed = await streams("ListStreams", { TableName: "Facts" });
-    expect(listed.content.Streams).toMatchObject([{ StreamArn: streamArn }]);
-    const described = await streams("DescribeStream", { StreamArn: streamArn });
-    expect(described.content).toMatchObject({ StreamDescription: { StreamArn: streamArn } });
-    const shardId = /"ShardId":"([^"]+)"/.exec(JSON.stringify(described.content))?.[1];
-    const start = { StreamArn: streamArn, ShardId: shardId, ShardIteratorType: "TRIM_HORIZON" };
-    const { content: first } = await streams("GetShardIterator", start);
-    const { content: read } = await streams("GetRecords", { ShardIterator: first.ShardIterator });
+    const listed = await streams.send(new ListStreamsCommand({ TableName: "Facts" }));
+    expect(listed.Streams).toMatchObject([{ StreamArn: streamArn }]);
+    const described = await streams.send(new DescribeStreamCommand({ StreamArn: streamArn }));
+    expect(described).toMatchObject({ StreamDescription: { StreamArn: streamArn } });
+    const ShardId = described.StreamDescription?.Shards?.[0]?.ShardId;
+    const start = { StreamArn: streamArn, ShardId, ShardIteratorType: "TRIM_HORIZON" } as const;
+    const { ShardIterator } = await streams.send(new GetShardIteratorCommand(start));
+    const read = await streams.send(new GetRecordsCommand({ ShardIterator }));
     expect(JSON.stringify(read.Records)).toContain('"streamed"');
     expect(JSON.stringify(read.Records)).toContain(`"awsRegion":"${region}"`);
-    const { status } = await streams("GetRecords", { ShardIterator: read.NextShardIterator });
-    expect(status).toBe(200);
+    await streams.send(new GetRecordsCommand({ ShardIterator: read.NextShardIterator }));
 
     const stranger = system.caller("stranger", ["dynamodb:GetRecords", `${otherArn}/stream/*`]);
-    const refused = await clients(system, stranger).streams("GetRecords", {
-      ShardIterator: first.ShardIterator,
-    });
-    expect(refused).toMatchObject({ status: 400, content: { __type: "AccessDeniedException" } });
+    await expect(
+      clients(system, stranger).streams.send(new GetRecordsCommand({ ShardIterator })),
+    ).rejects.toMatchObject({ name: "AccessDeniedException", $metadata: { httpStatusCode: 400 } });
     expect(system.gateway.denials().at(-1)?.resource).toBe(streamArn);
   });
 });
