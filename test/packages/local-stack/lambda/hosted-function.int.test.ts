@@ -69,16 +69,6 @@ describe("an invocation", () => {
     expect(kept - before).toBeGreaterThan(20e6);
   });
 
-  test("has no memory to measure where its process has ended", async () => {
-    await using work = await hosted("export const handler = () => 1;");
-    expect(await work.host.measureMemory()).toEqual([]);
-    await answerOf(work.host);
-    const measuring = work.host.measureMemory();
-    work.host.kill();
-    expect((await measuring).length).toBeLessThanOrEqual(1);
-    await eventually(async () => expect(await work.host.measureMemory()).toEqual([]));
-  });
-
   test("sees its environment and nothing of the runner's", async () => {
     process.env.SECRET_OF_THE_RUNNER = "x";
     await using work = await hosted("export const handler = () => Object.keys(process.env).sort();", {
