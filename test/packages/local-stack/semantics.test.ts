@@ -1,9 +1,12 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { missingTests, rowsOf } from "../../support/test-references.ts";
+import { missingTests } from "../../support/test-references.ts";
 
-const rows = rowsOf("docs/reference/local-semantics.md", ["rule of AWS", "limit of AWS"]);
-
-test("every rule that is said to be kept names tests that exist", () => {
+test("every rule of AWS that is said to be kept names tests that exist", () => {
+  const rows = readFileSync("docs/reference/local-semantics.md", "utf8")
+    .split("\n")
+    .filter((line) => /^\| (?!(rule|limit) of AWS)/.test(line))
+    .map((line) => line.split(" | ").map((cell) => cell.replace(/^\| | \|$/g, "")));
   expect(rows.length).toBeGreaterThan(50);
   const missing = rows
     .filter(([, how]) => how !== "not")

@@ -1,21 +1,8 @@
 import { runningClock, stoppedClock } from "@income-events/sandbox/clock.ts";
-import { createHeap } from "@income-events/sandbox/heap.ts";
-import fc from "fast-check";
 import { expect, test } from "vitest";
 
 const start = new Date("2026-11-21T10:00:00Z");
 const after = (milliseconds: number) => new Date(start.getTime() + milliseconds);
-
-test("a heap gives its items in order, whatever order they came in", () => {
-  fc.assert(
-    fc.property(fc.array(fc.integer()), (numbers) => {
-      const heap = createHeap<number>((one, other) => one < other);
-      for (const number of numbers) heap.push(number);
-      expect(numbers.map(() => heap.pop())).toEqual(numbers.toSorted((a, b) => a - b));
-      expect([heap.peek(), heap.pop()]).toEqual([undefined, undefined]);
-    }),
-  );
-});
 
 test("what becomes due is called in order of time, and of making at one moment; what is cancelled is not", () => {
   const clock = stoppedClock(start);

@@ -140,29 +140,6 @@ test("a function's failed invocations are counted once", () => {
   expect(reported).toEqual([]);
 });
 
-test("they are looked at once a minute", async () => {
-  const delays: number[] = [];
-  let looks = 0;
-  const running = startAlarms({
-    alarms: [refused],
-    filters: [refusedFilter],
-    totalOf: () => undefined,
-    gaugeOf: async () => undefined,
-    delay: async (milliseconds, signal) => {
-      delays.push(milliseconds);
-      looks += 1;
-      if (looks > 3) await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
-    },
-    now: () => time,
-    onChange: ({ state }) => reported.push(state),
-  });
-  running.onLine("/refresh", line);
-  await Promise.resolve();
-  await running.close();
-  expect(delays.every((each) => each === minute)).toBe(true);
-  expect(reported).toEqual(["ALARM"]);
-});
-
 const queued = (name: string): AlarmPlan["metrics"][number] => ({
   namespace: "AWS/SQS",
   name,

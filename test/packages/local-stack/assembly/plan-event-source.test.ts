@@ -87,15 +87,4 @@ describe("an event source mapping", () => {
       "Mapping: the visibility time-out of Queue (9 s) is less than the time-out of Work (10 s)",
     ]);
   });
-
-  test("with a filter that is not known is refused", async () => {
-    const problems = await problemsOf({
-      ...queueResource("Queue"),
-      ...store([receiving("Queue")]),
-      ...mappingResource("Mapping", ["Queue", "Arn"], "Work", {
-        FilterCriteria: { Filters: [{ Pattern: '{"body":[{"cidr":"10.0.0.0/8"}]}' }] },
-      }),
-    });
-    expect(problems).toEqual([expect.stringMatching(/^Mapping: its filter pattern .*cidr/)]);
-  });
 });
