@@ -1,11 +1,17 @@
 import { request } from "node:http";
 import { createServer } from "node:net";
-import { DescribeTableCommand, DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
+import {
+  DescribeTableCommand,
+  DynamoDBClient,
+  ExecuteStatementCommand,
+  ListTablesCommand,
+} from "@aws-sdk/client-dynamodb";
 import {
   ReceiveMessageCommand,
   SendMessageBatchCommand,
   SendMessageCommand,
   SQSClient,
+  StartMessageMoveTaskCommand,
 } from "@aws-sdk/client-sqs";
 import { signedFetch } from "@income-events/local-stack/api/signed-fetch.ts";
 import { createEngineClient } from "@income-events/local-stack/engines/engine-client.ts";
@@ -76,25 +82,32 @@ describe("identity", () => {
 });
 
 describe("what is not understood", () => {
-  test.each([
-    ["events", "AWSEvents.PutEvents", "does not know the service of AWSEvents.PutEvents"],
-    ["sqs", "AmazonSQS.StartMessageMoveTask", "does not know the operation sqs:StartMessageMoveTask"],
-    [
-      "dynamodb",
-      "DynamoDB_20120810.ExecuteStatement",
-      "does not know the operation dynamodb:ExecuteStatement",
-    ],
-    ["logs", "Logs_20140328.PutLogEvents", "does not know the CloudWatch Logs operation PutLogEvents"],
-  ])("%s %s is refused with 403 and recorded, for the operator too", async (service, target, reason) => {
-    const { operator, gateway } = fixture.system;
-    const signing = { region, credentials: operator, service, headers: { "x-amz-target": target } };
-    const answer = await signedFetch(new URL(gateway.url), { ...signing, method: "POST" });
-    expect(answer.status).toBe(403);
-    expect(await answer.json()).toMatchObject({ message: expect.stringContaining(reason) });
+  const expectDenial = (reason: string) => {
     expect(fixture.system.gateway.denials().at(-1)).toMatchObject({
       principal: "operator",
       reason: expect.stringContaining(reason),
     });
+  };
+
+  test("is refused with 403 and recorded, for the operator too", async () => {
+    const { sqs, dynamodb } = clients(fixture.system, fixture.system.operator);
+    const move = sqs.send(new StartMessageMoveTaskCommand({ SourceArn: queueArn }));
+    await expect(move).rejects.toMatchObject({ $metadata: { httpStatusCode: 403 } });
+    expectDenial("does not know the operation sqs:StartMessageMoveTask");
+    const execute = dynamodb.send(new ExecuteStatementCommand({ Statement: "SELECT * FROM a" }));
+    await expect(execute).rejects.toMatchObject({ $metadata: { httpStatusCode: 403 } });
+    expectDenial("does not know the operation dynamodb:ExecuteStatement");
+  });
+
+  test("is refused where the service itself is not known", async () => {
+    const { operator, gateway } = fixture.system;
+    const headers = { "x-amz-target": "AWSEvents.PutEvents" };
+    const signing = { region, credentials: operator, service: "events", headers, method: "POST" };
+    const answer = await signedFetch(new URL(gateway.url), signing);
+    const reason = "does not know the service of AWSEvents.PutEvents";
+    expect(answer.status).toBe(403);
+    expect(await answer.json()).toMatchObject({ message: expect.stringContaining(reason) });
+    expectDenial(reason);
   });
 });
 
