@@ -129,7 +129,7 @@ test("no path brings anything but a clear error", async () => {
   );
 });
 
-test.each([
+test.each<[string, string, string, { body?: string; type?: string }]>([
   ["a broken percent sign", "GET", "/api/v0.4/accounts/%", {}],
   ["a very long path", "GET", `/api/v0.4/accounts/${"x".repeat(10_000)}`, {}],
   ["a form", "PUT", webhookPaths.users, { body: "a=1", type: "application/x-www-form-urlencoded" }],
