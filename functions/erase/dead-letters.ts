@@ -1,6 +1,6 @@
 import { bodyText, type WebhookBody } from "../../adapters/aws/body-text.ts";
 import { retryable } from "../../domain/core/failures.ts";
-import { type Body, type Envelope, readEnvelope } from "../../domain/event/envelope.ts";
+import { type Envelope, readEnvelope } from "../../domain/event/envelope.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
 import type { DeadLetter, DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
 import { addRemoved, type EraseTask } from "../../domain/recovery/erasure.ts";
@@ -9,10 +9,7 @@ import type { NextStep, StepDependencies } from "./dependencies.ts";
 
 type Sweep = StepDependencies & {
   readonly isNamed: Mentions;
-  /**
-   * By the object that a body lies in: whether it names somebody. Several dead letters may point to one, which goes
-   * once.
-   */
+  /** By the object that holds a body: whether it names somebody. Several dead letters may point to one object. */
   readonly decided: Map<string, Promise<boolean>>;
 };
 type Swept = {
@@ -43,7 +40,7 @@ export async function removeDeadLetters(task: EraseTask, dependencies: StepDepen
 }
 
 async function lookThrough(task: EraseTask, dependencies: StepDependencies): Promise<NextStep> {
-  const sweep = { ...dependencies, isNamed: mentions(task.erased), decided: new Map() };
+  const sweep: Sweep = { ...dependencies, isNamed: mentions(task.erased), decided: new Map() };
   const swept = await Promise.all(
     dependencies
       .deadLetters(dependencies.secondsLeft)
@@ -98,8 +95,8 @@ async function sweepPlace(queue: string, place: DeadLetterPlace, sweep: Sweep): 
 }
 
 /**
- * An event's envelope names whom its body and its headers name: its own fields say nothing of anybody. Where the body
- * lies in an object, that one goes before the dead letter that points to it.
+ * An event's envelope names whom its body and its headers name: its own fields name nobody. A body in an object stays until
+ * the next step, `removeBodies`: without it a later attempt could not tell whom the dead letter names.
  */
 async function isNamedIn({ body: text }: DeadLetter, sweep: Sweep): Promise<boolean> {
   const envelope = envelopeIn(text);
@@ -110,19 +107,9 @@ async function isNamedIn({ body: text }: DeadLetter, sweep: Sweep): Promise<bool
   if (body.as === "withheld") return false;
   if (body.as === "facts") return sweep.isNamed(JSON.stringify(body.facts), kind);
   if (body.as !== "object") return isNamedBody(body, kind, sweep);
-  const decided = sweep.decided.get(body.key) ?? removeIfNamed(body, kind, sweep);
+  const decided = sweep.decided.get(body.key) ?? isNamedBody(body, kind, sweep);
   sweep.decided.set(body.key, decided);
   return decided;
-}
-
-async function removeIfNamed(
-  body: Extract<Body, { as: "object" }>,
-  kind: WebhookKind,
-  sweep: Sweep,
-): Promise<boolean> {
-  const isNamed = await isNamedBody(body, kind, sweep);
-  if (isNamed) await sweep.objects.remove(body.key);
-  return isNamed;
 }
 
 async function isNamedBody(

@@ -46,6 +46,27 @@ await describeOnTables("the eraser", (tables) => {
       expect((await overflow.keys()).filter((key) => key.startsWith("bodies/"))).toEqual([]);
     });
 
+    test("of a large body go, though the first attempt ends before it has deleted them", async () => {
+      const { archive, overflow, put, archivedDeadLetters } = fixture.fixture;
+      await put(overflow.name, "bodies/users/large", payload(fixture.user.id));
+      const body = envelope({ as: "object", key: "bodies/users/large", of: "text", bytes: 1 });
+      await archivedDeadLetters.put("users", { messageId: "m-1", sentAt: erasedAt, receives: 1, body });
+      const recover = fixture.system.intercept(async ({ action, resources }, phase) =>
+        phase === "before" &&
+        action.startsWith("s3:DeleteObject") &&
+        resources.some((arn) => arn.includes(archive.name))
+          ? { status: 503, errorType: "ServiceUnavailable", message: "injected by the test" }
+          : undefined,
+      );
+      await ask(eraseTask(fixture.user, "operator", [], "refused"));
+      await run();
+      expect(await archive.keys()).toHaveLength(1);
+      recover();
+      await erase(fixture.user);
+      expect(await archive.keys()).toEqual([]);
+      expect((await overflow.keys()).filter((key) => key.startsWith("bodies/"))).toEqual([]);
+    });
+
     test("that name the user or an account are deleted, with the object of a large body; the others stay", async () => {
       await storeAll();
       const { deadLetters, overflow, put, archivedDeadLetters } = fixture.fixture;
