@@ -7,7 +7,6 @@ import type { System } from "@income-events/local-stack/system.ts";
 import { webhookKinds } from "@income-events/sandbox/webhooks.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runCommand } from "../../support/command-line.ts";
-import { runInProcess } from "../../support/in-process.ts";
 import type { OperatedStage } from "../../support/operated-stage.ts";
 
 /** What sets a stage's token and its webhooks. */
@@ -190,15 +189,6 @@ export function describeCommands(use: () => OperatedStage): void {
           code: 1,
           stderr: expect.stringContaining("the provider answered 422"),
         });
-      });
-    });
-
-    it("refuse a stage that does not run, naming those that do", async () => {
-      expect(await runInProcess(["webhooks", "register", "--stage", "none"])).toMatchObject({
-        code: 3,
-        stderr: expect.stringMatching(
-          /No system of the stage none runs on this machine. There is:\n.*stage status/,
-        ),
       });
     });
   });

@@ -164,21 +164,6 @@ describe("erase, against the running stack", () => {
     expect((await items()).map(({ pk, sk }) => `${pk} ${sk}`)).toContain(`USER#${userId} STATE`);
   });
 
-  it("says that nobody is known by an id, with an exit code of its own, and erases and announces nobody", async () => {
-    const { accountId } = remaining();
-    await received("");
-    for (const nobody of [randomUUID(), "zzz", accountId]) {
-      expect(await operated.run(["erase", "user", nobody, "--yes"])).toMatchObject({
-        code: 4,
-        stdout: "",
-        stderr: expect.stringContaining(`Nobody is known as the user ${nobody}`),
-      });
-    }
-    expect(await operated.run(["erase", "status", accountId])).toMatchObject({ code: 4, stdout: "" });
-    expect(await remains(accountId)).not.toEqual([]);
-    expect(await received("user.erased")).toEqual([]);
-  });
-
   it("shows in a dry run what would be erased, and erases nothing", async () => {
     const { userId, accountId } = remaining();
     const result = await operated.run(["erase", "user", userId.toUpperCase(), "--dry-run", "--json"]);

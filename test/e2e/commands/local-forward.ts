@@ -82,13 +82,13 @@ export function describeForward(use: () => LookedUpStage): void {
       expect(await depthOf("everything")).toEqual(before);
     });
 
-    it.each([
-      [["--to", "localhost:3000"], "--to"],
-      [["--to", "http://127.0.0.1:1/", "--subscriber", "nobody"], "There is no subscriber nobody"],
-      [[], "--to"],
-    ])("refuses %s", async (flags, reason) => {
-      const result = await stage.run(["local", "forward", ...flags]);
-      expect(result).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(reason) });
+    it("refuses a subscriber that there is not", async () => {
+      const args = ["local", "forward", "--to", "http://127.0.0.1:1/", "--subscriber", "nobody"];
+      expect(await stage.run(args)).toMatchObject({
+        code: 2,
+        stdout: "",
+        stderr: expect.stringContaining("There is no subscriber nobody"),
+      });
     });
   });
 }

@@ -88,20 +88,6 @@ describe("looking up, on the running stack", () => {
       });
     });
 
-    it("takes an id of nobody for no answer: it says whether that is a whole id, or perhaps another kind's", async () => {
-      expect(await stage.run(["events", "list", "--user", other.slice(0, 8)])).toMatchObject({
-        code: 2,
-        stdout: "",
-        stderr: expect.stringContaining("It is no whole id, and only a whole one finds the user."),
-      });
-      for (const id of [randomUUID(), account]) {
-        expect(await stage.run(["events", "list", "--user", id])).toMatchObject({
-          code: 4,
-          stderr: expect.stringContaining("Is it perhaps the id of another kind: --account"),
-        });
-      }
-    });
-
     it.each([
       [["--since", "yesterday"], "--since"],
       [["--kind", "account"], "--kind"],

@@ -122,7 +122,6 @@ export function describeRecords(use: () => LookedUpStage): void {
     });
 
     it.each([
-      [["account", "nobody"], "nothing is known of account/nobody", 4],
       [["person", "x"], "<kind>", 2],
       [["user", ""], "<id> is empty", 2],
     ])("refuses %s", async (args, reason, code) => {
@@ -271,10 +270,8 @@ export function describeRecords(use: () => LookedUpStage): void {
 
     it.each([
       ["get person x income", "<kind>", 2],
-      ["get account nobody income", "nothing is known of account/nobody", 4],
       ["get account ACCOUNT incme", /has no document incme; it has: .*income/, 2],
       ["get account ACCOUNT income --dates today", '--dates "today"', 2],
-      ["list --account nobody", "nothing is known of account/nobody", 4],
       ["list --endpoint in/come", "no endpoint's name", 2],
       ["list --limit 0", "--limit", 2],
       ["export --endpoint income", "--to is missing", 2],
