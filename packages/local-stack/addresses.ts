@@ -1,7 +1,7 @@
 import { z } from "zod";
+import type { Counts } from "../../proof/scenario/report.ts";
 import type { Credentials } from "./lambda/environment.ts";
 import { outputOf, queuesOf } from "./outputs.ts";
-import type { Counts } from "./scenario/report.ts";
 import type { System } from "./system.ts";
 
 /** Where everything is, and what is needed to use it; for a file as well as for the screen. */

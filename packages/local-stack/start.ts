@@ -1,11 +1,11 @@
 import { writeFile } from "node:fs/promises";
+import { count, printable, printableDeadLetters } from "../../proof/scenario/report.ts";
+import { runScenario } from "../../proof/scenario/run.ts";
+import { recordTraffic } from "../../proof/scenario/traffic.ts";
 import { addressesOf, withCounts } from "./addresses.ts";
 import { findRunningSystems } from "./announce.ts";
 import { explain } from "./explain.ts";
 import { parseOptions, type StartOptions } from "./options.ts";
-import { count, printable, printableDeadLetters } from "./scenario/report.ts";
-import { runScenario } from "./scenario/run.ts";
-import { recordTraffic } from "./scenario/traffic.ts";
 import type { LocalStack } from "./stack.ts";
 import { stayUp } from "./stay-up/stay-up.ts";
 import { startSystem } from "./system.ts";

@@ -4,7 +4,7 @@ import {
   SendMessageBatchCommand,
   SendMessageCommand,
 } from "@aws-sdk/client-sqs";
-import { fifoOrder } from "@income-events/local-stack/scenario/fifo-order.ts";
+import { fifoOrder } from "../scenario/fifo-order.ts";
 import type { AlarmStack } from "./alarm-stack.ts";
 import { account } from "./receiving-scenarios.ts";
 import { type AlarmScenario, nothingToEnd, outOfOrder, times } from "./scenario.ts";

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { TableSnapshot } from "@income-events/local-stack/scenario/snapshot.ts";
+import type { TableSnapshot } from "../scenario/snapshot.ts";
 
 /** What became of the tasks. `lost` says in words what is missing or wrong. */
 export type Assessment = { readonly done: number; readonly lost: readonly string[] };

@@ -1,8 +1,8 @@
 import { deadLetterQueuesOf, outputOf } from "@income-events/local-stack/outputs.ts";
-import { readDeadLetters, readTable } from "@income-events/local-stack/scenario/snapshot.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import type { Call } from "@income-events/sandbox/api/call-log.ts";
 import { z } from "zod";
+import { readDeadLetters, readTable } from "../scenario/snapshot.ts";
 import { assessTasks } from "./assess-tasks.ts";
 import { mostInAnyMinute } from "./busiest-minute.ts";
 import { type Fetched, servedData } from "./make-tasks.ts";

@@ -1,7 +1,7 @@
 import { DynamoDBClient, paginateQuery } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
-import { readTable } from "@income-events/local-stack/scenario/snapshot.ts";
+import { readTable } from "../../proof/scenario/snapshot.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
 import { contentIn } from "../support/stored-content.ts";
 import { waitUntilIdle } from "../support/wait-until-idle.ts";

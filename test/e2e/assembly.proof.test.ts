@@ -1,6 +1,6 @@
-import { readDeadLetters } from "@income-events/local-stack/scenario/snapshot.ts";
 import { startStack } from "@income-events/local-stack/stack.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readDeadLetters } from "../../proof/scenario/snapshot.ts";
 import type { ProductAssembly } from "../../scripts/product-assembly.ts";
 import { fastEngine } from "../support/engines.ts";
 import { webhookSecretOf } from "../support/operator.ts";

@@ -11,10 +11,10 @@ import {
 import { parsePolicy } from "@income-events/local-stack/iam/policy.ts";
 import { realDelay } from "@income-events/local-stack/lambda/delay.ts";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
-import { readTable } from "@income-events/local-stack/scenario/snapshot.ts";
 import { startQueueSource } from "@income-events/local-stack/sources/queue-source.ts";
 import type { LocalStack } from "@income-events/local-stack/stack.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readTable } from "../../proof/scenario/snapshot.ts";
 import { hosted } from "../packages/local-stack/lambda/hosting.ts";
 import { eventually } from "../support/eventually.ts";
 import { webhookSecretOf } from "../support/operator.ts";

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
-import { type Found, findLosses } from "@income-events/local-stack/scenario/compare.ts";
-import { expectationOf } from "@income-events/local-stack/scenario/run.ts";
-import { readTable } from "@income-events/local-stack/scenario/snapshot.ts";
-import { recordTraffic } from "@income-events/local-stack/scenario/traffic.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Found, findLosses } from "../../proof/scenario/compare.ts";
+import { expectationOf } from "../../proof/scenario/run.ts";
+import { readTable } from "../../proof/scenario/snapshot.ts";
+import { recordTraffic } from "../../proof/scenario/traffic.ts";
 import { eventually } from "../support/eventually.ts";
 import { type OperatedStage, startOperatedStage } from "../support/operated-stage.ts";
 import { duplicatesIn, readMessages } from "../support/queues/subscriber-messages.ts";

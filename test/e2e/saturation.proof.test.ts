@@ -1,8 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { deadLetterQueuesOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
-import { readDeadLetters, readSubscriber } from "@income-events/local-stack/scenario/snapshot.ts";
-import { recordTraffic } from "@income-events/local-stack/scenario/traffic.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readDeadLetters, readSubscriber } from "../../proof/scenario/snapshot.ts";
+import { recordTraffic } from "../../proof/scenario/traffic.ts";
 import { eventually } from "../support/eventually.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
 import { waitUntilIdle } from "../support/wait-until-idle.ts";

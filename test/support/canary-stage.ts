@@ -9,11 +9,11 @@ import {
   type ProviderRequest,
   startTestProvider,
 } from "@income-events/local-stack/provider.ts";
-import { drain } from "@income-events/local-stack/scenario/snapshot.ts";
 import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
 import { z } from "zod";
 import { legalHolds } from "../../adapters/dynamodb/legal-holds.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
+import { drain } from "../../proof/scenario/snapshot.ts";
 import { type Canaries, createCanaries } from "./canaries.ts";
 import { fastEngine } from "./engines.ts";
 import { synthesizeProduct } from "./product.ts";

@@ -1,15 +1,10 @@
 import { deadLetterQueuesOf, outputOf, queuesOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
-import { readArchive } from "@income-events/local-stack/scenario/archive-dead-letters.ts";
-import { findLosses } from "@income-events/local-stack/scenario/compare.ts";
-import { documentsIn, readDocuments } from "@income-events/local-stack/scenario/read-documents.ts";
-import { expectationOf } from "@income-events/local-stack/scenario/run.ts";
-import {
-  readBodies,
-  readDeadLetters,
-  readObjects,
-  readTable,
-} from "@income-events/local-stack/scenario/snapshot.ts";
 import { registerSubscribers } from "@income-events/local-stack/stack/subscriber-callers.ts";
+import { readArchive } from "../../scenario/archive-dead-letters.ts";
+import { findLosses } from "../../scenario/compare.ts";
+import { documentsIn, readDocuments } from "../../scenario/read-documents.ts";
+import { expectationOf } from "../../scenario/run.ts";
+import { readBodies, readDeadLetters, readObjects, readTable } from "../../scenario/snapshot.ts";
 import type { Truth } from "../provider/protocol.ts";
 import type { ChaosSystem } from "../system.ts";
 import type { Evidence } from "./audit-events.ts";

@@ -3,10 +3,10 @@
  * counted where it was heard.
  */
 import { appendFileSync } from "node:fs";
-import { identityOf } from "@income-events/local-stack/scenario/expectation.ts";
 import type { Attempt } from "@income-events/sandbox/delivery/engine.ts";
 import { startSandbox } from "@income-events/sandbox/server.ts";
 import { webhookKinds } from "@income-events/sandbox/webhooks.ts";
+import { identityOf } from "../../scenario/expectation.ts";
 import type { SentLine } from "../audit/read-records.ts";
 import { serve } from "../remote.ts";
 import type { ProviderMethods } from "./protocol.ts";

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { ChangeMessageVisibilityCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
-import { readTable } from "@income-events/local-stack/scenario/snapshot.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { queueDeadLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
 import { queueDepth } from "../../../adapters/sqs/queue-depth.ts";
@@ -9,6 +8,7 @@ import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import type { WebhookKind } from "../../../domain/event/events.ts";
 import { identify } from "../../../domain/event/identify.ts";
 import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
+import { readTable } from "../../../proof/scenario/snapshot.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 import { webhookSecretOf } from "../../support/operator.ts";

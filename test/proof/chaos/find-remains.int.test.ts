@@ -3,11 +3,11 @@ import { gzipSync } from "node:zlib";
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { PutObjectCommand } from "@aws-sdk/client-s3";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { readBodies } from "@income-events/local-stack/scenario/snapshot.ts";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { type Account, account } from "../../../proof/chaos/audit/audit-events.ts";
 import { findRemains } from "../../../proof/chaos/audit/find-remains.ts";
 import { marksOf } from "../../../proof/chaos/audit/marks.ts";
+import { readBodies } from "../../../proof/scenario/snapshot.ts";
 import {
   describeOnTables,
   startTestSystem,

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { announce } from "@income-events/local-stack/announce.ts";
 import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
-import { drain } from "@income-events/local-stack/scenario/snapshot.ts";
 import { invoke, type System } from "@income-events/local-stack/system.ts";
 import { waitUntilIdle } from "@income-events/local-stack/wait-until-idle.ts";
 import { documentPrefix } from "../../../adapters/dynamodb/keys.ts";
+import { drain } from "../../../proof/scenario/snapshot.ts";
 import { problemsOf } from "./assess.ts";
 import { createTable, emptyTable, type Item, readItems } from "./tables.ts";
 

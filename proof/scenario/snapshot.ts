@@ -10,8 +10,8 @@ import {
   SQSClient,
 } from "@aws-sdk/client-sqs";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
+import { queueDepth } from "@income-events/local-stack/sources/queue-depth.ts";
 import { z } from "zod";
-import { queueDepth } from "../sources/queue-depth.ts";
 import { Freshness } from "./freshness.ts";
 
 /** How the engines are reached from outside of the pipeline. */

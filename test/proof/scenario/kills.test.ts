@@ -1,6 +1,6 @@
 import type { Call, Interceptor } from "@income-events/local-stack/gateway/types.ts";
-import { killEachOnce } from "@income-events/local-stack/scenario/kills.ts";
 import { expect, it } from "vitest";
+import { killEachOnce } from "../../../proof/scenario/kills.ts";
 
 const call = (action: string): Call => ({
   id: 1,

@@ -1,10 +1,10 @@
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
+import { problemsOf, watchForProblems } from "@income-events/local-stack/problems.ts";
+import type { LocalStack } from "@income-events/local-stack/stack.ts";
+import type { Progress, System } from "@income-events/local-stack/system.ts";
+import { waitUntilIdle } from "@income-events/local-stack/wait-until-idle.ts";
 import type { Sandbox } from "@income-events/sandbox/server.ts";
-import { outputOf, subscribersOf } from "../outputs.ts";
-import { problemsOf, watchForProblems } from "../problems.ts";
-import type { LocalStack } from "../stack.ts";
-import type { Progress, System } from "../system.ts";
-import { waitUntilIdle } from "../wait-until-idle.ts";
 import { archiveDeadLetters, readArchive } from "./archive-dead-letters.ts";
 import { type Account, poster, sendBadInput } from "./bad-input.ts";
 import { type Found, findLosses } from "./compare.ts";

@@ -4,9 +4,9 @@ import {
   ReceiveMessageCommand,
   SendMessageCommand,
 } from "@aws-sdk/client-sqs";
-import { readDeadLetters } from "@income-events/local-stack/scenario/snapshot.ts";
 import { expect, it } from "vitest";
-import { startTestSystem } from "../../../support/engines.ts";
+import { readDeadLetters } from "../../../proof/scenario/snapshot.ts";
+import { startTestSystem } from "../../support/engines.ts";
 
 it("the snapshot counts a dead letter that another reader holds, such as a run of the archive", async () => {
   await using cleanup = new AsyncDisposableStack();

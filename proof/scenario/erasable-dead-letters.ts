@@ -1,7 +1,7 @@
 import { SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
-import { deadLetterQueuesOf, outputOf } from "../outputs.ts";
-import { queueDepth } from "../sources/queue-depth.ts";
-import type { LocalStack } from "../stack.ts";
+import { deadLetterQueuesOf, outputOf } from "@income-events/local-stack/outputs.ts";
+import { queueDepth } from "@income-events/local-stack/sources/queue-depth.ts";
+import type { LocalStack } from "@income-events/local-stack/stack.ts";
 import { fifoOrder } from "./fifo-order.ts";
 
 const ofSomebodyElse = "of somebody else";

@@ -1,5 +1,5 @@
-import type { Gateway } from "../gateway/types.ts";
-import type { SubscriberOutput } from "../outputs.ts";
+import type { Gateway } from "@income-events/local-stack/gateway/types.ts";
+import type { SubscriberOutput } from "@income-events/local-stack/outputs.ts";
 
 const refusal = {
   status: 400,

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import {
   type AnnouncedDocument,
   documentsIn,
   readDocuments,
-} from "@income-events/local-stack/scenario/read-documents.ts";
-import { afterEach, describe, expect, it, vi } from "vitest";
+} from "../../../proof/scenario/read-documents.ts";
 
 const text = '{"data":[]}';
 const sha256 = createHash("sha256").update(text).digest("hex");

@@ -1,4 +1,4 @@
-import type { Gateway } from "../gateway/types.ts";
+import type { Gateway } from "@income-events/local-stack/gateway/types.ts";
 
 export type Victim = {
   /** As the gateway names the function's calls. */

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
+import { signedFetch } from "@income-events/local-stack/api/signed-fetch.ts";
+import type { SubscriberCaller } from "@income-events/local-stack/stack/subscriber-callers.ts";
 import { z } from "zod";
-import { signedFetch } from "../api/signed-fetch.ts";
-import type { SubscriberCaller } from "../stack/subscriber-callers.ts";
 
 /** What became of the documents that messages announced. */
 export type DocumentsRead = {

@@ -1,9 +1,9 @@
 import { GetObjectCommand, paginateListObjectsV2, S3Client } from "@aws-sdk/client-s3";
 import { SQSClient } from "@aws-sdk/client-sqs";
+import { deadLetterQueuesOf, outputOf } from "@income-events/local-stack/outputs.ts";
+import { queueDepth } from "@income-events/local-stack/sources/queue-depth.ts";
+import type { LocalStack } from "@income-events/local-stack/stack.ts";
 import { z } from "zod";
-import { deadLetterQueuesOf, outputOf } from "../outputs.ts";
-import { queueDepth } from "../sources/queue-depth.ts";
-import type { LocalStack } from "../stack.ts";
 import type { Access, DeadLetter } from "./snapshot.ts";
 
 /** All of the 14 days that a queue keeps a message: with it every letter nears its end. */

@@ -1,6 +1,6 @@
 import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
-import { outputOf } from "../outputs.ts";
-import type { LocalStack } from "../stack.ts";
+import { outputOf } from "@income-events/local-stack/outputs.ts";
+import type { LocalStack } from "@income-events/local-stack/stack.ts";
 
 const ofSomebodyElse = changeOf("somebody-else");
 

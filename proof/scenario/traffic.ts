@@ -1,4 +1,4 @@
-import type { Exchange } from "../api/http-api.ts";
+import type { Exchange } from "@income-events/local-stack/api/http-api.ts";
 import { identityOf } from "./expectation.ts";
 
 /** What the API answered, seen where it was answered. */
