@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { Counts } from "../../proof/scenario/report.ts";
 import type { Credentials } from "./lambda/environment.ts";
 import { outputOf, queuesOf } from "./outputs.ts";
 import type { System } from "./system.ts";
@@ -58,15 +57,6 @@ export function addressesOf({ stack, pipelines }: System, pipeline = pipelines[0
 /** Without what the SDK's clients write into credentials that they are given. */
 function pairOf({ accessKeyId, secretAccessKey }: Credentials): Credentials {
   return { accessKeyId, secretAccessKey };
-}
-
-/** The addresses with what a run of the scenario came to: beside each subscriber, what it received. */
-export function withCounts(addresses: Addresses, { received, ...counts }: Counts) {
-  const subscribers = Object.entries(addresses.subscribers).map(([name, subscriber]) => [
-    name,
-    { ...subscriber, received: received[name] ?? 0 },
-  ]);
-  return { ...addresses, ...counts, subscribers: Object.fromEntries(subscribers) };
 }
 
 /**

@@ -4,7 +4,10 @@ import type { SubscriberProgram } from "./stay-up/subscriber-program.ts";
 import { wholeNumber } from "./whole-number.ts";
 
 export type StartOptions = {
+  /** Whether it runs the scenario and ends, instead of staying up. */
   readonly once: boolean;
+  /** The program of that scenario. */
+  readonly scenario?: string;
   readonly users: number;
   readonly json?: string;
   readonly assembly?: string;
@@ -56,6 +59,7 @@ export function parseOptions(args: readonly string[]): StartOptions {
   const command = new Command("npm start --")
     .description("Starts the synthesized pipeline and a sandbox of the income-data service on this machine.")
     .option("--once", "run a scenario with faults, print what was counted, and exit")
+    .option("--scenario <program>", "of that scenario")
     .option("--users <n>", "sample users that connect their accounts", wholeNumber(1, 100_000), 20)
     .option("--json <file>", "write addresses and credentials (and with --once the counts) as JSON")
     .option("--assembly <dir>", "run this synthesized directory instead of synthesizing")
@@ -91,6 +95,8 @@ export function parseOptions(args: readonly string[]): StartOptions {
   const once = given.once ?? false;
   if (once && given.keep !== undefined)
     command.error("error: --keep is for a system that stays up: --once begins anew each time");
+  if (once && given.scenario === undefined)
+    command.error("error: --once needs a program: --scenario PROGRAM");
   const ports = once ? { apiPort: 0, awsPort: 0, sandboxPort: 0, controlPort: 0 } : defaultPorts;
   const logs = once ? {} : { logs: defaultLogs };
   if (given.watch === true && (once || given.assembly !== undefined))

@@ -1,14 +1,10 @@
-import { writeFile } from "node:fs/promises";
-import { count, printable, printableDeadLetters } from "../../proof/scenario/report.ts";
-import { runScenario } from "../../proof/scenario/run.ts";
-import { recordTraffic } from "../../proof/scenario/traffic.ts";
-import { addressesOf, withCounts } from "./addresses.ts";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { findRunningSystems } from "./announce.ts";
 import { explain } from "./explain.ts";
 import { parseOptions, type StartOptions } from "./options.ts";
-import type { LocalStack } from "./stack.ts";
+import type { Surface } from "./stay-up/session.ts";
 import { stayUp } from "./stay-up/stay-up.ts";
-import { startSystem } from "./system.ts";
 
 const options = parseOptions(process.argv.slice(2));
 const started = performance.now();
@@ -23,55 +19,21 @@ const interrupted = new Promise<undefined>((resolve) => {
     process.once(signal, () => resolve(undefined));
 });
 
-async function main(): Promise<number> {
-  return options.once ? runOnce(options) : stayUp(options, { print, progress, interrupted });
+async function main({ once, scenario }: StartOptions): Promise<number> {
+  const surface = { print, progress, interrupted };
+  if (!once) return stayUp(options, surface);
+  const program: ScenarioProgram = await import(pathToFileURL(resolve(scenario ?? "")).href);
+  return program.runScenario(options, surface);
 }
 
-/** Small enough that most documents come in two pages. */
-const pageSize = 6;
-
-/** Runs the scenario; 0 only if every expected record and message is there. */
-async function runOnce({ users, json }: StartOptions): Promise<number> {
-  const traffic = recordTraffic();
-  // A token in its last minutes, so that the refresher has something to do.
-  const token = { tokenLifetimeSeconds: 3600, initialTokenRemainingSeconds: 600 };
-  const delivery = { firstRetryMs: 500, maxRetryMs: 4_000 };
-  const system = await startSystem(options, { ...token, delivery, pageSize }, progress, traffic.observe);
-  try {
-    const addresses = addressesOf(system);
-    const run = runScenario(system, traffic, { secret: addresses.webhookHeaders, users, progress });
-    const result = await Promise.race([run, interrupted]);
-    if (result === undefined) return 130;
-    const { losses } = result;
-    const counts = count(result, traffic.requests(), secondsSoFar());
-    print(`\n${printable(counts)}\n\n${printableDeadLetters(result)}\n`);
-    for (const loss of losses.slice(0, 20)) print(`  ! ${loss}`);
-    if (losses.length > 20) print(`  ! and ${losses.length - 20} more`);
-    if (json !== undefined)
-      await writeJson(json, {
-        ...withCounts(addresses, counts),
-        permissions: permissionsIn(system.stack),
-      });
-    print(losses.length === 0 ? `Nothing is lost, after ${secondsSoFar()} s.` : "Something is lost.");
-    return losses.length === 0 ? 0 : 1;
-  } finally {
-    await system.close();
-  }
-}
-
-/** What each function's role allows, and whether the scenario needed it. */
-function permissionsIn({ functions, gateway }: LocalStack) {
-  return functions.flatMap(({ logicalId, name }) =>
-    gateway.permissionsOf(name).map((permission) => ({ role: logicalId, ...permission })),
-  );
-}
-
-async function writeJson(file: string, content: object): Promise<void> {
-  await writeFile(file, `${JSON.stringify(content, null, 2)}\n`);
-}
+/** A program that lets things happen to a system of its own and says whether it stood them. */
+type ScenarioProgram = {
+  /** @returns the exit code */
+  readonly runScenario: (options: StartOptions, surface: Surface) => Promise<number>;
+};
 
 try {
-  process.exitCode = await main();
+  process.exitCode = await main(options);
 } catch (error) {
   process.stderr.write(`\n${explain(error, findRunningSystems())}\n`);
   process.exitCode = 1;

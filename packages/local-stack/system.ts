@@ -2,10 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Sandbox, type SandboxOptions, startSandbox } from "@income-events/sandbox/server.ts";
-import type { Access } from "../../proof/scenario/snapshot.ts";
 import type { Exchange } from "./api/http-api.ts";
 import { readAssembly } from "./assembly/read-assembly.ts";
 import { type RunningDynamoDb, startDynamoDb } from "./engines/dynamodb.ts";
+import type { Credentials } from "./lambda/environment.ts";
 import type { StartOptions } from "./options.ts";
 import { outputOf } from "./outputs.ts";
 import { type PipelineOutputs, pipelineIds, pipelinesIn } from "./pipelines.ts";
@@ -28,6 +28,13 @@ export type System = Pick<Pipeline, "sandbox" | "subscribers"> & {
   /** All of the stack; sandbox and subscribers above are those of the first. */
   readonly pipelines: readonly [Pipeline, ...Pipeline[]];
   close(): Promise<void>;
+};
+
+/** How the engines are reached from outside of the pipeline. */
+export type Access = {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly credentials: Credentials;
 };
 
 /** Reports what is being done, as long as it takes. */

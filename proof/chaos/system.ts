@@ -4,8 +4,8 @@ import type { DynamoDbEngine } from "@income-events/local-stack/engines/dynamodb
 import type { Call, Interceptor } from "@income-events/local-stack/gateway/types.ts";
 import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { type LocalFunction, type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
+import type { Access } from "@income-events/local-stack/system.ts";
 import { invoke } from "@income-events/local-stack/system.ts";
-import type { Access } from "../scenario/snapshot.ts";
 import { startProviderWire } from "./faults/provider-wire.ts";
 import { type Interference, type ObservedCall, observedCall } from "./observed-call.ts";
 import type { ObserverMethods, ObserverOptions } from "./observers/protocol.ts";

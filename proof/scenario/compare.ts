@@ -1,16 +1,56 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Expectation } from "./expectation.ts";
+import type { SubscriberOutput } from "@income-events/local-stack/outputs.ts";
+import type { Sandbox } from "@income-events/sandbox/server.ts";
 import type { DeadLetter, KnownConnection, TableSnapshot } from "./snapshot.ts";
+import type { Traffic } from "./traffic.ts";
 
-export type Subscription = {
-  readonly name: string;
-  /** Exact message types or prefixes ending in `*`; absent: everything. */
-  readonly types?: readonly string[] | undefined;
+/** By id; whether it is connected at the provider. */
+type Connections = ReadonlyMap<string, { readonly connected: boolean }>;
+
+/** What must be there in the end. */
+export type Expectation = {
+  /** Ids of events that must be stored, and published to each subscriber whose filter lets them through. */
+  readonly events: ReadonlySet<string>;
+  /** Ids of what must have ended in dead-letter queues, because it can't be understood. */
+  readonly deadLetters: ReadonlySet<string>;
+  readonly users: ReadonlySet<string>;
+  readonly accounts: Connections;
+  readonly companyAccounts: Connections;
+  /** By `<account id>/<endpoint>`: the data that the provider has. */
+  readonly data: ReadonlyMap<string, unknown>;
 };
+
+/** @param deadLetters what can't become an event or a task: ids, or the text of what has none */
+export function expectationOf(
+  sandbox: Pick<Sandbox, "snapshot" | "data">,
+  traffic: Pick<Traffic, "accepted">,
+  deadLetters: ReadonlySet<string>,
+): Expectation {
+  const { users, accounts, endpoints } = sandbox.snapshot();
+  const connectionsOf = (isCompany: boolean): Connections =>
+    new Map(
+      accounts
+        .filter(({ company, deleted }) => company === isCompany && !deleted)
+        .map(({ id, connected }) => [id, { connected }]),
+    );
+  // A company account's data is all there at once; what is fetched of it are the endpoints of every account.
+  const fetched = new Set(endpoints.filter(({ company }) => !company).map(({ endpoint }) => endpoint));
+  const data = endpoints.filter(({ endpoint }) => fetched.has(endpoint));
+  return {
+    events: traffic.accepted().difference(deadLetters),
+    deadLetters,
+    users: new Set(users.map(({ id }) => id)),
+    accounts: connectionsOf(false),
+    companyAccounts: connectionsOf(true),
+    data: new Map(
+      data.map(({ accountId, endpoint }) => [`${accountId}/${endpoint}`, sandbox.data(accountId, endpoint)]),
+    ),
+  };
+}
 
 export type Found = {
   readonly table: TableSnapshot;
-  /** By `<id>/<endpoint>`: data as text, from wherever it lies. */
+  /** By `<id>/<endpoint>`: data as text, wherever it is stored. */
   readonly contents: ReadonlyMap<string, string>;
   /** By subscriber: the distinct messages in its queue, or parked where it refused them, id and type. */
   readonly messages: ReadonlyMap<string, ReadonlyMap<string, string>>;
@@ -21,9 +61,9 @@ export type Found = {
 export function findLosses(
   expected: Expectation,
   found: Found,
-  subscriptions: readonly Subscription[],
+  subscribers: readonly Pick<SubscriberOutput, "name" | "types">[],
 ): readonly string[] {
-  const { table } = found;
+  const { table, deadLetters } = found;
   return [
     ...missing("event", expected.events, table.events),
     ...missing("user", expected.users, table.users),
@@ -31,9 +71,11 @@ export function findLosses(
     ...different(expected.data, found.contents),
     ...connections("account", expected.accounts, table.accounts),
     ...connections("company account", expected.companyAccounts, table.companyAccounts),
-    ...subscriptions.flatMap((subscription) => missingMessages(expected, found, subscription)),
-    ...missing("dead letter", expected.deadLetters, new Set(found.deadLetters.map(({ id }) => id))),
-    ...unexpected(expected.deadLetters, found.deadLetters),
+    ...subscribers.flatMap((subscriber) => wrongMessages(expected, found, subscriber)),
+    ...missing("dead letter", expected.deadLetters, new Set(deadLetters.map(({ id }) => id))),
+    ...deadLetters
+      .filter(({ id }) => !expected.deadLetters.has(id))
+      .map(({ id, reason }) => `${id} is a dead letter and should not be: ${reason}`),
   ];
 }
 
@@ -52,15 +94,9 @@ function different(expected: Expectation["data"], found: Found["contents"]): rea
   });
 }
 
-function unexpected(expected: Ids, found: readonly DeadLetter[]): readonly string[] {
-  return found
-    .filter(({ id }) => !expected.has(id))
-    .map(({ id, reason }) => `${id} is a dead letter and should not be: ${reason}`);
-}
-
 function connections(
   what: string,
-  expected: Expectation["accounts"],
+  expected: Connections,
   found: ReadonlyMap<string, KnownConnection>,
 ): readonly string[] {
   return [...expected].flatMap(([id, { connected }]) => {
@@ -74,14 +110,13 @@ function connections(
   });
 }
 
-function missingMessages(
+function wrongMessages(
   { events, data }: Expectation,
   { table, messages }: Found,
-  { name, types }: Subscription,
+  { name, types = ["*"] }: Pick<SubscriberOutput, "name" | "types">,
 ): readonly string[] {
   const received = messages.get(name) ?? new Map<string, string>();
   const isWanted = (type: string) =>
-    types === undefined ||
     types.some((pattern) =>
       pattern.endsWith("*") ? type.startsWith(pattern.slice(0, -1)) : type === pattern,
     );

@@ -1,37 +1,23 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
-import { paginateListObjectsV2, S3Client } from "@aws-sdk/client-s3";
-import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { unmarshall } from "@aws-sdk/util-dynamodb";
-import { outputOf } from "@income-events/local-stack/outputs.ts";
+import { ListObjectsV2Command, PutObjectCommand } from "@aws-sdk/client-s3";
+import { SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import { deadLetterQueuesOf, outputOf } from "@income-events/local-stack/outputs.ts";
+import { queueDepth } from "@income-events/local-stack/sources/queue-depth.ts";
 import type { LocalStack } from "@income-events/local-stack/stack.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { waitUntilIdle } from "@income-events/local-stack/wait-until-idle.ts";
-import { poster, sendLargeOf } from "./bad-input.ts";
-import { findWrongChanges, putGivenUpChanges } from "./erasable-changes.ts";
-import { findWrongDeadLetters, putDeadLetters } from "./erasable-dead-letters.ts";
+import { findRemains } from "../chaos/audit/find-remains.ts";
+import { clientsOf } from "./clients.ts";
+import { fifoOrder } from "./fifo-order.ts";
+import { sendLargeOf, type Target } from "./webhooks.ts";
 
 /** A user of whom nothing may be left. */
 export type Erased = { readonly userId: string; readonly accountIds: readonly string[] };
 
-/** Lets a user connect an account who is to be erased later. */
-export async function createErasable({ sandbox }: Pick<System, "sandbox">): Promise<Erased> {
-  const { users, accounts } = await sandbox.createUsers(1, { pictures: 1 });
-  return { userId: users[0] ?? "", accountIds: accounts };
-}
-
-/** Sends large bodies that name the user, one of which ends as a dead letter. @param secret headers of webhooks */
-export async function sendLargeBodiesOf(
-  { userId }: Erased,
-  { stack }: Pick<System, "stack">,
-  secret: Readonly<Record<string, string>>,
-): Promise<void> {
-  await sendLargeOf(poster(outputOf(stack, "WebhooksUrl")), { ...secret }, userId);
-}
+const ofSomebodyElse = "of somebody else";
 
 export type ErasureOptions = {
-  /** Headers of webhooks. */
-  readonly secret: Readonly<Record<string, string>>;
+  readonly target: Target;
   /** Milliseconds that the queues may take to empty. */
   readonly patience: number;
   /** What else is done while the erasure goes on. */
@@ -39,36 +25,41 @@ export type ErasureOptions = {
 };
 
 /**
- * Has a user erased of whom there are large bodies and dead letters in queue and archive, and lets the provider report
+ * Has a user erased of whom there are large bodies, and dead letters in queue and archive, and lets the provider report
  * more of it afterwards.
- * @param erased of whom large bodies were sent before, and archived
+ * @param userId of whom large bodies were sent before, and archived
  */
 export async function eraseUser(
   { sandbox, stack, access }: System,
-  erased: Erased,
-  { secret, patience, meanwhile }: ErasureOptions,
+  { userId }: Erased,
+  { target, patience, meanwhile }: ErasureOptions,
 ): Promise<void> {
-  const { userId } = erased;
-  await sendLargeBodiesOf(erased, { stack }, secret);
+  await sendLargeOf(target, userId);
   await waitUntilIdle({ sandbox, stack }, patience);
-  const sqs = new SQSClient(access);
-  const s3 = new S3Client({ ...access, forcePathStyle: true });
-  try {
-    await putDeadLetters(sqs, stack, userId);
-    await putGivenUpChanges(s3, stack, userId);
-    await askForErasure(sqs, outputOf(stack, "EraseQueueUrl"), userId);
-    await meanwhile();
-  } finally {
-    sqs.destroy();
-    s3.destroy();
+  using clients = clientsOf(access);
+  // The eraser does not search its own dead letters: they get that of somebody else only.
+  const own = outputOf(stack, "EraseQueueUrl");
+  for (const { url, source } of deadLetterQueuesOf(stack)) {
+    const bodies = source === own ? [ofSomebodyElse] : [ofSomebodyElse, JSON.stringify({ user: userId })];
+    for (const MessageBody of bodies)
+      await clients.sqs.send(new SendMessageCommand({ QueueUrl: url, MessageBody, ...fifoOrder(url) }));
   }
+  // Where Lambda puts what the relay gave up: a batch that names the user alone, and one that names others, too.
+  const Bucket = outputOf(stack, "FailuresBucketName");
+  for (const [Key, users] of Object.entries({ alone: [userId], shared: [userId, ofSomebodyElse] })) {
+    const Records = users.map((S) => ({ dynamodb: { NewImage: { event: { M: { userId: { S } } } } } }));
+    const Body = JSON.stringify({ payload: JSON.stringify({ Records }) });
+    await clients.s3.send(new PutObjectCommand({ Bucket, Key, Body }));
+  }
+  await askForErasure(clients.sqs, own, userId);
+  await meanwhile();
   await untilErasedOnce(stack);
   sandbox.deleteUser(userId);
   await waitUntilIdle({ sandbox, stack }, patience);
 }
 
 /** What comes from then on comes too late, and between the two passes of the erasure. */
-async function untilErasedOnce({ functions }: Pick<LocalStack, "functions">): Promise<void> {
+async function untilErasedOnce({ functions }: LocalStack): Promise<void> {
   const erasers = functions.filter(({ logicalId }) => logicalId.startsWith("Erase"));
   const isErased = () => erasers.some(({ log }) => log().some((line) => line.includes('"ERASED"')));
   while (!isErased()) await wait(100);
@@ -92,51 +83,35 @@ export async function askForErasure(sqs: SQSClient, QueueUrl: string, userId: st
   await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
 }
 
-/** What is left of an erased user in the table, the bucket and the dead letters, and what was taken of others. */
-export async function findRemainsOf(system: System, erased: Erased): Promise<readonly string[]> {
-  const remains = await findRemains(system, [erased.userId, ...erased.accountIds]);
-  const { stack, access } = system;
-  const sqs = new SQSClient(access);
-  const s3 = new S3Client({ ...access, forcePathStyle: true });
-  try {
-    return [
-      ...remains,
-      ...(await findWrongDeadLetters(sqs, stack)),
-      ...(await findWrongChanges(s3, stack, erased.userId)),
-    ];
-  } finally {
-    sqs.destroy();
-    s3.destroy();
-  }
-}
-
-/** What in the table and the bucket names one of these ids, in words. */
-export async function findRemains(
-  { stack, access }: Pick<System, "stack" | "access">,
-  ids: readonly string[],
+/** What is left of an erased user, and what was taken of others, in words. */
+export async function findRemainsOf(
+  { stack, access }: System,
+  { userId, accountIds }: Erased,
 ): Promise<readonly string[]> {
-  const named = (text: string) => ids.find((id) => text.includes(id));
-  const remains: string[] = [];
-  const dynamodb = new DynamoDBClient(access);
-  const s3 = new S3Client({ ...access, forcePathStyle: true });
-  try {
-    const scan = { TableName: outputOf(stack, "TableName"), ConsistentRead: true };
-    for await (const { Items = [] } of paginateScan({ client: dynamodb }, scan)) {
-      const left = Items.map((item) => unmarshall(item)).filter((item) => named(JSON.stringify(item)));
-      remains.push(
-        ...left.map(
-          (item) => `the erased ${named(JSON.stringify(item))} is still in the table: ${item.pk} ${item.sk}`,
-        ),
-      );
-    }
-    const list = { Bucket: outputOf(stack, "OverflowBucketName") };
-    for await (const { Contents = [] } of paginateListObjectsV2({ client: s3 }, list)) {
-      const left = Contents.flatMap(({ Key = "" }) => (named(Key) ? [Key] : []));
-      remains.push(...left.map((key) => `the erased ${named(key)} is still in the bucket: ${key}`));
-    }
-  } finally {
-    dynamodb.destroy();
-    s3.destroy();
-  }
-  return remains;
+  const failures = outputOf(stack, "FailuresBucketName");
+  const places = {
+    table: outputOf(stack, "TableName"),
+    buckets: {
+      overflow: outputOf(stack, "OverflowBucketName"),
+      archive: outputOf(stack, "ArchiveBucketName"),
+      failures,
+    },
+    messages: {},
+    logs: {},
+  };
+  using clients = clientsOf(access);
+  const { KeyCount } = await clients.s3.send(new ListObjectsV2Command({ Bucket: failures }));
+  const queues = await Promise.all(
+    deadLetterQueuesOf(stack).map(async ({ url, source }) => {
+      const depth = await queueDepth(clients.sqs, url);
+      const words = `the dead letters of ${source.split("/").at(-1)}`;
+      if (depth === 0) return [`${words} lack one of somebody else`];
+      return depth === 1 ? [] : [`${words} still hold one of the erased user`];
+    }),
+  );
+  return [
+    ...(await findRemains(access, places, { ids: [userId, ...accountIds], marks: [] })),
+    ...queues.flat(),
+    ...(KeyCount === 1 ? [] : [`${KeyCount} given-up batches are left: that of somebody else should be`]),
+  ];
 }

@@ -1,25 +1,18 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
-import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
-import { GetObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { paginateScan } from "@aws-sdk/client-dynamodb";
+import { GetObjectCommand, paginateListObjectsV2 } from "@aws-sdk/client-s3";
 import {
   DeleteMessageBatchCommand,
   GetQueueAttributesCommand,
   type Message,
   ReceiveMessageCommand,
-  SQSClient,
 } from "@aws-sdk/client-sqs";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { queueDepth } from "@income-events/local-stack/sources/queue-depth.ts";
+import type { Access } from "@income-events/local-stack/system.ts";
 import { z } from "zod";
-import { Freshness } from "./freshness.ts";
-
-/** How the engines are reached from outside of the pipeline. */
-export type Access = {
-  readonly endpoint: string;
-  readonly region: string;
-  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
-};
+import { clientsOf } from "./clients.ts";
 
 const knownConnection = z.object({
   connected: z.boolean().optional(),
@@ -50,7 +43,6 @@ const documentItem = z.object({
   }),
 });
 const keyed = z.object({ pk: z.string(), sk: z.string() });
-const message = z.object({ id: z.string(), type: z.string() });
 
 export type KnownConnection = z.output<typeof knownConnection>;
 
@@ -61,86 +53,91 @@ type StoredEvent = {
   readonly reconciled: boolean;
 };
 
-/** What stands in the table, read with the SDK. Ids are the provider's. */
+/** What the table holds, read with the SDK. Ids are the provider's. */
 export type TableSnapshot = {
   readonly events: ReadonlyMap<string, StoredEvent>;
   readonly users: ReadonlySet<string>;
   readonly accounts: ReadonlyMap<string, KnownConnection>;
   readonly companyAccounts: ReadonlyMap<string, KnownConnection>;
-  /** Documents whose content is stored and up to date, `<id>/<endpoint>`. */
+  /** Documents that were read since the last event that announced them, `<id>/<endpoint>`. */
   readonly data: ReadonlySet<string>;
-  /** Texts of contents that lie in the table itself, by the same names. */
+  /** Texts of contents in the table itself, by the same names. */
   readonly contents: ReadonlyMap<string, string>;
-  /** Keys of contents that lie in the bucket, by the same names. */
+  /** Keys of contents in the bucket, by the same names. */
   readonly objects: ReadonlyMap<string, string>;
-  readonly fetches: number;
 };
 
-export async function readTable(access: Access, tableName: string): Promise<TableSnapshot> {
-  const client = new DynamoDBClient(access);
+export async function readTable(access: Access, TableName: string): Promise<TableSnapshot> {
+  using clients = clientsOf(access);
   const events = new Map<string, StoredEvent>();
   const users = new Set<string>();
   const accounts = new Map<string, KnownConnection>();
   const companyAccounts = new Map<string, KnownConnection>();
   const contents = new Map<string, string>();
   const objects = new Map<string, string>();
-  const freshness = new Freshness();
-  try {
-    for await (const { Items = [] } of paginateScan(
-      { client },
-      { TableName: tableName, ConsistentRead: true },
-    )) {
-      for (const raw of Items) {
-        const item: unknown = unmarshall(raw);
-        const { pk, sk } = keyed.parse(item);
-        const [partition = "", ...rest] = pk.split("#");
-        const id = rest.join("#");
-        // The range is left out of a document's name: an endpoint is up to date when all of its ranges are.
-        const [sort = "", endpoint = ""] = sk.split("#");
-        const dataName = `${id}/${endpoint}`;
-        if (sort === "EVENT") {
-          const { event, receipts } = eventItem.parse(item);
-          freshness.addEvent(event, receipts.since);
-          events.set(event.id, { type: event.type, reconciled: event.reconciled, receipts: receipts.count });
-        } else if (sort === "STATE") {
-          const { state } = stateItem.parse(item);
-          if (partition === "USER") users.add(id);
-          if (partition === "ACCOUNT") accounts.set(id, state);
-          if (partition === "COMPANY") companyAccounts.set(id, state);
-        } else if (sort === "DOCUMENT") {
-          const { asOf, codec, content, object } = documentItem.parse(item).document;
-          freshness.addDocument(id, sk, asOf);
-          if (content !== undefined) contents.set(dataName, textOf(content, codec));
-          if (object !== undefined) objects.set(dataName, object);
-        }
+  const announced: Announced[] = [];
+  const readAt = new Map<string, number>();
+  const scan = { TableName, ConsistentRead: true };
+  for await (const { Items = [] } of paginateScan({ client: clients.dynamodb }, scan)) {
+    for (const item of Items.map((raw) => unmarshall(raw))) {
+      const { pk, sk } = keyed.parse(item);
+      const [partition = ""] = pk.split("#", 1);
+      const id = pk.slice(partition.length + 1);
+      const [sort, ...name] = sk.split("#");
+      if (sort === "EVENT") {
+        const { event, receipts } = eventItem.parse(item);
+        announced.push(...announcedBy(event, receipts.since));
+        events.set(event.id, { type: event.type, reconciled: event.reconciled, receipts: receipts.count });
+      } else if (sort === "STATE") {
+        const { state } = stateItem.parse(item);
+        if (partition === "USER") users.add(id);
+        if (partition === "ACCOUNT") accounts.set(id, state);
+        if (partition === "COMPANY") companyAccounts.set(id, state);
+      } else if (sort === "DOCUMENT") {
+        const { asOf, codec, content, object } = documentItem.parse(item).document;
+        readAt.set(`${id}/${name.join("#")}`, asOf);
+        const document = `${id}/${name[0]}`;
+        if (content !== undefined)
+          contents.set(document, Buffer.from(codec === "gzip" ? gunzipSync(content) : content).toString());
+        if (object !== undefined) objects.set(document, object);
       }
     }
-  } finally {
-    client.destroy();
   }
-  const data = freshness.upToDate();
-  return { events, users, accounts, companyAccounts, data, contents, objects, fetches: data.size };
+  const data = upToDate(announced, readAt);
+  return { events, users, accounts, companyAccounts, contents, objects, data };
 }
 
-function textOf(content: Uint8Array, codec: "gzip" | "identity"): string {
-  return Buffer.from(codec === "gzip" ? gunzipSync(content) : content).toString();
+/** An announcement of a document: its names with and without its range, and when the event was received. */
+type Announced = { readonly names: readonly string[]; readonly since: number };
+
+function announcedBy(event: z.output<typeof eventItem>["event"], since: number): readonly Announced[] {
+  const { accountId, companyAccountId, endpoint, dataAvailable, dateStart, dateEnd } = event;
+  const id = accountId ?? companyAccountId;
+  if (endpoint === undefined || id === undefined || !dataAvailable) return [];
+  const whole = `${id}/${endpoint}`;
+  return [{ names: dateStart === undefined ? [whole] : [`${whole}#${dateStart}..${dateEnd}`, whole], since }];
 }
 
-/** The texts of what lies in the bucket, compressed. */
-export async function readObjects(
+/** Documents that are read for all that announced them, without their ranges: one is when all of its ranges are. */
+function upToDate(announced: readonly Announced[], readAt: ReadonlyMap<string, number>): ReadonlySet<string> {
+  const withoutRange = (name: string) => name.replace(/#.*$/, "");
+  const behind = announced
+    .filter(({ names, since }) => !names.some((name) => (readAt.get(name) ?? 0) >= since))
+    .flatMap(({ names }) => names.map(withoutRange));
+  return new Set([...readAt.keys()].map(withoutRange)).difference(new Set(behind));
+}
+
+/** The texts of all contents, by the documents' names: those in the table and those in the bucket. */
+export async function readContents(
   access: Access,
   Bucket: string,
-  objects: TableSnapshot["objects"],
+  { contents, objects }: TableSnapshot,
 ): Promise<ReadonlyMap<string, string>> {
-  const client = new S3Client({ ...access, forcePathStyle: true });
-  const texts = new Map<string, string>();
-  try {
-    for (const [name, Key] of objects) {
-      const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
-      texts.set(name, gunzipSync((await Body?.transformToByteArray()) ?? "").toString());
-    }
-  } finally {
-    client.destroy();
+  using clients = clientsOf(access);
+  const texts = new Map(contents);
+  for (const [name, Key] of objects) {
+    const { Body } = await clients.s3.send(new GetObjectCommand({ Bucket, Key }));
+    texts.set(name, gunzipSync((await Body?.transformToByteArray()) ?? "").toString());
   }
   return texts;
 }
@@ -152,28 +149,29 @@ export async function readSubscriber(access: Access, queueUrl: string): Promise<
 
 /** The texts of all messages of a queue; reading takes them out of it. */
 export async function readBodies(access: Access, queueUrl: string): Promise<readonly string[]> {
-  const bodies: string[] = [];
-  for await (const { Body = "" } of drain(access, queueUrl)) bodies.push(Body);
-  return bodies;
+  return (await Array.fromAsync(drain(access, queueUrl))).map(({ Body = "" }) => Body);
 }
+
+const message = z.object({ id: z.string(), type: z.string() });
 
 /** @param bodies of messages to subscribers */
 export function typesById(bodies: readonly string[]): ReadonlyMap<string, string> {
-  return new Map(
-    bodies.map((body) => {
-      const { id, type } = message.parse(JSON.parse(body));
-      return [id, type] as const;
-    }),
-  );
+  const messages = bodies.map((body) => message.parse(JSON.parse(body)));
+  return new Map(messages.map(({ id, type }) => [id, type]));
 }
+
+/** A dead letter: what it is (the event's id, or its text where it has none), and why it is one. */
+export type DeadLetter = { readonly id: string; readonly reason: string; readonly body: string };
 
 const identified = z.object({ id: z.string() });
 
-/** A dead letter: what it is (the event's id, or its text where it has none), and why it lies there. */
-export type DeadLetter = { readonly id: string; readonly reason: string; readonly body: string };
+function deadLetterOf(body: string, reason: string): DeadLetter {
+  const { success, data } = identified.safeParse(JSON.parse(body));
+  return { id: success ? data.id : body, reason, body };
+}
 
 /**
- * What lies in a dead-letter queue; reading takes the messages out of it. Our own functions say why they sent one
+ * The messages of a dead-letter queue; reading takes them out of it. Our own functions say why they sent one
  * there. What SQS itself moved there was received as often as its source allows, and nobody knows more.
  */
 export async function readDeadLetters(
@@ -182,55 +180,67 @@ export async function readDeadLetters(
   sourceUrl: string,
 ): Promise<readonly DeadLetter[]> {
   const moved = `received ${await maxReceiveCountOf(access, sourceUrl)} times`;
-  const found: DeadLetter[] = [];
-  for await (const { Body = "", MessageAttributes = {} } of drain(access, queueUrl)) {
-    const { success, data } = identified.safeParse(JSON.parse(Body));
-    const reason = MessageAttributes.reason?.StringValue ?? moved;
-    found.push({ id: success ? data.id : Body, reason, body: Body });
-  }
-  return found;
+  const letters = await Array.fromAsync(drain(access, queueUrl));
+  return letters.map(({ Body = "", MessageAttributes = {} }) =>
+    deadLetterOf(Body, MessageAttributes.reason?.StringValue ?? moved),
+  );
 }
 
 const redrivePolicy = z.object({ maxReceiveCount: z.coerce.number() });
 
 async function maxReceiveCountOf(access: Access, QueueUrl: string): Promise<number> {
-  const client = new SQSClient(access);
-  try {
-    const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["RedrivePolicy"] });
-    const { Attributes = {} } = await client.send(command);
-    return redrivePolicy.parse(JSON.parse(Attributes.RedrivePolicy ?? "{}")).maxReceiveCount;
-  } finally {
-    client.destroy();
-  }
+  using clients = clientsOf(access);
+  const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["RedrivePolicy"] });
+  const { Attributes = {} } = await clients.sqs.send(command);
+  return redrivePolicy.parse(JSON.parse(Attributes.RedrivePolicy ?? "{}")).maxReceiveCount;
 }
 
-const pollMs = 100;
+const archived = z.object({
+  queue: z.string(),
+  body: z.string(),
+  // SQS moves a message without a reason.
+  reason: z.string().default("received as often as its queue allows"),
+});
+
+/** What the archive holds: what could not be processed, and what a subscriber's queue refused. */
+export type Archived = {
+  readonly deadLetters: readonly DeadLetter[];
+  /** By subscriber: the texts of its messages. */
+  readonly parked: ReadonlyMap<string, readonly string[]>;
+};
+
+export async function readArchive(access: Access, Bucket: string): Promise<Archived> {
+  using clients = clientsOf(access);
+  const deadLetters: DeadLetter[] = [];
+  const parked = new Map<string, string[]>();
+  for await (const { Contents = [] } of paginateListObjectsV2({ client: clients.s3 }, { Bucket })) {
+    for (const { Key } of Contents) {
+      const { Body } = await clients.s3.send(new GetObjectCommand({ Bucket, Key }));
+      const { queue, body, reason } = archived.parse(JSON.parse((await Body?.transformToString()) ?? ""));
+      const subscriber = /^subscriber\/(.+)$/.exec(queue)?.[1];
+      if (subscriber === undefined) deadLetters.push(deadLetterOf(body, reason));
+      else parked.set(subscriber, [...(parked.get(subscriber) ?? []), body]);
+    }
+  }
+  return { deadLetters, parked };
+}
 
 /**
- * All messages of a queue, with their attributes; each is taken out of it. What others have in their hands is waited
- * for: they take it away or give it back. The archive's runs, for one, hide all dead letters for a moment.
+ * All messages of a queue, with their attributes; each is taken out of it. It waits for those that another reader
+ * holds, to delete them or to give them back: the archive's runs, for one, hide all dead letters for a moment.
  */
-export async function* drain(access: Access, queueUrl: string): AsyncGenerator<Message> {
-  const client = new SQSClient(access);
-  try {
-    for (;;) {
-      const { Messages = [] } = await client.send(
-        new ReceiveMessageCommand({
-          QueueUrl: queueUrl,
-          MaxNumberOfMessages: 10,
-          MessageAttributeNames: ["All"],
-        }),
-      );
-      if (Messages.length === 0) {
-        if ((await queueDepth(client, queueUrl)) === 0) return;
-        await wait(pollMs);
-        continue;
-      }
-      yield* Messages;
-      const Entries = Messages.map(({ ReceiptHandle = "" }, index) => ({ Id: String(index), ReceiptHandle }));
-      await client.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+export async function* drain(access: Access, QueueUrl: string): AsyncGenerator<Message> {
+  using clients = clientsOf(access);
+  const receive = { QueueUrl, MaxNumberOfMessages: 10, MessageAttributeNames: ["All"] };
+  for (;;) {
+    const { Messages = [] } = await clients.sqs.send(new ReceiveMessageCommand(receive));
+    if (Messages.length === 0) {
+      if ((await queueDepth(clients.sqs, QueueUrl)) === 0) return;
+      await wait(100);
+      continue;
     }
-  } finally {
-    client.destroy();
+    yield* Messages;
+    const Entries = Messages.map(({ ReceiptHandle = "" }, index) => ({ Id: String(index), ReceiptHandle }));
+    await clients.sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
   }
 }

@@ -1,11 +1,22 @@
+import { createHash } from "node:crypto";
 import type { Exchange } from "@income-events/local-stack/api/http-api.ts";
-import { identityOf } from "./expectation.ts";
 
-/** What the API answered, seen where it was answered. */
+/** A webhook's body: once it is accepted, it must be found again, as an event or as a dead letter. */
+export type Webhook = { readonly kind: string; readonly body: Buffer };
+
+/**
+ * An event's identity as the pipeline promises it: SHA-256 of the kind, a line end and the raw body, base64url.
+ * Written here a second time on purpose: a checker that shared the pipeline's code would share its mistakes.
+ */
+export function identityOf({ kind, body }: Webhook): string {
+  return createHash("sha256").update(`${kind}\n`).update(body).digest("base64url");
+}
+
+/** What the API answered, recorded where it was answered. */
 export type Traffic = {
   readonly observe: (exchange: Exchange) => void;
-  /** Statuses of every request to a webhook. */
-  readonly requests: () => readonly { readonly status: number }[];
+  /** Status of every request to a webhook. */
+  readonly statuses: () => readonly number[];
   /** Ids of the bodies that were answered 2xx: each must be found again. */
   readonly accepted: () => ReadonlySet<string>;
   /** Those of them whose body names one of these ids of the provider. */
@@ -15,16 +26,16 @@ export type Traffic = {
 const webhookPath = /^\/webhooks\/([a-z-]+)$/;
 
 export function recordTraffic(): Traffic {
-  const requests: { status: number }[] = [];
+  const statuses: number[] = [];
   const accepted = new Map<string, Buffer>();
   return {
     observe: ({ path, body, status }) => {
       const kind = webhookPath.exec(path)?.[1];
       if (kind === undefined) return;
-      requests.push({ status });
+      statuses.push(status);
       if (status >= 200 && status < 300) accepted.set(identityOf({ kind, body }), body);
     },
-    requests: () => requests,
+    statuses: () => statuses,
     accepted: () => new Set(accepted.keys()),
     naming: (ids) =>
       new Set([...accepted].flatMap(([id, body]) => (ids.some((each) => body.includes(each)) ? [id] : []))),

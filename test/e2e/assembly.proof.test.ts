@@ -16,6 +16,8 @@ describe("what is synthesized is what runs", () => {
 
   const runOnce = async (assembly: ProductAssembly) => {
     await using program = runProgram("packages/local-stack/start.ts", [
+      "--scenario",
+      "proof/scenario/main.ts",
       "--once",
       "--users",
       "1",

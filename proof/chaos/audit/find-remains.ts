@@ -2,7 +2,7 @@ import { gunzipSync } from "node:zlib";
 import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
 import { GetObjectCommand, paginateListObjectsV2, S3Client } from "@aws-sdk/client-s3";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
-import type { Access } from "../../scenario/snapshot.ts";
+import type { Access } from "@income-events/local-stack/system.ts";
 
 /** Everywhere that something of a person may lie, each by the name that a finding gives it. */
 export type Places = {

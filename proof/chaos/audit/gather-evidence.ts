@@ -1,10 +1,14 @@
 import { deadLetterQueuesOf, outputOf, queuesOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { registerSubscribers } from "@income-events/local-stack/stack/subscriber-callers.ts";
-import { readArchive } from "../../scenario/archive-dead-letters.ts";
-import { findLosses } from "../../scenario/compare.ts";
+import { expectationOf, findLosses } from "../../scenario/compare.ts";
 import { documentsIn, readDocuments } from "../../scenario/read-documents.ts";
-import { expectationOf } from "../../scenario/run.ts";
-import { readBodies, readDeadLetters, readObjects, readTable } from "../../scenario/snapshot.ts";
+import {
+  readArchive,
+  readBodies,
+  readContents,
+  readDeadLetters,
+  readTable,
+} from "../../scenario/snapshot.ts";
 import type { Truth } from "../provider/protocol.ts";
 import type { ChaosSystem } from "../system.ts";
 import type { Evidence } from "./audit-events.ts";
@@ -27,10 +31,7 @@ export async function gatherEvidence(
   const truth = await system.provider.call("truth");
   const erased = new Set([...erasedUsers, ...accountsOf(truth, erasedUsers)]);
   const table = await readTable(access, outputOf(stack, "TableName"));
-  const contents = new Map([
-    ...table.contents,
-    ...(await readObjects(access, outputOf(stack, "OverflowBucketName"), table.objects)),
-  ]);
+  const contents = await readContents(access, outputOf(stack, "OverflowBucketName"), table);
   const lying = await Promise.all(
     deadLetterQueuesOf(stack).map(async ({ url, source }) => ({
       url,

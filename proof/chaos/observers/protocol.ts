@@ -1,4 +1,4 @@
-import type { Access } from "../../scenario/snapshot.ts";
+import type { Access } from "@income-events/local-stack/system.ts";
 
 export type ObserverOptions = {
   readonly access: Access;

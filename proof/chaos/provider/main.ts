@@ -6,7 +6,7 @@ import { appendFileSync } from "node:fs";
 import type { Attempt } from "@income-events/sandbox/delivery/engine.ts";
 import { startSandbox } from "@income-events/sandbox/server.ts";
 import { webhookKinds } from "@income-events/sandbox/webhooks.ts";
-import { identityOf } from "../../scenario/expectation.ts";
+import { identityOf } from "../../scenario/traffic.ts";
 import type { SentLine } from "../audit/read-records.ts";
 import { serve } from "../remote.ts";
 import type { ProviderMethods } from "./protocol.ts";

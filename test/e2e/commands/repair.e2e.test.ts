@@ -94,7 +94,7 @@ describe("repair, on the running stack", () => {
     await idle();
     const lost = await table();
     expect(lost.events.size).toBeGreaterThanOrEqual(3);
-    expect([lost.users.size, lost.accounts.size, lost.fetches]).toEqual([0, 0, 0]);
+    expect([lost.users.size, lost.accounts.size, lost.data.size]).toEqual([0, 0, 0]);
     expect(await failedBatches()).toEqual([]);
     endFault();
     await idle();

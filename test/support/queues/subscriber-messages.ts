@@ -1,6 +1,6 @@
 import { DeleteMessageBatchCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import type { Access } from "@income-events/local-stack/system.ts";
 import { contract, type Message } from "../../../domain/message/message-schemas.ts";
-import type { Access } from "../../../proof/scenario/snapshot.ts";
 import { contractMessage } from "../contract-message.ts";
 
 /** Every copy of every message of a subscriber's queue; reading takes them out of it. */

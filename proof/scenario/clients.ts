@@ -1,0 +1,21 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { S3Client } from "@aws-sdk/client-s3";
+import { SQSClient } from "@aws-sdk/client-sqs";
+import type { Access } from "@income-events/local-stack/system.ts";
+
+/** The SDK's clients of one caller. */
+export function clientsOf(access: Access) {
+  const dynamodb = new DynamoDBClient(access);
+  const sqs = new SQSClient(access);
+  const s3 = new S3Client({ ...access, forcePathStyle: true });
+  return {
+    dynamodb,
+    sqs,
+    s3,
+    [Symbol.dispose]: () => {
+      for (const client of [dynamodb, sqs, s3]) client.destroy();
+    },
+  };
+}
+
+export type Clients = ReturnType<typeof clientsOf>;
