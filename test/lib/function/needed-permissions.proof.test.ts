@@ -17,7 +17,17 @@ it("the scenario needs each permission as recorded; where one is new, run this f
   const directory = await mkdtemp(join(tmpdir(), "permissions-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const file = join(directory, "report.json");
-  const flags = ["--once", "--users", "5", "--engine", "dynoxide", "--json", file];
+  const flags = [
+    "--scenario",
+    "proof/scenario/main.ts",
+    "--once",
+    "--users",
+    "5",
+    "--engine",
+    "dynoxide",
+    "--json",
+    file,
+  ];
   await using program = runProgram("packages/local-stack/start.ts", flags);
   expect(await program.ended, program.output()).toBe(0);
   const { permissions } = report.parse(JSON.parse(await readFile(file, "utf8")));
