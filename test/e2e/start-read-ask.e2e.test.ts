@@ -1,10 +1,10 @@
 import { subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { startTestProvider } from "@income-events/local-stack/provider.ts";
-import { readSubscriber } from "@income-events/local-stack/scenario/snapshot.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { identify } from "../../domain/event/identify.ts";
+import { readSubscriber } from "../../proof/scenario/snapshot.ts";
 import { eventually } from "../support/eventually.ts";
 import { linesWith, messagesWith, sendFollowed } from "../support/followed-webhook.ts";
 import { webhookSecretOf } from "../support/operator.ts";
