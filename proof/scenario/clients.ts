@@ -18,4 +18,4 @@ export function clientsOf(access: Access) {
   };
 }
 
-export type Clients = ReturnType<typeof clientsOf>;
+type Clients = ReturnType<typeof clientsOf>;
