@@ -17,5 +17,3 @@ export function clientsOf(access: Access) {
     },
   };
 }
-
-type Clients = ReturnType<typeof clientsOf>;
