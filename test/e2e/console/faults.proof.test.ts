@@ -233,7 +233,7 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
     const user = await createUser();
     await expect.poll(() => rowsOf(user)).toBe(1);
     await expect.poll(() => rowsOf(user, other)).toBe(1);
-    await other.goto(`${opened.origin}/trouble`);
+    await other.goto(`${opened.origin}/provider`);
     await other.getByRole("button", { name: "Reconcile now" }).click();
     await other.close();
     const next = await createUser();
