@@ -168,7 +168,8 @@ let assembly: ReturnType<typeof synthesizeProduct> | undefined;
 async function planned(origin: string): Promise<Readonly<Record<string, string>>> {
   // Those that examples name.
   const principals = ["210987654321", "arn:aws:iam::210987654321:role/reader"];
-  const subscribers = [{ name: "everything" }, { name: "accounts" }, { name: "local", principals }];
+  const names = ["everything", "accounts", "smoke"];
+  const subscribers = [...names.map((name) => ({ name })), { name: "local", principals }];
   assembly ??= synthesizeProduct("failures", { subscribers });
   const place = { region: "eu-central-1", account: localAccount, parameters: {} };
   const { outputs } = planStack(readAssembly((await assembly).directory), place);
