@@ -97,7 +97,7 @@ export class Reconciliation extends Construct {
       impact:
         "The provider lists users or accounts that no webhook announced: webhooks get lost, and their income data came up " +
         `to ${inWords(Duration.hours(settings.reconcile.everyHours))} late. What was found is taken up by itself.`,
-      remedy: "To see where webhooks go: npx income-events webhooks list",
+      remedy: "To see where webhooks go: npx income-events status --section webhooks",
       period: untilNextRun,
       threshold: settings.alarms.reconciliationDrift,
       breaching: 1,

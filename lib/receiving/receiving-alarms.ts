@@ -59,7 +59,7 @@ export class ReceivingAlarms extends Construct {
       impact:
         `No webhook was accepted for ${inWords(silence)}: new accounts and new income data are not heard of, unless there are ` +
         "none. The reconciliation finds users and accounts that were missed.",
-      remedy: "To see where the provider sends them: npx income-events webhooks list",
+      remedy: "To see where the provider sends them: npx income-events status --section webhooks",
       period,
       threshold: 0,
       raisedBelow: true,

@@ -90,7 +90,7 @@ class SubscriberAlarms extends Construct {
       impact:
         `${name} reads its queue ${inWords(limit)} late or not at all. What waits for ${inWords(retention)} ` +
         `is deleted, and ${name} never gets it.`,
-      remedy: "To see whether it reads at all: npx income-events subscribers list",
+      remedy: "To see whether it reads at all: npx income-events status --section subscribers",
       period,
       threshold: limit.toSeconds(),
       breaching: 1,

@@ -206,19 +206,11 @@ function isNamed({ group, names }: CommandFile, [first = "", second = ""]: reado
   return group === undefined ? names.includes(first) : first === group && names.includes(second);
 }
 
-/** Alarms of deployed stages name these, as their descriptions are in the template. */
-const formerCommands: Readonly<Record<string, readonly string[]>> = {
-  "webhooks list": ["status", "--section", "webhooks"],
-  "subscribers list": ["status", "--section", "subscribers"],
-};
-
 /** Runs a command line. @returns the exit code; what went wrong was reported on the standard error */
 export async function runProgram(args: readonly string[], given?: Command): Promise<number> {
-  const [first, second, ...rest] = args;
-  const renamed = formerCommands[`${first} ${second}`];
-  if (renamed !== undefined) return runProgram([...renamed, ...rest], given);
+  const [first, ...words] = args;
   // Commander's own help knows one word only.
-  if (first === "help" && second !== undefined) return runProgram([...args.slice(1), "--help"], given);
+  if (first === "help" && words.length > 0) return runProgram([...words, "--help"], given);
   const program = given ?? (await createProgram(args));
   try {
     await program.parseAsync(args, { from: "user" });
