@@ -234,7 +234,7 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
     await expect.poll(() => rowsOf(user)).toBe(1);
     await expect.poll(() => rowsOf(user, other)).toBe(1);
     await other.goto(`${opened.origin}/provider`);
-    await other.getByRole("button", { name: "Reconcile now" }).click();
+    await other.getByRole("button", { name: "Reconcile now", exact: true }).click();
     await other.close();
     const next = await createUser();
     await expect.poll(() => rowsOf(next)).toBe(1);
