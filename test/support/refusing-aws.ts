@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer } from "node:http";
 import { errorAnswer } from "@income-events/local-stack/gateway/answer.ts";
 import { serviceOf } from "@income-events/local-stack/gateway/identify.ts";
 import { parseAuthorization } from "@income-events/local-stack/gateway/signature.ts";
@@ -16,7 +16,12 @@ export type RefusingAws = AsyncDisposable & {
 export async function startRefusingAws(): Promise<RefusingAws> {
   const server = createServer((request, response) => {
     request.resume().on("end", () => {
-      const service = serviceCalled(request);
+      const service = serviceOf(request, parseAuthorization(request.headers.authorization)?.service ?? "");
+      if (service === undefined) {
+        // A stranger: the system gives a port again that some process has just left, and its clients still call.
+        response.writeHead(400).end("not a service that is known");
+        return;
+      }
       aws.calls.push(service);
       const { status, headers, body } = errorAnswer(service, aws.refuse(service));
       response.writeHead(status, headers).end(body);
@@ -35,12 +40,6 @@ export async function startRefusingAws(): Promise<RefusingAws> {
     },
   };
   return aws;
-}
-
-function serviceCalled(request: IncomingMessage): Service {
-  const service = serviceOf(request, parseAuthorization(request.headers.authorization)?.service ?? "");
-  if (service === undefined) throw new Error(`not a service that is known: ${request.url}`);
-  return service;
 }
 
 export const expired = (service: Service): Fault => {
