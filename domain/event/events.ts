@@ -63,6 +63,21 @@ export function isUnordered(facts: EventAttributes): boolean {
   return facts.eventId === undefined && facts.time === undefined;
 }
 
+const earliestTime = Date.UTC(2000);
+const clockToleranceMs = 5 * 60_000;
+
+/**
+ * The event without a time that can't be true: one before the year 2000, or more than five minutes after the receipt.
+ * Believed, a time in the future would make each later event older than what is known.
+ * @param receivedAt ISO 8601
+ */
+export function withBelievableTime(facts: EventAttributes, receivedAt: string): EventAttributes {
+  const { time, ...rest } = facts;
+  if (time === undefined) return facts;
+  const at = Date.parse(time);
+  return at < earliestTime || at > Date.parse(receivedAt) + clockToleranceMs ? rest : facts;
+}
+
 /** Whom an event of a type speaks of: the part of its name before the dot. */
 export function subjectKindOf(type: EventType): "user" | "account" | "company-account" | "endpoint" {
   if (type.startsWith("user.")) return "user";

@@ -60,6 +60,8 @@ export function parseState(value: unknown): State {
 /**
  * Projects one receipt of an event into the state that is known.
  * @param receipts how often the event's bytes had been received, this time included
+ * @param confirmsUserDeletions whether the provider is asked before a user's deletion is believed, also where the event
+ * has an id or a time: what erases a user must not rest on the webhook's secret alone
  * @returns the next state, or undefined where nothing changes: the receipt was processed before, or bytes that
  * came again agree with a confirmed state
  */
@@ -67,6 +69,7 @@ export function applyEvent(
   state: State | undefined,
   event: IncomeEvent,
   receipts: number,
+  confirmsUserDeletions = false,
 ): State | undefined {
   const before = state ?? unknown(event);
   const key = receiptKey(event, receipts);
@@ -74,7 +77,7 @@ export function applyEvent(
   const isAgain = receipts > 1;
   // An event with its own id or time that comes again is a retry: it says nothing new.
   if (isAgain && !isUnordered(event)) return undefined;
-  const outcome = decideOutcome(before, event);
+  const outcome = decideOutcome(before, event, confirmsUserDeletions);
   if (isAgain && outcome !== "unconfirmed") return undefined;
   return {
     ...apply(before, event, outcome),
@@ -151,10 +154,13 @@ export function claimOf(event: IncomeEvent): Claim {
   }
 }
 
-function decideOutcome(state: State, event: IncomeEvent): Outcome {
+function decideOutcome(state: State, event: IncomeEvent, confirmsUserDeletions: boolean): Outcome {
   if (state.deleted) return "stale";
   const claim = claimOf(event);
-  if (claim.deleted) return isUnordered(event) ? "unconfirmed" : "applied";
+  if (claim.deleted) {
+    const isAsked = isUnordered(event) || (confirmsUserDeletions && event.type === "user.deleted");
+    return isAsked ? "unconfirmed" : "applied";
+  }
   const order = claim.connected === undefined ? "unordered" : compareTimes(state.asOf, event.time);
   if (order === "older") return "stale";
   // While an answer is awaited, whatever comes in may be newer or older than the question: ask again.

@@ -124,7 +124,9 @@ function write(consequence: Inside, revise: Revise, dependencies: RelayDependenc
   switch (consequence.do) {
     case "applyEvent": {
       const { subject, event, receipts } = consequence;
-      return revise.state(subject, (state) => applyEvent(state, event, receipts));
+      return revise.state(subject, (state) =>
+        applyEvent(state, event, receipts, dependencies.erasesOnDeletion),
+      );
     }
     case "link":
       return dependencies.link(consequence.userId, consequence.accountId);

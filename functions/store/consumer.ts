@@ -7,7 +7,7 @@ import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
 import { parseJson } from "../../domain/core/parse.ts";
 import { readEnvelope } from "../../domain/event/envelope.ts";
-import type { IncomeEvent } from "../../domain/event/events.ts";
+import { type IncomeEvent, withBelievableTime } from "../../domain/event/events.ts";
 import { type KindMapping, mapPayload, type Search } from "../../domain/event/mapping.ts";
 import type { MappedHeaders } from "../../domain/event/mapping-source.ts";
 import { nameOf, subjectOf } from "../../domain/event/subjects.ts";
@@ -63,7 +63,9 @@ async function readReceipt(
 ): Promise<Receipt> {
   const { id, kind, receivedAt, headers, body } = readEnvelope(message);
   const isReconciled = body.as === "facts";
-  const facts = isReconciled ? body.facts : await mapBody(body, headers, dependencies);
+  const facts = isReconciled
+    ? body.facts
+    : withBelievableTime(await mapBody(body, headers, dependencies), receivedAt);
   const event = { ...facts, id, kind, receivedAt, ...(isReconciled ? { reconciled: true as const } : {}) };
   return { event, body, message: { id: messageId, sentAt: Number(attributes.SentTimestamp) } };
 }

@@ -109,6 +109,14 @@ export const crossChecks: readonly CrossCheck[] = [
       "set encryption.keyArn to a key of yours, or leave out subscribers' principals",
   },
   {
+    reads: ["erasure", "provider"],
+    holds: ({ erasure, provider }) => !erasure.onDeletion || provider.paths.user !== undefined,
+    path: ["erasure", "onDeletion"],
+    error:
+      "needs provider.paths.user, by which a deletion is confirmed before anybody is erased; " +
+      "set the provider's path that answers 404 for a user it does not have, or leave onDeletion out",
+  },
+  {
     reads: ["archive"],
     // Where one run fails, the next still comes in time.
     holds: ({ archive }) => archive.beforeEndHours * 60 >= 2 * archive.everyMinutes,

@@ -27,6 +27,7 @@ const production = {
 /** Each setting that adds a resource, an output or a permission. Two exclude others of their group: `alarms.topicArn`, `encryption.queueKey`. */
 const everything = {
   ...production,
+  provider: { ...production.provider, paths: { user: "/api/v0.4/users/{user_id}" } },
   webhooks: {
     sourceAddresses: ["203.0.113.0/24"],
     customDomain: {

@@ -83,7 +83,9 @@ describe("functions", () => {
 
   it("get what the stage's settings say as settings beside their code", () => {
     const webhooks = { sourceAddresses: ["203.0.113.0/24"] };
-    const { bundles } = synthesized({ ...productionSettings, webhooks, erasure: { onDeletion: true } });
+    const provider = { ...productionSettings.provider, paths: { user: "/users/{user_id}" } };
+    const erasure = { onDeletion: true };
+    const { bundles } = synthesized({ ...productionSettings, provider, webhooks, erasure });
     expect(bundles.get("functions/receive/users.ts")).toEqual({
       ...webhooks,
       secretHeader: "x-webhook-secret",

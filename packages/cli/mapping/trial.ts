@@ -1,5 +1,10 @@
 import { FailureError, failureOf } from "../../../domain/core/failures.ts";
-import { type EventAttributes, isUnordered, type WebhookKind } from "../../../domain/event/events.ts";
+import {
+  type EventAttributes,
+  isUnordered,
+  type WebhookKind,
+  withBelievableTime,
+} from "../../../domain/event/events.ts";
 import { identify } from "../../../domain/event/identify.ts";
 import {
   factAt,
@@ -26,7 +31,7 @@ export type Trial = { readonly kind: WebhookKind; readonly fields: readonly Fiel
   | { readonly mapped: false; readonly reason: string; readonly remedy: string }
 );
 
-/** Maps a sample as receiver and consumer of its kind do. It never throws, whatever the sample holds. */
+/** Maps a sample as if it were received now, as receiver and consumer of its kind do. It never throws, whatever the sample holds. */
 export function tryMapping(kind: WebhookKind, mapping: KindMapping, sample: Sample, search: Search): Trial {
   const headers = pickHeaders(headersOf(mapping), sample.headers);
   const read = readSample({ ...sample, headers });
@@ -51,13 +56,30 @@ export function tryMapping(kind: WebhookKind, mapping: KindMapping, sample: Samp
     );
     return [{ field, source, gave: gave.value, ...("fault" in fact && { fault: fact.fault }) }];
   });
-  const event = attempt(() => mapPayload(mapping, read.body, search, headers));
+  const event = attempt(() =>
+    withBelievableTime(mapPayload(mapping, read.body, search, headers), new Date().toISOString()),
+  );
   if ("fault" in event) {
     const remedy = remedyFor({ kind, mapping }, event.fault, fields, { sample, body: read.body });
     return { kind, mapped: false, fields, reason: event.fault, remedy };
   }
   const id = identify(kind, sample.bytes, headers);
-  return { kind, mapped: true, fields, id, event: event.value, isUnordered: isUnordered(event.value) };
+  return {
+    kind,
+    mapped: true,
+    fields: event.value.time === undefined ? fields.map(withoutTime) : fields,
+    id,
+    event: event.value,
+    isUnordered: isUnordered(event.value),
+  };
+}
+
+function withoutTime(trial: FieldTrial): FieldTrial {
+  if (trial.field !== "time" || trial.gave === undefined || trial.gave === null) return trial;
+  return {
+    ...trial,
+    fault: "ignored: before the year 2000, or more than 5 minutes after receipt",
+  };
 }
 
 function attempt<T>(action: () => T): { readonly value: T } | { readonly fault: string } {

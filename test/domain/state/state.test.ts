@@ -135,6 +135,18 @@ describe("bytes that come again", () => {
 });
 
 describe("a deletion", () => {
+  it.each([
+    ["a time", { time: minute(1) }],
+    ["an id of its own", { eventId: "e-1" }],
+  ])("of a user waits for the provider where users are erased by it, though it has %s", (_, facts) => {
+    const event = eventOf("user.deleted", { userId, ...facts });
+    expect(apply(undefined, event, 1)).toMatchObject({ deleted: true, unconfirmed: false });
+    const asked = apply(undefined, event, 1, true);
+    expect(asked).toMatchObject({ deleted: false, unconfirmed: true });
+    expect(answer(asked, 1, { found: true }, { at })).toMatchObject({ deleted: false, unconfirmed: false });
+    expect(answer(asked, 1, { found: false }, { at })).toMatchObject({ deleted: true, unconfirmed: false });
+  });
+
   it("is believed at once where it has a time or an id of its own, however old it is", () => {
     for (const event of [timed("deleted", 1), eventOf("account.deleted", { eventId: "e-1" })]) {
       expect(applied([timed("connected", 5), event])).toMatchObject({ deleted: true, unconfirmed: false });

@@ -109,34 +109,27 @@ await describeOnTables("the relay", (tables) => {
 
   describe("a user who is deleted at the provider", () => {
     const deletion = (facts: Partial<IncomeEvent> = {}) =>
-      accountEvent({ kind: "users", type: "user.deleted", userId: randomUUID(), eventId: "e-1", ...facts });
-
-    test("is erased where the setting says so, and subscribers get the event first", async () => {
-      fixture.erasesOnDeletion = true;
-      const event = deletion();
-      await record(event);
-      await pump();
-      const id = event.userId ?? "";
-      expect((await bodiesOf(fixture.eraseQueueUrl)).map(readEraseTask)).toEqual([
-        { ...eraseTask({ kind: "user", id }, "deleted"), correlationId: event.id },
-      ]);
-      expect(await messages(fixture.subscribers.everything.queueUrl)).toMatchObject([
-        { type: "user.deleted" },
-      ]);
-    });
+      accountEvent({ kind: "users", type: "user.deleted", userId: randomUUID(), ...facts });
 
     test("is kept where it does not", async () => {
-      await record(deletion());
+      await record(deletion({ eventId: "e-1" }));
       await pump();
       expect(await bodiesOf(fixture.eraseQueueUrl)).toEqual([]);
     });
 
-    test("is erased after an unordered event only once the provider has confirmed it", async () => {
+    test.each([
+      ["an id of its own", { eventId: "e-1" }],
+      ["a time", { time: "2026-11-21T11:59:00.000Z" }],
+      ["neither id nor time", {}],
+    ])("is erased only once the provider has confirmed it, after an event with %s", async (_, facts) => {
       fixture.erasesOnDeletion = true;
-      const { eventId: _, ...weak } = deletion();
-      const subject = { kind: "user", id: weak.userId ?? "" } as const;
-      await record(weak);
+      const event = deletion(facts);
+      const subject = { kind: "user", id: event.userId ?? "" } as const;
+      await record(event);
       const seen = await pump();
+      expect(await messages(fixture.subscribers.everything.queueUrl)).toMatchObject([
+        { type: "user.deleted", data: { deleted: false, unconfirmed: true } },
+      ]);
       expect(await bodiesOf(fixture.eraseQueueUrl)).toEqual([]);
       const answered = versionedRecords(fixture.system.dynamodb, fixture.table.name);
       await answered.state(subject, (state) =>

@@ -39,6 +39,16 @@ await describeOnTables("the consumer", (tables) => {
     ]);
   });
 
+  test("stores an event of the year 2126 without its time, so that no later event is older than it", async () => {
+    const payload = accountEvent({ occurred_at: "2126-11-26T12:00:00Z" });
+    await put(envelopeOf(payload));
+    const mapping = { ...defaultMapping.accounts, time: "occurred_at" };
+    expect(await deliver(fixture.system, fixture.queueUrl, consumerOf(mapping))).toEqual([]);
+    const stored = await fixture.table.item(`USER#${payload.user_id}`, `EVENT#${envelopeOf(payload).id}`);
+    expect(stored).toMatchObject({ event: { accountId: payload.account_id } });
+    expect(stored).not.toHaveProperty("event.time");
+  });
+
   test("stores facts that reconciliation found as an event marked so, whatever the mapping is", async () => {
     const facts = { type: "account.created", accountId: randomUUID(), userId: randomUUID() } as const;
     const envelope = envelopeOf("", { as: "facts", facts: { ...facts, connected: true } });

@@ -115,6 +115,11 @@ const others: readonly (readonly [string, object, string])[] = [
     'subscribers.0.principals.0: is "*"; write an account\'s 12 digits, or the ARN of a role or user',
   ],
   [
+    "erasure on a deletion that nobody could confirm",
+    { erasure: { onDeletion: true } },
+    "erasure.onDeletion: needs provider.paths.user, by which a deletion is confirmed before anybody is erased; set the provider's path that answers 404 for a user it does not have, or leave onDeletion out",
+  ],
+  [
     "an archive that looks too rarely",
     { archive: { beforeEndHours: 2, everyMinutes: 61 } },
     "archive.everyMinutes: leaves less than two runs before a dead letter's end; lower it, or raise archive.beforeEndHours",

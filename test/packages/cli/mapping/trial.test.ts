@@ -38,6 +38,20 @@ const bytes = fc.oneof(
 );
 const headers = fc.dictionary(fc.oneof(name, fc.constantFrom("ce-type", "ce-id", "ce-subject")), fc.string());
 
+it("a time that can't be true is shown as ignored, and the event as unordered", () => {
+  const body = { event: "connect_account", account_id: "a-1", occurred_at: "2126-11-26 12:00:00 UTC" };
+  const given = { name: "sample", bytes: Buffer.from(JSON.stringify(body)), headers: {} };
+  const { accounts } = checkMapping(
+    { production: false, mapping: { accounts: { time: "occurred_at", ids: "any" } } },
+    "own",
+  );
+  const trial = tryMapping("accounts", accounts, given, jmespathSearch);
+  expect(trial).toMatchObject({ mapped: true, isUnordered: true });
+  expect(trial.fields).toContainEqual(
+    expect.objectContaining({ field: "time", fault: expect.stringContaining("ignored") }),
+  );
+});
+
 it("trying a mapping ends with an event or a reason and a remedy, whatever the sample holds", () => {
   const settings = fc.constantFrom(
     checkMapping({}, "default"),
