@@ -9,19 +9,27 @@ import { type Bundle, bundle } from "../../lib/function/bundle.ts";
 import { writeFiles } from "../../lib/function/code-files.ts";
 import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
 import { leftOutOfIds } from "../../lib/instance.ts";
-import { loadSettings, readSettings } from "../../lib/settings/settings.ts";
+import { parseSettings } from "../../lib/settings/settings.ts";
+import { documented } from "../../scripts/documents/stage-template.ts";
 import { byParts, type Implementation, type Part, parts } from "./implementations.ts";
 import { scratchDirectory } from "./scratch.ts";
-import settingsOfBench from "./settings.json" with { type: "json" };
 
 const repository = join(import.meta.dirname, "../..");
-const settingsFile = join(import.meta.dirname, "settings.json");
-
-/** The same settings, with documents in messages. */
-const inline = {
-  ...settingsOfBench,
-  subscribers: settingsOfBench.subscribers.map((each) => ({ ...each, documents: "inline" })),
+const where = "proof/bench/assemble.ts";
+const settings = {
+  ...documented,
+  provider: {
+    ...documented.provider,
+    baseUrls: { sandbox: "http://127.0.0.1:4010" },
+    requestsPerMinute: 60_000,
+    timeouts: { connectSeconds: 1, headersSeconds: 2, bodySeconds: 2 },
+    allowPrivateAddresses: true,
+  },
+  accountConcurrency: 1_000,
+  fetch: { readAfterSeconds: 1 },
 };
+/** The same settings, with documents in messages. */
+const inline = { ...settings, subscribers: [{ name: "reader", documents: "inline" }] };
 
 /** A synthesized stack: ours, or ours with a peer's code in the functions that are measured. */
 export type Assembly = {
@@ -40,7 +48,7 @@ export type AssembleOptions = {
 
 const assembled = new Map<string, Assembly>();
 
-/** The stack of one implementation with the settings of `proof/bench/settings.json`, synthesized once. */
+/** The stack of one implementation, synthesized once. */
 export function assemble(implementation: Implementation, options: AssembleOptions = {}): Assembly {
   const { hasEventSources = false, isInline = false } = options;
   const key = `${implementation} ${hasEventSources} ${isInline}`;
@@ -55,13 +63,12 @@ function synthesize(implementation: Implementation, hasEventSources: boolean, is
     outdir: join(directory, "assembly"),
     builtinCloudFormationValidation: false,
   });
-  const settings = loadSettings("bench", repository, settingsFile);
   const codeOf = (entry: string, slice: unknown) =>
     lambda.Code.fromAsset(write(bundleOf(entryOf(implementation, entry)), slice, directory, entry));
   const stack = new IncomeEventsStack(app, "income-events-bench", {
     stage: "bench",
-    written: isInline ? inline : readSettings("bench", settingsFile),
-    where: settingsFile,
+    written: isInline ? inline : settings,
+    where,
     codeOf,
   });
   stack.events.complete();
@@ -71,7 +78,7 @@ function synthesize(implementation: Implementation, hasEventSources: boolean, is
   return {
     directory: join(directory, "assembly"),
     codeOf: (part) => codeDirectory(directory, ourEntries[part]),
-    memoryMb: byParts((part) => settings.functions[part].memoryMb),
+    memoryMb: byParts((part) => parseSettings(settings, where).functions[part].memoryMb),
   };
 }
 

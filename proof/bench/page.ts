@@ -1,8 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { about, dollars, table } from "../../scripts/documents/markdown.ts";
-import { documentedSettings } from "../../scripts/documents/stage-settings.ts";
-import { documentedStage, productionStage } from "../../scripts/documents/stage-template.ts";
+import {
+  documentedSettings,
+  documentedStage,
+  productionStage,
+} from "../../scripts/documents/stage-template.ts";
 import { callsPerMinute, catchUpMinutes, limitsOf, quotasDate } from "./capacity.ts";
 import { type Implementation, titles } from "./implementations.ts";
 import { rowNames } from "./measurements.ts";
@@ -88,7 +91,7 @@ function calculations(): Readonly<Record<string, string>> {
     if (counts === undefined) throw new Error(`${load}/${implementation} was never counted`);
     return counts;
   };
-  const accessLogBytes = accessLogBytesOf(documentedStage().resources);
+  const accessLogBytes = accessLogBytesOf(documentedStage());
   const billFor = (load: LoadName, implementation: Implementation) =>
     billOf(countsOf(load, implementation), implementation, accessLogBytes);
   const usual = countsOf("usual", "ours");
@@ -105,7 +108,7 @@ function costs(billFor: (load: LoadName, implementation: Implementation) => Bill
   const perLine = (name: string) => shown.map((each) => dollars(billFor("usual", each).get(name) ?? 0));
   const perLoad = (load: LoadName) => shown.map((each) => dollars(totalOf(billFor(load, each))));
   const { rows: ticks } = readTicks();
-  const { resources } = productionStage();
+  const resources = productionStage();
   const idle = { ours: idleOf(resources, ticks), plain: idleOf(typicalOf(resources), ticks) };
   const months = (["ours", "plain"] as const).map((each) => {
     const price = (load: LoadName) => totalOf(billFor(load, each));

@@ -1,14 +1,64 @@
+import { z } from "zod";
 import { table } from "./markdown.ts";
-import { alarmsOf, type TemplateAlarm } from "./template-alarms.ts";
+import { productionStage } from "./stage-template.ts";
+
+const metric = z.object({ MetricName: z.string() });
+const joined = z
+  .object({ "Fn::Join": z.tuple([z.literal(""), z.array(z.unknown())]) })
+  .transform(({ "Fn::Join": [, parts] }) => parts.map((part) => (typeof part === "string" ? part : "…")));
+const common = z.object({
+  AlarmDescription: z.union([z.string(), joined.transform((parts) => parts.join(""))]),
+  ComparisonOperator: z.string(),
+  DatapointsToAlarm: z.number(),
+  EvaluationPeriods: z.number(),
+  Threshold: z.number(),
+});
+const alone = metric.extend({ Period: z.number(), Statistic: z.string() });
+const together = z.tuple(
+  [z.object({ Expression: z.string() })],
+  z.object({ MetricStat: z.object({ Metric: metric, Period: z.number() }) }),
+);
+const alarm = z.union([common.extend(alone.shape), common.extend({ Metrics: together })]);
+
+/**
+ * An alarm as CloudFormation gets it, for people; `entry` is the heading of its entry in the runbook, with "-" for spaces.
+ * @throws where it is none that lib/observability/alarm.ts makes
+ */
+export function readAlarm(logicalId: string, properties: Readonly<Record<string, unknown>>) {
+  const parsed = alarm.parse(properties);
+  const description = parsed.AlarmDescription;
+  const entry = /docs\/operate\/runbook\.md#([a-z-]+)/.exec(description)?.[1];
+  if (entry === undefined) throw new Error(`${logicalId}: its description names no entry of the runbook`);
+  return {
+    logicalId,
+    entry,
+    description,
+    ...measured(parsed),
+    evaluationPeriods: parsed.EvaluationPeriods,
+    datapointsToAlarm: parsed.DatapointsToAlarm,
+    threshold: parsed.Threshold,
+    isLack: parsed.ComparisonOperator === "LessThanOrEqualToThreshold",
+  };
+}
+
+function measured(parsed: z.output<typeof alarm>) {
+  if (!("Metrics" in parsed)) {
+    const { MetricName, Statistic, Period } = parsed;
+    return { metrics: [MetricName], value: Statistic === "Sum" ? "sum" : "most", periodSeconds: Period };
+  }
+  const [{ Expression }, ...series] = parsed.Metrics;
+  return {
+    metrics: series.map(({ MetricStat }) => MetricStat.Metric.MetricName),
+    value: Expression.startsWith("SUM") ? "sum" : "greatest",
+    periodSeconds: series[0]?.MetricStat.Period ?? 0,
+  };
+}
 
 /** What raises each alarm, in production with the default settings and one subscriber. */
 export function alarmsTable(): string {
-  const alarms = alarmsOf({
-    production: true,
-    alarms: { emails: ["on-call@example.com"] },
-    provider: { baseUrls: { sandbox: "https://api.income-provider.com" } },
-    subscribers: [{ name: "subscriber" }],
-  });
+  const alarms = productionStage()
+    .filter(({ type }) => type === "AWS::CloudWatch::Alarm")
+    .map(({ id, properties }) => readAlarm(id, properties));
   const metrics = alarms.reduce((sum, { metrics: watched }) => sum + watched.length, 0);
   const ofSubscriber = alarms.filter(({ entry }) => entry.startsWith("subscriber-")).length;
   return `${table(["alarm", "raised when", "of"], alarms.map(row))}
@@ -16,23 +66,17 @@ export function alarmsTable(): string {
 ${alarms.length} alarms watch ${metrics} metrics; each further subscriber brings ${ofSubscriber} alarms of one metric.`;
 }
 
-function row(alarm: TemplateAlarm): readonly string[] {
-  const names = [...new Set(alarm.metrics.map(({ name }) => `\`${name}\``))].join(" + ");
-  const count = alarm.metrics.length === 1 ? "" : ` of ${alarm.metrics.length} metrics`;
-  const how =
-    alarm.together === "greatest"
-      ? "the greatest"
-      : alarm.metrics[0]?.statistic === "Sum"
-        ? "the sum"
-        : "the most";
+function row({ entry, metrics, value, periodSeconds, ...alarm }: ReturnType<typeof readAlarm>) {
+  const names = [...new Set(metrics)].map((name) => `\`${name}\``).join(" + ");
+  const count = metrics.length === 1 ? "" : ` of ${metrics.length} metrics`;
   const times =
     alarm.evaluationPeriods === 1
       ? ""
       : `, in ${alarm.datapointsToAlarm} of ${alarm.evaluationPeriods} such times`;
   const compared = alarm.isLack ? "is at most" : "is at least";
   return [
-    `[${alarm.entry.replaceAll("-", " ")}](runbook.md#${alarm.entry})`,
-    `${how} in ${spanOf(alarm.periodSeconds)} ${compared} ${alarm.threshold}${times}`,
+    `[${entry.replaceAll("-", " ")}](runbook.md#${entry})`,
+    `the ${value} in ${spanOf(periodSeconds)} ${compared} ${alarm.threshold}${times}`,
     `${names}${count}`,
   ];
 }

@@ -1,11 +1,39 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { App } from "aws-cdk-lib";
+import { App, Stack } from "aws-cdk-lib";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { z } from "zod";
+import { IncomeEvents } from "../../lib/construct/income-events.ts";
 import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
-import { documented, documentedInProduction } from "./stage-settings.ts";
+import { parseSettings, type Settings } from "../../lib/settings/settings.ts";
+
+/** The stage that documents calculate with and that is measured: one subscriber and a way to start fetches. */
+export const documented = {
+  production: false,
+  provider: {
+    paths: { start: { path: "/api/v0.4/accounts/{account_id}/fetches", body: { endpoints: "{endpoints}" } } },
+  },
+  startEndpoints: ["income"],
+  subscribers: [{ name: "reader" }],
+};
+const inProduction = {
+  ...documented,
+  production: true,
+  provider: { ...documented.provider, baseUrls: { sandbox: "https://api.income-provider.com" } },
+  alarms: { emails: ["on-call@example.com"] },
+};
+
+export function documentedSettings(): Settings {
+  return parseSettings(documented, "scripts/documents/stage-template.ts");
+}
+
+/** A resource as CloudFormation gets it. */
+export type Resource = {
+  readonly id: string;
+  readonly type: string;
+  readonly properties: Readonly<Record<string, unknown>>;
+};
 
 const template = z.object({
   Resources: z.record(
@@ -13,81 +41,40 @@ const template = z.object({
     z.object({ Type: z.string(), Properties: z.record(z.string(), z.unknown()).default({}) }),
   ),
 });
+const synthesized = new Map<object, readonly Resource[]>();
 
-export type Resource = {
-  readonly id: string;
-  readonly type: string;
-  readonly properties: Readonly<Record<string, unknown>>;
-};
-
-/** A stage as CloudFormation would get it. */
-export type StageTemplate = { readonly resources: readonly Resource[] };
-
-let synthesized: StageTemplate | undefined;
-
-/** The stage that documents calculate with, synthesized once. */
-export function documentedStage(): StageTemplate {
-  synthesized ??= synthesizeStage("docs", documented);
-  return synthesized;
+function resourcesOf(settings: object): readonly Resource[] {
+  const known = synthesized.get(settings);
+  if (known !== undefined) return known;
+  const { Resources } = template.parse(templateOf(settings));
+  const found = Object.entries(Resources).map(([id, { Type, Properties }]) => {
+    return { id, type: Type, properties: Properties };
+  });
+  synthesized.set(settings, found);
+  return found;
 }
 
-let synthesizedProduction: StageTemplate | undefined;
+/** The resources of the stage that documents calculate with, synthesized once. */
+export const documentedStage = () => resourcesOf(documented);
+/** The same stage in production, which has a dashboard and somebody who is notified. */
+export const productionStage = () => resourcesOf(inProduction);
 
-/** The same stage in production, synthesized once. */
-export function productionStage(): StageTemplate {
-  synthesizedProduction ??= synthesizeStage("docs", documentedInProduction);
-  return synthesizedProduction;
-}
-
-/** Synthesizes a stage without the functions' code. */
-export function synthesizeStage(stage: string, settings: unknown): StageTemplate {
-  const outdir = mkdtempSync(join(tmpdir(), "income-events-docs-"));
+/**
+ * The template of a stage, as CloudFormation gets it but for the functions' code.
+ * @param constructId of the construct in an app's stack; absent: the stage is a stack of its own
+ * @throws SettingsError where the settings are refused
+ */
+export function templateOf(settings: unknown, constructId?: string): unknown {
+  const outdir = mkdtempSync(join(tmpdir(), "income-events-template-"));
   try {
     const app = new App({ outdir, builtinCloudFormationValidation: false });
     const codeOf = () => lambda.Code.fromInline("// without code");
-    const stack = new IncomeEventsStack(app, `income-events-${stage}`, {
-      stage,
-      written: settings,
-      where: "the settings",
-      codeOf,
-    });
-    const { Resources } = template.parse(app.synth().getStackByName(stack.stackName).template);
-    const resources = Object.entries(Resources).map(([id, { Type, Properties }]) => {
-      return { id, type: Type, properties: Properties };
-    });
-    return { resources };
+    const props = { stage: "recorded", where: "the settings", written: settings, codeOf };
+    const stack =
+      constructId === undefined ? new IncomeEventsStack(app, "App", props) : new Stack(app, "App");
+    if (constructId !== undefined) new IncomeEvents(stack, constructId, props);
+    return app.synth().getStackArtifact(stack.artifactId).template;
   } finally {
     rmSync(outdir, { recursive: true });
   }
-}
-
-const rule = z.object({
-  ScheduleExpression: z.string(),
-  Targets: z.array(z.object({ Arn: z.object({ "Fn::GetAtt": z.tuple([z.string(), z.literal("Arn")]) }) })),
-});
-
-/** What is invoked by the clock: the function's logical id, and how often in a month. */
-export type Scheduled = { readonly functionId: string; readonly timesAMonth: number };
-
-export const secondsAMonth = 30 * 86_400;
-const secondsOf: Readonly<Record<string, number>> = { minute: 60, hour: 3_600, day: 86_400 };
-
-export function scheduledIn(resources: readonly Resource[]): readonly Scheduled[] {
-  return resources
-    .filter(({ type }) => type === "AWS::Events::Rule")
-    .flatMap(({ properties }) => {
-      const { ScheduleExpression, Targets } = rule.parse(properties);
-      const [, count, unit = ""] = /^rate\((\d+) (\w+?)s?\)$/.exec(ScheduleExpression) ?? [];
-      const period = Number(count) * (secondsOf[unit] ?? Number.NaN);
-      if (Number.isNaN(period)) throw new Error(`a schedule in an unknown form: ${ScheduleExpression}`);
-      return Targets.map(({ Arn }) => ({
-        functionId: Arn["Fn::GetAtt"][0],
-        timesAMonth: secondsAMonth / period,
-      }));
-    });
-}
-
-/** A logical id without the hash at its end. */
-export function nameOfResource(logicalId: string): string {
-  return logicalId.replace(/[0-9A-F]{8}$/, "");
 }

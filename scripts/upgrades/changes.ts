@@ -1,6 +1,5 @@
 import { diffTemplate, type ResourceDifference } from "@aws-cdk/cloudformation-diff";
-import { instance } from "./recorded-stages.ts";
-import { isReplaced, neverReplaced, type Release, type Summary } from "./release.ts";
+import { instance, isReplaced, neverReplaced, type Release, type Summary } from "./release.ts";
 
 /** What an upgrade from a release brings. */
 export type Changes = {

@@ -1,9 +1,61 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { diffTemplate, ResourceImpact } from "@aws-cdk/cloudformation-diff";
 import { z } from "zod";
-import { type StageToRecord, stagesToRecord, synthesizeStage } from "./recorded-stages.ts";
+import { templateOf } from "../documents/stage-template.ts";
+
+/** A pipeline as an app may have deployed it. */
+export type StageToRecord = {
+  readonly name: string;
+  /** Whether it stands in a stack of an app, by the id `instance`, or is a stack of its own. */
+  readonly inAnApp: boolean;
+  readonly settings: unknown;
+};
+
+/** The id of the construct in an app: what stands before the names of its outputs and the ids of its resources. */
+export const instance = "Lending";
+
+const production = {
+  production: true,
+  alarms: { emails: ["on-call@example.com"] },
+  provider: { environment: "production", baseUrls: { production: "https://api.income-provider.com" } },
+  subscribers: [
+    { name: "billing" },
+    { name: "risk", types: ["account.*", "data.updated"], principals: ["210987654321"] },
+  ],
+};
+
+/** Each setting that adds a resource, an output or a permission. Two exclude others of their group: `alarms.topicArn`, `encryption.queueKey`. */
+const everything = {
+  ...production,
+  provider: { ...production.provider, paths: { user: "/api/v0.4/users/{user_id}" } },
+  webhooks: {
+    sourceAddresses: ["203.0.113.0/24"],
+    customDomain: {
+      name: "hooks.example.com",
+      certificateArn: "arn:aws:acm:eu-central-1:123456789012:certificate/4f6e",
+    },
+  },
+  retention: { documentVersionsDays: 400, auditDays: 400 },
+  erasure: { onDeletion: true },
+  logs: { invocations: true },
+  tracing: "service",
+  functions: { receive: { reservedConcurrency: 7 } },
+  accountConcurrency: 1_000,
+  encryption: { keyArn: "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e" },
+  dashboard: true,
+};
+
+/** What is recorded of a release: little, much, and between them a stage as most have it. */
+const stagesToRecord: readonly StageToRecord[] = [
+  {
+    name: "a construct in an app",
+    inAnApp: true,
+    settings: { production: false, subscribers: [{ name: "billing" }] },
+  },
+  { name: "production", inAnApp: false, settings: production },
+  { name: "production with every option", inAnApp: false, settings: everything },
+];
 
 const record = z.record(z.string(), z.unknown());
 const resource = z.object({
@@ -71,16 +123,8 @@ const unseen: ReadonlySet<string> = new Set([
 ]);
 
 /** The part of a stage's template that a release is held to. @throws SettingsError where its settings are refused */
-export function summarize(stage: StageToRecord): Summary {
-  const outdir = mkdtempSync(join(tmpdir(), "recorded stage "));
-  try {
-    return summaryOf(template.parse(synthesizeStage(stage, outdir)));
-  } finally {
-    rmSync(outdir, { recursive: true });
-  }
-}
-
-function summaryOf(whole: z.output<typeof template>): Summary {
+export function summarize({ inAnApp, settings }: StageToRecord): Summary {
+  const whole = template.parse(templateOf(settings, inAnApp ? instance : undefined));
   const replacing = replacingProperties(whole.Resources);
   const seen = Object.entries(whole.Resources).filter(([, { Type }]) => !unseen.has(Type));
   return {
@@ -150,19 +194,15 @@ export function readReleases(folder: string): readonly Release[] {
 }
 
 /** A line for each resource and output, so that two releases can be compared by eye. */
-export function printRelease({ version, stages }: Release): string {
-  const lines = (name: string, entries: object) => {
-    const each = Object.entries(entries).map(
-      ([key, value]) => `${JSON.stringify(key)}: ${JSON.stringify(value)}`,
+export function printRelease(recorded: Release): string {
+  const print = (value: unknown, depth: number, name = ""): string => {
+    const isOnOneLine = depth === 0 || name === "settings" || name === "types";
+    if (isOnOneLine || typeof value !== "object" || value === null) return JSON.stringify(value);
+    if (Array.isArray(value)) return `[\n${value.map((each) => print(each, depth - 1)).join(",\n")}\n]`;
+    const fields = Object.entries(value).map(
+      ([key, each]) => `${JSON.stringify(key)}: ${print(each, depth - 1, key)}`,
     );
-    return `"${name}": {\n${each.join(",\n")}\n}`;
+    return `{\n${fields.join(",\n")}\n}`;
   };
-  const stage = ({ template: { types, ...parts }, ...about }: Release["stages"][number]) => {
-    const named = Object.entries(about).map(
-      ([key, value]) => `${JSON.stringify(key)}: ${JSON.stringify(value)}`,
-    );
-    const sections = Object.entries(parts).map(([name, entries]) => lines(name, entries));
-    return `{\n${named.join(",\n")},\n"template": {\n${[`"types": ${JSON.stringify(types)}`, ...sections].join(",\n")}\n}\n}`;
-  };
-  return `{\n"version": ${JSON.stringify(version)},\n"stages": [\n${stages.map(stage).join(",\n")}\n]\n}\n`;
+  return `${print(recorded, 5)}\n`;
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createProgram } from "../../packages/cli/program.ts";
-import { readAlarm } from "../../scripts/documents/template-alarms.ts";
+import { readAlarm } from "../../scripts/documents/alarms-page.ts";
 import { productionSettings, synthesized } from "../lib/synthesized.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../docs/operate/runbook.md"), "utf8");

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { documentedSettings } from "../../../scripts/documents/stage-settings.ts";
-import type { Resource } from "../../../scripts/documents/stage-template.ts";
+import { documentedSettings, type Resource } from "../../../scripts/documents/stage-template.ts";
 import { type Implementation, type Part, sumOfParts } from "../implementations.ts";
 import type { Counts } from "./counts.ts";
 import { prices } from "./prices.ts";

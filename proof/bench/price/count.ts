@@ -1,11 +1,12 @@
 import { startSystem } from "@income-events/local-stack/system.ts";
-import { documentedStage, nameOfResource, scheduledIn } from "../../../scripts/documents/stage-template.ts";
+import { documentedStage } from "../../../scripts/documents/stage-template.ts";
 import { startImplementation } from "../drive/running-implementation.ts";
 import { byParts, type Implementation } from "../implementations.ts";
 import { countWaits, spendingOf, storedBytes } from "../measure/spending.ts";
 import { type Answers, documentOf, startProvider, usual } from "../provider.ts";
 import { workload } from "../workload.ts";
 import type { Counts, Tick } from "./counts.ts";
+import { nameOfResource, scheduledIn } from "./idle.ts";
 
 const shape = { events: 100, duplicates: 0.3, items: 2, atOnce: 140 };
 
@@ -77,7 +78,7 @@ export async function countTicks(onProgress: (step: string) => void): Promise<Re
   try {
     const { functions, gateway } = system.stack;
     const ticks = new Map<string, Tick>();
-    for (const { functionId } of scheduledIn(documentedStage().resources)) {
+    for (const { functionId } of scheduledIn(documentedStage())) {
       // Another stage with the same constructs.
       const found = functions.find(({ logicalId }) => logicalId === functionId);
       if (found === undefined) throw new Error(`the stack has no function ${functionId}`);

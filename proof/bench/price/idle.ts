@@ -1,10 +1,5 @@
 import { z } from "zod";
-import {
-  nameOfResource,
-  type Resource,
-  scheduledIn,
-  secondsAMonth,
-} from "../../../scripts/documents/stage-template.ts";
+import type { Resource } from "../../../scripts/documents/stage-template.ts";
 import { billedSeconds } from "./bill.ts";
 import type { Tick } from "./counts.ts";
 import { prices } from "./prices.ts";
@@ -16,6 +11,31 @@ const alarm = z.object({ Metrics: z.array(z.object({ MetricStat: z.unknown().opt
 const metricFilter = z.object({
   MetricTransformations: z.array(z.object({ MetricNamespace: z.string(), MetricName: z.string() })),
 });
+
+const rule = z.object({
+  ScheduleExpression: z.string(),
+  Targets: z.array(z.object({ Arn: z.object({ "Fn::GetAtt": z.tuple([z.string(), z.literal("Arn")]) }) })),
+});
+const secondsAMonth = 30 * 86_400;
+const secondsOf: Readonly<Record<string, number>> = { minute: 60, hour: 3_600, day: 86_400 };
+
+/** What is invoked by the clock: the function's logical id, and how often in a month. */
+export function scheduledIn(resources: readonly Resource[]) {
+  return resources
+    .filter(({ type }) => type === "AWS::Events::Rule")
+    .flatMap(({ properties }) => {
+      const { ScheduleExpression, Targets } = rule.parse(properties);
+      const [, count, unit = ""] = /^rate\((\d+) (\w+?)s?\)$/.exec(ScheduleExpression) ?? [];
+      const timesAMonth = secondsAMonth / (Number(count) * (secondsOf[unit] ?? Number.NaN));
+      if (Number.isNaN(timesAMonth)) throw new Error(`a schedule in an unknown form: ${ScheduleExpression}`);
+      return Targets.map(({ Arn }) => ({ functionId: Arn["Fn::GetAtt"][0], timesAMonth }));
+    });
+}
+
+/** A logical id without the hash at its end. */
+export function nameOfResource(logicalId: string): string {
+  return logicalId.replace(/[0-9A-F]{8}$/, "");
+}
 
 /** Source: Lambda developer guide, "Configuring scaling behavior for SQS event source mappings"; long polls of 20 s. */
 const [pollersPerQueue, pollSeconds] = [5, 20];

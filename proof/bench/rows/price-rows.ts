@@ -40,9 +40,9 @@ export async function priceRows({ recordedAs, onProgress }: Context): Promise<re
 }
 
 function rowsOf(countsOf: CountsOf): readonly Row[] {
-  const accessLogBytes = accessLogBytesOf(documentedStage().resources);
+  const accessLogBytes = accessLogBytesOf(documentedStage());
   const { rows: ticks } = readTicks();
-  const { resources } = productionStage();
+  const resources = productionStage();
   const row = (
     name: string,
     figure: string,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { logCodes } from "../../../functions/runtime/log.ts";
-import { readAlarm } from "../../../scripts/documents/template-alarms.ts";
+import { readAlarm } from "../../../scripts/documents/alarms-page.ts";
 import { nameOf, productionSettings, synthesized } from "../synthesized.ts";
 
 const production = synthesized(productionSettings);

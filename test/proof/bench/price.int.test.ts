@@ -8,8 +8,11 @@ import { billedSeconds, billOf, totalOf } from "../../../proof/bench/price/bill.
 import { type Counts, readCounts, readTicks } from "../../../proof/bench/price/counts.ts";
 import { idleOf, queueSourcesIn, sumOf } from "../../../proof/bench/price/idle.ts";
 import { prices } from "../../../proof/bench/price/prices.ts";
-import { documentedSettings } from "../../../scripts/documents/stage-settings.ts";
-import { productionStage, type Resource } from "../../../scripts/documents/stage-template.ts";
+import {
+  documentedSettings,
+  productionStage,
+  type Resource,
+} from "../../../scripts/documents/stage-template.ts";
 
 const page = readFileSync(pageFile, "utf8");
 const countsOf = (load: string): Counts => {
@@ -41,7 +44,7 @@ describe("the bill of a million events", () => {
 });
 
 describe("the bill of a month without events", () => {
-  const { resources } = productionStage();
+  const resources = productionStage();
   const { rows: ticks } = readTicks();
   const total = (among: readonly Resource[]) => sumOf(idleOf(among, ticks).map(({ dollars }) => dollars));
 
