@@ -60,17 +60,18 @@ export async function synthesizeProduct(stage = "local", changes: object = {}): 
 
 /** An assembly that lies in a directory, which it takes over. */
 export function productAssembly(directory: string): ProductAssembly {
-  const edit = async (change: (resources: [string, Resource][]) => void) => {
-    const name = (await readdir(directory)).find((file) => file.endsWith(".template.json")) ?? "";
+  const read = async (ending: string) => {
+    const name = (await readdir(directory)).find((file) => file.endsWith(ending)) ?? "";
     const file = join(directory, name);
-    const content = template.parse(JSON.parse(await readFile(file, "utf8")));
-    change(Object.entries(content.Resources));
-    await writeFile(file, JSON.stringify(content));
+    const content: unknown = JSON.parse(await readFile(file, "utf8"));
+    return { file, content };
   };
-  const change: ProductAssembly["change"] = (logicalId, how) =>
-    edit((resources) => {
-      for (const { Properties = {} } of matching(resources, logicalId)) how(Properties);
-    });
+  const change: ProductAssembly["change"] = async (logicalId, how) => {
+    const { file, content } = await read(".template.json");
+    const parsed = template.parse(content);
+    for (const { Properties = {} } of matching(parsed, logicalId)) how(Properties);
+    await writeFile(file, JSON.stringify(parsed));
+  };
   return {
     directory,
     copy: async () => {
@@ -95,16 +96,10 @@ export function productAssembly(directory: string): ProductAssembly {
         properties.Policies = Policies;
       }),
     replaceBundle: async (functionId, source) => {
-      const { assets } = await readAssets(directory);
-      let key = "";
-      await edit((resources) => {
-        for (const { Type, Properties } of matching(resources, functionId)) {
-          if (Type === "AWS::Lambda::Function") {
-            key = z.object({ Code: z.object({ S3Key: z.string() }) }).parse(Properties).Code.S3Key;
-          }
-        }
-      });
-      const path = assets.get(key.replace(/\.zip$/, ""));
+      const found = matching(template.parse((await read(".template.json")).content), functionId);
+      const { Properties } = found.find(({ Type }) => Type === "AWS::Lambda::Function") ?? {};
+      const key = code.parse(Properties).Code.S3Key.replace(/\.zip$/, "");
+      const path = assets.parse((await read(".assets.json")).content).files[key]?.source.path;
       if (path === undefined) throw new Error(`no bundle of ${functionId}`);
       await writeFile(join(directory, path, "index.mjs"), source);
     },
@@ -112,18 +107,13 @@ export function productAssembly(directory: string): ProductAssembly {
   };
 }
 
-function matching(resources: readonly [string, Resource][], logicalId: RegExp): readonly Resource[] {
-  const found = resources.filter(([id]) => logicalId.test(id)).map(([, entry]) => entry);
-  if (found.length === 0) throw new Error(`no resource matches ${logicalId}`);
-  return found;
-}
-
-const assetManifest = z.object({
+const code = z.object({ Code: z.object({ S3Key: z.string() }) });
+const assets = z.object({
   files: z.record(z.string(), z.object({ source: z.object({ path: z.string() }) })),
 });
 
-async function readAssets(directory: string) {
-  const name = (await readdir(directory)).find((file) => file.endsWith(".assets.json")) ?? "";
-  const { files } = assetManifest.parse(JSON.parse(await readFile(join(directory, name), "utf8")));
-  return { assets: new Map(Object.entries(files).map(([hash, { source }]) => [hash, source.path])) };
+function matching({ Resources }: z.output<typeof template>, logicalId: RegExp): readonly Resource[] {
+  const found = Object.entries(Resources).flatMap(([id, entry]) => (logicalId.test(id) ? [entry] : []));
+  if (found.length === 0) throw new Error(`no resource matches ${logicalId}`);
+  return found;
 }

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { about, dollars, table } from "../../scripts/documents/markdown.ts";
+import { about, beginOf, dollars, table, withBlocks } from "../../scripts/documents/markdown.ts";
 import {
   documentedSettings,
   documentedStage,
@@ -19,20 +19,9 @@ import { workload } from "./workload.ts";
 
 export const pageFile = join(import.meta.dirname, "../../docs/evidence/cost-and-capacity.md");
 
-const beginOf = (name: string) => `<!-- ${name}: written by npm run bench -->`;
-const end = "<!-- end -->";
-
-/** Replaces what the page has between the marks of a name. @throws where the page has no such marks */
-function withBlock(page: string, name: string, text: string): string {
-  const start = page.indexOf(beginOf(name));
-  const stop = page.indexOf(end, start);
-  if (start < 0 || stop < 0) throw new Error(`the page misses ${beginOf(name)} or ${end}`);
-  return `${page.slice(0, start)}${beginOf(name)}\n\n${text}\n\n${page.slice(stop)}`;
-}
-
 /** The page with all tables that are calculated from counts, prices, quotas, settings and the template. */
 export function withCalculations(page: string): string {
-  return Object.entries(calculations()).reduce((text, [name, block]) => withBlock(text, name, block), page);
+  return withBlocks(page, calculations(), "bench");
 }
 
 export function calculate(): void {
@@ -43,9 +32,9 @@ const resultsHead = "row|figure|ours|theirs|ours over theirs|goal||rounds|measur
 
 /** The page with rows in place of those of the same names, in the order of the benchmark. */
 export function withRows(page: string, rows: readonly Row[], origin: string): string {
-  const [, block = ""] = page.split(beginOf("results"));
+  const [, block = ""] = page.split(beginOf("results", "bench"));
   const lines = block
-    .slice(0, block.indexOf(end))
+    .slice(0, block.indexOf("<!-- end -->"))
     .split("\n")
     .filter((line) => line.startsWith("| `"));
   const nameOf = (line: string) => line.split("`")[1] ?? "";
@@ -55,7 +44,7 @@ export function withRows(page: string, rows: readonly Row[], origin: string): st
   const all = [...kept, ...added].sort(
     (one, other) => rowNames.indexOf(nameOf(one)) - rowNames.indexOf(nameOf(other)),
   );
-  return withBlock(page, "results", [table(resultsHead, []), ...all].join("\n"));
+  return withBlocks(page, { results: [table(resultsHead, []), ...all].join("\n") }, "bench");
 }
 
 function cellsOf({ name, figure, ours, rounds, comparisons }: Row, origin: string) {

@@ -1,8 +1,40 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { breaksOf } from "./asyncapi.ts";
-import { documents } from "./documents.ts";
+import { alarmsTable } from "./alarms-page.ts";
+import { asyncApi, breaksOf } from "./asyncapi.ts";
+import { attributesTable, sections, typesTable } from "./events-page.ts";
+import { codesTable, loudTable } from "./logs-page.ts";
+import { withBlocks } from "./markdown.ts";
+import { openApi } from "./openapi.ts";
+import { groupsInFiles, settingsProps } from "./settings-props.ts";
+
+/** A file that is written by a program: the same text each time, of the code and of what people wrote in it. */
+type Document = { readonly file: string; readonly text: (present: string) => string };
+
+const documents: readonly Document[] = [
+  { file: "docs/operate/alarms.md", text: (page) => withBlocks(page, { alarms: alarmsTable() }) },
+  {
+    file: "docs/guide/events.md",
+    text: (page) =>
+      withBlocks(page, { attributes: attributesTable(), types: typesTable(), data: sections() }),
+  },
+  {
+    file: "docs/reference/logs.md",
+    text: (page) =>
+      withBlocks(page, {
+        errors: loudTable("ERROR"),
+        warnings: loudTable("WARN"),
+        infos: codesTable(),
+      }),
+  },
+  { file: "docs/reference/asyncapi.json", text: asyncApi },
+  { file: "docs/reference/openapi.json", text: openApi },
+  ...(["settings", ...groupsInFiles] as const).map((group) => ({
+    file: `lib/construct/props/${group}.ts`,
+    text: () => settingsProps(group),
+  })),
+];
 
 // Writes the documents that are made of the code; with --check it only says which are stale.
 const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });

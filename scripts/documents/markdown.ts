@@ -21,12 +21,21 @@ export function about(count: number, digits = 3): string {
   return count.toLocaleString("en", { maximumSignificantDigits: digits });
 }
 
-/** A page with its blocks written anew: what stands between `<!-- npm run docs: NAME -->` and `<!-- end -->`. */
-export function withBlocks(page: string, blocks: Readonly<Record<string, string>>): string {
+/** Where a block begins that a program writes; it ends at `<!-- end -->`. */
+export const beginOf = (name: string, program: "docs" | "bench" = "docs") =>
+  `<!-- npm run ${program}: ${name} -->\n`;
+
+/** A page with its blocks written anew. @throws where the page has no place for one */
+export function withBlocks(
+  page: string,
+  blocks: Readonly<Record<string, string>>,
+  program?: "docs" | "bench",
+): string {
   return Object.entries(blocks).reduce((text, [name, block]) => {
-    const [before, rest] = text.split(`<!-- npm run docs: ${name} -->\n`);
+    const begin = beginOf(name, program);
+    const [before, rest] = text.split(begin);
     const end = rest?.indexOf("<!-- end -->") ?? -1;
     if (rest === undefined || end < 0) throw new Error(`the page has no place for: ${name}`);
-    return `${before}<!-- npm run docs: ${name} -->\n\n${block}\n\n${rest.slice(end)}`;
+    return `${before}${begin}\n${block}\n\n${rest.slice(end)}`;
   }, page);
 }

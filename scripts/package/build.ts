@@ -1,16 +1,15 @@
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, extname, join, parse } from "node:path";
+import { execFileSync } from "node:child_process";
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, extname, join, parse, relative } from "node:path";
 import { build } from "esbuild";
-import { fieldsOf, textOf } from "../../domain/core/parse.ts";
+import { fieldsOf, optionalText, textOf } from "../../domain/core/parse.ts";
 import { bundleAll, entriesIn } from "../../lib/function/bundle.ts";
 import { digestOf, writeFiles } from "../../lib/function/code-files.ts";
 import { nameOf } from "../../lib/function/entry-name.ts";
 import { prebuiltList } from "../../lib/function/prebuilt-code.ts";
 import { buildCommands } from "./commands.ts";
-import { declarationsOf } from "./declarations.ts";
-import { forNode } from "./for-node.ts";
-import { installedTexts } from "./installed-texts.ts";
-import { notices } from "./notices.ts";
+import { forNode, installedTexts } from "./installed-texts.ts";
 
 const repository = join(import.meta.dirname, "../..");
 
@@ -24,7 +23,7 @@ export async function buildPackage(staging: string): Promise<void> {
     buildConstructs(dist),
     buildCommands(repository, dist),
   ]);
-  writeFileSync(join(dist, "NOTICES.txt"), notices(repository, inputs.flat()));
+  writeFileSync(join(dist, "NOTICES.txt"), notices(inputs.flat()));
   writeDeclarations(dist);
   for (const file of ["LICENSE", "CHANGELOG.md"]) cpSync(join(repository, file), join(staging, file));
   cpSync(join(import.meta.dirname, "README.md"), join(staging, "README.md"));
@@ -68,7 +67,7 @@ async function buildConstructs(dist: string): Promise<readonly string[]> {
 
 /** What an app's compiler reads. */
 function writeDeclarations(dist: string): void {
-  for (const [name, text] of declarationsOf(repository)) {
+  for (const [name, text] of declarations()) {
     const target = join(dist, name);
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, text);
@@ -101,4 +100,52 @@ function manifest(): object {
       constructs: `^${textOf(tried, "constructs")}`,
     },
   };
+}
+
+/**
+ * The declarations that `lib/index.ts` reaches, and no other.
+ * @returns texts by their paths below `lib/`, `index.d.ts` first
+ */
+function declarations(): ReadonlyMap<string, string> {
+  const all = mkdtempSync(join(tmpdir(), "income-events-declarations-"));
+  try {
+    const project = join(import.meta.dirname, "declarations.json");
+    execFileSync(join(repository, "node_modules/.bin/tsc"), ["-p", project, "--outDir", all], {
+      stdio: "inherit",
+    });
+    const lib = join(all, "lib");
+    const waiting = [join(lib, "index.d.ts")];
+    const done = new Map<string, string>();
+    for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+      const name = relative(lib, file);
+      if (done.has(name)) continue;
+      const text = readFileSync(file, "utf8");
+      const from = dirname(file);
+      done.set(name, text.replaceAll(/(from ")(\.[^"]*)\.ts(")/g, "$1$2.js$3"));
+      waiting.push(
+        ...[...text.matchAll(/from "(\.[^"]*)\.[jt]s"/g)].map(([, each = ""]) => join(from, `${each}.d.ts`)),
+      );
+    }
+    return done;
+  } finally {
+    rmSync(all, { recursive: true, force: true });
+  }
+}
+
+/** The licences of the packages that something is bundled of, each with its text. @param inputs relative to the repository */
+function notices(inputs: readonly string[]): string {
+  const folders = new Set(
+    inputs.flatMap((file) => /^(?:.*node_modules\/)(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []),
+  );
+  return [...folders]
+    .toSorted()
+    .map((folder) => noticeOf(join(repository, folder)))
+    .join(`\n${"-".repeat(80)}\n`);
+}
+
+function noticeOf(folder: string): string {
+  const manifest = fieldsOf(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")), folder);
+  const texts = globSync("{LICENSE,LICENCE,NOTICE}*", { cwd: folder }).toSorted();
+  const name = `${textOf(manifest, "name")} ${textOf(manifest, "version")} (${optionalText(manifest, "license") ?? "see below"})`;
+  return [name, ...texts.map((file) => readFileSync(join(folder, file), "utf8"))].join("\n\n");
 }

@@ -2,8 +2,7 @@ import { cpSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { bundlePage } from "../../packages/console/page-bundle.ts";
-import { forNode } from "./for-node.ts";
-import { asInstalled, installedTexts } from "./installed-texts.ts";
+import { asInstalled, forNode, installedTexts } from "./installed-texts.ts";
 
 const pageFile = "console-page.json";
 
@@ -36,7 +35,7 @@ function isOfTemplate(path: string): boolean {
 
 function withPrebuilt(path: string, text: string): string {
   if (/cli[\\/]core[\\/]clients\.ts$/.test(path)) return withClients(text);
-  if (/cli[\\/]console[\\/]page-bundle\.ts$/.test(path)) return readsPage;
+  if (/console[\\/]page-bundle\.ts$/.test(path)) return readsPage;
   return text;
 }
 

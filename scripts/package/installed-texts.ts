@@ -1,6 +1,20 @@
 import { readFileSync } from "node:fs";
 import { extname } from "node:path";
-import type { Loader, Plugin } from "esbuild";
+import type { BuildOptions, Loader, Plugin } from "esbuild";
+
+/** How what runs on a consumer's Node is bundled. */
+export const forNode = {
+  bundle: true,
+  platform: "node",
+  target: "node22",
+  minify: true,
+  // Names of classes are what CDK and errors show.
+  keepNames: true,
+  mainFields: ["module", "main"],
+  logLevel: "warning",
+  legalComments: "none",
+  metafile: true,
+} satisfies BuildOptions;
 
 /**
  * What is typed to run the commands where the package is installed. Without `--no`, npx would run whatever a public registry
@@ -22,7 +36,7 @@ export function installedTexts(changed: (path: string, text: string) => string =
   return {
     name: "installed-texts",
     setup: ({ onLoad }) => {
-      onLoad({ filter: /[\\/](cli|lib|domain|adapters)[\\/].*\.tsx?$/ }, ({ path }) => {
+      onLoad({ filter: /[\\/](cli|console|lib|domain|adapters)[\\/].*\.tsx?$/ }, ({ path }) => {
         if (path.includes("node_modules")) return undefined;
         const contents = changed(path, asInstalled(readFileSync(path, "utf8")));
         return { contents, loader: loaders[extname(path)] ?? "ts" };

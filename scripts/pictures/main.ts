@@ -1,34 +1,21 @@
 /**
- * Takes the pictures of the console that README and docs show. `--help` lists the options.
+ * Takes the pictures of the console that README and docs show: `node scripts/pictures/main.ts --console ADDRESS`, with the
+ * address and token that `npm start` has printed. `--only NAMES` takes some of them, by commas: that of dead letters wants
+ * some, the overview wants none. `--chromium FILE` names another browser.
  */
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { Command } from "commander";
+import { parseArgs } from "node:util";
 import { chromium, type Page } from "playwright-core";
 
-const {
-  console: address,
-  chromium: executablePath,
-  to,
-  only,
-} = new Command("node scripts/pictures/main.ts")
-  .description(
-    "Takes the pictures of the console that README and docs show, of a system that npm start keeps up.",
-  )
-  .requiredOption("--console <address>", "the address that npm start has printed, with its token")
-  .option("--chromium <file>", "the browser", "/usr/bin/chromium")
-  .option("--to <folder>", "where to", join(import.meta.dirname, "../../docs/operate/pictures"))
-  .option(
-    "--only <names>",
-    "these pictures, by commas: that of dead letters wants some, the overview wants none",
-  )
-  .parse()
-  .opts<{
-    readonly console: string;
-    readonly chromium: string;
-    readonly to: string;
-    readonly only?: string;
-  }>();
+const to = join(import.meta.dirname, "../../docs/operate/pictures");
+const { values } = parseArgs({
+  options: {
+    console: { type: "string", default: "" },
+    chromium: { type: "string", default: "/usr/bin/chromium" },
+    only: { type: "string" },
+  },
+});
+const { console: address, chromium: executablePath, only } = values;
 
 type Picture = {
   readonly name: string;
@@ -71,7 +58,6 @@ const pictures: readonly Picture[] = [
 const wanted = only === undefined ? pictures : pictures.filter(({ name }) => only.split(",").includes(name));
 const viewport = { width: 1280, height: 760 };
 
-mkdirSync(to, { recursive: true });
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
 try {
   const page = await (await browser.newContext({ viewport })).newPage();

@@ -191,5 +191,7 @@ new twice.IncomeEvents(stack, "Two", props);
       readFileSync(join(installed, file), "utf8"),
     );
     expect(texts.filter((text) => /npx income-events|npm start/.test(text))).toEqual([]);
+    const console = readFileSync(join(installed, "dist/cli.mjs"), "utf8");
+    expect(console, "the console's page is read as it was bundled").toContain("console-page.json");
   });
 });

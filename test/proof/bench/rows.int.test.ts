@@ -46,7 +46,7 @@ describe("the rows that are asked for", () => {
 });
 
 describe("recorded results", () => {
-  const empty = "before\n<!-- results: written by npm run bench -->\n<!-- end -->\nafter";
+  const empty = "before\n<!-- npm run bench: results -->\n<!-- end -->\nafter";
 
   it("replace the rows of the same names and keep the others, in the benchmark's order", () => {
     const first = withRows(empty, [latency(2), row], "2026-01-02, abc1234");
