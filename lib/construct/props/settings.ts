@@ -224,7 +224,7 @@ export interface LogsProps {
 /** The settings `erasure.*`. */
 export interface ErasureProps {
   /**
-   * True: a user who was deleted at the provider is erased here as well, with all accounts, as by `erase user`. A deletion without id and time is first confirmed with the provider.
+   * True: a user who was deleted at the provider is erased here as well, with all accounts, as by `erase user`. The provider is always asked first whether the user is gone, so `provider.paths.user` must be set.
    * @default false
    */
   readonly onDeletion?: boolean;
