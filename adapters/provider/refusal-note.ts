@@ -16,6 +16,11 @@ export type RefusalNote = {
    */
   readonly note: (versionId: string, asks?: boolean) => Promise<"noted" | "known" | "ended">;
   readonly read: () => Promise<string | undefined>;
+  /**
+   * Claims the one refresh call of this minute, for all runs of the refresher together.
+   * @returns false where another claimed it less than a minute ago
+   */
+  readonly claimRefresh: (now: Date) => Promise<boolean>;
   /** Says of a noted version whether it is of no use any more; a note of another version is left alone. */
   readonly conclude: (versionId: string, isEnded: boolean) => Promise<void>;
 };
@@ -71,6 +76,25 @@ export function refusalNote(client: DynamoDBClient, tableName: string): RefusalN
       const { Item } = await client.send(new GetItemCommand({ ...item, ConsistentRead: true }));
       return Item && optionalText(readItem(Item), "refusedVersion");
     },
+    claimRefresh: (now) =>
+      isWritten(
+        client.send(
+          new UpdateItemCommand({
+            ...item,
+            UpdateExpression: "SET #claimed = :now, schemaVersion = :schema",
+            // A time ahead of this run's is a wrong clock's, and holds up nobody.
+            ConditionExpression:
+              "attribute_not_exists(#claimed) OR NOT #claimed BETWEEN :minuteAgo AND :minuteAhead",
+            ExpressionAttributeNames: { "#claimed": "refreshClaimedAt" },
+            ExpressionAttributeValues: marshall({
+              ":now": now.getTime(),
+              ":minuteAgo": now.getTime() - 60_000 + 1,
+              ":minuteAhead": now.getTime() + 60_000,
+              ":schema": itemVersion,
+            }),
+          }),
+        ),
+      ),
     conclude: async (versionId, isEnded) => {
       await isWritten(
         client.send(

@@ -10,6 +10,8 @@ export const refreshOutcomes = [
   "overtaken",
   "refused",
   "missing",
+  "unproven",
+  "paced",
 ] as const;
 export type RefreshOutcome = (typeof refreshOutcomes)[number];
 

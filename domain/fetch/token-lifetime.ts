@@ -28,12 +28,23 @@ export function isRefreshDue(lifetime: TokenLifetime, now: Date, settings: Refre
  * at least have seen it due.
  */
 export function isNearEnd(lifetime: TokenLifetime, now: Date, settings: RefreshSettings): boolean {
-  const { issuedAt, expiresAt } = lifetime;
   const remaining = remainingInSeconds(lifetime, now);
-  if (remaining === undefined || expiresAt === undefined) return false;
-  const span = issuedAt === undefined ? Infinity : expiresAt - issuedAt;
-  const dueFrom = Math.min(span, marginInSeconds(lifetime, settings));
+  if (remaining === undefined) return false;
+  const dueFrom = dueFromInSeconds(lifetime, settings);
   return remaining <= dueFrom / 2 && dueFrom - remaining > 2 * settings.refreshEveryMinutes * 60;
+}
+
+/** Whether at most half of the margin is left of a token. Without an end that can be read: always. */
+export function isHalfMarginGone(lifetime: TokenLifetime, now: Date, settings: RefreshSettings): boolean {
+  const remaining = remainingInSeconds(lifetime, now);
+  return remaining === undefined || remaining <= dueFromInSeconds(lifetime, settings) / 2;
+}
+
+/** The margin, or the whole lifetime where that is shorter. */
+function dueFromInSeconds(lifetime: TokenLifetime, settings: RefreshSettings): number {
+  const { issuedAt, expiresAt } = lifetime;
+  const span = issuedAt === undefined || expiresAt === undefined ? Infinity : expiresAt - issuedAt;
+  return Math.min(span, marginInSeconds(lifetime, settings));
 }
 
 /** What is left of a token's lifetime, below 0 where it has ended; undefined where its end can't be read. */

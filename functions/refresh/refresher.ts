@@ -1,10 +1,12 @@
 import type { CallWithToken } from "../../adapters/provider/provider-api.ts";
 import type { RefusalNote } from "../../adapters/provider/refusal-note.ts";
 import type { StoredToken, TokenSecret } from "../../adapters/secrets/token-secret.ts";
+import { FailureError, failureOf } from "../../domain/core/failures.ts";
 import { isFields, optionalText } from "../../domain/core/parse.ts";
 import type { RefreshOutcome } from "../../domain/fetch/refresh-outcomes.ts";
 import { hasTokenForm } from "../../domain/fetch/token-form.ts";
 import {
+  isHalfMarginGone,
   isNearEnd,
   isRefreshDue,
   isShortLived,
@@ -18,7 +20,7 @@ import { isTaken, refreshedToken } from "./ask-provider.ts";
 
 export type RefresherDependencies = {
   readonly secret: TokenSecret;
-  readonly refusals: Pick<RefusalNote, "read" | "conclude">;
+  readonly refusals: Pick<RefusalNote, "read" | "conclude" | "claimRefresh">;
   readonly call: CallWithToken;
   readonly readLifetime: (token: string) => TokenLifetime;
   readonly refreshPath: string;
@@ -40,6 +42,8 @@ const codes: Readonly<Record<RefreshOutcome, LogCode>> = {
   overtaken: "TOKEN_OVERTAKEN",
   refused: "TOKEN_REFUSED",
   missing: "TOKEN_MISSING",
+  unproven: "TOKEN_UNPROVEN",
+  paced: "TOKEN_PACED",
 };
 
 /**
@@ -62,10 +66,15 @@ export function refresher(
 
 async function run(isAskedFor: boolean, dependencies: RefresherDependencies): Promise<RefreshOutcome> {
   const { secret, refusals, readLifetime, refresh, now, log } = dependencies;
-  const current = await secret.current();
+  let current = await secret.current();
   if (current.token === undefined) return "missing";
   const healed = await healPending(current, dependencies);
-  if (healed !== undefined) return healed;
+  if (healed === "refreshed") {
+    current = await secret.current();
+    if (!isKnownToBeDue(current, dependencies)) return healed;
+    log(codes[healed]);
+  } else if (healed !== undefined) return healed;
+  if (current.token === undefined) return "missing";
   const lifetime = readLifetime(current.token);
   const remaining = remainingInSeconds(lifetime, now());
   if (remaining !== undefined) log("TOKEN_LIFE", { remainingInSeconds: Math.floor(remaining) });
@@ -77,8 +86,17 @@ async function run(isAskedFor: boolean, dependencies: RefresherDependencies): Pr
     return "refused";
   }
   if (!isRefused && !isAskedFor && !isRefreshDue(lifetime, now(), refresh)) return "kept";
-  const replaced = replace(current, current.token, isRefused, dependencies);
+  const replaced = replace({ ...current, token: current.token }, { isRefused, isAskedFor }, dependencies);
   return warnUnlessReplaced(replaced, isNearEnd(lifetime, now(), refresh), log);
+}
+
+/** Whether a token that was pending for long is near its own end already. */
+function isKnownToBeDue(
+  { token = "" }: StoredToken,
+  { readLifetime, refresh, now }: RefresherDependencies,
+): boolean {
+  const lifetime = readLifetime(token);
+  return remainingInSeconds(lifetime, now()) !== undefined && isRefreshDue(lifetime, now(), refresh);
 }
 
 /** A refused one raises no alarm: the operator is there, and the present token stays. */
@@ -120,7 +138,7 @@ async function healPending(
   const left = await secret.pending();
   if (left === undefined || left.versionId === current.versionId) return undefined;
   if (succeeds(left, current, readLifetime)) {
-    const outcome = await prove(left, current, dependencies);
+    const outcome = await proveOrWithhold(left, current, dependencies);
     if (outcome !== "discarded") return outcome;
     log(codes[outcome]);
     return undefined;
@@ -130,14 +148,22 @@ async function healPending(
   return undefined;
 }
 
-/** Whether calls were refused with this very version, and the proof is too: a single path's 401 ends no token. */
+/**
+ * Whether calls were refused with this very version, and the proof is too: a single path's 401 ends no token. A proof
+ * that fails otherwise says nothing: a later run tries again.
+ */
 async function isRefusedByProvider(
   { versionId }: StoredToken,
   token: string,
   { refusals, call, proofPath, log }: RefresherDependencies,
 ): Promise<boolean> {
   if ((await refusals.read()) !== versionId) return false;
-  if (!(await isTaken(call, token, proofPath))) return true;
+  const proven = await isTaken(call, token, proofPath).catch(failureOf);
+  if (typeof proven === "object") {
+    log("TOKEN_UNPROVEN", { reason: proven.reason });
+    return false;
+  }
+  if (!proven) return true;
   await refusals.conclude(versionId, false);
   log("TOKEN_STANDS");
   return false;
@@ -149,13 +175,15 @@ function isYoung({ replaces, createdAt }: StoredToken, now: Date): boolean {
 
 /** Asks for a new token. A refusal keeps the old one: it may serve until it ends. */
 async function replace(
-  current: StoredToken,
-  token: string,
-  isRefused: boolean,
+  current: StoredToken & { readonly token: string },
+  { isRefused, isAskedFor }: { readonly isRefused: boolean; readonly isAskedFor: boolean },
   dependencies: RefresherDependencies,
 ): Promise<RefreshOutcome> {
-  const { secret, refusals, call, readLifetime, refreshPath } = dependencies;
-  const { versionId } = current;
+  const { secret, refusals, call, readLifetime, refreshPath, now } = dependencies;
+  const { versionId, token } = current;
+  const isClaimed = await refusals.claimRefresh(now());
+  // An operator is no loop.
+  if (!isClaimed && !isAskedFor) return "paced";
   const next = await refreshedToken(call, token, refreshPath);
   if (next === undefined) {
     if (isRefused) await refusals.conclude(versionId, true);
@@ -164,12 +192,33 @@ async function replace(
   // As a pending version, a text that no call can carry would end each later run before it asked for another.
   if (!hasTokenForm(next)) return "discarded";
   if (!succeeds({ token: next, replaces: versionId }, current, readLifetime)) return "unchanged";
-  return prove(await secret.propose(next, versionId), current, dependencies);
+  return proveOrWithhold(await secret.propose(next, versionId), current, dependencies);
+}
+
+/**
+ * Proves a pending token, and withholds judgement where the proof fails otherwise than by a refusal, as it does while
+ * the provider's data paths fail: the token stays pending. With half of the margin left it becomes current unproven,
+ * for the current one would end; that one stays the previous version.
+ */
+async function proveOrWithhold(
+  pending: TokenVersion,
+  current: TokenVersion,
+  dependencies: RefresherDependencies,
+): Promise<RefreshOutcome> {
+  const { secret, readLifetime, refresh, now, log } = dependencies;
+  try {
+    return await prove(pending, current, dependencies);
+  } catch (error) {
+    if (!(error instanceof FailureError)) throw error;
+    if (!isHalfMarginGone(readLifetime(current.token ?? ""), now(), refresh)) return "unproven";
+    log("TOKEN_UNPROVEN", { reason: error.failure.reason });
+    return (await secret.promote(pending.versionId, current.versionId)) ? "refreshed" : "overtaken";
+  }
 }
 
 /**
  * Proves a pending token with one call, and makes it current in place of the one that it was evaluated against. A
- * refused one is discarded; any other failure throws and leaves it pending for the next run.
+ * refused one is discarded; any other failure throws and leaves it pending.
  */
 async function prove(
   { versionId, token = "" }: TokenVersion,

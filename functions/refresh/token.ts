@@ -8,7 +8,7 @@ import { shortestPage } from "../../domain/fetch/paging.ts";
 import { parseProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
-import { providerCalls } from "../runtime/provider-calls.ts";
+import { unguardedCalls } from "../runtime/provider-calls.ts";
 import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import { refresher } from "./refresher.ts";
 
@@ -25,7 +25,7 @@ const handle = sanitizeErrors(
   refresher({
     secret: tokenSecret(new SecretsManagerClient({}), variable("TOKEN_SECRET_ARN")),
     refusals: refusalNote(table, variable("TABLE_NAME")),
-    call: providerCalls(table, provider, now, patienceInSeconds).call,
+    call: unguardedCalls(table, provider, now, patienceInSeconds),
     readLifetime: readTokenLifetime,
     refreshPath: provider.paths.refresh,
     proofPath: shortestPage(provider.paths.users, provider.paging),

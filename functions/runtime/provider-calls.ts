@@ -14,7 +14,27 @@ export type Gate = () => Promise<void>;
 export type ProviderCalls = { readonly call: CallWithToken; readonly gate: Gate };
 
 /**
- * Calls to the deployment's provider, which all functions make through one breaker and within one rate.
+ * Calls within the rate that pass by the breaker: those that keep the token alive. They are few, and while data paths
+ * fail the path that refreshes the token may answer.
+ * @param patienceInSeconds how long a call waits for the rate before it fails
+ */
+export function unguardedCalls(
+  table: DynamoDBClient,
+  provider: ProviderSettings,
+  now: () => Date,
+  patienceInSeconds: number,
+): CallWithToken {
+  const window = rateLimiter(table, variable("TABLE_NAME"), provider.requestsPerMinute, { now });
+  const permit = patient(window.permit, patienceInSeconds, now, sleep);
+  const call = providerApi(variable("PROVIDER_BASE_URL"), provider, now);
+  return async (token, apiCall) => {
+    await permit();
+    return call(token, apiCall);
+  };
+}
+
+/**
+ * Calls to the deployment's provider, which all other functions make through one breaker and within one rate.
  * @param patienceInSeconds how long a call waits for the rate before it fails; 0 where its task can wait better
  */
 export function providerCalls(

@@ -112,6 +112,7 @@ export async function refreshToken(simulation: Surroundings, step: Do): Promise<
     secret: simulation.secret.portOf(step),
     refusals: {
       read: () => step("reads which token is refused", () => table.refusedVersion?.id),
+      claimRefresh: () => step("claims the refresh", () => true),
       conclude: (id, isEnded) => step("concludes", () => table.concludeRefusal(id, isEnded)),
     },
     call: callOf(simulation, step),

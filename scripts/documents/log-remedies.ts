@@ -28,6 +28,7 @@ export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
     "`reconcile now`, or wait for the subject's next event: the data is read again from the provider. Find out who deletes from the bucket",
   TOKEN_STANDS:
     "the provider refuses a path for rights, not for the token: look at the reasons of TASK_POSTPONED",
+  TOKEN_UNPROVEN: "nothing: `reason` says how the provider fails; the token is tried again in each run",
   TOKEN_DISCARDED: "`token set` before the present one ends",
   TOKEN_OVERTAKEN: "nothing: the next run decides",
   TOKEN_UNCHANGED: "again and again: the provider does not renew it; `token set` before it ends",

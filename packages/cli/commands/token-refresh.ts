@@ -57,6 +57,18 @@ function textOf(outcome: RefreshOutcome): { readonly isWell: boolean; readonly t
       };
     case "unchanged":
       return { isWell: true, text: "The provider gave no newer token; the present one was kept." };
+    case "unproven":
+      return {
+        isWell: true,
+        text:
+          "The provider gave a new token, and failed when it was tried. It is tried again in each run, and takes over " +
+          "when half of the time between refresh and end is left. The present one was kept.",
+      };
+    case "paced":
+      return {
+        isWell: true,
+        text: "The present token was kept, for a refresh was asked for less than a minute ago. Try again in a minute.",
+      };
     case "overtaken":
       return { isWell: true, text: "The token was set by an operator or another run meanwhile." };
     case "discarded":

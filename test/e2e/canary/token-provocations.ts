@@ -81,6 +81,22 @@ export function tokenProvocations({
         await invoke(/Refresh/);
       });
     },
+    TOKEN_UNPROVEN: async () => {
+      const ends = [
+        stage().answers(/refresh/, refreshWith(makeToken(7_200))),
+        stage().answers(/users(\?|$)/, () => page(500)),
+      ];
+      await during(
+        () => ends.forEach((end) => void end()),
+        "TOKEN_UNPROVEN",
+        () => invoke(/Refresh/, { now: true }),
+      );
+      await invoke(/Refresh/);
+    },
+    TOKEN_PACED: async () => {
+      await setToken(7_200, 7_000);
+      await invoke(/Refresh/);
+    },
     TOKEN_REFRESHED: async () => {
       for (const answer of [
         () => page(403),

@@ -11,6 +11,7 @@ import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 import { providerLimits } from "../../support/provider-limits.ts";
 import { shareOfTier } from "../../support/share-of-tier.ts";
 import { keptLog, type LogEntry } from "../support/lambda.ts";
+import { noRefusals } from "../support/refresher-fixture.ts";
 
 let system: TestSystem;
 let remote: TestProvider;
@@ -75,7 +76,7 @@ function runOf(secret: TokenSecret): { readonly run: () => Promise<unknown>; rea
   const now = () => new Date();
   const run = refresher({
     secret,
-    refusals: { read: async () => undefined, conclude: async () => undefined },
+    refusals: noRefusals,
     call: providerApi(remote.url, providerLimits, now),
     readLifetime: readTokenLifetime,
     refreshPath: "/refresh",

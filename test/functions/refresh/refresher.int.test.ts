@@ -89,6 +89,41 @@ describe("a run", () => {
   );
 });
 
+describe("a new token that can't be tried, for data paths fail", () => {
+  test.each([
+    ["more than half of the margin is left", 3, "TOKEN_UNPROVEN", "old"],
+    ["half of the margin is left", 2.5, "TOKEN_REFRESHED", "new"],
+    ["the present one has ended", -0.1, "TOKEN_REFRESHED", "new"],
+  ])("waits, and takes over in time: %s", async (_, ends, code, token) => {
+    const old = await tokenOf(10 - ends, ends);
+    await withSecret({ token: old });
+    fixture.onProof = () => ({ status: 503 });
+    const { outcome } = await refresherOf()();
+    expect(code).toBe(`TOKEN_${outcome.toUpperCase()}`);
+    expect(await currentToken()).toBe(token === "old" ? old : "new");
+  });
+
+  test("is tried again in each run, without another refresh, until the provider answers", async () => {
+    await withSecret({ token: await tokenOf(6, 4) });
+    for (const status of [503, 429, 403, 500]) {
+      fixture.onProof = () => ({ status });
+      expect(await refresherOf()()).toEqual({ outcome: "unproven" });
+    }
+    fixture.onProof = () => ({ json: [] });
+    expect(await refresherOf()()).toEqual({ outcome: "refreshed" });
+    expect(calls().filter((call) => call.startsWith("/refresh"))).toHaveLength(1);
+  });
+
+  test("says nothing of a token that calls were refused with", async () => {
+    await withSecret({ token: await tokenOf(1, 9) });
+    const { versionId } = await fixture.secret.current();
+    fixture.refused = { version: versionId };
+    fixture.onProof = () => ({ status: 503 });
+    expect(await refresherOf()()).toEqual({ outcome: "kept" });
+    expect(fixture.refused.isEnded).toBeUndefined();
+  });
+});
+
 describe("two refreshers at once", () => {
   test("that get the very same token end with it, and leave nothing to do", async () => {
     await withSecret({ token: await tokenOf(9, 1) });

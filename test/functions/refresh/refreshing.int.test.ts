@@ -69,23 +69,6 @@ describe("a refresh", () => {
     expect(await currentToken()).toBe("new");
   });
 
-  test.each([500, 503, 429])(
-    "whose proof is answered with %i keeps the new token pending, and the next run makes it current",
-    async (status) => {
-      fixture.onProof = () => status;
-      await expect(refresherOf()()).rejects.toMatchObject({ failure: { kind: "retryable" } });
-      expect(await currentToken()).toBe(old);
-      expect((await fixture.secret.pending())?.token).toBe("new");
-
-      fixture.onProof = () => ({ json: [] });
-      fixture.onRefresh = () => 500;
-      await refresherOf()();
-      expect(calls().filter((call) => call.startsWith("/refresh"))).toHaveLength(1);
-      expect(await currentToken()).toBe("new");
-      expect(codes()).toEqual(["TOKEN_REFRESHED"]);
-    },
-  );
-
   test("whose promotion failed is ended by the next run", async () => {
     const working = fixture.system.fail("secretsmanager:UpdateSecretVersionStage");
     await expect(refresherOf()()).rejects.toThrow("injected by the test");

@@ -8,6 +8,7 @@ import { refresher } from "../../../functions/refresh/refresher.ts";
 import { startTestSystem } from "../../support/engines.ts";
 import { providerLimits } from "../../support/provider-limits.ts";
 import { keptLog } from "../support/lambda.ts";
+import { noRefusals } from "../support/refresher-fixture.ts";
 
 const minute = 60_000;
 
@@ -33,7 +34,7 @@ async function live(
     const call = providerApi(sandbox.baseUrl, providerLimits, now);
     const run = refresher({
       secret,
-      refusals: { read: async () => undefined, conclude: async () => undefined },
+      refusals: noRefusals,
       call,
       readLifetime: readTokenLifetime,
       refreshPath: path,

@@ -1,7 +1,7 @@
 import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import type { ProviderSettings } from "../../../domain/fetch/provider-settings.ts";
-import { providerCalls } from "../../../functions/runtime/provider-calls.ts";
+import { providerCalls, unguardedCalls } from "../../../functions/runtime/provider-calls.ts";
 import { describeOnTables, startTestSystem, type TestSystem } from "../../support/engines.ts";
 
 const noon = new Date("2026-11-21T12:00:00Z");
@@ -69,5 +69,14 @@ await describeOnTables("all callers together", (tables) => {
     const refused = await callEach();
     expect(remote.requests).toHaveLength(1);
     expect(refused).toEqual(Array.from({ length: 4 }, () => expect.stringContaining("the provider is down")));
+  });
+
+  test("leave those that keep the token alive out of it, which neither wait for it nor close it", async () => {
+    remote.answer = ({ path }) => (path === "/refresh" ? { json: { token: "next" } } : 503);
+    await callEach();
+    const refresh = unguardedCalls(system.dynamodb, { ...settings, requestsPerMinute: 60 }, () => noon, 0);
+    const answer = await refresh("jwt", { method: "GET", path: "/refresh" });
+    expect(answer).toMatchObject({ found: true, text: '{"token":"next"}' });
+    expect((await callEach())[0]).toContain("the provider is down");
   });
 });

@@ -34,6 +34,13 @@ export function tokenOf(begunHoursAgo: number, endsInHours: number): Promise<str
     .sign(Buffer.from("the provider's key"));
 }
 
+/** No call was refused, and each refresh may be made. */
+export const noRefusals = {
+  read: async () => undefined,
+  conclude: async () => undefined,
+  claimRefresh: async () => true,
+};
+
 /** What the refresher's tests share, made again for each: the provider, the token's secret, the refresher itself. */
 export function refresherFixture() {
   const made = {} as {
@@ -86,6 +93,7 @@ export function refresherFixture() {
     return refresher({
       secret: made.secret,
       refusals: {
+        ...noRefusals,
         read: async () => made.refused.version,
         conclude: async (version, isEnded) => {
           made.refused = { version, isEnded };
