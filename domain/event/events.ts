@@ -5,8 +5,8 @@ import { fieldsOf, optionalBoolean, optionalText, present, textOf } from "../cor
 export const webhookKinds = ["users", "accounts", "endpoints", "company-accounts"] as const;
 export type WebhookKind = (typeof webhookKinds)[number];
 
-/** What an event can say, in our own words. The mapping translates the provider's names into these. */
-export const eventTypes = [
+/** What a webhook can say, in our own words. The mapping translates the provider's names into these. */
+export const webhookEventTypes = [
   "user.created",
   "user.updated",
   "user.deleted",
@@ -22,6 +22,10 @@ export const eventTypes = [
   "company-account.disconnected",
   "company-account.deleted",
 ] as const;
+export type WebhookEventType = (typeof webhookEventTypes)[number];
+
+/** All types of events. `account.restored`: an operator takes back a deletion that only reconciliation reported. */
+export const eventTypes = [...webhookEventTypes, "account.restored"] as const;
 export type EventType = (typeof eventTypes)[number];
 
 /** What the mapping takes out of a payload. Ids are the provider's, times are ISO 8601 in UTC. */
@@ -87,6 +91,10 @@ export function subjectKindOf(type: EventType): "user" | "account" | "company-ac
 
 export function isWebhookKind(value: unknown): value is WebhookKind {
   return webhookKinds.some((kind) => kind === value);
+}
+
+export function isWebhookEventType(value: unknown): value is WebhookEventType {
+  return webhookEventTypes.some((type) => type === value);
 }
 
 export function isEventType(value: unknown): value is EventType {

@@ -5,11 +5,11 @@ import { parseTimestamp, parseUnixTime } from "../core/timestamps.ts";
 import { canonicalId, isUuid } from "./canonical-id.ts";
 import {
   type EventAttributes,
-  type EventType,
   endpointName,
-  isEventType,
+  isWebhookEventType,
   parseAttributes,
   subjectKindOf,
+  type WebhookEventType,
 } from "./events.ts";
 import {
   headersRead,
@@ -127,13 +127,14 @@ function booleanOf(value: unknown): unknown {
 }
 
 /** @throws permanent failure: no event name, or one that `types` does not translate */
-export function typeOf(mapping: KindMapping, name: unknown): EventType {
+export function typeOf(mapping: KindMapping, name: unknown): WebhookEventType {
   if (typeof name !== "string") {
     const instead = name === undefined || name === null ? "" : `, but ${typeNamed(name)}`;
     throw permanent(`type: the payload names no event${instead}; see mapping.type`);
   }
   const type = Object.hasOwn(mapping.types, name) ? mapping.types[name] : undefined;
-  if (!isEventType(type)) throw permanent(`type: mapping.types translates no event name ${shownName(name)}`);
+  if (!isWebhookEventType(type))
+    throw permanent(`type: mapping.types translates no event name ${shownName(name)}`);
   return type;
 }
 

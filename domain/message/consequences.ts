@@ -104,7 +104,7 @@ function ofState(before: State | undefined, after: State, source: string): reado
   if (subject.kind === "account" && userId !== undefined && before?.userId === undefined) {
     list.push({ do: "link", userId, accountId: subject.id });
   }
-  if (subject.kind !== "user" && isConnected(after) && before?.connected !== true) {
+  if (subject.kind !== "user" && isConnected(after) && !(before && isConnected(before))) {
     list.push({ do: "call", task: stateTask("startFetch", subject, version, ids) });
   }
   if (after.unconfirmed) list.push({ do: "call", task: stateTask("fetchState", subject, version, ids) });

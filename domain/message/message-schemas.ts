@@ -69,10 +69,10 @@ const reconciled = {
   type: "boolean",
   const: true,
   description:
-    "No webhook brought the event: a comparison with the provider found that it was missed. The webhook may " +
-    "still come, as one more event.",
+    "No webhook brought the event: a comparison with the provider found it, or an operator took that back. The " +
+    "webhook may still come, as one more event.",
 } as const;
-const deleted = flag("Whether it is deleted, after the event. Final.");
+const deleted = flag("Whether it is deleted, after the event. Final, unless `account.restored` follows.");
 const unconfirmed = flag("Whether what is known is in doubt, until the provider has answered.");
 const connected = flag("Whether it is connected, after the event; absent while nothing has said so.");
 const known = { connected, userId, datasourceId };
@@ -151,6 +151,12 @@ export const contract = {
   "account.connected": { ...aboutAccount, sentWhen: "An account was connected to its source." },
   "account.disconnected": { ...aboutAccount, sentWhen: "An account lost its source." },
   "account.deleted": { ...aboutAccount, sentWhen: "An account was deleted." },
+  "account.restored": {
+    ...aboutAccount,
+    sentWhen:
+      "An operator took back a deletion that a comparison with the provider had reported by mistake. The provider is " +
+      "asked for the account's state, and `account.confirmed` follows.",
+  },
   "endpoint.updated": {
     sentWhen: "The provider has news of an endpoint; its data is read now.",
     time: eventTime,

@@ -50,7 +50,8 @@ function ofEvent(
     case "account.updated":
     case "account.connected":
     case "account.disconnected":
-    case "account.deleted": {
+    case "account.deleted":
+    case "account.restored": {
       const data = present<DataOf<typeof type>>({ accountId: id, ...known, ...facts });
       return { ...attributes, type, data };
     }

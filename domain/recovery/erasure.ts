@@ -14,7 +14,7 @@ import { jsonText } from "../event/json-text.ts";
 import { nameOf, ownerOf, parseSubject, type Subject, subjectOf } from "../event/subjects.ts";
 import { checkSchemaVersion } from "../message/schema-version.ts";
 import type { Change } from "../state/change.ts";
-import type { State } from "../state/state.ts";
+import { isRestorable, type State } from "../state/state.ts";
 
 /** The version of erase tasks that this release writes and reads. */
 export const eraseTaskVersion = 1;
@@ -165,10 +165,15 @@ function saysOwner(change: Change): boolean {
   return change.of === "state";
 }
 
-/** The task for a user whose deletion is certain with this change: reported by the event itself, or by the provider. */
+/**
+ * The task for a user whose deletion is certain with this change: reported by the event itself, or by the provider. A
+ * deletion that only reconciliation reported can be taken back, so it erases nobody.
+ */
 export function erasureOnDeletion(change: Change): EraseTask | undefined {
   if (change.of !== "state" || change.after.subject.kind !== "user") return undefined;
-  return isNewlyDeleted(change) ? eraseTask(change.after.subject, "deleted") : undefined;
+  return isNewlyDeleted(change) && !isRestorable(change.after)
+    ? eraseTask(change.after.subject, "deleted")
+    : undefined;
 }
 
 function isNewlyDeleted({

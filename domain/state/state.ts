@@ -12,13 +12,16 @@ import {
   receiptKey,
 } from "./last-change.ts";
 
+const deletionSources = ["webhook", "reconciliation"] as const;
+type DeletionSource = (typeof deletionSources)[number];
+
 /** What is known of a user, an account or a company account. */
 export type State = {
   readonly subject: Subject;
   /** Rises by one with each change; the `sequence` of messages. */
   readonly version: number;
   readonly connected?: boolean;
-  /** Final: nothing brings a deleted subject back to life. */
+  /** Final, unless only reconciliation reported the deletion: `account.restored` takes that back. */
   readonly deleted: boolean;
   /** Contradicted by something that no time could order: holds until the provider has answered. */
   readonly unconfirmed: boolean;
@@ -28,8 +31,8 @@ export type State = {
    * has no place in that order, so from then on contradictions are asked about.
    */
   readonly asOf?: string;
-  /** An event announced the deletion and the provider is still to confirm it. */
-  readonly deletionTold?: boolean;
+  /** Who reported the deletion, whether it took effect or the provider is still to confirm it. */
+  readonly deletionBy?: DeletionSource;
   readonly userId?: string;
   readonly datasourceId?: string;
   readonly processed: ProcessedReceipts;
@@ -49,7 +52,7 @@ export function parseState(value: unknown): State {
     deleted: fields.deleted === true,
     unconfirmed: fields.unconfirmed === true,
     asOf: optionalText(fields, "asOf"),
-    deletionTold: optionalBoolean(fields, "deletionTold"),
+    deletionBy: deletionSources.find((source) => source === fields.deletionBy),
     userId: optionalText(fields, "userId"),
     datasourceId: optionalText(fields, "datasourceId"),
     processed: parseProcessedReceipts(fields),
@@ -101,13 +104,16 @@ export function applyProviderAnswer(
   { at, correlationId }: { readonly at: Date; readonly correlationId?: string | undefined },
 ): State | undefined {
   if (state === undefined || state.version !== askedVersion || state.deleted) return undefined;
-  if (!answer.found && state.deletionTold !== true) {
+  if (!answer.found && state.deletionBy === undefined) {
     throw retryable("the provider does not know the subject, and no event announced its deletion");
   }
-  const { connected: before, asOf: _, deletionTold: __, ...rest } = state;
+  const { connected: before, asOf: _, deletionBy, ...rest } = state;
   return {
     ...rest,
-    ...present({ connected: (answer.found ? answer.connected : undefined) ?? before }),
+    ...present({
+      connected: (answer.found ? answer.connected : undefined) ?? before,
+      deletionBy: answer.found ? undefined : deletionBy,
+    }),
     deleted: !answer.found,
     unconfirmed: false,
     version: state.version + 1,
@@ -137,6 +143,8 @@ export function claimOf(event: IncomeEvent): Claim {
     case "account.disconnected":
     case "company-account.disconnected":
       return { deleted: false, connected: false };
+    case "account.restored":
+      return { deleted: false };
     case "user.deleted":
     case "account.deleted":
     case "company-account.deleted":
@@ -154,7 +162,14 @@ export function claimOf(event: IncomeEvent): Claim {
   }
 }
 
+/** Whether a deletion can be taken back: only reconciliation reported it. */
+export function isRestorable({ deleted, deletionBy }: State): boolean {
+  return deleted && deletionBy === "reconciliation";
+}
+
 function decideOutcome(state: State, event: IncomeEvent, confirmsUserDeletions: boolean): Outcome {
+  // The provider is asked what happened meanwhile.
+  if (event.type === "account.restored") return isRestorable(state) ? "unconfirmed" : "stale";
   if (state.deleted) return "stale";
   const claim = claimOf(event);
   if (claim.deleted) {
@@ -181,21 +196,28 @@ function compareTimes(asOf: string | undefined, time: string | undefined): "olde
 }
 
 function apply(state: State, event: IncomeEvent, outcome: Outcome): State {
-  const owned = { ...state, ...ownersAfter(state, event) };
-  if (outcome === "stale") return owned;
+  const { deletionBy: _, ...rest } = { ...state, ...ownersAfter(state, event) };
+  const known = { ...rest, ...present({ deletionBy: deletionByAfter(state, event, outcome) }) };
+  if (outcome === "stale") return known;
   const claim = claimOf(event);
   const isBelieved = outcome === "applied";
-  const { connected: _, asOf: __, ...rest } = owned;
+  const { connected: __, asOf: ___, ...others } = known;
   return {
-    ...rest,
+    ...others,
     ...present({
       connected: isBelieved ? (claim.connected ?? state.connected) : state.connected,
       asOf: orderAfter(state, event, outcome),
-      deletionTold: claim.deleted && !isBelieved ? true : state.deletionTold,
     }),
     deleted: isBelieved && claim.deleted,
     unconfirmed: outcome === "unconfirmed",
   };
+}
+
+/** A webhook's report of a deletion makes it final, also where reconciliation was first. */
+function deletionByAfter(state: State, event: IncomeEvent, outcome: Outcome): State["deletionBy"] {
+  if (event.type === "account.restored" && outcome !== "stale") return undefined;
+  if (!claimOf(event).deleted || state.deletionBy === "webhook") return state.deletionBy;
+  return event.reconciled === true ? "reconciliation" : "webhook";
 }
 
 /** An account belongs to one user and one source for good: the first that is reported stays, however late it comes. */

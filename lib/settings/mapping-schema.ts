@@ -1,6 +1,6 @@
 import { JMESPathError, JMESPathTypeError, search } from "@aws-lambda-powertools/jmespath";
 import { z } from "zod";
-import { eventTypes, type WebhookKind } from "../../domain/event/events.ts";
+import { type WebhookKind, webhookEventTypes } from "../../domain/event/events.ts";
 import { mayHoldCredential } from "../../domain/event/mapping-source.ts";
 import { defaultMapping } from "./default-mapping.ts";
 import { choice, remedyOf, section, text } from "./setting-types.ts";
@@ -47,7 +47,7 @@ function kindSchema(kind: WebhookKind) {
   return section({
     type: optionalSource,
     types: z
-      .record(z.string(), choice(eventTypes), {
+      .record(z.string(), choice(webhookEventTypes), {
         error: remedyOf('write an object: {"<the provider\'s event name>": "<our type>"}'),
       })
       .exactOptional(),

@@ -83,6 +83,7 @@ export const checks: Readonly<Record<MessageType, Check>> = {
   "account.connected": ofAccount,
   "account.disconnected": ofAccount,
   "account.deleted": ofAccount,
+  "account.restored": ofAccount,
   "endpoint.updated": { newestOf: "subject and type", data: endpointUpdated },
   "company-account.created": ofCompany,
   "company-account.updated": ofCompany,

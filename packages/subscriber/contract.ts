@@ -44,7 +44,7 @@ type OfCompanyAccount = {
 };
 
 type State = {
-  /** Whether it is deleted, after the event. Final. */
+  /** Whether it is deleted, after the event. Final, unless `account.restored` follows. */
   readonly deleted: boolean;
   /** Whether what is known is in doubt, until the provider has answered. */
   readonly unconfirmed: boolean;
@@ -70,8 +70,8 @@ type WithOutcome = {
 
 type EventData = WithOutcome & {
   /**
-   * No webhook brought the event: a comparison with the provider found that it was missed. The webhook may
-   * still come, as one more event.
+   * No webhook brought the event: a comparison with the provider found it, or an operator took that back. The
+   * webhook may still come, as one more event.
    */
   readonly reconciled?: true;
 };
@@ -142,6 +142,11 @@ type Data = {
   readonly "account.disconnected": OfAccount & StateOfAccount & EventData;
   /** An account was deleted. */
   readonly "account.deleted": OfAccount & StateOfAccount & EventData;
+  /**
+   * An operator took back a deletion that a comparison with the provider had reported by mistake. The provider
+   * is asked for the account's state, and `account.confirmed` follows.
+   */
+  readonly "account.restored": OfAccount & StateOfAccount & EventData;
   /** The provider has news of an endpoint; its data is read now. */
   readonly "endpoint.updated": EndpointUpdated;
   /** A company account was created. */

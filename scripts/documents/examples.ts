@@ -58,6 +58,17 @@ function erasuresOf(subjects: readonly Subject[]): readonly Message[] {
   return subjects.map((subject) => messageOfErasure(subject, timestamp(12).toISOString(), source));
 }
 
+/** An operator takes back what only reconciliation had reported. */
+function restored(subject: Subject): readonly Message[] {
+  const before: State = {
+    ...{ subject, version: 6, connected: true, deleted: true, unconfirmed: false, userId, datasourceId },
+    ...{ deletionBy: "reconciliation", processed: [], latest: { cause: "again" } },
+  };
+  const event = received("accounts", { type: "account.restored", accountId, userId }, 13);
+  const after = applyEvent(before, { ...event, reconciled: true }, 1);
+  return after === undefined ? [] : published({ of: "state", before, after });
+}
+
 function published(change: Change): readonly Message[] {
   return consequencesOf(change, {
     source,
@@ -91,6 +102,7 @@ export const examples: readonly Message[] = [
     ],
     { found: false },
   ),
+  ...restored({ kind: "account", id: accountId }),
   ...eventsOf(
     "company-accounts",
     [

@@ -61,8 +61,8 @@ export function applyAll(events: readonly IncomeEvent[], state?: State): State |
   return events.reduce<State | undefined>((known, event) => applyEvent(known, event, 1) ?? known, state);
 }
 
-export function applied(events: readonly IncomeEvent[]): State {
-  const state = applyAll(events);
+export function applied(events: readonly IncomeEvent[], before?: State): State {
+  const state = applyAll(events, before);
   if (state === undefined) throw new Error("no event was processed");
   return state;
 }

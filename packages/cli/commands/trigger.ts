@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { storedEvents } from "../../../adapters/dynamodb/stored-events.ts";
 import { webhookSecretStore } from "../../../adapters/secrets/webhook-secret.ts";
-import { type EventType, eventTypes } from "../../../domain/event/events.ts";
+import { type WebhookEventType, webhookEventTypes } from "../../../domain/event/events.ts";
 import { identify } from "../../../domain/event/identify.ts";
 import { mapPayload } from "../../../domain/event/mapping.ts";
 import { subjectOf } from "../../../domain/event/subjects.ts";
@@ -45,7 +45,7 @@ export async function triggerEvent(
 ): Promise<void> {
   const { deployment, clients, terminal } = operation;
   const { stage, local, output } = deployment;
-  const type = choiceFlag("<type>", name, eventTypes);
+  const type = choiceFlag("<type>", name, webhookEventTypes);
   if (type === undefined) throw new CommandError("usage", "<type> is missing.");
   const endpoint = given ?? "income";
   const isNamed =
@@ -88,7 +88,7 @@ export async function triggerEvent(
 /** Somebody whom the local system knows and who is not deleted: what follows from an event is seen with real data. */
 async function knownSubject(
   { deployment, clients }: Operation,
-  type: EventType,
+  type: WebhookEventType,
   endpoint: string,
 ): Promise<SampleSubject> {
   if (type.endsWith(".created")) return { endpoint };

@@ -1,4 +1,4 @@
-import { type EventType, isEventType, type WebhookKind } from "../../../domain/event/events.ts";
+import { isWebhookEventType, type WebhookEventType, type WebhookKind } from "../../../domain/event/events.ts";
 import { type MappedField, mappedFields } from "../../../domain/event/mapping.ts";
 
 /** What a mapping finds in a webhook. */
@@ -83,14 +83,14 @@ const subjects = {
 } as const;
 
 /** What an event's name may mean for a kind, by its last word that is a verb. */
-export function meaningOf(kind: WebhookKind, name: string): EventType | undefined {
+export function meaningOf(kind: WebhookKind, name: string): WebhookEventType | undefined {
   const found = wordsOf(name).map((word) =>
     kind === "endpoints" && dataVerbs.test(word)
       ? "updated"
       : Object.keys(verbs).find((verb) => verbs[verb]?.test(word)),
   );
   const type = `${subjects[kind]}.${found.findLast((verb) => verb !== undefined)}`;
-  return isEventType(type) ? type : undefined;
+  return isWebhookEventType(type) ? type : undefined;
 }
 
 /** The words of a name in any style, in lower case: `accountId`, `account_id` and `Account-ID` have the same two. */

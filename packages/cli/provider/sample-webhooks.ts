@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type EventType, subjectKindOf, type WebhookKind } from "../../../domain/event/events.ts";
+import { subjectKindOf, type WebhookEventType, type WebhookKind } from "../../../domain/event/events.ts";
 
 /** Of whom a webhook is; what is absent is made up. */
 export type SampleSubject = {
@@ -20,7 +20,7 @@ const verbs: Readonly<Record<string, string>> = {
 };
 
 /** A webhook of a type as a provider sends it whose form is that of the default mapping. */
-export function sampleWebhook(type: EventType, subject: SampleSubject, now: Date): SampleWebhook {
+export function sampleWebhook(type: WebhookEventType, subject: SampleSubject, now: Date): SampleWebhook {
   const verb = verbs[type.split(".")[1] ?? ""] ?? "update";
   const user = subject.user ?? randomUUID();
   const created_at = now.toISOString().slice(0, 19).replace("T", " ");

@@ -143,6 +143,19 @@ describe("a change of a state", () => {
     expect(gone && tasksOf(ofState(undefined, gone))).toEqual([]);
   });
 
+  it("starts a fetch and asks when a connected account is restored: its data may have changed meanwhile", () => {
+    const gone: State = {
+      ...applied([connected]),
+      ...{ deleted: true, deletionBy: "reconciliation" },
+    };
+    const restored = next(gone, eventOf("account.restored", { reconciled: true }));
+    const following = ofState(gone, restored);
+    expect(tasksOf(following)).toEqual(["startFetch", "fetchState"]);
+    expect(messagesOf(following)).toMatchObject([
+      { type: "account.restored", data: { deleted: false, unconfirmed: true } },
+    ]);
+  });
+
   it("starts a fetch when the provider's answer says that it is connected", () => {
     const waiting = applied([disconnected, connected]);
     const answered = applyProviderAnswer(waiting, 2, { found: true, connected: true }, { at });

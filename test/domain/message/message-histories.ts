@@ -171,7 +171,7 @@ class MessageHistory {
 
 /** What the provider's answer leads to; nothing while it knows nobody and no event announced a deletion. */
 function answered(state: State, answer: Answer): State | undefined {
-  return answer.found || state.deletionTold === true
+  return answer.found || state.deletionBy !== undefined
     ? applyProviderAnswer(state, state.version, answer, { at: new Date(minute(8)) })
     : undefined;
 }

@@ -153,6 +153,11 @@ describe("a deletion at the provider", () => {
     expect(erasureOnDeletion(change(undefined, ofUser(false)))).toBeUndefined();
   });
 
+  it("that only reconciliation reported erases nobody: it can be taken back", () => {
+    const found: State = { ...ofUser(true), deletionBy: "reconciliation" };
+    expect(erasureOnDeletion(change(ofUser(false), found))).toBeUndefined();
+  });
+
   it("of an account erases nobody, nor does a change of anything else", () => {
     expect(erasureOnDeletion(change(undefined, { ...ofUser(true), subject: account }))).toBeUndefined();
     const event = eventOf("account.deleted", { eventId: "e" });

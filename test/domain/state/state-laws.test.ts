@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
-import { applyEvent, type State } from "../../../domain/state/state.ts";
-import { eventOf, minute, type Receipt } from "../samples.ts";
+import { applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
+import { applied, at, eventOf, minute, type Receipt } from "../samples.ts";
 
 const names = ["created", "updated", "connected", "disconnected", "deleted"] as const;
 /** What an event announces `connected`; that an account is not connected at its creation says nothing. */
@@ -128,6 +128,42 @@ describe("a batch that comes again", () => {
         const last = more.at(-1) ?? state;
         if (more.length > 0 && receipts.length + more.length <= 20) {
           expect(run(receipts, last).at(-1)?.unconfirmed).toBe(true);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe("a deletion and what takes it back", () => {
+  const steps = fc.array(
+    fc.constantFrom("connected", "deleted", "deleted by reconciliation", "restored", "found", "not found"),
+    { maxLength: 15 },
+  );
+
+  it("leave an account deleted unless it is restored, and never where a webhook reported the deletion", () => {
+    fc.assert(
+      fc.property(steps, (all) => {
+        let state = applied([eventOf("account.connected")]);
+        let isReported = false;
+        for (const [index, step] of all.entries()) {
+          const before = state;
+          if (step === "found" || step === "not found") {
+            // Nobody asks about a state that is confirmed, and a 404 without a report is tried again.
+            if (!state.unconfirmed || (step === "not found" && state.deletionBy === undefined)) continue;
+            const answer = { found: step === "found" };
+            state = applyProviderAnswer(state, state.version, answer, { at }) ?? state;
+            if (step === "found") isReported = false;
+          } else {
+            const [verb = "", by] = step.split(" by ");
+            // Each is an event of its own.
+            const more = { dateStart: String(index), ...(by && { reconciled: true as const }) };
+            const type = verb === "connected" ? "connected" : verb === "restored" ? "restored" : "deleted";
+            state = applied([eventOf(`account.${type}`, more)], state);
+            isReported ||= step === "deleted";
+          }
+          if (before.deleted) expect(state.deleted).toBe(step !== "restored" || isReported);
+          if (before.deleted && !state.deleted) expect(state.unconfirmed).toBe(true);
         }
       }),
       { numRuns: 1000 },

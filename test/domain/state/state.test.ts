@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
-import { applyProviderAnswer as answer, applyEvent as apply } from "../../../domain/state/state.ts";
+import {
+  type Answer,
+  applyProviderAnswer as answer,
+  applyEvent as apply,
+  type State,
+} from "../../../domain/state/state.ts";
 import { account, applied, at, eventOf, minute, userId } from "../samples.ts";
 
 const connected = eventOf("account.connected");
@@ -179,6 +184,32 @@ describe("a deletion", () => {
     expect(applied([user])).toMatchObject({ subject: { kind: "user", id: userId }, deleted: true });
     const company = eventOf("company-account.deleted", { companyAccountId: "c-1", kind: "company-accounts" });
     expect(applied([company])).toMatchObject({ subject: { kind: "company-account" }, unconfirmed: true });
+  });
+});
+
+describe("a deletion that only reconciliation reported", () => {
+  const reconciled = eventOf("account.deleted", { userId, reconciled: true });
+  const restored = eventOf("account.restored", { userId, reconciled: true });
+  const settle = (state: State, given: Answer) => answer(state, state.version, given, { at }) ?? state;
+  const gone = settle(applied([timed("connected", 1), reconciled]), { found: false });
+
+  it("is taken back: the provider is asked, and later events apply", () => {
+    expect(gone).toMatchObject({ deleted: true, connected: true });
+    const back = applied([restored], gone);
+    expect(back).toMatchObject({ deleted: false, unconfirmed: true, latest: { outcome: "unconfirmed" } });
+    const known = settle(back, { found: true, connected: false });
+    expect(applied([timed("connected", 9)], known)).toMatchObject({ deleted: false, unconfirmed: true });
+  });
+
+  it("is final once a webhook reports it, too", () => {
+    const state = applied([deleted, restored], gone);
+    expect(state).toMatchObject({ deleted: true, latest: { outcome: "stale" } });
+  });
+
+  it("is reported and confirmed anew after it was taken back", () => {
+    const back = settle(applied([restored], gone), { found: true, connected: true });
+    const again = { ...reconciled, id: "another" };
+    expect(settle(applied([again], back), { found: false })).toMatchObject({ deleted: true });
   });
 });
 

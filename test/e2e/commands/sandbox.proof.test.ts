@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { eventTypes } from "../../../domain/event/events.ts";
+import { webhookEventTypes } from "../../../domain/event/events.ts";
 import { failureNames } from "../../../packages/cli/sandbox/failures.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 import { runProgram } from "../../support/program.ts";
@@ -96,7 +96,7 @@ describe("the sandbox of a local system", () => {
     expect(await operated.run(["sandbox", "advance", "soon"])).toMatchObject({ code: 2 });
   });
 
-  it.each(eventTypes)("is spared by trigger, whose %s arrives as that event", async (type) => {
+  it.each(webhookEventTypes)("is spared by trigger, whose %s arrives as that event", async (type) => {
     const { id, body } = await json("trigger", type);
     await expect
       .poll(async () => (await operated.run(["events", "show", id])).stdout)

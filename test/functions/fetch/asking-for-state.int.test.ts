@@ -59,7 +59,7 @@ await describeOnTables("the fetcher", (tables) => {
     test.each([404, 410])(
       "answered with %i writes that it is deleted, as an event announced",
       async (status) => {
-        await put({ connected: true, deletionTold: true });
+        await put({ connected: true, deletionBy: "webhook" });
         fixture.remote.answer = () => status;
         await perform(fetchState(fixture.subject, 1));
         expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
