@@ -90,14 +90,7 @@ export function limitsOf(settings: Settings, counts: Counts, busiestShare: numbe
 }
 
 /** Calls to the provider that the windows of its rate allow. */
-export function callsPerMinute({ provider }: Settings): number {
+function callsPerMinute({ provider }: Settings): number {
   const { callsPerWindow, windowInSeconds } = windowsOf(provider.requestsPerMinute);
   return Math.floor((callsPerWindow * 60) / windowInSeconds);
-}
-
-/** How long it takes to fetch what waits while more comes in; infinite where more comes than the rate allows. */
-export function catchUpMinutes(waiting: number, allowedPerMinute: number, comingPerMinute: number): number {
-  return comingPerMinute >= allowedPerMinute
-    ? Number.POSITIVE_INFINITY
-    : waiting / (allowedPerMinute - comingPerMinute);
 }

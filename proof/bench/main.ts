@@ -1,12 +1,60 @@
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
+import { Command, InvalidArgumentError } from "commander";
 import { type Context, full, quick } from "./context.ts";
-import { parseOptions } from "./options.ts";
+import { type Measurement, measurements, measurementsOf, rowNames } from "./measurements.ts";
 import { calculate, record } from "./page.ts";
-import { linesOf, type Row } from "./rows/row.ts";
+import { linesOf } from "./rows/row.ts";
 
-const options = parseOptions(process.argv);
+const help = `
+Each line: name, ours over theirs, goal, ok or short; docs/evidence/cost-and-capacity.md explains the rows. The exit code is 1
+where the implementations don't end with the same records and messages, or something is lost; a row that is short is no
+failure.
+
+Rows:
+  ${rowNames.join(", ")}
+
+Examples:
+  npm run bench -- --quick                          the rows that fit into four minutes
+  npm run bench -- --rows rate,latency              these rows
+  npm run bench -- --rows price --document          these, written into the page with the date and the machine
+  npm run bench -- --calculate                      after a change of a price, a quota or a resource`;
+
+type Options = {
+  readonly quick?: boolean;
+  readonly rows?: readonly Measurement[];
+  readonly document?: boolean;
+  readonly calculate?: boolean;
+};
+
+/** Parses the command line; prints help, or what is wrong with it, and ends the process then. */
+function parseOptions() {
+  const {
+    rows,
+    quick = false,
+    ...options
+  } = new Command("npm run bench --")
+    .description("Measures this pipeline beside what a user would write instead, in one run on this machine.")
+    .option("--quick", "fewer rounds, without the rows that need a long run")
+    .option("--rows <names>", "only these rows, separated by commas, and those measured with them", rowsOf)
+    .option("--document", "record the figures in docs/evidence/cost-and-capacity.md; use an idle machine")
+    .option("--calculate", "write that page's calculated tables again, without measuring")
+    .addHelpText("after", help)
+    .showHelpAfterError("npm run bench -- --help lists options and rows")
+    .parse()
+    .opts<Options>();
+  return { ...options, quick, measurements: (rows ?? measurements).filter((each) => !quick || each.isQuick) };
+}
+
+function rowsOf(names: string): readonly Measurement[] {
+  try {
+    return measurementsOf(names.split(",").map((name) => name.trim()));
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+const options = parseOptions();
 const began = performance.now();
 const say = (text: string) => {
   const seconds = String(Math.round((performance.now() - began) / 1000)).padStart(4);
@@ -26,7 +74,6 @@ function originOf(now: Date): string {
 async function measure(): Promise<void> {
   const recordedAs = options.document === true ? originOf(new Date()) : undefined;
   const context: Context = { effort: options.quick ? quick : full, recordedAs, onProgress: say };
-  const all: Row[] = [];
   for (const { rows, measure } of options.measurements) {
     say(`measuring ${rows.join(", ")}`);
     // A failure is reported, and the rest is measured all the same.
@@ -36,8 +83,6 @@ async function measure(): Promise<void> {
       return [];
     });
     for (const line of measured.flatMap(linesOf)) process.stdout.write(`${line}\n`);
-    all.push(...measured);
-    if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(all, undefined, 1)}\n`);
     if (recordedAs !== undefined) record(measured, recordedAs);
   }
   say("done");

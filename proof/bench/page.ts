@@ -6,7 +6,7 @@ import {
   documentedStage,
   productionStage,
 } from "../../scripts/documents/stage-template.ts";
-import { callsPerMinute, catchUpMinutes, limitsOf, quotasDate } from "./capacity.ts";
+import { limitsOf, quotasDate } from "./capacity.ts";
 import { type Implementation, titles } from "./implementations.ts";
 import { rowNames } from "./measurements.ts";
 import { accessLogBytesOf, type Bill, billOf, storageOf, totalOf } from "./price/bill.ts";
@@ -130,20 +130,6 @@ function costs(billFor: (load: LoadName, implementation: Implementation) => Bill
       monthTitles.map((title, index) => [title, ...months.map((each) => dollars(each[index] ?? 0))]),
       1,
     ),
-    extras: table(
-      ["beside the bill", "US$"],
-      [
-        ["tracing, a million traces", dollars(prices.trace * 1_000_000)],
-        ["a key of your own, a month ([encryption](../operate/encryption.md))", dollars(prices.keyMonth)],
-        ["its requests, a million", dollars(prices.keyRequest * 1_000_000)],
-        ["data that leaves the region, a GB", dollars(prices.transferGigabyte)],
-        [
-          "secret of an environment that never rests, a month",
-          dollars(((365 * 24 * 60) / 12) * prices.secretRead),
-        ],
-      ],
-      1,
-    ),
   };
 }
 
@@ -177,35 +163,10 @@ function capacity(usual: Counts) {
   );
   const busiest = Math.max(...Object.values(kinds).map((deliveries) => deliveries.length));
   const limits = limitsOf(settings, usual, busiest / usual.deliveries);
-  const allowed = callsPerMinute(settings);
-  const callsPerEvent = usual.providerCalls / usual.events;
-  const catchUp = ([what, events, perSecond]: readonly [string, number, number]) => {
-    const waiting = events * callsPerEvent;
-    const minutes = catchUpMinutes(waiting, allowed, perSecond * 60 * callsPerEvent);
-    const hours = Number.isFinite(minutes)
-      ? `${Math.floor(minutes / 60)} h ${Math.round(minutes % 60)} min`
-      : "never";
-    return [what, about(waiting), hours];
-  };
   return {
     limits: table(
       ["limit", "value", "events a second", "type"],
       limits.map((each) => [each.name, each.value, about(each.eventsPerSecond, 2), each.type]),
-    ),
-    "catching up": table(
-      [`at ${about(allowed)} calls a minute`, "calls that wait", "all data is fetched after"],
-      [
-        catchUp(["outage of an hour, 1 event a second", 3_600, 1]),
-        catchUp(["outage of 6 hours, 5 events a second", 6 * 3_600 * 5, 5]),
-        catchUp(["outage of a day, 5 events a second", 24 * 3_600 * 5, 5]),
-        catchUp([
-          "burst of 500 events a second for 10 minutes, then 5",
-          500 * 600 - (allowed * 10) / callsPerEvent,
-          5,
-        ]),
-        catchUp(["outage of an hour, 25 events a second", 3_600 * 25, 25]),
-      ],
-      1,
     ),
   };
 }

@@ -1,6 +1,6 @@
-import type { TestResult } from "./report.ts";
-import type { Row, TestName } from "./rows.ts";
-import type { Statement } from "./statements.ts";
+import type { Row, Statement, TestName } from "./statements.ts";
+
+export type TestResult = { readonly file: string; readonly title: string; readonly status: string };
 
 /** What is wrong with the conformance document: a text for each problem, with its remedy. */
 export function conformanceProblems(

@@ -1,8 +1,6 @@
 import { expect, test } from "vitest";
 import { conformanceProblems } from "../../proof/conformance/problems.ts";
-import { parseReport } from "../../proof/conformance/report.ts";
-import { parseRows } from "../../proof/conformance/rows.ts";
-import { parseStatements } from "../../proof/conformance/statements.ts";
+import { parseRows, parseStatements } from "../../proof/conformance/statements.ts";
 
 const specification = `# The service
 It answers.
@@ -77,9 +75,4 @@ test("a rule is not excused, nor is a row of a table that leaves one cell open",
   expect(problemsOf(complete + row)).toContain(
     '"PUT · /hooks · not shown" is a rule: name the test that proves it',
   );
-});
-
-test("a report that is none of vitest's is refused", () => {
-  expect(() => parseReport({})).toThrow("testResults");
-  expect(() => parseReport(null)).toThrow("none of vitest's");
 });

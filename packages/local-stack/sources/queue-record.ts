@@ -1,12 +1,15 @@
 import type { Message, MessageAttributeValue } from "@aws-sdk/client-sqs";
-import type { QueueSourcePlan } from "../assembly/plan.ts";
 import type { EventFilter } from "./event-filter.ts";
 
 /**
  * A received message as a function sees it.
  * Source: Lambda developer guide, "Example standard queue message event".
  */
-export function queueRecord(message: Message, plan: QueueSourcePlan, region: string) {
+export function queueRecord(
+  message: Message,
+  plan: { readonly queue: { readonly arn: string } },
+  region: string,
+) {
   const { MD5OfMessageAttributes: md5 } = message;
   return {
     messageId: message.MessageId ?? "",

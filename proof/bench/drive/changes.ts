@@ -6,7 +6,7 @@ import {
 } from "@aws-sdk/client-dynamodb-streams";
 import type { EventFilter } from "@income-events/local-stack/sources/event-filter.ts";
 import { type StreamRecord, streamRecord } from "@income-events/local-stack/sources/stream-record.ts";
-import { failedIn } from "./invocations.ts";
+import { failedIn } from "./queues.ts";
 
 /** Returns the changes since the last call that the stream's event source would hand over, in order. */
 export type ChangeReader = () => Promise<readonly StreamRecord[]>;

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { LocalFunction } from "@income-events/local-stack/stack.ts";
 import type { WebhookKind } from "../../../domain/event/events.ts";
 import { pascalCase } from "../../../lib/names.ts";
+import { httpEvent } from "../../support/invocations.ts";
 import { byParts, type Part } from "../implementations.ts";
 import type { Webhook } from "../workload.ts";
 import { relayChanges } from "./changes.ts";
-import { httpEvent } from "./invocations.ts";
 import { addRequests, depthOf, drainBatch, type QueueRequests } from "./queues.ts";
 import { type RunningImplementation, webhookSecret } from "./running-implementation.ts";
 
@@ -62,6 +62,21 @@ export async function drive(
   return { spent: driver.spent, sourceRequests: driver.sourceRequests };
 }
 
+/** A webhook as API Gateway hands it to a function. */
+export function webhookEvent(kind: WebhookKind, body: string): object {
+  const headers = {
+    "content-type": "application/json",
+    "content-length": String(Buffer.byteLength(body)),
+    host: "bench.execute-api.eu-central-1.amazonaws.com",
+    "user-agent": "income-data/1.0",
+    "x-forwarded-for": "203.0.113.7",
+    "x-forwarded-port": "443",
+    "x-forwarded-proto": "https",
+    "x-webhook-secret": webhookSecret,
+  };
+  return httpEvent({ path: `/webhooks/${kind}`, headers, body });
+}
+
 class Driver {
   readonly spent = byParts((): Spent => ({ invocations: 0, cpuMicros: 0, maxResidentBytes: 0 }));
   sourceRequests: QueueRequests = { all: 0, fifo: 0 };
@@ -79,7 +94,7 @@ class Driver {
   async deliver(webhooks: readonly Webhook[]): Promise<void> {
     for (const { kind, body } of webhooks) {
       const target = this.#running.function(`${pascalCase(kind)}ReceiveFunction`);
-      const answer = await this.#invoke("receive", target, httpEvent(kind, body, webhookSecret));
+      const answer = await this.#invoke("receive", target, webhookEvent(kind, body));
       const status = Number(Object(answer).statusCode ?? 500);
       if (status > 299) throw new Error(`${this.#running.implementation}: a webhook was answered ${status}`);
     }

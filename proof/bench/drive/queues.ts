@@ -8,7 +8,8 @@ import {
 } from "@aws-sdk/client-sqs";
 import { asObject, asString, parseJsonObject } from "@income-events/local-stack/gateway/operation.ts";
 import type { Gateway } from "@income-events/local-stack/gateway/types.ts";
-import { failedIn, queueEvent } from "./invocations.ts";
+import { queueRecord } from "@income-events/local-stack/sources/queue-record.ts";
+import { z } from "zod";
 
 /** Requests as SQS bills them; those to FIFO queues, which cost more, are part of `all`. */
 export type QueueRequests = { readonly all: number; readonly fifo: number };
@@ -44,6 +45,15 @@ function bodiesOf({ MessageBody, Entries }: ReturnType<typeof parseJsonObject>):
   return entries.map((entry) => asString(asObject(entry).MessageBody));
 }
 
+const answerSchema = z.object({
+  batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })).default([]),
+});
+
+/** The ids of the messages or changes that a function reports as failed. @throws where its answer has another form */
+export function failedIn(answer: unknown): readonly string[] {
+  return answerSchema.parse(answer ?? {}).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
+}
+
 /** As the stack's event sources are set. */
 const batchSize = 10;
 
@@ -66,7 +76,9 @@ export async function drainBatch(
   });
   const { Messages: messages = [] } = await sqs.send(receive);
   if (messages.length === 0) return 0;
-  const failed = failedIn(await work(queueEvent(messages, QueueUrl)));
+  const arn = `arn:aws:sqs:eu-central-1:000000000000:${QueueUrl.split("/").at(-1)}`;
+  const Records = messages.map((message) => queueRecord(message, { queue: { arn } }, "eu-central-1"));
+  const failed = failedIn(await work({ Records }));
   const isFailed = ({ MessageId = "" }: Message) => failed.includes(MessageId);
   const again = messages.filter(isFailed).map(entryOf);
   const done = messages.filter((message) => !isFailed(message)).map(entryOf);

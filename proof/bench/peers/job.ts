@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Payload } from "./payloads.ts";
 
 /**
  * What the peers agree on, so that each ends with the same records and messages: names of items, ids, messages.
@@ -35,12 +36,21 @@ export function identify(kind: string, body: string): string {
   return createHash("sha256").update(`${kind}\n`).update(body).digest("base64url");
 }
 
-export const typeOf: Readonly<Record<string, string>> = {
+const typeOf: Readonly<Record<string, string>> = {
   create_user: "user.created",
   create_account: "account.created",
   connect_account: "account.connected",
   update_endpoint: "endpoint.updated",
 };
+
+/** The provider's fields by our names. */
+export function factsOf(payload: Payload): Facts {
+  if ("action" in payload) return { type: typeOf[payload.action] ?? "", userId: payload.data.id };
+  const ids = { type: typeOf[payload.event] ?? "", userId: payload.user_id, accountId: payload.account_id };
+  return "endpoint" in payload
+    ? { ...ids, endpoint: payload.endpoint }
+    : { ...ids, connected: payload.connected };
+}
 
 export const eventKey = ({ userId, accountId }: Facts, id: string) => ({
   pk: userId === undefined ? `ACCOUNT#${accountId}` : `USER#${userId}`,

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { type Facts, typeOf } from "./job.ts";
 
 /** The webhooks' bodies, as a user of zod describes them; credentials (`link`, `session`) are left out. */
 export const payload = z.union([
@@ -40,11 +39,3 @@ export const task = z.object({
   accountId: z.uuid(),
   endpoint: z.string().exactOptional(),
 });
-
-export function factsOf(payload: Payload): Facts {
-  if ("action" in payload) return { type: typeOf[payload.action] ?? "", userId: payload.data.id };
-  const ids = { type: typeOf[payload.event] ?? "", userId: payload.user_id, accountId: payload.account_id };
-  return "endpoint" in payload
-    ? { ...ids, endpoint: payload.endpoint }
-    : { ...ids, connected: payload.connected };
-}

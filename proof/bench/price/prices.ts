@@ -34,10 +34,4 @@ export const prices = {
   alarmMonth: 0.1,
   compositeAlarmMonth: 0.5,
   dashboardMonth: 3,
-  trace: 0.000005,
-  // https://aws.amazon.com/kms/pricing/
-  keyMonth: 1,
-  keyRequest: 0.000003,
-  /** Out to the internet. */
-  transferGigabyte: 0.09,
 };

@@ -1,15 +1,24 @@
+import { spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { stripped } from "@income-events/local-stack/lambda/stripped.ts";
+import { z } from "zod";
+import { bundle } from "../../../lib/function/bundle.ts";
+import { writeFiles } from "../../../lib/function/code-files.ts";
+import { assemble } from "../assemble.ts";
 import type { Context } from "../context.ts";
-import { httpEvent } from "../drive/invocations.ts";
-import { webhookSecret } from "../drive/running-implementation.ts";
-import { parts } from "../implementations.ts";
-import { bundleDirectory, gzipBytes } from "../measure/bundles.ts";
-import { type FreshRun, runFresh } from "../measure/fresh-process.ts";
+import { webhookEvent } from "../drive/drive.ts";
+import { type Part, parts } from "../implementations.ts";
 import { startTlsStandIn } from "../measure/tls-stand-in.ts";
 import { scratchDirectory } from "../scratch.ts";
 import { workload } from "../workload.ts";
 import { type Row, rowOf } from "./row.ts";
+
+const repository = join(import.meta.dirname, "../../..");
+const once = join(import.meta.dirname, "../measure/import-once.ts");
+const result = z.object({ millis: z.number(), residentBytes: z.number() });
 
 /** What the modules read of the environment when they are imported. */
 const environment = {
@@ -25,6 +34,7 @@ const environment = {
   WEBHOOK_KIND: "accounts",
 };
 
+/** What is imported: an implementation, the SDK's clients alone, or nothing at all. */
 const imported = ["ours", "powertools", "clients", "empty"] as const;
 type Imported = (typeof imported)[number];
 
@@ -60,7 +70,7 @@ export async function firstCallRows({ effort, onProgress }: Context): Promise<re
   const eventFile = join(scratchDirectory("event"), "event.json");
   const load = workload({ seed: 1, events: 10, duplicates: 0 });
   const delivery = load.find(({ kind }) => kind === "accounts");
-  await writeFile(eventFile, JSON.stringify(httpEvent("accounts", delivery?.body ?? "", webhookSecret)));
+  await writeFile(eventFile, JSON.stringify(webhookEvent("accounts", delivery?.body ?? "")));
   const standInEnvironment = {
     ...environment,
     AWS_ENDPOINT_URL: standIn.url,
@@ -93,4 +103,49 @@ export function bundleRow(): Row {
     [kilobytes("ours")],
     [{ over: "powertools", atMost: 0.97, values: [kilobytes("powertools")] }],
   );
+}
+
+/** The directory that holds a function's bundle, with its settings beside it. */
+function bundleDirectory(name: Imported, part: Part): string {
+  if (name === "ours" || name === "powertools") return assemble(name).codeOf(part);
+  const directory = scratchDirectory(name);
+  const entry = name === "clients" ? `clients-${part}` : name;
+  writeFiles(directory, bundle(repository, `proof/bench/references/${entry}.ts`).files);
+  return directory;
+}
+
+/** All code of a function, compressed, in bytes. */
+function gzipBytes(directory: string): number {
+  return readdirSync(directory, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".mjs"))
+    .reduce((sum, name) => sum + gzipSync(readFileSync(join(directory, name)), { level: 9 }).byteLength, 0);
+}
+
+/** What a fresh process took to import a bundle, and to answer its first event where one is given. */
+type FreshRun = z.output<typeof result>;
+
+type FreshProcess = {
+  readonly file: string;
+  readonly eventFile?: string;
+  readonly environment: Readonly<Record<string, string>>;
+};
+
+/** @throws with what the process said, where it fails */
+function runFresh({ file, eventFile = "", environment }: FreshProcess): Promise<FreshRun> {
+  const args = ["--input-type=module", "--eval", stripped(once), file, eventFile];
+  const child = spawn(process.execPath, args, {
+    env: { ...environment },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    said += text;
+  });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => {
+      if (code === 0) resolve(result.parse(JSON.parse(said.trim().split("\n").at(-1) ?? "")));
+      else reject(new Error(`${file} ended with ${code}: ${said}`));
+    });
+  });
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import * as keys from "../../../adapters/dynamodb/keys.ts";
 import { scanCost } from "../../../domain/recovery/scan-cost.ts";
-import { catchUpMinutes, limitsOf } from "../../../proof/bench/capacity.ts";
+import { limitsOf } from "../../../proof/bench/capacity.ts";
 import { pageFile, withCalculations } from "../../../proof/bench/page.ts";
 import { billedSeconds, billOf, totalOf } from "../../../proof/bench/price/bill.ts";
 import { type Counts, readCounts, readTicks } from "../../../proof/bench/price/counts.ts";
@@ -75,11 +75,6 @@ describe("capacity", () => {
     expect(rateOf("maxConcurrency", { ...settings, fetch })).toBeCloseTo(2 * rateOf("maxConcurrency"));
     const dearer = { ...usual, writeUnits: 2 * usual.writeUnits };
     expect(rateOf("new table", settings, dearer)).toBeCloseTo(rateOf("new table") / 2);
-  });
-
-  it("catches up at the rate that is left, and never where more comes in than is allowed", () => {
-    expect(catchUpMinutes(7_200, 960, 240)).toBe(10);
-    expect(catchUpMinutes(1, 960, 960)).toBe(Number.POSITIVE_INFINITY);
   });
 
   it.each(Object.keys(keys).filter((name) => name.endsWith("Key")))("says how hot %s can be", (name) => {

@@ -3,6 +3,7 @@ import { SQSClient } from "@aws-sdk/client-sqs";
 import type { DynamoDBStreamEvent } from "aws-lambda";
 import {
   type Facts,
+  factsOf,
   messageOfData,
   messageOfEvent,
   profileKey,
@@ -11,7 +12,6 @@ import {
   variable,
 } from "../job.ts";
 import { sendBatches } from "../send-batches.ts";
-import { factsOf } from "./facts.ts";
 
 const queues = new SQSClient({});
 const table = new DynamoDBClient({});

@@ -1,7 +1,6 @@
 import { BatchExecuteStatementCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { SQSEvent } from "aws-lambda";
-import { eventKey, variable } from "../job.ts";
-import { factsOf } from "./facts.ts";
+import { eventKey, factsOf, variable } from "../job.ts";
 
 const table = new DynamoDBClient({});
 

@@ -1,8 +1,8 @@
 import { ConditionalCheckFailedException, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { SQSEvent } from "aws-lambda";
-import { eventKey, variable } from "../job.ts";
-import { factsOf, received } from "../payloads.ts";
+import { eventKey, factsOf, variable } from "../job.ts";
+import { received } from "../payloads.ts";
 
 const table = DynamoDBDocumentClient.from(new DynamoDBClient({}), {
   marshallOptions: { removeUndefinedValues: true },

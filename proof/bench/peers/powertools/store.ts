@@ -8,8 +8,8 @@ import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import middy from "@middy/core";
 import type { SQSEvent, SQSRecord } from "aws-lambda";
 import type { z } from "zod";
-import { eventKey, variable } from "../job.ts";
-import { factsOf, received } from "../payloads.ts";
+import { eventKey, factsOf, variable } from "../job.ts";
+import { received } from "../payloads.ts";
 
 const logger = new Logger({ serviceName: "store" });
 const table = DynamoDBDocumentClient.from(new DynamoDBClient({}), {
