@@ -9,9 +9,9 @@ import {
 import { limitsOf, quotasDate } from "./capacity.ts";
 import { type Implementation, titles } from "./implementations.ts";
 import { rowNames } from "./measurements.ts";
-import { accessLogBytesOf, type Bill, billOf, storageOf, totalOf } from "./price/bill.ts";
+import { accessLogBytesOf, type Bill, billOf, totalOf } from "./price/bill.ts";
 import type { LoadName } from "./price/count.ts";
-import { type Counts, readCounts, readTicks } from "./price/counts.ts";
+import { type Counts, readCounts } from "./price/counts.ts";
 import { type IdleLine, idleOf, sumOf, typicalOf } from "./price/idle.ts";
 import { prices } from "./price/prices.ts";
 import { type Row, shownRatio } from "./rows/row.ts";
@@ -87,7 +87,6 @@ function calculations(): Readonly<Record<string, string>> {
   return {
     sources: `Counted on ${origin}; prices of ${prices.region} on ${prices.date}; quotas on ${quotasDate}.`,
     ...costs((load, implementation) => billFor(load, implementation)),
-    storage: storageTable(usual, countsOf("usual", "plain")),
     ...capacity(usual),
   };
 }
@@ -96,9 +95,8 @@ function costs(billFor: (load: LoadName, implementation: Implementation) => Bill
   const heads = shown.map((implementation) => titles[implementation]);
   const perLine = (name: string) => shown.map((each) => dollars(billFor("usual", each).get(name) ?? 0));
   const perLoad = (load: LoadName) => shown.map((each) => dollars(totalOf(billFor(load, each))));
-  const { rows: ticks } = readTicks();
   const resources = productionStage();
-  const idle = { ours: idleOf(resources, ticks), plain: idleOf(typicalOf(resources), ticks) };
+  const idle = { ours: idleOf(resources), plain: idleOf(typicalOf(resources)) };
   const months = (["ours", "plain"] as const).map((each) => {
     const price = (load: LoadName) => totalOf(billFor(load, each));
     const standing = sumOf(idle[each].map((line) => line.dollars));
@@ -141,18 +139,6 @@ function idleTable(ours: readonly IdleLine[], theirs: readonly IdleLine[]): stri
   const totals = [ours, theirs].map((lines) => dollars(sumOf(lines.map((line) => line.dollars))));
   const all = ["**in all**", ...totals.flatMap((total) => ["", `**${total}**`])];
   return table(["a month", "ours", "US$", titles.plain, "US$"], [...rows, all], 1);
-}
-
-function storageTable(ours: Counts, theirs: Counts): string {
-  const both = [storageOf(ours), storageOf(theirs)];
-  return table(
-    ["US$ a month for what a million events leave", "ours", titles.plain],
-    [
-      ["events, until they expire", ...both.map(({ expiring }) => dollars(expiring))],
-      ["states and documents", ...both.map(({ staying }) => dollars(staying))],
-    ],
-    1,
-  );
 }
 
 function capacity(usual: Counts) {

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type AttributeValue, paginateScan } from "@aws-sdk/client-dynamodb";
 import { type Driven, type DriveOptions, drive } from "../drive/drive.ts";
 import type { RunningImplementation } from "../drive/running-implementation.ts";
 import { byParts, type Part, parts } from "../implementations.ts";
@@ -89,38 +88,4 @@ function partIn(logicalId: string): Part | undefined {
   return parts.find((part) =>
     new RegExp(`^([A-Z][A-Za-z]*)?${part}(Function|Changes|Data)`, "i").test(logicalId),
   );
-}
-
-/** Bytes in the tables: of items that expire, and of those that stay. */
-export async function storedBytes({ stack, dynamodb: client }: RunningImplementation) {
-  const bytes = { expiringBytes: 0, stayingBytes: 0 };
-  for (const { name: TableName } of stack.tables) {
-    for await (const { Items = [] } of paginateScan({ client }, { TableName })) {
-      for (const item of Items) {
-        const expires = ["expiresAt", "expiration", "ttl"].some((name) => item[name] !== undefined);
-        bytes[expires ? "expiringBytes" : "stayingBytes"] += itemSize(item);
-      }
-    }
-  }
-  return bytes;
-}
-
-/**
- * The billed size of an item in bytes, without the 100 that DynamoDB adds for its index.
- * Source: DynamoDB developer guide, "DynamoDB item sizes and formats".
- */
-function itemSize(item: Readonly<Record<string, AttributeValue>>): number {
-  return Object.entries(item).reduce(
-    (sum, [name, value]) => sum + Buffer.byteLength(name) + sizeOf(value),
-    0,
-  );
-}
-
-function sizeOf(value: AttributeValue): number {
-  if (value.S !== undefined) return Buffer.byteLength(value.S);
-  if (value.N !== undefined) return Math.ceil(value.N.replace(/[-.]/g, "").length / 2) + 1;
-  if (value.B !== undefined) return value.B.byteLength;
-  if (value.L !== undefined) return 3 + value.L.reduce((sum, each) => sum + 1 + sizeOf(each), 0);
-  if (value.M !== undefined) return 3 + itemSize(value.M) + Object.keys(value.M).length;
-  return 1;
 }

@@ -76,13 +76,6 @@ function gigabyteSeconds(counts: Counts): number {
   return sumOfParts((part) => (secondsOf(counts, part) * functions[part].memoryMb) / 1_024);
 }
 
-/** US dollars a month for storing what a million events leave, with backups. */
-export function storageOf({ expiringBytes, stayingBytes, events }: Counts) {
-  const perByte = (prices.tableGigabyteMonth + prices.backupGigabyteMonth) / bytesPerGigabyte;
-  const monthly = (bytes: number) => (bytes / events) * million * perByte;
-  return { expiring: monthly(expiringBytes), staying: monthly(stayingBytes) };
-}
-
 const stage = z.object({ AccessLogSettings: z.object({ Format: z.string() }) });
 
 /** The approximate length of the API's log line for a request: values are as long as the names that stand for them. */

@@ -1,12 +1,9 @@
-import { startSystem } from "@income-events/local-stack/system.ts";
-import { documentedStage } from "../../../scripts/documents/stage-template.ts";
 import { startImplementation } from "../drive/running-implementation.ts";
 import { byParts, type Implementation } from "../implementations.ts";
-import { countWaits, spendingOf, storedBytes } from "../measure/spending.ts";
+import { countWaits, spendingOf } from "../measure/spending.ts";
 import { type Answers, documentOf, startProvider, usual } from "../provider.ts";
 import { workload } from "../workload.ts";
-import type { Counts, Tick } from "./counts.ts";
-import { nameOfResource, scheduledIn } from "./idle.ts";
+import type { Counts } from "./counts.ts";
 
 const shape = { events: 100, duplicates: 0.3, items: 2, atOnce: 140 };
 
@@ -42,10 +39,10 @@ export async function countImplementation(
     const { items, events, seed, duplicates, atOnce } = loads[name];
     answers.items = items;
     const webhooks = workload({ events, seed, duplicates });
-    const before = { waits: waits(), bytes: await storedBytes(running) };
+    const before = waits();
     const { spent, secretReads: _, ...used } = await spendingOf(running, webhooks, provider, { atOnce });
-    const [waited, bytes] = [waits(), await storedBytes(running)];
-    const of = byParts((part) => ({ ...spent[part], waits: waited[part] - before.waits[part] }));
+    const waited = waits();
+    const of = byParts((part) => ({ ...spent[part], waits: waited[part] - before[part] }));
     found.set(name, {
       events,
       deliveries: webhooks.length,
@@ -63,46 +60,8 @@ export async function countImplementation(
       fetchCpuMicros: of.fetch.cpuMicros,
       fetchWaits: of.fetch.waits,
       ...used,
-      expiringBytes: bytes.expiringBytes - before.bytes.expiringBytes,
-      stayingBytes: bytes.stayingBytes - before.bytes.stayingBytes,
     });
     onProgress(`counted ${name}, ${implementation}`);
   }
   return found;
-}
-
-/** Runs what each schedule invokes on an idle stack; only the second run counts. By the function's id without its hash. */
-export async function countTicks(onProgress: (step: string) => void): Promise<ReadonlyMap<string, Tick>> {
-  const options = { once: true, users: 0, stage: "local", apiPort: 0, awsPort: 0, sandboxPort: 0 };
-  const system = await startSystem(options, {}, onProgress, () => undefined);
-  try {
-    const { functions, gateway } = system.stack;
-    const ticks = new Map<string, Tick>();
-    for (const { functionId } of scheduledIn(documentedStage())) {
-      // Another stage with the same constructs.
-      const found = functions.find(({ logicalId }) => logicalId === functionId);
-      if (found === undefined) throw new Error(`the stack has no function ${functionId}`);
-      await found.invoke("{}");
-      const before = { calls: new Map(gateway.calls()), bytes: found.logBytes() };
-      const outcome = await found.invoke("{}");
-      if (outcome.kind !== "returned") throw new Error(`${functionId} failed: ${JSON.stringify(outcome)}`);
-      const callsTo = (action: string) =>
-        [...gateway.calls()]
-          .filter(([key]) => key.startsWith(`${found.name} ${action}`))
-          .reduce((sum, [key, count]) => sum + count - (before.calls.get(key) ?? 0), 0);
-      ticks.set(nameOfResource(functionId), {
-        cpuMicros: outcome.usage?.cpuMicros ?? 0,
-        memoryMb: found.memoryMb,
-        sqsRequests: callsTo("sqs:"),
-        tableRequests: callsTo("dynamodb:"),
-        secretCalls: callsTo("secretsmanager:"),
-        objectPuts: callsTo("s3:Put") + callsTo("s3:List"),
-        objectGets: callsTo("s3:Get"),
-        logBytes: found.logBytes() - before.bytes,
-      });
-    }
-    return ticks;
-  } finally {
-    await system.close();
-  }
 }

@@ -1,7 +1,5 @@
 import { z } from "zod";
 import type { Resource } from "../../../scripts/documents/stage-template.ts";
-import { billedSeconds } from "./bill.ts";
-import type { Tick } from "./counts.ts";
 import { prices } from "./prices.ts";
 
 /** What exists or runs without events: how many, and what they cost in a month. */
@@ -12,52 +10,19 @@ const metricFilter = z.object({
   MetricTransformations: z.array(z.object({ MetricNamespace: z.string(), MetricName: z.string() })),
 });
 
-const rule = z.object({
-  ScheduleExpression: z.string(),
-  Targets: z.array(z.object({ Arn: z.object({ "Fn::GetAtt": z.tuple([z.string(), z.literal("Arn")]) }) })),
-});
 const secondsAMonth = 30 * 86_400;
-const secondsOf: Readonly<Record<string, number>> = { minute: 60, hour: 3_600, day: 86_400 };
-
-/** What is invoked by the clock: the function's logical id, and how often in a month. */
-export function scheduledIn(resources: readonly Resource[]) {
-  return resources
-    .filter(({ type }) => type === "AWS::Events::Rule")
-    .flatMap(({ properties }) => {
-      const { ScheduleExpression, Targets } = rule.parse(properties);
-      const [, count, unit = ""] = /^rate\((\d+) (\w+?)s?\)$/.exec(ScheduleExpression) ?? [];
-      const timesAMonth = secondsAMonth / (Number(count) * (secondsOf[unit] ?? Number.NaN));
-      if (Number.isNaN(timesAMonth)) throw new Error(`a schedule in an unknown form: ${ScheduleExpression}`);
-      return Targets.map(({ Arn }) => ({ functionId: Arn["Fn::GetAtt"][0], timesAMonth }));
-    });
-}
-
-/** A logical id without the hash at its end. */
-export function nameOfResource(logicalId: string): string {
-  return logicalId.replace(/[0-9A-F]{8}$/, "");
-}
-
 /** Source: Lambda developer guide, "Configuring scaling behavior for SQS event source mappings"; long polls of 20 s. */
 const [pollersPerQueue, pollSeconds] = [5, 20];
 const pollsAMonth = (pollersPerQueue * secondsAMonth) / pollSeconds;
 
-/** The bill of a month without events. @throws where a schedule was never counted */
-export function idleOf(
-  resources: readonly Resource[],
-  ticks: ReadonlyMap<string, Tick>,
-): readonly IdleLine[] {
+/** The bill of a month without events, but for the cents of scheduled runs. */
+export function idleOf(resources: readonly Resource[]): readonly IdleLine[] {
   const line = (name: string, count: number, price: number) => ({ name, count, dollars: count * price });
   const countOf = (type: string) => resources.filter((each) => each.type === type).length;
   const alarms = resources.filter(({ type }) => type === "AWS::CloudWatch::Alarm");
   const sources = queueSourcesIn(resources);
   const fifoSources = sources.filter((source) => isOfFifo(source, resources)).length;
   const standardSources = sources.length - fifoSources;
-  const runs = scheduledIn(resources).map(({ functionId, timesAMonth }) => {
-    const tick = ticks.get(nameOfResource(functionId));
-    if (tick === undefined)
-      throw new Error(`${functionId} was never counted; run npm run bench -- --rows price --document`);
-    return { timesAMonth, price: timesAMonth * priceOf(tick) };
-  });
   const { alarmMonth, metricMonth, compositeAlarmMonth, dashboardMonth, secretMonth } = prices;
   return [
     line("Secrets Manager, secrets", countOf("AWS::SecretsManager::Secret"), secretMonth),
@@ -69,11 +34,6 @@ export function idleOf(
       name: "SQS, empty receives of event sources",
       count: sources.length * pollsAMonth,
       dollars: pollsAMonth * (standardSources * prices.sqsRequest + fifoSources * prices.sqsFifoRequest),
-    },
-    {
-      name: "Schedules, runs with all that they call",
-      count: sumOf(runs.map(({ timesAMonth }) => timesAMonth)),
-      dollars: sumOf(runs.map(({ price }) => price)),
     },
   ];
 }
@@ -110,22 +70,6 @@ function customMetrics(resources: readonly Resource[]): ReadonlySet<string> {
         .parse(properties)
         .MetricTransformations.map(({ MetricNamespace, MetricName }) => `${MetricNamespace} ${MetricName}`),
     ),
-  );
-}
-
-/** Of one run; the items that it reads and writes are small, so that each request is one unit. */
-function priceOf(tick: Tick): number {
-  const calls = tick.sqsRequests + tick.tableRequests + tick.secretCalls + tick.objectPuts + tick.objectGets;
-  const seconds = billedSeconds(tick.cpuMicros, calls, 1, tick.memoryMb);
-  return (
-    prices.lambdaRequest +
-    (seconds * tick.memoryMb * prices.lambdaGigabyteSecond) / 1_024 +
-    tick.sqsRequests * prices.sqsRequest +
-    tick.tableRequests * prices.writeUnit +
-    tick.secretCalls * prices.secretRead +
-    tick.objectPuts * prices.objectPut +
-    tick.objectGets * prices.objectGet +
-    (tick.logBytes / 2 ** 30) * prices.logGigabyte
   );
 }
 

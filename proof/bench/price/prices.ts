@@ -20,13 +20,10 @@ export const prices = {
   // https://aws.amazon.com/dynamodb/pricing/on-demand/
   writeUnit: 0.000000625,
   readUnit: 0.000000125,
-  tableGigabyteMonth: 0.25,
-  backupGigabyteMonth: 0.2,
   // https://aws.amazon.com/s3/pricing/
   objectPut: 0.000005,
   objectGet: 0.0000004,
   // https://aws.amazon.com/secrets-manager/pricing/
-  secretRead: 0.000005,
   secretMonth: 0.4,
   // https://aws.amazon.com/cloudwatch/pricing/
   logGigabyte: 0.5,

@@ -2,8 +2,8 @@ import { documentedStage, productionStage } from "../../../scripts/documents/sta
 import type { Context } from "../context.ts";
 import { type Implementation, implementations, sumOfParts } from "../implementations.ts";
 import { accessLogBytesOf, billOf, totalOf } from "../price/bill.ts";
-import { countImplementation, countTicks, type LoadName, loadNames } from "../price/count.ts";
-import { type Counts, readTicks, writeCounts, writeTicks } from "../price/counts.ts";
+import { countImplementation, type LoadName, loadNames } from "../price/count.ts";
+import { type Counts, writeCounts } from "../price/counts.ts";
 import { idleOf, sumOf, typicalOf } from "../price/idle.ts";
 import { type Goal, type Row, rowOf } from "./row.ts";
 
@@ -13,7 +13,7 @@ type CountsOf = (load: LoadName, implementation: Implementation) => Counts;
 
 /**
  * Prices by the model of docs/evidence/cost-and-capacity.md, and how long an event waits for services. Where the run is
- * recorded, all loads and the schedules are counted and written for that page.
+ * recorded, all loads are counted and written for that page.
  */
 export async function priceRows({ recordedAs, onProgress }: Context): Promise<readonly Row[]> {
   const names = recordedAs === undefined ? priced : loadNames;
@@ -28,10 +28,7 @@ export async function priceRows({ recordedAs, onProgress }: Context): Promise<re
       }),
     ),
   );
-  if (recordedAs !== undefined) {
-    writeCounts(recordedAs, counted);
-    writeTicks(recordedAs, await countTicks(onProgress));
-  }
+  if (recordedAs !== undefined) writeCounts(recordedAs, counted);
   return rowsOf((load, implementation) => {
     const counts = counted.get(`${load}/${implementation}`);
     if (counts === undefined) throw new Error(`${load} was not counted of ${implementation}`);
@@ -41,7 +38,6 @@ export async function priceRows({ recordedAs, onProgress }: Context): Promise<re
 
 function rowsOf(countsOf: CountsOf): readonly Row[] {
   const accessLogBytes = accessLogBytesOf(documentedStage());
-  const { rows: ticks } = readTicks();
   const resources = productionStage();
   const row = (
     name: string,
@@ -63,7 +59,7 @@ function rowsOf(countsOf: CountsOf): readonly Row[] {
     `documents of ${Math.round(countsOf(load, "ours").dataBytes / 1_024)} KB`;
   const month = (implementation: Implementation) => {
     const standing = implementation === "ours" ? resources : typicalOf(resources);
-    const idle = sumOf(idleOf(standing, ticks).map(({ dollars }) => dollars));
+    const idle = sumOf(idleOf(standing).map(({ dollars }) => dollars));
     return idle + 100 * priceOf("usual")(implementation);
   };
   const waits = (implementation: Implementation) => {

@@ -4,7 +4,6 @@ import { type Counts, readCounts } from "../../../proof/bench/price/counts.ts";
 
 /** What follows from the events alone: a task that comes a moment later or earlier may cost a call more or less. */
 const ofEvents = ["receiveInvocations", "writeUnits", "tableRequests", "providerCalls", "logBytes"] as const;
-const ofStorage = ["expiringBytes", "stayingBytes"] as const;
 /** What depends on how full batches are. */
 const ofBatches = ["storeInvocations", "sqsRequests", "readUnits"] as const;
 
@@ -20,7 +19,7 @@ it.each(["ours", "plain"] as const)(
         expect(moved, `${name}: ${today[name]}, recorded ${before[name]}`).toBeLessThanOrEqual(tolerance);
       }
     };
-    requireNear([...ofEvents, ...ofStorage], 0.05);
+    requireNear(ofEvents, 0.05);
     requireNear(ofBatches, 0.2);
   },
 );
