@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import type { Fault } from "@income-events/local-stack/gateway/types.ts";
-import type { StartOptions } from "@income-events/local-stack/options.ts";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import {
   type ProviderAnswer,
@@ -30,11 +29,7 @@ export type AlarmStack = AsyncDisposable & {
 
 const secret = "the webhooks' secret";
 
-/** @param engine of the table; undefined: the best that this machine has */
-export async function startAlarmStack(
-  engine: StartOptions["engine"],
-  onProgress: (step: string) => void,
-): Promise<AlarmStack> {
+export async function startAlarmStack(onProgress: (step: string) => void): Promise<AlarmStack> {
   await using cleanup = new AsyncDisposableStack();
   onProgress("Synthesizing the stack of the stage compressed");
   const product = cleanup.use(await synthesizeProduct("compressed", alarmSettings));
@@ -51,7 +46,6 @@ export async function startAlarmStack(
       maximumProcesses: 2,
       deduplicationSeconds: 300 / alarmSettings.divideDurationsBy,
       onProgress,
-      ...(engine && { engine }),
     }),
     ({ close }) => close(),
   );

@@ -2,13 +2,10 @@
  * Lets the condition of each alarm happen on the local stack, and shows the values that raise it: `npm run proof --
  * alarms`. Exits 1 where an alarm is not raised, was on before its turn, or is raised by no scenario.
  */
-
-import { dynamoDbEngines } from "@income-events/local-stack/engines/dynamodb.ts";
-import type { StartOptions } from "@income-events/local-stack/options.ts";
+import type { AlarmPlan } from "@income-events/local-stack/assembly/plan.ts";
 import { Command, Option } from "commander";
 import { startAlarmStack } from "./alarm-stack.ts";
-import { outcomeText } from "./report.ts";
-import { alarmsWithoutScenario, runScenarios } from "./run.ts";
+import { alarmsWithoutScenario, type Outcome, runScenarios } from "./run.ts";
 import { scenarios } from "./scenarios.ts";
 
 const examples = `
@@ -17,32 +14,20 @@ from these by themselves. About two minutes.
 
 Examples:
   npm run proof -- alarms
-  npm run proof -- alarms --quick                     without those that take a minute of silence or of failing
   npm run proof -- alarms --only provider-down events-late`;
 
-type Options = {
-  readonly quick?: boolean;
-  readonly only?: readonly string[];
-  readonly engine?: NonNullable<StartOptions["engine"]>;
-};
-
-const entries = scenarios.map(({ entry }) => entry);
-const {
-  quick = false,
-  only,
-  engine,
-} = new Command("npm run proof -- alarms")
+const { only } = new Command("npm run proof -- alarms")
   .description("Makes each alarm's condition on the local stack and shows the metric values that raise it.")
-  .option("--quick", "leave out those that take more than a minute")
-  .addOption(new Option("--only <entries...>", "entries of the runbook").choices(entries))
-  .addOption(new Option("--engine <name>", "of the table").choices(dynamoDbEngines))
+  .addOption(
+    new Option("--only <entries...>", "entries of the runbook").choices(scenarios.map(({ entry }) => entry)),
+  )
   .addHelpText("after", examples)
   .parse()
-  .opts<Options>();
+  .opts<{ readonly only?: readonly string[] }>();
 
 const progress = (step: string) => void process.stderr.write(`${step}\n`);
-const wanted = scenarios.filter(({ entry, isLong }) => only?.includes(entry) ?? !(quick && isLong));
-await using system = await startAlarmStack(engine, progress);
+const wanted = scenarios.filter(({ entry }) => only?.includes(entry) ?? true);
+await using system = await startAlarmStack(progress);
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, async () => {
     await system[Symbol.asyncDispose]();
@@ -60,3 +45,25 @@ process.stdout.write(
   `alarms: ${alarmPlans.length} raised ${raised}/${wanted.length} untripped ${without.length}\n`,
 );
 process.exitCode = raised === wanted.length && without.length === 0 ? 0 : 1;
+
+/** What raised an alarm, in three lines. */
+function outcomeText({ scenario, alarm, state, values, seconds }: Outcome): string {
+  const mark = state === "raised" ? "ALARM" : state.toUpperCase();
+  return [
+    `${mark.padEnd(13)} ${scenario.entry}, after ${seconds.toFixed(1)} s: ${scenario.condition}`,
+    `              ${metricText(alarm)} = ${values.map((value) => value ?? "nothing").join(", ")}; ${limitText(alarm)}`,
+    `              "${alarm.description.split(" See docs/")[0]}"`,
+  ].join("\n");
+}
+
+function metricText({ metrics, taken, periodSeconds }: AlarmPlan): string {
+  const names = [...new Set(metrics.map(({ namespace, name }) => `${namespace} ${name}`))].join(" + ");
+  const how = taken === "as greatest" ? "greatest" : (metrics[0]?.statistic ?? "Sum").toLowerCase();
+  const of = metrics.length === 1 ? "" : ` of ${metrics.length} metrics`;
+  return `${names}${of}, ${how} of ${periodSeconds} s`;
+}
+
+function limitText({ breaches, threshold, datapointsToAlarm, evaluationPeriods }: AlarmPlan): string {
+  const times = evaluationPeriods === 1 ? "" : ` in ${datapointsToAlarm} of ${evaluationPeriods} periods`;
+  return `limit ${breaches === "above" ? "≥" : "≤"} ${threshold}${times}`;
+}

@@ -4,7 +4,9 @@ import {
   SendMessageBatchCommand,
   SendMessageCommand,
 } from "@aws-sdk/client-sqs";
-import { fifoOrder } from "../scenario/fifo-order.ts";
+import { signedFetch } from "@income-events/local-stack/api/signed-fetch.ts";
+import { registerSubscribers } from "@income-events/local-stack/stack/subscriber-callers.ts";
+import { fifoOrder } from "../scenario/clients.ts";
 import type { AlarmStack } from "./alarm-stack.ts";
 import { account } from "./receiving-scenarios.ts";
 import { type AlarmScenario, nothingToEnd, outOfOrder, times } from "./scenario.ts";
@@ -131,4 +133,19 @@ export const archivingFailing: AlarmScenario = {
   isLong: true,
   make: async ({ meets }) => meets(/^ArchiveLetters/, ["s3:PutObject"], outOfOrder),
   goOn: ({ functionOf }) => functionOf(/^ArchiveLetters/).invoke("{}"),
+};
+
+export const readsRefused: AlarmScenario = {
+  entry: "reads-refused",
+  condition: "a subscriber reads what its filter does not let through",
+  make: async ({ stack, output }) => {
+    const credentials = registerSubscribers(stack).find(({ name }) => name === "limited")?.credentials;
+    if (credentials === undefined) throw new Error("The stage has no subscriber limited");
+    const url = new URL("v1/users/somebody", output("DocumentsUrl"));
+    await times(20, async () => {
+      const { status } = await signedFetch(url, { region: stack.region, credentials });
+      if (status !== 403) throw new Error(`The read was answered ${status}`);
+    });
+    return nothingToEnd;
+  },
 };

@@ -5,10 +5,10 @@ import {
   erasureLate,
   fetchingBehind,
   fetchingLate,
+  readsRefused,
   relayScenarios,
   subscriberDeadLetters,
 } from "./queue-scenarios.ts";
-import { readsRefused } from "./read-scenarios.ts";
 import { eventsLate, nothingReceived, receivingScenarios, subscriberBehind } from "./receiving-scenarios.ts";
 import type { AlarmScenario } from "./scenario.ts";
 

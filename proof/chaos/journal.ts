@@ -1,7 +1,10 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Outcome } from "@income-events/local-stack/gateway/types.ts";
 import type { Interference, ObservedCall } from "./observed-call.ts";
+import type { ChaosSystem } from "./system.ts";
 
-export type Journal = {
+type Journal = {
   /** The same interference, with a line kept of every call. */
   readonly writing: (interfere: Interference) => Interference;
   /** The calls whose bodies name it, in order. */
@@ -42,4 +45,24 @@ function lineOf({ at, call, phase, outcome }: Entry): string {
   return [at, caller, call.name, ...(outcome === undefined ? [] : [phase, JSON.stringify(outcome)])].join(
     "  ",
   );
+}
+
+const maxJourneys = 20;
+
+/** Writes the journey of each lost event into a folder: the calls that carried it, and what the functions logged. */
+export function leaveTraces(
+  directory: string,
+  lost: readonly string[],
+  journal: Journal,
+  { functions }: Pick<ChaosSystem, "functions">,
+): void {
+  const folder = join(directory, "journeys");
+  mkdirSync(folder, { recursive: true });
+  for (const id of lost.slice(0, maxJourneys)) {
+    const logged = [...functions].flatMap(([name, { log }]) =>
+      log().flatMap((line) => (line.includes(id) ? [`${name}: ${line}`] : [])),
+    );
+    const lines = ["Calls:", ...journal.journeyOf(id), "", "Logs:", ...logged];
+    writeFileSync(join(folder, `${id}.txt`), `${lines.join("\n")}\n`);
+  }
 }

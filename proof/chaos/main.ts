@@ -4,37 +4,29 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { explain } from "@income-events/local-stack/explain.ts";
+import { printFaults, runProgram, timed } from "../support/program.ts";
 import { reportLine, sumOf } from "./audit/report-line.ts";
 import { type ChaosFlags, parseChaosFlags } from "./options.ts";
 import { type RunResult, runChaos } from "./run.ts";
 import { sabotaged } from "./sabotage.ts";
 import { synthesizeStage } from "./synthesize.ts";
 
-const shownFaults = 20;
-
 const flags = parseChaosFlags(process.argv.slice(2));
-const started = performance.now();
-const progress = (step: string) => {
-  const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  process.stderr.write(`${seconds.padStart(6)} s  ${step}\n`);
-};
-
-/** Resolves when the operator wants it to end. */
-const interrupted = new Promise<undefined>((resolve) => {
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
-    process.once(signal, () => resolve(undefined));
-});
+const progress = (step: string) => void process.stderr.write(timed(step));
 
 /** @returns undefined where the run was interrupted */
-async function runOnce(assembly: string, seed: number, directory: string): Promise<RunResult | undefined> {
+async function runOnce(
+  assembly: string,
+  seed: number,
+  directory: string,
+  interrupted: Promise<undefined>,
+): Promise<RunResult | undefined> {
   const { short = false, engine, slow } = flags;
   const options = { assembly, seed, directory, slow, isShort: short, ...(engine && { engine }) };
   const result = await Promise.race([runChaos(options, progress), interrupted]);
   if (result === undefined) return undefined;
   const { faults, line } = result;
-  for (const text of faults.slice(0, shownFaults)) process.stdout.write(`  ! ${text.slice(0, 400)}\n`);
-  if (faults.length > shownFaults) process.stdout.write(`  ! and ${faults.length - shownFaults} more\n`);
+  printFaults(faults);
   if (faults.length > 0) {
     process.stdout.write(`  What was recorded: ${directory}\n  Once more: ${again(flags, seed)}\n`);
   }
@@ -62,7 +54,7 @@ function synthesizeAside(directory: string): Promise<string> {
   return synthesizeStage(directory, flags.slow);
 }
 
-async function main(): Promise<number> {
+async function main(interrupted: Promise<undefined>): Promise<number> {
   const directory = flags.keep ?? mkdtempSync(join(tmpdir(), "chaos-"));
   const scratch = mkdtempSync(join(tmpdir(), "chaos-assembly-"));
   const results: RunResult[] = [];
@@ -73,7 +65,7 @@ async function main(): Promise<number> {
     const [from, to] = flags.seeds ?? [flags.seed, flags.seed];
     for (let seed = from; seed <= to; seed += 1) {
       const begun = performance.now();
-      const result = await runOnce(assembly, seed, join(directory, `seed-${seed}`));
+      const result = await runOnce(assembly, seed, join(directory, `seed-${seed}`), interrupted);
       if (result === undefined) return 130;
       results.push(result);
       seconds.push(Math.round((performance.now() - begun) / 1000));
@@ -92,11 +84,4 @@ async function main(): Promise<number> {
   }
 }
 
-try {
-  process.exitCode = await main();
-  // What an interrupted run leaves at work ends with this process.
-  if (process.exitCode === 130) process.exit();
-} catch (error) {
-  process.stderr.write(`\n${explain(error)}\n`);
-  process.exitCode = 1;
-}
+await runProgram(main);

@@ -35,7 +35,7 @@ export function parseChaosFlags(args: readonly string[]): ChaosFlags {
     .option("--short", "30 s of trouble, somewhat more than a minute in all on a quiet machine")
     .option(
       "--sabotage <name>",
-      `runs a pipeline that is broken on purpose: ${sabotages.join(" or ")}`,
+      `run a pipeline that is broken on purpose: ${sabotages.join(" or ")}`,
       sabotage,
     )
     .addOption(

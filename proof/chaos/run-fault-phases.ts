@@ -1,10 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Tally } from "./audit/report-line.ts";
-import { choosePoints } from "./crashes/choose-points.ts";
-import type { Crashes, CrashPoint } from "./crashes/crash-points.ts";
+import { type Crashes, choosePoints } from "./crashes/crash-points.ts";
 import { shares } from "./faults/fault-classes.ts";
-import type { Faults } from "./faults/inject-faults.ts";
-import { type Corruption, corruptResponses } from "./load/corrupt-responses.ts";
+import type { Faults } from "./faults/fault-schedule.ts";
+import { corruptResponses } from "./load/corrupt-responses.ts";
 import type { Load } from "./load/keep-loading.ts";
 import { operate } from "./load/operate.ts";
 import type { ChaosSystem } from "./system.ts";
@@ -57,14 +56,18 @@ export async function runFaultPhases(system: ChaosSystem, context: FaultContext)
   await seeAllCalls(system, crashes, callsWithoutNews[options.isShort ? "short" : "whole"]);
   const points = choosePoints(crashes.seen(options.isShort ? oftenInShort : 1), options);
   progress(`Killing functions at ${points.length} points, one at a time`);
-  await crashAll(points, crashes, crashesEndAfterMs * options.slow, progress);
+  crashes.crashAt(points);
+  await until(() => crashes.left().length === 0, crashesEndAfterMs * options.slow);
+  if (crashes.left().length > 0) progress(`To be struck later: ${crashes.left().join("; ")}`);
   progress("Killing functions at random, corrupting the answers of batches, replaying while events come in");
   crashes.crashAtRandom(shareOfRandomKills);
   const corruption = corruptResponses(system, options.seed, options.directory);
   const rounds = load.rounds(1);
   await operate(system, ["replay", "--all-subscribers", "--since", "1h", "--yes"]);
   await rounds;
-  const corrupted = await untilAllCorrupted(corruption, maxCorruptionMs * options.slow);
+  const isCorrupted = () => ![...corruption.counts().values()].includes(0);
+  await until(isCorrupted, maxCorruptionMs * options.slow);
+  const corrupted = corruption.counts();
   corruption.stop();
   for (const share of shares) {
     progress(`Letting ${share * 100} % of all calls fail`);
@@ -88,20 +91,9 @@ async function runFaultShare(
   faults.let(share, isShort ? faults.unfired() : undefined);
   await Promise.race([load.rounds(1), wait(longestMs)]);
   if (isShort) return;
-  while (faults.pendingFaults().length > 0 && Date.now() < end) await wait(100);
+  await until(() => faults.pendingFaults().length === 0, end - Date.now());
   if (faults.pendingFaults().length > 0)
     progress(`At this share none met: ${faults.pendingFaults().join(", ")}`);
-}
-
-/** Until batches were corrupted in each way, or the time is over. @returns how often each way */
-async function untilAllCorrupted(
-  corruption: Corruption,
-  longestMs: number,
-): Promise<ReadonlyMap<string, number>> {
-  const end = Date.now() + longestMs;
-  const isMissing = () => [...corruption.counts().values()].some((count) => count === 0);
-  while (isMissing() && Date.now() < end) await wait(100);
-  return corruption.counts();
 }
 
 /** Until each class has fired in this run, or the time is over: few faults let the calls of each part come again. */
@@ -110,8 +102,7 @@ async function fireAll(faults: Faults, longestMs: number, progress: Progress): P
   if (unfired.length === 0) return;
   progress(`Waiting for the faults that have not fired yet: ${unfired.join(", ")}`);
   faults.let(shares[0], unfired);
-  const end = Date.now() + longestMs;
-  while (faults.unfired().length > 0 && Date.now() < end) await wait(100);
+  await until(() => faults.unfired().length === 0, longestMs);
 }
 
 /** Until no call comes up for a while that was not seen before. */
@@ -128,40 +119,15 @@ async function seeAllCalls(
   }
 }
 
-async function crashAll(
-  points: readonly CrashPoint[],
-  crashes: Crashes,
-  longestMs: number,
-  progress: Progress,
-): Promise<void> {
-  crashes.crashAt(points);
-  let reportedLeft = points.length;
-  await untilCrashed(crashes, longestMs, (left) => {
-    if (left > reportedLeft - 25) return;
-    reportedLeft = left;
-    progress(`${left} points are left`);
-  });
-  if (crashes.left().length > 0) progress(`To be struck later: ${crashes.left().join("; ")}`);
-}
-
 /** Until all points are struck, or none was for so long: on a busy machine each takes longer to come up. */
 async function untilNoneIsStruck(crashes: Crashes, longestMs: number): Promise<void> {
   for (let known = Number.POSITIVE_INFINITY; crashes.left().length < known; ) {
     known = crashes.left().length;
-    const end = Date.now() + longestMs;
-    while (crashes.left().length === known && known > 0 && Date.now() < end) await wait(100);
+    await until(() => crashes.left().length < known || known === 0, longestMs);
   }
 }
 
-/** Until all points are struck, or the time is over. */
-async function untilCrashed(
-  crashes: Crashes,
-  longestMs: number,
-  onLeft: (left: number) => void = () => undefined,
-): Promise<void> {
+async function until(isDone: () => boolean, longestMs: number): Promise<void> {
   const end = Date.now() + longestMs;
-  while (crashes.left().length > 0 && Date.now() < end) {
-    await wait(100);
-    onLeft(crashes.left().length);
-  }
+  while (!isDone() && Date.now() < end) await wait(100);
 }

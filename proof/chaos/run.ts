@@ -1,13 +1,11 @@
 import { mkdirSync } from "node:fs";
 import type { DynamoDbEngine } from "@income-events/local-stack/engines/dynamodb.ts";
-import { assessRun } from "./audit/assess-run.ts";
 import { account } from "./audit/audit-events.ts";
 import { gatherEvidence } from "./audit/gather-evidence.ts";
-import { reportLine, type Tally } from "./audit/report-line.ts";
+import { assessRun, reportLine, type Tally } from "./audit/report-line.ts";
 import { crashFunctions } from "./crashes/crash-points.ts";
-import { injectFaults } from "./faults/inject-faults.ts";
-import { keepJournal } from "./journal.ts";
-import { leaveTraces } from "./leave-traces.ts";
+import { injectFaults } from "./faults/fault-schedule.ts";
+import { keepJournal, leaveTraces } from "./journal.ts";
 import { keepLoading } from "./load/keep-loading.ts";
 import { recover, waitUntilIdle } from "./load/recover.ts";
 import { type FaultOptions, type Progress, runFaultPhases } from "./run-fault-phases.ts";

@@ -1,10 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import { deadLetterQueuesOf, outputOf } from "@income-events/local-stack/outputs.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import type { Call } from "@income-events/sandbox/api/call-log.ts";
 import { z } from "zod";
-import { readDeadLetters, readTable } from "../scenario/snapshot.ts";
-import { assessTasks } from "./assess-tasks.ts";
-import { mostInAnyMinute } from "./busiest-minute.ts";
+import { readDeadLetters, readTable, type TableSnapshot } from "../scenario/snapshot.ts";
 import { type Fetched, servedData } from "./make-tasks.ts";
 
 /** What an outage comes to; counted in the engines and at the provider, never by the callers. */
@@ -74,4 +73,53 @@ export function countCalls(calls: readonly Call[], begun: number, ended: number)
     callsDuringOutage: times.filter((time) => time >= begun && time < ended).length,
     maxCallsPerMinute: mostInAnyMinute(times),
   };
+}
+
+const minuteInMilliseconds = 60_000;
+
+/**
+ * The most calls in any minute, wherever it begins: a limit that holds from one full minute to the next can be
+ * exceeded twofold in the minute between.
+ * @param times milliseconds, in any order
+ */
+export function mostInAnyMinute(times: readonly number[]): number {
+  const sorted = times.toSorted((one, other) => one - other);
+  let oldest = 0;
+  let most = 0;
+  for (const [index, time] of sorted.entries()) {
+    // A minute ends before the moment that is a minute after its first.
+    while (time - (sorted[oldest] ?? time) >= minuteInMilliseconds) oldest += 1;
+    most = Math.max(most, index - oldest + 1);
+  }
+  return most;
+}
+
+/** What became of the tasks. `lost` says in words what is missing or wrong. */
+type Assessment = { readonly done: number; readonly lost: readonly string[] };
+
+/**
+ * A task is done where the data that the provider serves is stored and marked as fetched; it is lost where it is
+ * neither done nor in a dead-letter queue.
+ * @param served what the provider answers, by task: `<account>/<endpoint>`
+ * @param asDeadLetters names of the tasks in dead-letter queues
+ */
+export function assessTasks(
+  served: ReadonlyMap<string, unknown>,
+  { data, contents }: Pick<TableSnapshot, "data" | "contents">,
+  asDeadLetters: ReadonlySet<string>,
+): Assessment {
+  const faults = [...served].flatMap(([name, answer]) => {
+    if (!data.has(name)) return [{ name, fault: "is not fetched" }];
+    const content = contents.get(name);
+    const isSame = content !== undefined && isDeepStrictEqual(JSON.parse(content), asJson(answer));
+    return isSame ? [] : [{ name, fault: "differs from what the provider serves" }];
+  });
+  return {
+    done: served.size - faults.length,
+    lost: faults.filter(({ name }) => !asDeadLetters.has(name)).map(({ name, fault }) => `${name} ${fault}`),
+  };
+}
+
+function asJson(answer: unknown): unknown {
+  return answer === undefined ? undefined : JSON.parse(JSON.stringify(answer));
 }

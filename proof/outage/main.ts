@@ -3,32 +3,67 @@
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { explain } from "@income-events/local-stack/explain.ts";
 import { startSystem } from "@income-events/local-stack/system.ts";
+import { wholeNumber } from "@income-events/local-stack/whole-number.ts";
+import { type FaultEffect, faultEffects } from "@income-events/sandbox/api/faults.ts";
+import { Command, InvalidArgumentError } from "commander";
 import { loadSettings } from "../../lib/settings/settings.ts";
+import { printFaults, runProgram, timed } from "../support/program.ts";
 import type { OutageResult } from "./count.ts";
-import { parseOutageFlags } from "./options.ts";
 import { runOutage } from "./run.ts";
 
 const stage = "compressed";
-const shownFaults = 20;
-
-const flags = parseOutageFlags(process.argv.slice(2));
-const started = performance.now();
-const print = (text: string) => void process.stdout.write(`${text}\n`);
-const progress = (step: string) => {
-  const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  print(`${seconds.padStart(6)} s  ${step}`);
+type OutageFlags = {
+  readonly hours: number;
+  readonly tasks: number;
+  readonly fault: { readonly status: number } | { readonly effect: FaultEffect };
+  readonly json?: string;
 };
 
-/** Resolves when the operator wants it to end. */
-const interrupted = new Promise<undefined>((resolve) => {
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
-    process.once(signal, () => resolve(undefined));
-});
+const examples = `
+Examples:
+  npm run outage -- --hours 24 --tasks 10000 --json outage.json   a day's outage, in about ten minutes
+  npm run outage -- --hours 1 --tasks 200                         a short one
+  npm run outage -- --hours 1 --tasks 200 --fault hang            the provider takes calls and never answers
+It exits 0 only if every task is done, no message is a dead letter, nothing is lost, and in no minute more calls
+were made than the stage's settings allow.`;
 
-async function main(): Promise<number> {
-  const { hours, tasks, fault, json } = flags;
+/** Reads the command line. Prints help, or what is wrong with it, and exits. */
+function parseOutageFlags(): OutageFlags {
+  return new Command("npm run outage --")
+    .description(
+      "Lets the provider be down on the stage compressed, and counts what its pipeline made of it.",
+    )
+    .option("--hours <n>", "how long it is down, in the stage's time", hours, 24)
+    .option("--tasks <n>", "documents that it announces meanwhile", wholeNumber(1, 100_000), 10_000)
+    .option("--fault <what>", `what calls meet: a status, or ${faultEffects.join(", ")}`, fault, {
+      status: 503,
+    })
+    .option("--json <file>", "write what was counted as JSON")
+    .addHelpText("after", examples)
+    .parse()
+    .opts<OutageFlags>();
+}
+
+function hours(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== "" && value > 0 && value <= 1_000) return value;
+  throw new InvalidArgumentError("Write a number of hours over 0, up to 1000.");
+}
+
+function fault(text: string): OutageFlags["fault"] {
+  const status = Number(text);
+  if (Number.isInteger(status) && status >= 400 && status <= 599) return { status };
+  const effect = faultEffects.find((known) => known === text);
+  if (effect !== undefined) return { effect };
+  throw new InvalidArgumentError(`Write a status from 400 to 599, or one of ${faultEffects.join(", ")}.`);
+}
+
+const print = (text: string) => void process.stdout.write(`${text}\n`);
+const progress = (step: string) => void process.stdout.write(timed(step));
+
+async function main(interrupted: Promise<undefined>): Promise<number> {
+  const { hours, tasks, fault, json } = parseOutageFlags();
   const settings = loadSettings(stage, join(import.meta.dirname, "../../stages"));
   const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0 };
   const streamRetentionSeconds = 86_400 / settings.divideDurationsBy;
@@ -45,8 +80,7 @@ async function main(): Promise<number> {
     const result = await Promise.race([runOutage(system, outage, progress), interrupted]);
     if (result === undefined) return 130;
     const { faults, ...counts } = result;
-    for (const text of faults.slice(0, shownFaults)) print(`  ! ${text}`);
-    if (faults.length > shownFaults) print(`  ! and ${faults.length - shownFaults} more`);
+    printFaults(faults);
     if (json !== undefined) await writeFile(json, `${JSON.stringify(counts)}\n`);
     print(JSON.stringify(counts));
     return isGood(counts) ? 0 : 1;
@@ -60,9 +94,4 @@ function isGood(counts: Omit<OutageResult, "faults">): boolean {
   return done === tasks && deadLetters === 0 && lost === 0 && maxCallsPerMinute <= limitPerMinute;
 }
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  process.stderr.write(`\n${explain(error)}\n`);
-  process.exitCode = 1;
-}
+await runProgram(main);

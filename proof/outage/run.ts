@@ -1,11 +1,13 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { SQSClient } from "@aws-sdk/client-sqs";
+import { deadLetterQueuesOf, outputOf } from "@income-events/local-stack/outputs.ts";
 import { watchForProblems } from "@income-events/local-stack/problems.ts";
+import { queueDepth } from "@income-events/local-stack/sources/queue-depth.ts";
 import type { Progress, System } from "@income-events/local-stack/system.ts";
 import { waitUntilIdle } from "@income-events/local-stack/wait-until-idle.ts";
 import type { Fault } from "@income-events/sandbox/api/faults.ts";
 import { countCalls, countTasks, type OutageResult } from "./count.ts";
 import { announceData, connectAccounts, dealTasks, type Fetched } from "./make-tasks.ts";
-import { queueDepths, reportProgress } from "./progress.ts";
 
 export type Outage = {
   /** How many documents are to be read while the provider is down. */
@@ -22,6 +24,7 @@ export type Outage = {
 type Run = { readonly system: System; readonly outage: Outage; readonly progress: Progress };
 
 const pollEveryMs = 250;
+const reportEveryMs = 5_000;
 /** For what is neither the outage nor the calls that the rate allows: starting, storing, counting. */
 const patienceMs = 1_800_000;
 
@@ -117,4 +120,26 @@ function millisecondsOf({ hours, divideDurationsBy }: Outage): number {
 
 function patienceOf(outage: Outage): number {
   return patienceMs + millisecondsOf(outage) + (2 * outage.tasks * 60_000) / outage.limitPerMinute;
+}
+
+/** Reports long work every few seconds, until it is disposed of. */
+function reportProgress(progress: Progress, line: () => string | Promise<string>): Disposable {
+  const report = async () => progress(await line());
+  // A line that can't be made is left out: the work itself says what is wrong.
+  const timer = setInterval(() => void report().catch(() => undefined), reportEveryMs);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+/** How many tasks wait in the fetch queue, and how many messages lie in all dead-letter queues. */
+function queueDepths({ stack, access }: System) {
+  const sqs = new SQSClient(access);
+  const fetchQueue = outputOf(stack, "FetchQueueUrl");
+  return {
+    waiting: () => queueDepth(sqs, fetchQueue),
+    deadLetters: async () => {
+      const depths = await Promise.all(deadLetterQueuesOf(stack).map(({ url }) => queueDepth(sqs, url)));
+      return depths.reduce((sum, depth) => sum + depth, 0);
+    },
+    [Symbol.dispose]: () => sqs.destroy(),
+  };
 }

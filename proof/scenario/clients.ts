@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SQSClient } from "@aws-sdk/client-sqs";
@@ -16,4 +17,13 @@ export function clientsOf(access: Access) {
       for (const client of [dynamodb, sqs, s3]) client.destroy();
     },
   };
+}
+
+/** What a FIFO queue asks for beside a message's body; a standard queue takes neither. Each message is in a group of its own. */
+export function fifoOrder(queueUrl: string): {
+  readonly MessageGroupId?: string;
+  readonly MessageDeduplicationId?: string;
+} {
+  if (!queueUrl.endsWith(".fifo")) return {};
+  return { MessageGroupId: randomUUID(), MessageDeduplicationId: randomUUID() };
 }

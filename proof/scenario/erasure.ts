@@ -7,8 +7,7 @@ import type { LocalStack } from "@income-events/local-stack/stack.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { waitUntilIdle } from "@income-events/local-stack/wait-until-idle.ts";
 import { findRemains } from "../chaos/audit/find-remains.ts";
-import { clientsOf } from "./clients.ts";
-import { fifoOrder } from "./fifo-order.ts";
+import { clientsOf, fifoOrder } from "./clients.ts";
 import { sendLargeOf, type Target } from "./webhooks.ts";
 
 /** A user of whom nothing may be left. */

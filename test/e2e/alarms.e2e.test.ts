@@ -16,7 +16,7 @@ describe("each alarm of the synthesized stack, on this machine", () => {
   let outcomes: readonly Outcome[];
 
   beforeAll(async () => {
-    system = await startAlarmStack(undefined, () => undefined);
+    system = await startAlarmStack(() => undefined);
     outcomes = await runScenarios(system, played, () => undefined);
   });
   afterAll(() => system?.[Symbol.asyncDispose]());

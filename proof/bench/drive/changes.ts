@@ -1,11 +1,7 @@
-import {
-  DescribeStreamCommand,
-  type DynamoDBStreamsClient,
-  GetRecordsCommand,
-  GetShardIteratorCommand,
-} from "@aws-sdk/client-dynamodb-streams";
+import type { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import type { EventFilter } from "@income-events/local-stack/sources/event-filter.ts";
 import { type StreamRecord, streamRecord } from "@income-events/local-stack/sources/stream-record.ts";
+import { streamReader } from "../../support/stream-reader.ts";
 import { failedIn } from "./queues.ts";
 
 /** Returns the changes since the last call that the stream's event source would hand over, in order. */
@@ -13,33 +9,17 @@ export type ChangeReader = () => Promise<readonly StreamRecord[]>;
 
 export function readChanges(
   client: DynamoDBStreamsClient,
-  StreamArn: string,
+  streamArn: string,
   region: string,
   isTaken: EventFilter,
 ): ChangeReader {
-  const iterators = new Map<string, string | undefined>();
-  const readShard = async (shardId: string): Promise<readonly StreamRecord[]> => {
-    const records: StreamRecord[] = [];
-    for (;;) {
-      const ShardIterator = iterators.get(shardId);
-      if (ShardIterator === undefined) return records;
-      const { Records = [], NextShardIterator } = await client.send(new GetRecordsCommand({ ShardIterator }));
-      iterators.set(shardId, NextShardIterator);
-      if (Records.length === 0) return records;
-      records.push(...Records.map((record) => streamRecord(record, StreamArn, region, new Date())));
-    }
-  };
+  const found: StreamRecord[] = [];
+  const read = streamReader(client, streamArn, (records) =>
+    found.push(...records.map((record) => streamRecord(record, streamArn, region, new Date()))),
+  );
   return async () => {
-    const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn }));
-    const records: StreamRecord[] = [];
-    for (const { ShardId = "" } of StreamDescription?.Shards ?? []) {
-      if (!iterators.has(ShardId)) {
-        const position = { StreamArn, ShardId, ShardIteratorType: "TRIM_HORIZON" as const };
-        iterators.set(ShardId, (await client.send(new GetShardIteratorCommand(position))).ShardIterator);
-      }
-      records.push(...(await readShard(ShardId)));
-    }
-    return records.filter(isTaken);
+    while ((await read()) > 0);
+    return found.splice(0).filter(isTaken);
   };
 }
 

@@ -12,8 +12,7 @@ import {
 import type { Truth } from "../provider/protocol.ts";
 import type { ChaosSystem } from "../system.ts";
 import type { Evidence } from "./audit-events.ts";
-import { findRemains, type Places } from "./find-remains.ts";
-import { marksOf } from "./marks.ts";
+import { findRemains, marksOf, type Places } from "./find-remains.ts";
 import { readMessages, readRecords, readSent } from "./read-records.ts";
 
 /**

@@ -3,27 +3,64 @@
  * ever written as an event's record.
  */
 import { appendFileSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
 import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
-import { SQSClient } from "@aws-sdk/client-sqs";
+import { DeleteMessageBatchCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { streamReader } from "../../support/stream-reader.ts";
 import { serve } from "../remote.ts";
-import { followEvents } from "./follow-events.ts";
 import type { ObserverMethods, ObserverOptions } from "./protocol.ts";
-import { readQueue } from "./read-queue.ts";
+import { lineOf } from "./record-line.ts";
 
 const [, , json = "{}"] = process.argv;
 const { access, queues, streamArn, messagesFile, recordsFile }: ObserverOptions = JSON.parse(json);
 const sqs = new SQSClient(access);
 const streams = new DynamoDBStreamsClient(access);
-const append = (file: string) => (line: object) => appendFileSync(file, `${JSON.stringify(line)}\n`);
+const append = (file: string, line: object) => appendFileSync(file, `${JSON.stringify(line)}\n`);
+const betweenReadsMs = 250;
 
-const readers = queues.map(({ name, queueUrl }) =>
-  readQueue(sqs, queueUrl, (body) => append(messagesFile)({ subscriber: name, body })),
-);
-const follower = followEvents(streams, streamArn, append(recordsFile));
+/** Reads a subscriber's queue: each message is recorded before it is deleted. */
+async function readQueue({ name, queueUrl: QueueUrl }: ObserverOptions["queues"][number]): Promise<number> {
+  const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
+  for (const { Body = "" } of Messages) append(messagesFile, { subscriber: name, body: Body });
+  if (Messages.length > 0) {
+    const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
+    await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
+  }
+  return Messages.length;
+}
+
+/**
+ * Reads on and on, with a pause where there was nothing.
+ * @param read answers how much it found
+ * @returns waits until nothing was left after the call
+ */
+function readOn(read: () => Promise<number>): () => Promise<void> {
+  let started = 0;
+  let waiters: { readonly after: number; readonly resolve: () => void }[] = [];
+  const run = async (): Promise<never> => {
+    for (;;) {
+      started += 1;
+      const turn = started;
+      // What can't be read now can be read later; a run that ends without it fails for what is missing.
+      const found = await read().catch(() => 1);
+      if (found > 0) continue;
+      for (const { resolve } of waiters.filter(({ after }) => after < turn)) resolve();
+      waiters = waiters.filter(({ after }) => after >= turn);
+      await wait(betweenReadsMs);
+    }
+  };
+  void run();
+  return () => new Promise((resolve) => waiters.push({ after: started, resolve }));
+}
+
+const readEvents = streamReader(streams, streamArn, (records) => {
+  for (const line of records.flatMap(lineOf)) append(recordsFile, line);
+});
+const readings = [...queues.map((queue) => readOn(() => readQueue(queue))), readOn(readEvents)];
 
 const methods: ObserverMethods = {
   finish: async () => {
-    await Promise.all([...readers, follower].map((each) => each.caughtUp()));
+    await Promise.all(readings.map((caughtUp) => caughtUp()));
   },
 };
 serve(methods, async () => undefined);

@@ -12,9 +12,3 @@ export type ObserverMethods = {
   /** Resolves when all that there was before the call is recorded. */
   finish(): Promise<void>;
 };
-
-/** Something that is read on and on. */
-export type Reading = {
-  /** Resolves when nothing was left after the call. */
-  caughtUp(): Promise<void>;
-};

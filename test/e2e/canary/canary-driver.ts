@@ -8,7 +8,7 @@ import { expect } from "vitest";
 import { reconciliationKey } from "../../../adapters/dynamodb/keys.ts";
 import { eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
 import type { LogCode } from "../../../functions/runtime/log.ts";
-import { fifoOrder } from "../../../proof/scenario/fifo-order.ts";
+import { fifoOrder } from "../../../proof/scenario/clients.ts";
 import { type CanaryStage, startCanaryStage } from "../../support/canary-stage.ts";
 import { eventually } from "../../support/eventually.ts";
 import { webhookSecretOf } from "../../support/operator.ts";

@@ -6,7 +6,7 @@ import { PurgeQueueCommand, SendMessageCommand, SQSClient } from "@aws-sdk/clien
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fifoOrder } from "../../../proof/scenario/fifo-order.ts";
+import { fifoOrder } from "../../../proof/scenario/clients.ts";
 import type { clockOfAlarms } from "../../support/clock-of-alarms.ts";
 import type { CommandResult } from "../../support/command-line.ts";
 import type { OperatedStage } from "../../support/operated-stage.ts";

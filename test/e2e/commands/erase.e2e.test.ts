@@ -6,7 +6,7 @@ import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { fifoOrder } from "../../../proof/scenario/fifo-order.ts";
+import { fifoOrder } from "../../../proof/scenario/clients.ts";
 import { operatorClients } from "../../packages/local-stack/stack/started.ts";
 import { eventually } from "../../support/eventually.ts";
 import { linesWith } from "../../support/followed-webhook.ts";

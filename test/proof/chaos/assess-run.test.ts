@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { assessRun } from "../../../proof/chaos/audit/assess-run.ts";
 import { account } from "../../../proof/chaos/audit/audit-events.ts";
+import { assessRun } from "../../../proof/chaos/audit/report-line.ts";
 import { faultClasses } from "../../../proof/chaos/faults/fault-classes.ts";
-import { injectFaults } from "../../../proof/chaos/faults/inject-faults.ts";
+import { injectFaults } from "../../../proof/chaos/faults/fault-schedule.ts";
 
 const sent = [{ kind: "users", id: "a", subjects: [], status: 202 }];
 const stored = new Set(["a"]);

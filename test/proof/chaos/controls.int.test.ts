@@ -10,7 +10,7 @@ import { identify } from "../../../domain/event/identify.ts";
 import { consumer } from "../../../functions/store/consumer.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 import { account } from "../../../proof/chaos/audit/audit-events.ts";
-import { lineOf } from "../../../proof/chaos/observers/follow-events.ts";
+import { lineOf } from "../../../proof/chaos/observers/record-line.ts";
 import { context, deliver, keptLog, type SqsHandler, sqsEvent } from "../../functions/support/lambda.ts";
 import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
 

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { choosePoints, seedsForAll } from "../../../proof/chaos/crashes/choose-points.ts";
-import { type Crashes, crashFunctions } from "../../../proof/chaos/crashes/crash-points.ts";
+import {
+  type Crashes,
+  choosePoints,
+  crashFunctions,
+  seedsForAll,
+} from "../../../proof/chaos/crashes/crash-points.ts";
 import { type Interference, type ObservedCall, observedCall } from "../../../proof/chaos/observed-call.ts";
 
 const calling = (name: string, isFromFunction = true): ObservedCall => ({

@@ -5,8 +5,7 @@ import { PutObjectCommand } from "@aws-sdk/client-s3";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { type Account, account } from "../../../proof/chaos/audit/audit-events.ts";
-import { findRemains } from "../../../proof/chaos/audit/find-remains.ts";
-import { marksOf } from "../../../proof/chaos/audit/marks.ts";
+import { findRemains, marksOf } from "../../../proof/chaos/audit/find-remains.ts";
 import { readBodies } from "../../../proof/scenario/snapshot.ts";
 import {
   describeOnTables,

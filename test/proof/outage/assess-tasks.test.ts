@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { assessTasks } from "../../../proof/outage/assess-tasks.ts";
+import { assessTasks } from "../../../proof/outage/count.ts";
 
 const served = new Map<string, unknown>([
   ["a/income", { revision: 2, data: [{ id: "1" }] }],

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { mostInAnyMinute } from "../../../proof/outage/busiest-minute.ts";
+import { mostInAnyMinute } from "../../../proof/outage/count.ts";
 
 describe("the most calls in any minute", () => {
   it("is found where it lies across two full minutes", () => {
