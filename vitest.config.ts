@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const unit = "test/**/!(*.int|*.e2e|*.proof).test.ts";
 const onRealParts = ["test/**/*.int.test.ts", "test/**/*.e2e.test.ts"];
@@ -10,6 +11,27 @@ const repeated = () =>
   globSync([unit, ...onRealParts]).filter((file) =>
     /\b(describeOnTables|shareOfTier)\(/.test(readFileSync(file, "utf8")),
   );
+
+const longestFirst = [
+  "e2e/storm.e2e",
+  "e2e/chaos.e2e",
+  "scripts/install.int",
+  "e2e/commands/restore-drill.e2e",
+  "functions/erase/erasure-law-on-engines.int",
+  "scripts/pack.int",
+  "e2e/console/console.e2e",
+];
+
+/** Starts the longest files first: begun last, they run while the other workers have nothing left to do. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]) {
+    const place = ({ moduleId }: TestSpecification) => {
+      const found = longestFirst.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
+      return found === -1 ? longestFirst.length : found;
+    };
+    return (await super.sort(files)).toSorted((a, b) => place(a) - place(b));
+  }
+}
 
 /** Settings of tests on engines, which one run shares. */
 export const onEngines = {
@@ -32,6 +54,7 @@ export default defineConfig({
     reporters: ["default", "json"],
     // The scripts of package.json name a report each, from which continuous integration takes its counts.
     outputFile: { json: ".local/test-report.json" },
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,
