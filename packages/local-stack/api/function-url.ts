@@ -96,7 +96,9 @@ function mayInvoke(
 }
 
 function eventOf(request: Parameters<typeof httpEvent>[0], { url }: UrlPlan, caller: Principal) {
-  const event = httpEvent(request, { key: "$default", parameters: {} }, new URL(url).hostname, new Date());
+  const domainName = new URL(url).hostname;
+  const [apiId = ""] = domainName.split(".");
+  const event = httpEvent(request, { key: "$default", parameters: {} }, apiId, new Date());
   const [, , , , accountId = ""] = caller.arn.split(":");
   const userArn = sessionArn(caller.arn);
   const iam = {
@@ -106,7 +108,8 @@ function eventOf(request: Parameters<typeof httpEvent>[0], { url }: UrlPlan, cal
     userArn,
     userId: caller.name,
   };
-  return { ...event, requestContext: { ...event.requestContext, accountId, authorizer: { iam } } };
+  const requestContext = { ...event.requestContext, accountId, domainName, authorizer: { iam } };
+  return { ...event, requestContext };
 }
 
 /** A role is known by its session: without its path. */

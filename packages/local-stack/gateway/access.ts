@@ -39,12 +39,13 @@ export function createAccessBook(): AccessBook {
     if (typeof caller !== "string" && caller.policies === "all") {
       return { allowed: true, reason: `${caller.name} may do everything` };
     }
+    const signer = typeof caller === "string" ? {} : { "aws:PrincipalArn": caller.arn };
     const decision = decide(
       {
         principal: typeof caller === "string" ? caller : caller.arn,
         action: need.action,
         resource: need.resource,
-        context: { ...standingContext, ...context },
+        context: { ...standingContext, ...signer, ...context },
       },
       typeof caller === "string" || caller.policies === "all" ? [] : caller.policies,
       resourcePolicies.get(policyHolder(need.resource)),

@@ -12,6 +12,7 @@ export class UnsupportedPolicyError extends Error {
 
 /** The request facts that conditions may ask for. */
 const conditionKeys = [
+  "aws:PrincipalArn",
   "aws:SecureTransport",
   "aws:SourceArn",
   "aws:SourceAccount",
@@ -28,6 +29,7 @@ type ConditionOperator = "Bool" | "ArnLike" | "StringEquals" | "StringLike";
 /** ArnEquals and ArnLike are the same operator. */
 const conditionOperators: Readonly<Record<string, Pick<Condition, "operator" | "holdsWithout">>> = {
   Bool: { operator: "Bool", holdsWithout: false },
+  BoolIfExists: { operator: "Bool", holdsWithout: true },
   ArnEquals: { operator: "ArnLike", holdsWithout: false },
   ArnLike: { operator: "ArnLike", holdsWithout: false },
   StringEquals: { operator: "StringEquals", holdsWithout: false },

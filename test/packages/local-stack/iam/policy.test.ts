@@ -128,6 +128,16 @@ describe("conditions", () => {
       true,
     ],
     [{ StringEquals: { "aws:SourceAccount": "000000000000" } }, {}, false],
+    [{ ArnEquals: { "aws:PrincipalArn": [`${role}2`, role] } }, { "aws:PrincipalArn": role }, true],
+    [{ ArnEquals: { "aws:PrincipalArn": role } }, { "aws:PrincipalArn": `${role}2` }, false],
+    [{ Bool: { "lambda:InvokedViaFunctionUrl": "true" } }, { "lambda:InvokedViaFunctionUrl": "true" }, true],
+    [{ Bool: { "lambda:InvokedViaFunctionUrl": "true" } }, {}, false],
+    [
+      { BoolIfExists: { "lambda:InvokedViaFunctionUrl": "false" } },
+      { "lambda:InvokedViaFunctionUrl": "true" },
+      false,
+    ],
+    [{ BoolIfExists: { "lambda:InvokedViaFunctionUrl": "false" } }, {}, true],
     [
       { Bool: { "aws:SecureTransport": "true" }, ArnEquals: { "aws:SourceArn": source } },
       { "aws:SecureTransport": "true" },
@@ -190,7 +200,7 @@ describe("what is not understood is refused", () => {
       'Condition operator "StringNotEquals"',
       { Condition: { StringNotEquals: { "aws:SourceAccount": "1" } } },
     ],
-    ['Condition operator "BoolIfExists"', { Condition: { BoolIfExists: { "aws:SecureTransport": "true" } } }],
+    ['Condition operator "Null"', { Condition: { Null: { "aws:SecureTransport": "true" } } }],
     [
       'Condition key "aws:PrincipalTag/team"',
       { Condition: { StringEquals: { "aws:PrincipalTag/team": "a" } } },
