@@ -7,6 +7,7 @@ import { quarterOf } from "../observability/alarm-limits.ts";
 import { deadLetters, oldestMessage } from "../observability/alarm-metrics.ts";
 import { WorkQueue } from "../receiving/work-queue.ts";
 import { inWords, wholeSeconds } from "../settings/durations.ts";
+import { admissionsOf } from "../settings/principals.ts";
 import type { Settings } from "../settings/settings.ts";
 
 type SubscriberSettings = Settings["subscribers"][number];
@@ -25,6 +26,8 @@ export class Subscribers extends Construct {
   readonly queues = new Map<string, WorkQueue>();
   /** Those of the settings and those that were added, in this order. */
   readonly settings: SubscriberSettings[] = [];
+  /** ARNs of the roles and users that may read the documents of a subscriber by a grant; some known at deploy time. */
+  readonly readers = new Map<string, string[]>();
   readonly #stage: Settings;
 
   constructor(scope: Construct, id: string, settings: Settings) {
@@ -60,20 +63,18 @@ export class Subscribers extends Construct {
       retention: wholeSeconds(Duration.days(retentionDays)),
     });
     new SubscriberAlarms(work, "Alarms", name, work);
-    if (principals.length === 0) return work;
-    work.queue.addToResourcePolicy(
-      new iam.PolicyStatement({
-        principals: principals.map(principalOf),
-        actions: readQueue,
-        resources: [work.queue.queueArn],
-      }),
-    );
+    for (const { accounts, arns } of admissionsOf(principals)) {
+      work.queue.addToResourcePolicy(
+        new iam.PolicyStatement({
+          principals: accounts.map((account) => new iam.AccountPrincipal(account)),
+          actions: readQueue,
+          resources: [work.queue.queueArn],
+          ...(arns && { conditions: { ArnEquals: { "aws:PrincipalArn": arns } } }),
+        }),
+      );
+    }
     return work;
   }
-}
-
-function principalOf(principal: string): iam.IPrincipal {
-  return principal.startsWith("arn:") ? new iam.ArnPrincipal(principal) : new iam.AccountPrincipal(principal);
 }
 
 /** Alerts the operator when a subscriber misses messages, or soon will. */

@@ -1,4 +1,5 @@
 import { pascalCase } from "../names.ts";
+import { admissionsOf } from "./principals.ts";
 import type { Settings } from "./settings-schema.ts";
 
 /** Where a key of KMS is: it must be in the stage's account and region. */
@@ -51,11 +52,10 @@ export function keyPolicyStatements(
             },
           },
         ]),
-    ...subscribers
-      .filter(({ principals }) => principals.length > 0)
-      .map(({ name, principals }) => ({
-        Sid: `Reads${pascalCase(name)}OfIncomeEvents`,
-        Principal: { AWS: principals.map((principal) => arnOf(principal, partition)) },
+    ...subscribers.flatMap(({ name, principals }) =>
+      admissionsOf(principals).map(({ accounts, arns }) => ({
+        Sid: `${arns ? "RolesRead" : "Reads"}${pascalCase(name)}OfIncomeEvents`,
+        Principal: { AWS: accounts.map((each) => `arn:${partition}:iam::${each}:root`) },
         Action: ["kms:Decrypt"],
         Condition: {
           StringEquals: { "kms:ViaService": `sqs.${region}.amazonaws.com` },
@@ -63,8 +63,10 @@ export function keyPolicyStatements(
             "kms:EncryptionContext:aws:sqs:arn":
               queues + queueNames(stackName, `${instance}Subscriber${pascalCase(name)}`),
           },
+          ...(arns && { ArnEquals: { "aws:PrincipalArn": arns } }),
         },
       })),
+    ),
   ];
   return statements.map(({ Sid, ...rest }) => ({ Sid, Effect: "Allow", ...rest, Resource: "*" }));
 }
@@ -83,9 +85,4 @@ const randomPart = "-".length + 12;
 function queueNames(stackName: string, subscriber: string): string {
   const start = `${stackName}-${subscriber}Queue${digestPattern}`;
   return start.length + randomPart <= longestQueueName ? `${start}-*` : `${stackName.slice(0, 20)}*`;
-}
-
-/** A subscriber's principal as a policy names it: an account by its root. */
-function arnOf(principal: string, partition: string): string {
-  return principal.startsWith("arn:") ? principal : `arn:${partition}:iam::${principal}:root`;
 }

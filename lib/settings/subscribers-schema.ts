@@ -2,6 +2,7 @@ import { z } from "zod";
 import { eventTypes } from "../../domain/event/events.ts";
 import { answerTypes, erasureTypes } from "../../domain/message/message-types.ts";
 import { wants } from "../../domain/message/subscribers.ts";
+import { accountsOf } from "./principals.ts";
 import { choice, fixedDuration, listOf, remedyOf, scalableDuration, section, text } from "./setting-types.ts";
 
 const messageTypes = [...eventTypes, ...answerTypes, ...erasureTypes];
@@ -26,7 +27,7 @@ const subscriber = section({
     .exactOptional(),
   /** Whether messages hold the documents that they report, as far as these fit, or refer to them. */
   documents: choice(["reference", "inline"]).default("reference"),
-  /** Other accounts, or roles in them, that may read the queue. */
+  /** Accounts, or roles and users in them, that may read the queue and documents. */
   principals: listOf(principal).default([]),
   retentionDays: scalableDuration(1, 14).default(14),
   visibilityTimeoutSeconds: fixedDuration(1, 43_200).default(60),
@@ -37,25 +38,17 @@ const maxSubscribers = 12;
 
 /** Source: Lambda developer guide, "Lambda quotas": a function's resource-based policy. */
 const mostPolicyBytes = 20_480;
-/** What Lambda writes of a permission, without the principal and with the longest names. */
-const permissionBytes = 420;
-/** Lambda writes an account as the ARN of its root. */
-const accountBytes = "arn:aws-iso-b:iam::000000000000:root".length;
-
-/** Whether the function that answers them can admit all principals, each with two permissions. */
-function canBeAdmitted(subscribers: readonly { readonly principals: readonly string[] }[]): boolean {
-  const principals = [...new Set(subscribers.flatMap((each) => each.principals))];
-  const bytes = principals.map((each) => 2 * (permissionBytes + Math.max(accountBytes, each.length)));
-  return bytes.reduce((sum, each) => sum + each, 0) <= mostPolicyBytes;
-}
+/** What Lambda writes of a permission with the longest names; an account as the ARN of its root. */
+const permissionBytes = 420 + "arn:aws-iso-b:iam::000000000000:root".length;
+/** The function that answers subscribers' reads admits each account with two permissions. */
+const mostAccounts = Math.floor(mostPolicyBytes / (2 * permissionBytes));
 
 export const subscribersSchema = listOf(subscriber)
   .max(maxSubscribers, { error: () => `has too many; keep ${maxSubscribers}, let one of them fan out` })
   .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, {
     error: "has a name twice; give each subscriber a name of its own",
   })
-  .refine(canBeAdmitted, {
-    error:
-      "name more principals than a function's policy has room for; name accounts in place of their roles",
+  .refine((list) => accountsOf(list.flatMap(({ principals }) => principals)).length <= mostAccounts, {
+    error: `name principals of more accounts than a function's policy has room for; keep ${mostAccounts} accounts`,
   })
   .default([]);

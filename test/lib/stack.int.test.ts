@@ -95,6 +95,25 @@ describe("queues", () => {
     ]);
     expect(policies).toContain(":iam::210987654321:root");
   });
+
+  it("let a role that a subscriber names read, also once it was deleted and made anew", () => {
+    const role = "arn:aws:iam::210987654321:role/reader";
+    const subscribers = [{ name: "risk", principals: ["333333333333", role] }];
+    const policies = synthesized({ ...productionSettings, subscribers }).ofType("AWS::SQS::QueuePolicy");
+    const text = JSON.stringify(policies.map(({ Properties }) => Properties.PolicyDocument));
+    const allowing: readonly object[] = JSON.parse(text).flatMap(
+      ({ Statement }: { Statement: readonly { Effect: string }[] }) =>
+        Statement.filter(({ Effect }) => Effect === "Allow"),
+    );
+    const accountRoot = (account: string) => ({
+      AWS: { "Fn::Join": ["", expect.arrayContaining([`:iam::${account}:root`])] },
+    });
+    expect(allowing).toMatchObject([
+      { Principal: accountRoot("333333333333") },
+      { Principal: accountRoot("210987654321"), Condition: { ArnEquals: { "aws:PrincipalArn": [role] } } },
+    ]);
+    expect(allowing[0]).not.toHaveProperty("Condition");
+  });
 });
 
 describe("event sources", () => {

@@ -54,5 +54,5 @@ function consequenceFor(principal: string): string {
   if (principal.startsWith("logs."))
     return "No log group can be made: the deployment fails and is rolled back.";
   if (principal.startsWith("cloudwatch.")) return "Alarms go off, and no mail is sent.";
-  return "That subscriber can't read its queue.";
+  return "That subscriber can't read its queue, or can't once a role that the policy names is made anew.";
 }

@@ -101,13 +101,13 @@ const others: readonly (readonly [string, object, string])[] = [
     'subscribers.0.types.0: is "acount.*"; matches no message; write one of: user.created,',
   ],
   [
-    "more principals than a function's policy has room for",
+    "principals of more accounts than a function's policy has room for",
     {
       subscribers: [
         { name: "a", principals: Array.from({ length: 23 }, (_, index) => `${100_000_000_000 + index}`) },
       ],
     },
-    "subscribers: name more principals than a function's policy has room for; name accounts in place of their roles",
+    "subscribers: name principals of more accounts than a function's policy has room for; keep 22 accounts",
   ],
   [
     "a principal that is none",

@@ -148,6 +148,12 @@ describe("the key's policy", () => {
       },
     });
     expect(statementsFor({ subscribers: [everything] })).toHaveLength(2);
+    const role = "arn:aws:iam::210987654321:role/reader";
+    expect(statementsFor({ subscribers: [{ name: "risk-team", principals: [role] }] })[2]).toMatchObject({
+      Sid: "RolesReadRiskTeamOfIncomeEvents",
+      Principal: { AWS: ["arn:aws:iam::210987654321:root"] },
+      Condition: { ArnEquals: { "aws:PrincipalArn": [role] } },
+    });
   });
 
   it("names subscribers' queues as the template does", () => {
