@@ -155,7 +155,8 @@ function buildFirst(scope: Construct, { stage, settings, codeOf }: PipelineProps
 function buildSecond(scope: Construct, { stage, written, ...props }: PipelineProps, parts: FirstParts) {
   const settings = { ...props.settings, subscribers: parts.subscribers.settings };
   const { defaults, receiving, table, overflow, erasure, fetching, subscribers, topic } = parts;
-  const readApi = new ReadApi(scope, "Read", { settings, defaults, table, overflow });
+  const { readers } = subscribers;
+  const readApi = new ReadApi(scope, "Read", { settings, defaults, table, overflow, readers });
   // A path, not a host: where it is deployed says nothing about who it is.
   const eventSource = messageSource(stage);
   const sending = { settings, defaults, eventSource, table, subscribers, erasure };

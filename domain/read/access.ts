@@ -1,4 +1,4 @@
-import { fieldsOf, textsOf } from "../core/parse.ts";
+import { type Fields, fieldsOf, textsOf } from "../core/parse.ts";
 import { eventTypes } from "../event/events.ts";
 import { answerTypes } from "../message/message-types.ts";
 import { parseSubscribers, type Subscriber, wants } from "../message/subscribers.ts";
@@ -7,12 +7,17 @@ import type { ReadRequest } from "./route.ts";
 /** Who reads: an ARN as IAM gives it of a signature, for example of a role's session. */
 export type Caller = { readonly accountId: string; readonly userArn: string };
 
-/** A subscriber, and whom of other accounts, or of its own, it is; none: roles of the stage's account. */
-export type ReadingSubscriber = Subscriber & { readonly principals: readonly string[] };
+/** A subscriber, and who reads for it. */
+export type ReadingSubscriber = Subscriber & {
+  /** Accounts, roles and users that the settings name; none: all of the stage's account that are named nowhere. */
+  readonly principals: readonly string[];
+  /** ARNs of roles and users of the stage's account that read by a grant. */
+  readonly granted: readonly string[];
+};
 
 /**
- * Whether a caller may read what is asked for: what one of the subscribers whose principal it is gets messages of.
- * @param ownAccount the stage's, whose roles read for the subscribers that name no principals
+ * Whether a caller may read what is asked for: what one of the subscribers that name it gets messages of.
+ * @param ownAccount the stage's, whose roles read for the subscribers without principals where none names them
  */
 export function mayRead(
   caller: Caller,
@@ -20,7 +25,9 @@ export function mayRead(
   subscribers: readonly ReadingSubscriber[],
   ownAccount: string,
 ): boolean {
-  const named = subscribers.filter(({ principals }) => principals.some((each) => isPrincipal(each, caller)));
+  const named = subscribers.filter(({ principals, granted }) =>
+    [...principals, ...granted].some((each) => isPrincipal(each, caller)),
+  );
   const isOwn = named.length === 0 && caller.accountId === ownAccount;
   const acting = isOwn ? subscribers.filter(({ principals }) => principals.length === 0) : named;
   return acting.some((subscriber) => gets(subscriber, request));
@@ -60,10 +67,15 @@ export function principalOf({ userArn }: Caller): string {
   return userArn.replace(/^(arn:[^:]+:sts::\d+:assumed-role\/[^/]+)\/.*$/, "$1");
 }
 
-/** @throws permanent failure naming the setting */
-export function parseReadingSubscribers(value: unknown): readonly ReadingSubscriber[] {
+/**
+ * @param grants ARNs by the name of the subscriber that each reads for
+ * @throws permanent failure naming the setting
+ */
+export function parseReadingSubscribers(value: unknown, grants: Fields): readonly ReadingSubscriber[] {
   const entries: readonly unknown[] = Array.isArray(value) ? value : [];
   return parseSubscribers(value).map((subscriber, index) => {
-    return { ...subscriber, principals: textsOf(fieldsOf(entries[index], "subscribers"), "principals") };
+    const principals = textsOf(fieldsOf(entries[index], "subscribers"), "principals");
+    const { name } = subscriber;
+    return { ...subscriber, principals, granted: Object.hasOwn(grants, name) ? textsOf(grants, name) : [] };
   });
 }

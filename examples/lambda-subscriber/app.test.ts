@@ -14,12 +14,14 @@ test("the function reads billing's queue, and leaves there what it could not pro
   });
 });
 
-test("its role may read documents at the pipeline's address", () => {
+test("its role may read documents at the pipeline's address alone", () => {
   template.hasResourceProperties("AWS::IAM::Policy", {
     PolicyDocument: {
       Statement: Match.arrayWith([
         Match.objectLike({
-          Action: ["lambda:InvokeFunctionUrl", "lambda:InvokeFunction"],
+          Action: "lambda:InvokeFunction",
+          Condition: { Bool: { "lambda:InvokedViaFunctionUrl": "true" } },
+          Effect: "Allow",
           Resource: { "Fn::GetAtt": [Match.stringLikeRegexp("^ReadDocuments"), "Arn"] },
         }),
       ]),

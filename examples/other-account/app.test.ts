@@ -36,7 +36,17 @@ test("the role over there may read this queue and these documents alone", () => 
     PolicyDocument: {
       Statement: [
         Match.objectLike({ Effect: "Allow", Resource: { Ref: "QueueArn" } }),
-        Match.objectLike({ Effect: "Allow", Resource: { Ref: "DocumentsFunctionArn" } }),
+        {
+          Action: "lambda:InvokeFunctionUrl",
+          Effect: "Allow",
+          Resource: { Ref: "DocumentsFunctionArn" },
+        },
+        {
+          Action: "lambda:InvokeFunction",
+          Condition: { Bool: { "lambda:InvokedViaFunctionUrl": "true" } },
+          Effect: "Allow",
+          Resource: { Ref: "DocumentsFunctionArn" },
+        },
       ],
     },
   });

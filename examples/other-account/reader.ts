@@ -17,10 +17,13 @@ export class Reader extends Stack {
         resources: [queue],
       }),
     );
+    role.addToPolicy(new PolicyStatement({ actions: ["lambda:InvokeFunctionUrl"], resources: [documents] }));
+    // By its URL alone: who invokes it directly could name another reader.
     role.addToPolicy(
       new PolicyStatement({
-        actions: ["lambda:InvokeFunctionUrl", "lambda:InvokeFunction"],
+        actions: ["lambda:InvokeFunction"],
         resources: [documents],
+        conditions: { Bool: { "lambda:InvokedViaFunctionUrl": "true" } },
       }),
     );
   }

@@ -6,7 +6,7 @@ import { documentVersions } from "../../adapters/dynamodb/document-versions.ts";
 import { subjectReads } from "../../adapters/dynamodb/subject-reads.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { parseReadingSubscribers } from "../../domain/read/access.ts";
-import { readSettings, variable } from "../runtime/environment.ts";
+import { fieldsIn, readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
 import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import type { Answer } from "./answer.ts";
@@ -19,7 +19,7 @@ const answer = reader({
   reads: subjectReads(table, tableName),
   versions: documentVersions(table, tableName, () => new Date()),
   open: overflowBucket(variable("OVERFLOW_BUCKET")).open,
-  subscribers: parseReadingSubscribers(readSettings().subscribers),
+  subscribers: parseReadingSubscribers(readSettings().subscribers, fieldsIn("GRANTED_READERS")),
   log,
 });
 

@@ -1,10 +1,12 @@
+import { permanent } from "../../domain/core/failures.ts";
 import { type Fields, fieldsOf, isFields, textOf } from "../../domain/core/parse.ts";
 import type { HttpRequest } from "./reader.ts";
 
 /**
- * Reads the event of a function's URL.
+ * Reads the event of a function's URL. It refuses events that do not claim to come from one; a forged claim is refused by
+ * the policies alone, because whoever may invoke the function directly chooses the whole event.
  * Source: Lambda developer guide, "Invoking Lambda function URLs", request payload.
- * @param functionArn of the function that answers: its account is the stage's
+ * @param functionArn of the function that answers: its account and region are the stage's
  * @throws permanent failure naming the field
  */
 export function readHttpRequest(value: unknown, functionArn: string): HttpRequest {
@@ -12,6 +14,10 @@ export function readHttpRequest(value: unknown, functionArn: string): HttpReques
   const context = fieldsOf(event.requestContext, "requestContext");
   const http = fieldsOf(context.http, "requestContext.http");
   const iam = fieldsOf(fieldsOf(context.authorizer, "requestContext.authorizer").iam, "iam");
+  const [, , , region = "", ownAccount = ""] = functionArn.split(":");
+  const domainName = textOf(context, "domainName");
+  if (!domainName.startsWith(`${textOf(context, "apiId")}.lambda-url.${region}.`))
+    throw permanent("requestContext.domainName is not the address of a function's URL in this region");
   const headers = textsIn(fieldsOf(event.headers, "headers"));
   const scheme = headers["x-forwarded-proto"] ?? "https";
   return {
@@ -20,8 +26,8 @@ export function readHttpRequest(value: unknown, functionArn: string): HttpReques
     query: typeof event.rawQueryString === "string" ? event.rawQueryString : "",
     headers,
     caller: { accountId: textOf(iam, "accountId"), userArn: textOf(iam, "userArn") },
-    ownAccount: functionArn.split(":")[4] ?? "",
-    documentsUrl: `${scheme}://${headers.host ?? textOf(context, "domainName")}/`,
+    ownAccount,
+    documentsUrl: `${scheme}://${headers.host ?? domainName}/`,
   };
 }
 

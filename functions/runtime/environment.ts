@@ -22,6 +22,11 @@ export function namesIn(name: string): readonly string[] {
   return process.env[name]?.split(",") ?? [];
 }
 
+/** Reads a variable with a JSON object, which the stack leaves out where it would be empty. */
+export function fieldsIn(name: string): Fields {
+  return fieldsOf(JSON.parse(process.env[name] ?? "{}"), name);
+}
+
 /** The slice of the stage's settings that the stack put beside this function's bundle. */
 export function readSettings(directory: string = import.meta.dirname): Fields {
   const parsed: unknown = JSON.parse(readFileSync(join(directory, "settings.json"), "utf8"));

@@ -120,15 +120,14 @@ export class IncomeEvents extends Construct {
 
   /** A subscriber of the settings, or one that was added. @throws naming those that there are */
   subscriber(name: string): Subscriber {
-    const { queues, settings } = this.#pipeline.subscribers;
+    const { queues, readers } = this.#pipeline.subscribers;
     const work = queues.get(name);
     if (work === undefined) {
       throw new Error(
         `${this.node.path} has no subscriber ${name}; it has: ${[...queues.keys()].join(", ") || "none"}`,
       );
     }
-    const namesPrincipals = settings.some((each) => each.name === name && each.principals.length > 0);
-    return new Subscriber({ name, work, namesPrincipals, readApi: () => this.#pipeline.readApi });
+    return new Subscriber({ scope: this, name, work, readers, readApi: () => this.#pipeline.readApi });
   }
 
   /** The dashboard of the data flow, to which widgets can be added; undefined: the settings want none. Add all subscribers first. */

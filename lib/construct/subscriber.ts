@@ -1,16 +1,21 @@
-import { Lazy } from "aws-cdk-lib";
+import { Lazy, Stack, Token } from "aws-cdk-lib";
 import type { Metric, MetricOptions } from "aws-cdk-lib/aws-cloudwatch";
 import * as iam from "aws-cdk-lib/aws-iam";
 import type * as sqs from "aws-cdk-lib/aws-sqs";
+import { Construct } from "constructs";
 import type { ReadApi } from "../reading/read-api.ts";
 import type { WorkQueue } from "../receiving/work-queue.ts";
 
+/** Whether a function is invoked by its URL: absent, or false, where it is invoked directly. */
+const viaUrl = "lambda:InvokedViaFunctionUrl";
+
 /** What a subscriber's handle is made of. */
 type SubscriberParts = {
+  readonly scope: Construct;
   readonly name: string;
   readonly work: WorkQueue;
-  /** Whether the settings name who reads for it. */
-  readonly namesPrincipals: boolean;
+  /** ARNs of those that read documents by a grant, by the name of the subscriber. */
+  readonly readers: Map<string, string[]>;
   readonly readApi: () => ReadApi;
 };
 
@@ -22,15 +27,17 @@ export class Subscriber {
   readonly queue: sqs.IQueue;
   /** Holds the messages that its reader could not process. */
   readonly deadLetterQueue: sqs.IQueue;
-  readonly #namesPrincipals: boolean;
+  readonly #scope: Construct;
+  readonly #readers: Map<string, string[]>;
   readonly #readApi: () => ReadApi;
 
   /** @internal */
-  constructor({ name, work, namesPrincipals, readApi }: SubscriberParts) {
+  constructor({ scope, name, work, readers, readApi }: SubscriberParts) {
     this.name = name;
     this.queue = work.queue;
     this.deadLetterQueue = work.deadLetterQueue;
-    this.#namesPrincipals = namesPrincipals;
+    this.#scope = scope;
+    this.#readers = readers;
     this.#readApi = readApi;
   }
 
@@ -45,21 +52,37 @@ export class Subscriber {
   }
 
   /**
-   * Lets a role of this account read the states and documents behind the messages at `documentsUrl`.
-   * @throws where the subscriber names `principals`: only they read for it
+   * Lets a role or user of this account read, at `documentsUrl`, the states and documents that this subscriber's filter
+   * lets through. It can't invoke the function in another way, whatever its other policies allow.
+   * @throws for other principals, and for a role of another stack that has no name: the pipeline's stack must know its ARN
    */
   grantReadDocuments(grantee: iam.IGrantable): iam.Grant {
-    if (this.#namesPrincipals) {
-      throw new Error(
-        `The subscriber ${this.name} names principals, so that only they read its documents: ` +
-          "leave principals out, or grant it for another subscriber",
-      );
-    }
+    const arn = arnIn(Stack.of(this.#scope), grantee.grantPrincipal);
+    const granted = this.#readers.get(this.name) ?? [];
+    if (!granted.includes(arn)) this.#readers.set(this.name, [...granted, arn]);
+    const resourceArns = [Lazy.string({ produce: () => this.#readApi().lambda.functionArn })];
+    const invoke = ["lambda:InvokeFunction"];
+    // A direct invocation carries any event, and with it any caller's name.
+    grantee.grantPrincipal.addToPrincipalPolicy(
+      new iam.PolicyStatement({
+        effect: iam.Effect.DENY,
+        actions: invoke,
+        resources: resourceArns,
+        conditions: { BoolIfExists: { [viaUrl]: "false" } },
+      }),
+    );
     return iam.Grant.addToPrincipal({
       grantee,
-      actions: ["lambda:InvokeFunctionUrl", "lambda:InvokeFunction"],
-      resourceArns: [Lazy.string({ produce: () => this.#readApi().lambda.functionArn })],
-    });
+      actions: ["lambda:InvokeFunctionUrl"],
+      resourceArns,
+    }).combine(
+      iam.Grant.addToPrincipal({
+        grantee,
+        actions: invoke,
+        resourceArns,
+        conditions: { Bool: { [viaUrl]: "true" } },
+      }),
+    );
   }
 
   /** Messages in its dead-letter queue. */
@@ -76,4 +99,20 @@ export class Subscriber {
   metricOldestMessage(props?: MetricOptions): Metric {
     return this.queue.metricApproximateAgeOfOldestMessage({ statistic: "Maximum", ...props });
   }
+}
+
+/** The ARN of a role or user as a stack can write it: a reference to another stack that uses this one would be a cycle. */
+function arnIn(stack: Stack, principal: iam.IPrincipal): string {
+  const arn = "roleArn" in principal ? principal.roleArn : "userArn" in principal && principal.userArn;
+  if (typeof arn !== "string") throw new Error(`Grant reading to a role or a user: ${principal} is neither`);
+  if (!Token.isUnresolved(arn) || !Construct.isConstruct(principal) || Stack.of(principal) === stack)
+    return arn;
+  const { defaultChild } = principal.node;
+  const name = defaultChild instanceof iam.CfnRole ? defaultChild.roleName : undefined;
+  if (name === undefined || Token.isUnresolved(name))
+    throw new Error(
+      `${principal.node.path} is in another stack than the pipeline, which must know its ARN: give it a roleName, ` +
+        `or make it in ${stack.node.path}`,
+    );
+  return stack.formatArn({ service: "iam", region: "", resource: "role", resourceName: name });
 }

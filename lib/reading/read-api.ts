@@ -1,4 +1,4 @@
-import { Duration } from "aws-cdk-lib";
+import { Duration, Lazy, Stack } from "aws-cdk-lib";
 import * as iam from "aws-cdk-lib/aws-iam";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
@@ -7,6 +7,7 @@ import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-fu
 import { Alarm } from "../observability/alarm.ts";
 import { tailOf } from "../observability/alarm-metrics.ts";
 import { metricOfLog } from "../observability/log-metric.ts";
+import { accountsOf } from "../settings/principals.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { EventTable } from "../storage/event-table.ts";
 import type { OverflowStorage } from "../storage/overflow-storage.ts";
@@ -16,6 +17,8 @@ export type ReadApiProps = {
   readonly defaults: FunctionDefaults;
   readonly table: EventTable;
   readonly overflow: OverflowStorage;
+  /** ARNs by the name of the subscriber that each was granted for; grants may follow. */
+  readonly readers: ReadonlyMap<string, readonly string[]>;
 };
 
 /** A reader's bug asks again and again; a person who tries does so a few times. */
@@ -30,8 +33,9 @@ export class ReadApi extends Construct {
   /** With a slash at its end. */
   readonly url: string;
 
-  constructor(scope: Construct, id: string, { settings, defaults, table, overflow }: ReadApiProps) {
+  constructor(scope: Construct, id: string, props: ReadApiProps) {
     super(scope, id);
+    const { settings, defaults, table, overflow, readers } = props;
     const { subscribers } = settings;
     const read = new PipelineFunction(this, "Documents", {
       ...defaults,
@@ -41,6 +45,10 @@ export class ReadApi extends Construct {
       environment: {
         TABLE_NAME: table.table.tableName,
         OVERFLOW_BUCKET: overflow.bucket.bucketName,
+        GRANTED_READERS: Lazy.uncachedString({
+          produce: ({ scope: stack }) =>
+            readers.size === 0 ? undefined : Stack.of(stack).toJsonString(Object.fromEntries(readers)),
+        }),
       },
       settings: {
         subscribers: subscribers.map(({ name, types, principals }) => {
@@ -55,14 +63,17 @@ export class ReadApi extends Construct {
       invokeMode: lambda.InvokeMode.RESPONSE_STREAM,
     });
     this.url = url;
-    const principals = new Set(subscribers.flatMap((subscriber) => subscriber.principals));
-    for (const [index, principal] of [...principals].entries()) this.#admit(principal, index);
+    const accounts = accountsOf(subscribers.flatMap(({ principals }) => principals));
+    for (const [index, account] of accounts.entries()) this.#admit(account, index);
     this.#addAlarm(read);
   }
 
-  /** Both permissions that a function's URL asks for. */
-  #admit(principal: string, index: number): void {
-    const common = { functionName: this.lambda.functionArn, principal };
+  /**
+   * Both permissions that a function's URL asks for. They name whole accounts, since Lambda's permissions have no condition
+   * on the caller's ARN: the function itself refuses the account's roles that no subscriber names.
+   */
+  #admit(account: string, index: number): void {
+    const common = { functionName: this.lambda.functionArn, principal: account };
     new lambda.CfnPermission(this, `Url${index}`, {
       ...common,
       action: "lambda:InvokeFunctionUrl",

@@ -184,7 +184,7 @@ const paths = {
 export function openApi(): string {
   const description = [
     "What a subscriber reads behind its messages. Sign each request with AWS Signature Version 4, for the service `lambda`;",
-    "the caller is one of the subscriber's `principals`, and reads what the subscriber's filter lets through.",
+    "the caller is one of the subscriber's `principals`, or a role granted to it, and reads what its filter lets through.",
   ].join(" ");
   const license = { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" };
   const sigV4 = {

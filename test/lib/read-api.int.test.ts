@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { productionSettings, synthesized } from "./synthesized.ts";
 import { production, targetOf } from "./synthesized-stages.ts";
+
+const account = "arn:aws:iam::210987654321";
 
 describe("the read API", () => {
   it("is a function's URL that knows its callers, and streams", () => {
@@ -13,11 +16,18 @@ describe("the read API", () => {
     expect(6 + 2 * Number(Timeout)).toBeGreaterThanOrEqual(200);
   });
 
-  it("admits each principal of a subscriber with both permissions, through the URL alone", () => {
-    const admitted = production
+  it.each([
+    ["an account", ["210987654321"]],
+    [
+      "roles of an account, of which each may be made anew",
+      ["a", "b"].map((name) => `${account}:role/${name}`),
+    ],
+  ])("admits %s with both permissions, through the URL alone", (_, principals) => {
+    const stack = synthesized({ ...productionSettings, subscribers: [{ name: "risk", principals }] });
+    const admitted = stack
       .ofType("AWS::Lambda::Permission")
       .filter(({ Properties }) => targetOf(Properties.FunctionName) === "ReadDocumentsFunction");
-    expect(admitted.map(({ Properties: { FunctionName: _, ...others } }) => others)).toEqual([
+    expect(admitted.map(({ Properties: { FunctionName: _name, ...others } }) => others)).toEqual([
       { Action: "lambda:InvokeFunctionUrl", FunctionUrlAuthType: "AWS_IAM", Principal: "210987654321" },
       { Action: "lambda:InvokeFunction", InvokedViaFunctionUrl: true, Principal: "210987654321" },
     ]);

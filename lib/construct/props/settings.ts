@@ -91,7 +91,7 @@ export interface SubscriberProps {
    */
   readonly documents?: "reference" | "inline";
   /**
-   * Other accounts (12 digits), or roles and users of theirs (ARNs), that may receive and delete messages, change their visibility, and read the queue's attributes and URL, over TLS; and that may read states and documents, see below.
+   * Accounts (12 digits), or roles and users (ARNs), that may receive and delete messages, change their visibility, and read the queue's attributes and URL, over TLS; and that may read states and documents, see below.
    * @default []
    */
   readonly principals?: readonly string[];

@@ -120,8 +120,9 @@ const remedies = {
     "Are the outputs those of the last deployment? A replay sends messages with today's address",
   otherBytes: "other bytes than the message names: please report this",
   refused:
-    "answered 403. Whoever runs this needs lambda:InvokeFunctionUrl and lambda:InvokeFunction on the output " +
-    "DocumentsFunctionArn, and reads for subscribers of this account that name no principals",
+    "answered 403. Whoever runs this needs lambda:InvokeFunctionUrl and lambda:InvokeFunction, the latter with the " +
+    "condition lambda:InvokedViaFunctionUrl, on the output DocumentsFunctionArn, and reads for subscribers of this " +
+    "account that name no principals",
   gone: "answered 404, though no newer message replaces it. If the person was not erased since, have it fetched again: ",
   older: "answered 404, and the newest version is older than the message. Have it fetched again: ",
   failed: ". The log says why: npx income-events logs documents",

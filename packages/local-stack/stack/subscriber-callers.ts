@@ -22,8 +22,8 @@ const readQueue = [
 ];
 
 /**
- * Makes each subscriber a caller of its own: the role or user that its settings name first, with what the stack's own
- * policies give that. One that names none is a role of this account, which has what it needs by a policy of its own.
+ * Makes each subscriber a caller of its own, with a policy of its own: the role or user that its settings name first, or
+ * a role of the account that they name. One that names none is a role of this account.
  */
 export function registerSubscribers(
   stack: LocalStack,
@@ -35,23 +35,25 @@ export function registerSubscribers(
     const [principal] = principals;
     const role = `arn:aws:iam::${accountOf(principal) ?? stack.account}:role/${name}`;
     const queue = [...stack.queues.values()].find(({ url }) => url === queueUrl);
-    const isNamed = principal?.includes("/") === true;
+    const documents = outputOf(pipeline, "DocumentsFunctionArn");
     const own = {
       Version: "2012-10-17",
       Statement: [
         { Effect: "Allow", Action: readQueue, Resource: queue?.arn ?? "*" },
+        { Effect: "Allow", Action: "lambda:InvokeFunctionUrl", Resource: documents },
         {
           Effect: "Allow",
-          Action: ["lambda:InvokeFunctionUrl", "lambda:InvokeFunction"],
-          Resource: outputOf(pipeline, "DocumentsFunctionArn"),
+          Action: "lambda:InvokeFunction",
+          Resource: documents,
+          Condition: { Bool: { "lambda:InvokedViaFunctionUrl": "true" } },
         },
       ],
     };
     stack.gateway.register({
       name: caller,
-      arn: isNamed ? principal : role,
+      arn: principal?.includes("/") === true ? principal : role,
       ...credentials,
-      policies: isNamed && accountOf(principal) === stack.account ? [] : [parsePolicy(own, name)],
+      policies: [parsePolicy(own, name)],
     });
     return { name, queueUrl, credentials };
   });

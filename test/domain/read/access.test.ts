@@ -18,11 +18,11 @@ const document: ReadRequest = {
   name: { endpoint: "income" },
   wanted: {},
 };
-const subscriber = (principals: readonly string[], types?: readonly string[]) => ({
-  name: "reader",
-  principals,
-  ...(types && { types }),
-});
+const subscriber = (
+  principals: readonly string[],
+  types?: readonly string[],
+  granted: readonly string[] = [],
+) => ({ name: "reader", principals, granted, ...(types && { types }) });
 
 describe("who may read", () => {
   it.each([
@@ -68,6 +68,20 @@ describe("who may read", () => {
     expect(mayRead(session("named", own), document, readers, own)).toBe(false);
     expect(mayRead(session("named", own), state("user"), readers, own)).toBe(true);
     expect(mayRead(session("any"), document, readers, own)).toBe(false);
+  });
+
+  it("by a grant reads what its own subscriber gets, not what all without principals get", () => {
+    const readers = [
+      subscriber([], ["account.*"], [`arn:aws:iam::${own}:role/team/granted`]),
+      subscriber([], ["data.updated"]),
+      subscriber([account], ["user.*"], [`arn:aws:iam::${own}:role/another`]),
+    ];
+    const requests = [state("user"), state("account"), document];
+    const readBy = (role: string) =>
+      requests.map((request) => mayRead(session(role, own), request, readers, own));
+    expect(readBy("granted")).toEqual([false, true, false]);
+    expect(readBy("another")).toEqual([true, false, false]);
+    expect(readBy("any")).toEqual([false, true, true]);
   });
 
   it("is logged by its role, without its session", () => {

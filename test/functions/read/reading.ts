@@ -99,8 +99,8 @@ export class Reading {
       versions: documentVersions(this.system.dynamodb, this.table.name, () => new Date()),
       open: this.#objects().open,
       subscribers: [
-        { name: "everything", principals: ["222222222222"] },
-        { name: "accounts", principals: ["333333333333"], types: ["account.*"] },
+        { name: "everything", principals: ["222222222222"], granted: [] },
+        { name: "accounts", principals: ["333333333333"], granted: [], types: ["account.*"] },
       ],
       log: (code, { principal, subject, endpoint, status } = {}) => {
         const parts = [code, principal, subject, endpoint, status];

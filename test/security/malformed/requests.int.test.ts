@@ -47,8 +47,8 @@ describe("a request of the read API, whatever it is", () => {
     versions: { exactly: none, before: none, at: none, all: async () => [] },
     open: none,
     subscribers: [
-      { name: "everything", principals: ["222222222222"] },
-      { name: "accounts", principals: ["333333333333"], types: ["account.*"] },
+      { name: "everything", principals: ["222222222222"], granted: [] },
+      { name: "accounts", principals: ["333333333333"], granted: [], types: ["account.*"] },
     ],
     log: (code) => codes.push(code),
   });
@@ -63,7 +63,7 @@ describe("a request of the read API, whatever it is", () => {
   });
   const events = near(
     [
-      '{"rawPath":"/v1/users/a/accounts","rawQueryString":"","headers":{"host":"h"},"requestContext":{"domainName":"h","http":{"method":"GET"},"authorizer":{"iam":{"accountId":"2","userArn":"arn:aws:iam::2:user/u"}}}}',
+      '{"rawPath":"/v1/users/a/accounts","rawQueryString":"","headers":{"host":"h"},"requestContext":{"apiId":"i","domainName":"i.lambda-url.r.on.aws","http":{"method":"GET"},"authorizer":{"iam":{"accountId":"2","userArn":"arn:aws:iam::2:user/u"}}}}',
     ],
     words,
   );

@@ -1,0 +1,187 @@
+import { randomUUID } from "node:crypto";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import { S3Client } from "@aws-sdk/client-s3";
+import { signedFetch } from "@income-events/local-stack/api/signed-fetch.ts";
+import { planStack } from "@income-events/local-stack/assembly/plan-stack.ts";
+import { readAssembly } from "@income-events/local-stack/assembly/read-assembly.ts";
+import { localAccount } from "@income-events/local-stack/engines/account.ts";
+import { parsePolicy } from "@income-events/local-stack/iam/policy.ts";
+import { outputOf } from "@income-events/local-stack/outputs.ts";
+import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
+import { App, Stack } from "aws-cdk-lib";
+import * as lambda from "aws-cdk-lib/aws-lambda";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { contentOf, documentStore } from "../../adapters/dynamodb/documents.ts";
+import { sharedReads } from "../../adapters/dynamodb/shared-reads.ts";
+import { sharedWrites } from "../../adapters/dynamodb/shared-writes.ts";
+import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
+import { documentAfter } from "../../domain/fetch/document.ts";
+import { documentTask } from "../../domain/fetch/task.ts";
+import { hrefOfDocument } from "../../domain/message/document-reference.ts";
+import { IncomeEvents } from "../../lib/construct/income-events.ts";
+import { createBundler } from "../../lib/function/bundle.ts";
+import { fastEngine } from "../support/engines.ts";
+
+const repository = join(import.meta.dirname, "../..");
+const income = { endpoint: "income" };
+const account = { kind: "account", id: randomUUID() } as const;
+const text = '{"data":[{"net":731.25}]}';
+const parameters = { EventsProviderBaseUrl: "http://127.0.0.1:9" };
+
+/** An app with a pipeline and a function for each of two subscribers, of which one gets no documents. */
+async function synthesize(directory: string): Promise<void> {
+  using bundler = await createBundler(repository);
+  const app = new App({ outdir: join(directory, "out"), builtinCloudFormationValidation: false });
+  const stack = new Stack(app, "Lending");
+  const local = JSON.parse(readFileSync(join(repository, "stages/local.json"), "utf8"));
+  const subscribers = [{ name: "accounts", types: ["account.*"] }, { name: "incomes" }];
+  const written = { ...local, subscribers };
+  const codeOf = (entry: string, settings: unknown) =>
+    lambda.Code.fromAsset(bundler.codeOf(entry, settings).directory);
+  const events = new IncomeEvents(stack, "Events", { stage: "test", where: "the test", codeOf, written });
+  const code = join(directory, "code");
+  mkdirSync(code);
+  writeFileSync(join(code, "index.mjs"), "export const handler = () => undefined;");
+  for (const { name } of subscribers) {
+    const reader = new lambda.Function(stack, `${name}Reader`, {
+      runtime: lambda.Runtime.NODEJS_24_X,
+      handler: "index.handler",
+      code: lambda.Code.fromAsset(code),
+    });
+    events.subscriber(name).grantReadDocuments(reader);
+  }
+  app.synth();
+}
+
+describe("a role that a subscriber's documents are granted to", () => {
+  const cleanup = new AsyncDisposableStack();
+  let stack: LocalStack;
+  let document: URL;
+  /** Names of roles, by the subscriber that each reads for. */
+  const roles = new Map<string, string>();
+  const path = () => document.pathname;
+
+  beforeAll(async () => {
+    const directory = mkdtempSync(join(tmpdir(), "grants-"));
+    cleanup.defer(() => rmSync(directory, { recursive: true, force: true }));
+    await synthesize(directory);
+    const assembly = join(directory, "out");
+    stack = await startStack({ assembly, parameters, engine: await fastEngine() });
+    cleanup.defer(() => stack.close());
+    const { functions } = planStack(readAssembly(assembly), {
+      region: stack.region,
+      account: localAccount,
+      parameters,
+    });
+    for (const { logicalId, roleArn: arn, policies } of functions) {
+      const [, name] = /^(\w+)Reader[0-9A-F]{8}$/.exec(logicalId) ?? [];
+      if (name === undefined) continue;
+      roles.set(name, arn.split("/").at(-1) ?? "");
+      stack.gateway.register({ ...credentialsOf(name), name, arn, policies });
+      const broad = parsePolicy(
+        { Statement: { Effect: "Allow", Action: "lambda:*", Resource: "*" } },
+        "broad",
+      );
+      const more = { name: `${name}Broad`, arn, policies: [...policies, broad] };
+      stack.gateway.register({ ...credentialsOf(more.name), ...more });
+    }
+    await storeIncome();
+  });
+  afterAll(() => cleanup.disposeAsync());
+
+  function credentialsOf(name: string) {
+    return { accessKeyId: `READER${name.toUpperCase()}0000000000`, secretAccessKey: "secret" };
+  }
+
+  async function storeIncome(): Promise<void> {
+    const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };
+    const s3 = cleanup.adopt(new S3Client({ ...access, forcePathStyle: true }), (client) => client.destroy());
+    const dynamodb = cleanup.adopt(new DynamoDBClient(access), (client) => client.destroy());
+    const table = outputOf(stack, "EventsTableName");
+    const content = contentOf(text);
+    const now = Date.now();
+    const call = { asOf: now, by: [], task: documentTask(account, income, now, { cause: "grant" }) };
+    const found = { digest: content.digest, size: text.length };
+    await documentStore(
+      sharedReads(dynamodb, table),
+      sharedWrites(dynamodb, table, async () => undefined),
+      overflowBucket(outputOf(stack, "EventsOverflowBucketName"), s3),
+    ).save(undefined, documentAfter(undefined, call, found), content);
+    document = new URL(hrefOfDocument(account, income, outputOf(stack, "EventsDocumentsUrl")));
+  }
+
+  const read = (name: string, url = document) =>
+    signedFetch(url, { region: stack.region, credentials: credentialsOf(name) });
+
+  const reading = () => {
+    const found = stack.functions.find(({ logicalId }) => logicalId.startsWith("EventsReadDocuments"));
+    if (found === undefined) throw new Error("the stack has no function that reads");
+    return found;
+  };
+
+  /** An event that names another reader, as whoever invokes the function directly could write it. */
+  async function invokeAsIncomes(name: string, domainName: string) {
+    const userArn = `arn:aws:sts::${localAccount}:assumed-role/${roles.get("incomes")}/forged`;
+    const event = {
+      rawPath: path(),
+      rawQueryString: "",
+      headers: {},
+      requestContext: {
+        apiId: "forged",
+        domainName,
+        http: { method: "GET" },
+        authorizer: { iam: { accountId: localAccount, userArn } },
+      },
+    };
+    const access = { endpoint: stack.gatewayUrl, region: stack.region };
+    const credentials = name === "operator" ? stack.operator : credentialsOf(name);
+    const client = new LambdaClient({ ...access, credentials });
+    try {
+      const command = { FunctionName: reading().name, Payload: JSON.stringify(event) };
+      const { FunctionError, Payload } = await client.send(new InvokeCommand(command));
+      return { FunctionError, payload: Buffer.from(Payload ?? []).toString() };
+    } finally {
+      client.destroy();
+    }
+  }
+
+  const linesOf = (code: string) =>
+    reading()
+      .log()
+      .filter((line) => line.includes(`"${code}"`));
+
+  it("reads by the function's URL what its subscriber's filter lets through, under its own name in the log", async () => {
+    const answer = await read("incomes");
+    expect([answer.status, await answer.text()]).toEqual([200, text]);
+    expect(linesOf("READ").at(-1)).toContain(`assumed-role/${roles.get("incomes")}`);
+  });
+
+  it("reads nothing of what another subscriber without principals gets", async () => {
+    expect((await read("accounts")).status).toBe(403);
+    expect(linesOf("READ_REFUSED").at(-1)).toContain(`assumed-role/${roles.get("accounts")}`);
+    const state = new URL(`v1/accounts/${account.id}`, outputOf(stack, "EventsDocumentsUrl"));
+    expect((await read("accounts", state)).status).toBe(404);
+  });
+
+  it.each(["accounts", "incomes", "accountsBroad"])(
+    "can't invoke the function directly with an event of its own: %s",
+    async (name) => {
+      const reads = linesOf("READ").length;
+      const forged = `forged.lambda-url.${stack.region}.on.aws`;
+      await expect(invokeAsIncomes(name, forged)).rejects.toMatchObject({ name: "AccessDeniedException" });
+      expect(linesOf("READ")).toHaveLength(reads);
+    },
+  );
+
+  it("is refused by the function where an event does not name its URL, even an operator's", async () => {
+    const reads = linesOf("READ").length;
+    const { FunctionError, payload } = await invokeAsIncomes("operator", "example.com");
+    expect(FunctionError).toBeDefined();
+    expect(payload).not.toContain("731.25");
+    expect(linesOf("READ")).toHaveLength(reads);
+  });
+});

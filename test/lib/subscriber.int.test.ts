@@ -1,0 +1,113 @@
+import { App, Stack } from "aws-cdk-lib";
+import { Template } from "aws-cdk-lib/assertions";
+import * as iam from "aws-cdk-lib/aws-iam";
+import * as lambda from "aws-cdk-lib/aws-lambda";
+import { describe, expect, it } from "vitest";
+import { IncomeEvents } from "../../lib/construct/income-events.ts";
+
+const codeOf = () => lambda.Code.fromInline("// stand-in");
+const minimal = { production: false, subscribers: [{ name: "billing" }] };
+
+/** A stack of an app with a pipeline in it. */
+function appWith(fill: (stack: Stack, add: (id: string, written: object) => IncomeEvents) => void) {
+  const stack = new Stack(new App({ builtinCloudFormationValidation: false }), "Mine");
+  fill(
+    stack,
+    (id, written) => new IncomeEvents(stack, id, { stage: "test", where: "the test", codeOf, written }),
+  );
+  return Template.fromStack(stack);
+}
+
+type Statement = { readonly Action: string | readonly string[]; readonly Resource: object };
+
+/** What the policy beside a role says. */
+function statementsOf(template: Template, role: string): readonly Statement[] {
+  const policies = Object.entries(template.findResources("AWS::IAM::Policy"));
+  const [policy] = policies.filter(([id]) => id.startsWith(role));
+  return policy?.[1].Properties.PolicyDocument.Statement;
+}
+
+describe("a grant of a subscriber", () => {
+  it("gives a role what its subscriber needs to consume and to read documents, and nothing else", () => {
+    const template = appWith((stack, add) => {
+      const role = new iam.Role(stack, "Reader", { assumedBy: new iam.AccountRootPrincipal() });
+      const subscriber = add("Events", minimal).subscriber("billing");
+      subscriber.grantConsume(role);
+      subscriber.grantReadDocuments(role);
+    });
+    const statements = statementsOf(template, "Reader");
+    expect(statements.map(({ Action }) => [Action].flat().toSorted())).toEqual([
+      [
+        "sqs:ChangeMessageVisibility",
+        "sqs:DeleteMessage",
+        "sqs:GetQueueAttributes",
+        "sqs:GetQueueUrl",
+        "sqs:ReceiveMessage",
+      ],
+      ["lambda:InvokeFunction"],
+      ["lambda:InvokeFunctionUrl"],
+      ["lambda:InvokeFunction"],
+    ]);
+    expect(JSON.stringify(statements[0]?.Resource)).toMatch(/EventsSubscriberBillingQueue/);
+    for (const { Resource } of statements.slice(1))
+      expect(JSON.stringify(Resource)).toMatch(/EventsReadDocumentsFunction/);
+  });
+
+  it("lets a role that reads documents invoke the function by its URL alone, whatever else the role may do", () => {
+    const template = appWith((stack, add) => {
+      const role = new iam.Role(stack, "Reader", { assumedBy: new iam.AccountRootPrincipal() });
+      add("Events", minimal).subscriber("billing").grantReadDocuments(role);
+    });
+    const invoking = statementsOf(template, "Reader").filter(
+      ({ Action }) => Action === "lambda:InvokeFunction",
+    );
+    expect(invoking).toMatchObject([
+      { Effect: "Deny", Condition: { BoolIfExists: { "lambda:InvokedViaFunctionUrl": "false" } } },
+      { Effect: "Allow", Condition: { Bool: { "lambda:InvokedViaFunctionUrl": "true" } } },
+    ]);
+  });
+
+  it("binds each role to the subscriber that it reads for, also to one that names principals", () => {
+    const template = appWith((stack, add) => {
+      const events = add("Events", {
+        production: false,
+        subscribers: [{ name: "billing" }, { name: "risk", principals: ["210987654321"] }],
+      });
+      const role = new iam.Role(stack, "Reader", { assumedBy: new iam.AccountRootPrincipal() });
+      events.subscriber("billing").grantReadDocuments(role);
+      events.subscriber("billing").grantReadDocuments(role);
+      const elsewhere = new Stack(stack, "Elsewhere");
+      const props = { assumedBy: new iam.AccountRootPrincipal(), roleName: "known" };
+      events.subscriber("risk").grantReadDocuments(new iam.Role(elsewhere, "Known", props));
+      const user = iam.User.fromUserArn(stack, "User", "arn:aws:iam::123456789012:user/reader");
+      events.subscriber("risk").grantReadDocuments(user);
+    });
+    const reads = Object.entries(template.findResources("AWS::Lambda::Function")).flatMap(([id, found]) =>
+      id.startsWith("EventsReadDocuments") ? [found] : [],
+    );
+    const [variable] = reads.map(({ Properties }) => Properties.Environment.Variables.GRANTED_READERS);
+    const parts: readonly unknown[] = variable["Fn::Join"][1];
+    const text = parts.map((part) =>
+      typeof part === "string" ? part : JSON.stringify(part).replaceAll('"', "'"),
+    );
+    expect(JSON.parse(text.join(""))).toEqual({
+      billing: [expect.stringMatching(/'Fn::GetAtt':\['Reader[0-9A-F]{8}','Arn'\]/)],
+      risk: [expect.stringMatching(/:role\/known$/), "arn:aws:iam::123456789012:user/reader"],
+    });
+  });
+
+  it("leaves out the variable of granted readers where nothing is granted", () => {
+    const template = appWith((_, add) => void add("Events", minimal));
+    expect(JSON.stringify(template.toJSON())).not.toContain("GRANTED_READERS");
+  });
+
+  it("refuses principals that it could not bind to the subscriber", () => {
+    appWith((stack, add) => {
+      const billing = add("Events", minimal).subscriber("billing");
+      expect(() => billing.grantReadDocuments(new iam.Group(stack, "Group"))).toThrow("a role or a user");
+      const elsewhere = new Stack(stack, "Elsewhere");
+      const unnamed = new iam.Role(elsewhere, "Unnamed", { assumedBy: new iam.AccountRootPrincipal() });
+      expect(() => billing.grantReadDocuments(unnamed)).toThrow("give it a roleName, or make it in Mine");
+    });
+  });
+});
