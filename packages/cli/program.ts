@@ -30,149 +30,66 @@ const groups = {
   documents: "the provider's data",
 } as const;
 
+/** Adds commands to the program, or to a group of it. @param createProgram loads every command */
+type AddTo = (group: Command, createProgram: () => Promise<Command>) => void;
+
 type CommandFile = {
   readonly group?: keyof typeof groups;
   /** What is written for its commands, after the group. */
   readonly names: readonly string[];
-  readonly load: () => Promise<(group: Command) => void>;
+  readonly load: () => Promise<{ readonly addTo: AddTo }>;
 };
 
 /** In the order of the help. Loaded when they are needed: most of a command's time would go into loading the others. */
 const commandFiles: readonly CommandFile[] = [
-  { names: ["init"], load: async () => (await import("./commands/init.ts")).addInit },
-  { names: ["dev"], load: async () => (await import("./commands/dev.ts")).addDev },
-  { names: ["status"], load: async () => (await import("./commands/status.ts")).addStatus },
-  { names: ["console"], load: async () => (await import("./commands/console.ts")).addConsole },
-  { names: ["preflight"], load: async () => (await import("./commands/preflight.ts")).addPreflight },
-  { names: ["key-policy"], load: async () => (await import("./commands/key-policy.ts")).addKeyPolicy },
-  { names: ["doctor"], load: async () => (await import("./commands/doctor.ts")).addDoctor },
-  { names: ["verify"], load: async () => (await import("./commands/verify.ts")).addVerify },
-  { names: ["logs"], load: async () => (await import("./commands/logs.ts")).addLogs },
-  {
-    group: "audit",
-    names: ["list"],
-    load: async () => (await import("./commands/audit-list.ts")).addAuditList,
-  },
-  {
-    group: "fetch",
-    names: ["account", "company-account"],
-    load: async () => (await import("./commands/fetch.ts")).addFetch,
-  },
-  {
-    group: "reconcile",
-    names: ["now"],
-    load: async () => (await import("./commands/reconcile-now.ts")).addReconcileNow,
-  },
-  { group: "token", names: ["set"], load: async () => (await import("./commands/token-set.ts")).addTokenSet },
-  {
-    group: "token",
-    names: ["refresh"],
-    load: async () => (await import("./commands/token-refresh.ts")).addTokenRefresh,
-  },
-  {
-    group: "webhooks",
-    names: ["register"],
-    load: async () => (await import("./commands/webhooks-register.ts")).addWebhooksRegister,
-  },
-  {
-    group: "secret",
-    names: ["rotate"],
-    load: async () => (await import("./commands/secret-rotate.ts")).addSecretRotate,
-  },
-  {
-    group: "records",
-    names: ["show"],
-    load: async () => (await import("./commands/records-show.ts")).addRecordsShow,
-  },
-  {
-    group: "documents",
-    names: ["list"],
-    load: async () => (await import("./commands/documents-list.ts")).addDocumentsList,
-  },
-  {
-    group: "documents",
-    names: ["get"],
-    load: async () => (await import("./commands/documents-get.ts")).addDocumentsGet,
-  },
-  {
-    group: "documents",
-    names: ["export"],
-    load: async () => (await import("./commands/documents-export.ts")).addDocumentsExport,
-  },
-  {
-    group: "events",
-    names: ["list"],
-    load: async () => (await import("./commands/events-list.ts")).addEventsList,
-  },
-  {
-    group: "events",
-    names: ["show"],
-    load: async () => (await import("./commands/events-show.ts")).addEventsShow,
-  },
-  {
-    group: "events",
-    names: ["tail"],
-    load: async () => (await import("./commands/events-tail.ts")).addEventsTail,
-  },
-  {
-    group: "mapping",
-    names: ["try"],
-    load: async () => (await import("./commands/mapping-try.ts")).addMappingTry,
-  },
-  {
-    group: "subscribers",
-    names: ["tail", "test"],
-    load: async () => (await import("./commands/subscribers.ts")).addSubscribers,
-  },
-  { names: ["replay"], load: async () => (await import("./commands/replay.ts")).addReplay },
-  { names: ["repair"], load: async () => (await import("./commands/repair.ts")).addRepair },
-  { names: ["trigger"], load: async () => (await import("./commands/trigger.ts")).addTrigger },
+  { names: ["init"], load: () => import("./commands/init.ts") },
+  { names: ["dev"], load: () => import("./commands/dev.ts") },
+  { names: ["status"], load: () => import("./commands/status.ts") },
+  { names: ["console"], load: () => import("./commands/console.ts") },
+  { names: ["preflight"], load: () => import("./commands/preflight.ts") },
+  { names: ["key-policy"], load: () => import("./commands/key-policy.ts") },
+  { names: ["doctor"], load: () => import("./commands/doctor.ts") },
+  { names: ["verify"], load: () => import("./commands/verify.ts") },
+  { names: ["logs"], load: () => import("./commands/logs.ts") },
+  { group: "audit", names: ["list"], load: () => import("./commands/audit-list.ts") },
+  { group: "fetch", names: ["account", "company-account"], load: () => import("./commands/fetch.ts") },
+  { group: "reconcile", names: ["now"], load: () => import("./commands/reconcile-now.ts") },
+  { group: "token", names: ["set"], load: () => import("./commands/token-set.ts") },
+  { group: "token", names: ["refresh"], load: () => import("./commands/token-refresh.ts") },
+  { group: "webhooks", names: ["register"], load: () => import("./commands/webhooks-register.ts") },
+  { group: "secret", names: ["rotate"], load: () => import("./commands/secret-rotate.ts") },
+  { group: "records", names: ["show"], load: () => import("./commands/records-show.ts") },
+  { group: "documents", names: ["list"], load: () => import("./commands/documents-list.ts") },
+  { group: "documents", names: ["get"], load: () => import("./commands/documents-get.ts") },
+  { group: "documents", names: ["export"], load: () => import("./commands/documents-export.ts") },
+  { group: "events", names: ["list"], load: () => import("./commands/events-list.ts") },
+  { group: "events", names: ["show"], load: () => import("./commands/events-show.ts") },
+  { group: "events", names: ["tail"], load: () => import("./commands/events-tail.ts") },
+  { group: "mapping", names: ["try"], load: () => import("./commands/mapping-try.ts") },
+  { group: "subscribers", names: ["tail", "test"], load: () => import("./commands/subscribers.ts") },
+  { names: ["replay"], load: () => import("./commands/replay.ts") },
+  { names: ["repair"], load: () => import("./commands/repair.ts") },
+  { names: ["trigger"], load: () => import("./commands/trigger.ts") },
   {
     group: "sandbox",
     names: ["fail", "heal", "advance", "token"],
-    load: async () => (await import("./commands/sandbox.ts")).addSandbox,
+    load: () => import("./commands/sandbox.ts"),
   },
-  {
-    names: ["completion"],
-    load: async () => {
-      const { addCompletion } = await import("./commands/completion.ts");
-      return (program) => addCompletion(program, createProgram);
-    },
-  },
-  {
-    group: "local",
-    names: ["forward"],
-    load: async () => (await import("./commands/local-forward.ts")).addLocalForward,
-  },
-  { group: "dlq", names: ["list"], load: async () => (await import("./commands/dlq-list.ts")).addDlqList },
-  { group: "dlq", names: ["show"], load: async () => (await import("./commands/dlq-show.ts")).addDlqShow },
-  {
-    group: "dlq",
-    names: ["redrive"],
-    load: async () => (await import("./commands/dlq-redrive.ts")).addDlqRedrive,
-  },
-  { group: "dlq", names: ["purge"], load: async () => (await import("./commands/dlq-purge.ts")).addDlqPurge },
+  { names: ["completion"], load: () => import("./commands/completion.ts") },
+  { group: "local", names: ["forward"], load: () => import("./commands/local-forward.ts") },
+  { group: "dlq", names: ["list"], load: () => import("./commands/dlq-list.ts") },
+  { group: "dlq", names: ["show"], load: () => import("./commands/dlq-show.ts") },
+  { group: "dlq", names: ["redrive"], load: () => import("./commands/dlq-redrive.ts") },
+  { group: "dlq", names: ["purge"], load: () => import("./commands/dlq-purge.ts") },
   {
     group: "erase",
     names: ["user", "account", "company-account"],
-    load: async () => (await import("./commands/erase.ts")).addErase,
+    load: () => import("./commands/erase.ts"),
   },
-  {
-    group: "erase",
-    names: ["status"],
-    load: async () => (await import("./commands/erase-status.ts")).addEraseStatus,
-  },
-  {
-    group: "erase",
-    names: ["apply-log"],
-    load: async () => (await import("./commands/erase-apply-log.ts")).addEraseApplyLog,
-  },
-  {
-    group: "hold",
-    names: ["set", "clear", "list"],
-    load: async () => (await import("./commands/hold.ts")).addHold,
-  },
-  { names: ["restore"], load: async () => (await import("./commands/restore.ts")).addRestore },
+  { group: "erase", names: ["status"], load: () => import("./commands/erase-status.ts") },
+  { group: "erase", names: ["apply-log"], load: () => import("./commands/erase-apply-log.ts") },
+  { group: "hold", names: ["set", "clear", "list"], load: () => import("./commands/hold.ts") },
+  { names: ["restore"], load: () => import("./commands/restore.ts") },
 ];
 
 /**
@@ -188,16 +105,12 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
     .addHelpText("after", help);
   const named = commandFiles.filter((file) => isNamed(file, words));
   const files = named.length === 0 ? commandFiles : named;
-  const adding = await Promise.all(files.map(async ({ group, load }) => ({ group, add: await load() })));
+  const adding = await Promise.all(files.map(async ({ group, load }) => ({ group, ...(await load()) })));
   const parents = new Map<string, Command>();
-  for (const { group, add } of adding) {
-    if (group === undefined) {
-      add(program);
-    } else {
-      const parent = parents.get(group) ?? program.command(group).description(groups[group]);
-      parents.set(group, parent);
-      add(parent);
-    }
+  for (const { group, addTo } of adding) {
+    if (group !== undefined && !parents.has(group))
+      parents.set(group, program.command(group).description(groups[group]));
+    addTo(parents.get(group ?? "") ?? program, createProgram);
   }
   return program;
 }

@@ -15,7 +15,7 @@ import { tableText } from "../core/table.ts";
 
 type Flags = SubjectFlags & { readonly since?: string; readonly act?: string; readonly limit: string };
 
-export function addAuditList(group: Command): void {
+export function addTo(group: Command): void {
   addCommand<Flags>(
     group,
     {

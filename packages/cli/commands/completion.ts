@@ -5,7 +5,7 @@ import { CommandError } from "../core/command-error.ts";
 const shells = ["bash", "zsh", "fish"] as const;
 
 /** @param createProgram loads every command */
-export function addCompletion(program: Command, createProgram: () => Promise<Command>): void {
+export function addTo(program: Command, createProgram: () => Promise<Command>): void {
   addOfflineCommand(
     program,
     {

@@ -17,7 +17,7 @@ type Flags = DeploymentOptions & {
   readonly settings?: string;
 };
 
-export function addConsole(program: Command): void {
+export function addTo(program: Command): void {
   addCommand<Flags>(
     program,
     {

@@ -8,7 +8,7 @@ import { programFile, projectDirectory } from "../core/places.ts";
 const oldestNode = 24;
 const localStack = "@income-events/local-stack";
 
-export function addDev(program: Command): void {
+export function addTo(program: Command): void {
   program
     .command("dev")
     .description(

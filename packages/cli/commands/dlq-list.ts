@@ -13,7 +13,7 @@ import { type WorkQueue, workQueues } from "../status/work-queues.ts";
 const maxRead = 1_000;
 const maxReasons = 3;
 
-export function addDlqList(group: Command): void {
+export function addTo(group: Command): void {
   addCommand(
     group,
     {

@@ -21,7 +21,7 @@ import type { WorkQueue } from "../status/work-queues.ts";
 
 type Flags = Selection & { readonly limit?: string };
 
-export function addDlqPurge(group: Command): void {
+export function addTo(group: Command): void {
   addSelection(
     addCommand<Flags>(
       group,

@@ -24,7 +24,7 @@ type Flags = Selection & { readonly limit?: string; readonly archive?: boolean }
 /** Between two lines of progress. */
 const deadLettersPerLine = 500;
 
-export function addDlqRedrive(group: Command): void {
+export function addTo(group: Command): void {
   const command = addCommand<Flags>(
     group,
     {

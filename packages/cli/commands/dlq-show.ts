@@ -23,7 +23,7 @@ import {
 
 type Flags = Selection & { readonly limit: string; readonly archive?: boolean; readonly reveal?: boolean };
 
-export function addDlqShow(group: Command): void {
+export function addTo(group: Command): void {
   const command = addCommand<Flags>(
     group,
     {

@@ -9,7 +9,7 @@ import { openFindings, reportText } from "../doctor/report.ts";
 
 type Flags = DeploymentOptions & { readonly settings?: string };
 
-export function addDoctor(program: Command): void {
+export function addTo(program: Command): void {
   addCommand<Flags>(
     program,
     {

@@ -14,7 +14,7 @@ import { type ExportQuery, type ExportState, openExport } from "../documents/exp
 
 type Flags = FilterFlags & { readonly to?: string };
 
-export function addDocumentsExport(group: Command): void {
+export function addTo(group: Command): void {
   addCommand<Flags>(
     group,
     {

@@ -28,7 +28,7 @@ export type DocumentFlags = {
 
 const kinds = ["account", "company-account"] as const;
 
-export function addDocumentsGet(group: Command): void {
+export function addTo(group: Command): void {
   addCommand<DocumentFlags>(
     group,
     {

@@ -17,7 +17,7 @@ import {
 
 type Flags = SubjectFlags & FilterFlags & { readonly limit: string };
 
-export function addDocumentsList(group: Command): void {
+export function addTo(group: Command): void {
   addCommand<Flags>(
     group,
     {

@@ -10,7 +10,7 @@ import { tableText } from "../core/table.ts";
 import { eraseAgain } from "../recovery/erase-again.ts";
 import { findReturned } from "../recovery/erasure-log.ts";
 
-export function addEraseApplyLog(group: Command): void {
+export function addTo(group: Command): void {
   addCommand(
     group,
     {

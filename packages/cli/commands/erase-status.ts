@@ -12,7 +12,7 @@ import { tableText } from "../core/table.ts";
 /** An erasure of somebody who has the id; `found` is absent where only the log still knows of it. */
 type Erased = { readonly subject: Subject; readonly erasedAt: string; readonly found?: readonly Found[] };
 
-export function addEraseStatus(group: Command): void {
+export function addTo(group: Command): void {
   addCommand(
     group,
     {

@@ -23,7 +23,7 @@ const kinds = {
 
 type Flags = { readonly dryRun?: boolean; readonly despiteHold?: string };
 
-export function addErase(group: Command): void {
+export function addTo(group: Command): void {
   for (const kind of ["user", "account", "company-account"] as const) {
     addCommand<Flags>(
       group,

@@ -44,7 +44,7 @@ type Flags = SubjectFlags & {
   readonly limit: string;
 };
 
-export function addEventsList(group: Command): void {
+export function addTo(group: Command): void {
   addCommand<Flags>(
     group,
     {

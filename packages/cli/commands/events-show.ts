@@ -26,7 +26,7 @@ import { subscriberQueues } from "../status/work-queues.ts";
 
 type Flags = SubjectFlags & { readonly reveal?: boolean };
 
-export function addEventsShow(group: Command): void {
+export function addTo(group: Command): void {
   addCommand<Flags>(
     group,
     {

@@ -3,7 +3,7 @@ import { addCommand, type Operation } from "../core/command.ts";
 import { happeningLine, happeningOf } from "../events/event-tail.ts";
 import { followTable } from "../events/follow-table.ts";
 
-export function addEventsTail(group: Command): void {
+export function addTo(group: Command): void {
   addCommand(
     group,
     {

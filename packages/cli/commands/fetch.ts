@@ -22,7 +22,7 @@ const summaries = {
   "company-account": "Has the documents of a company account fetched again, as those of an account.",
 } as const;
 
-export function addFetch(group: Command): void {
+export function addTo(group: Command): void {
   for (const kind of ["account", "company-account"] as const) {
     addCommand(
       group,

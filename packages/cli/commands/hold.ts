@@ -16,7 +16,7 @@ type Flags = { readonly reason: string };
 
 const user = "user 0f8fad5b-d9cb-469f-a165-70867728950e";
 
-export function addHold(group: Command): void {
+export function addTo(group: Command): void {
   addCommand<Flags>(
     group,
     {

@@ -6,7 +6,7 @@ import { builtPackages, packageDirectory, templateDirectory } from "../core/plac
 import { filesBeside, filesIn } from "../init/package-files.ts";
 import { writeApp } from "../init/write-app.ts";
 
-export function addInit(program: Command): void {
+export function addTo(program: Command): void {
   addOfflineCommand(
     program,
     {

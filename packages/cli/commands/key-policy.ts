@@ -5,7 +5,7 @@ import { CommandError } from "../core/command-error.ts";
 import { addStageFlags, readStageSettings, type StageFlags } from "../core/stage-settings.ts";
 import type { Terminal } from "../core/terminal.ts";
 
-export function addKeyPolicy(program: Command): void {
+export function addTo(program: Command): void {
   addStageFlags(
     addOfflineCommand<StageFlags>(
       program,

@@ -16,7 +16,7 @@ const ownSubscriber = "local";
 
 const timeoutInSeconds = 20;
 
-export function addLocalForward(group: Command): void {
+export function addTo(group: Command): void {
   addCommand<Flags>(
     group,
     {

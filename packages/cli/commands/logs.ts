@@ -11,7 +11,7 @@ type Flags = { readonly since: string; readonly level?: string };
 /** Shorter beginnings of an id would be found in others. */
 const shortestId = 8;
 
-export function addLogs(program: Command): void {
+export function addTo(program: Command): void {
   addCommand<Flags>(
     program,
     {

@@ -16,7 +16,7 @@ type Flags = StageFlags & { readonly kind?: string; readonly header: readonly st
 /** What API Gateway takes, and more than Lambda does. */
 const maxBytes = 10 * 1024 * 1024;
 
-export function addMappingTry(group: Command): void {
+export function addTo(group: Command): void {
   const command = addOfflineCommand<Flags>(
     group,
     {

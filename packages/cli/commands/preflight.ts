@@ -7,7 +7,7 @@ import { openAccount } from "../preflight/account.ts";
 import { examinePreflight, type Preflight } from "../preflight/examine.ts";
 import { findingsText } from "../preflight/finding.ts";
 
-export function addPreflight(program: Command): void {
+export function addTo(program: Command): void {
   addStageFlags(
     addOfflineCommand<StageFlags>(
       program,

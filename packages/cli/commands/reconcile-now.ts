@@ -4,7 +4,7 @@ import { parseReconcileOutcome } from "../../../domain/reconcile/reconcile-outco
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 
-export function addReconcileNow(group: Command): void {
+export function addTo(group: Command): void {
   addCommand(
     group,
     {

@@ -14,7 +14,7 @@ type Flags = { readonly data?: string; readonly reveal?: boolean };
 
 const subjectKinds: readonly Subject["kind"][] = ["user", "account", "company-account"];
 
-export function addRecordsShow(group: Command): void {
+export function addTo(group: Command): void {
   addCommand<Flags>(
     group,
     {

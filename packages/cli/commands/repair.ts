@@ -17,7 +17,7 @@ import { type RepairScope, repairScope, type ScopeFlags } from "../recovery/repa
 
 type Flags = ScopeFlags & { readonly dryRun?: boolean };
 
-export function addRepair(program: Command): void {
+export function addTo(program: Command): void {
   addCommand<Flags>(
     program,
     {

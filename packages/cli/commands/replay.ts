@@ -22,7 +22,7 @@ import { subscriberQueues } from "../status/work-queues.ts";
 
 type Flags = ReplayFlags & { readonly resume?: string; readonly dryRun?: boolean };
 
-export function addReplay(program: Command): void {
+export function addTo(program: Command): void {
   addCommand<Flags>(
     program,
     {

@@ -8,7 +8,7 @@ import { CommandError } from "../core/command-error.ts";
 import { eraseAgain } from "../recovery/erase-again.ts";
 import { restore } from "../recovery/restore.ts";
 
-export function addRestore(program: Command): void {
+export function addTo(program: Command): void {
   addCommand(
     program,
     {

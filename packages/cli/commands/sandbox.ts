@@ -6,7 +6,7 @@ import { sandboxControl } from "../sandbox/control.ts";
 import { failureNames, sandboxFailure } from "../sandbox/failures.ts";
 
 /** How the provider of a system on this machine is made to fail, and goes on. */
-export function addSandbox(group: Command): void {
+export function addTo(group: Command): void {
   addCommand<{ readonly for?: string }>(
     group,
     {

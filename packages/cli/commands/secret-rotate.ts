@@ -13,7 +13,7 @@ type Flags = { readonly revokeNow?: boolean; readonly signing?: boolean };
 /** Over any key that signs: what is longer is another file. */
 const maxKeyBytes = 4_096;
 
-export function addSecretRotate(group: Command): void {
+export function addTo(group: Command): void {
   addCommand<Flags>(
     group,
     {

@@ -11,7 +11,7 @@ type Flags = { readonly watch?: string | true; readonly section?: string; readon
 
 const secondsBetweenLooks = 2;
 
-export function addStatus(program: Command): void {
+export function addTo(program: Command): void {
   addCommand<Flags>(
     program,
     {

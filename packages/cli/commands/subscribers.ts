@@ -9,7 +9,7 @@ import { followTable } from "../events/follow-table.ts";
 import { subscriberNamed } from "../events/subscriber-named.ts";
 import { messageLine, messagesOf } from "../events/subscriber-tail.ts";
 
-export function addSubscribers(group: Command): void {
+export function addTo(group: Command): void {
   addCommand(
     group,
     {

@@ -9,7 +9,7 @@ import { tokenStatus } from "../status/token-status.ts";
 
 type Flags = { readonly now?: boolean };
 
-export function addTokenRefresh(group: Command): void {
+export function addTo(group: Command): void {
   addCommand<Flags>(
     group,
     {

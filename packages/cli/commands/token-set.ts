@@ -11,7 +11,7 @@ import { CommandError } from "../core/command-error.ts";
 
 type Flags = { readonly any?: boolean; readonly force?: boolean };
 
-export function addTokenSet(group: Command): void {
+export function addTo(group: Command): void {
   addCommand<Flags>(
     group,
     {

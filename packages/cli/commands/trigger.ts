@@ -17,7 +17,7 @@ import { knownRecords, recordsIn } from "../records/known-records.ts";
 
 type Flags = { readonly user?: string; readonly account?: string; readonly companyAccount?: string };
 
-export function addTrigger(program: Command): void {
+export function addTo(program: Command): void {
   addCommand<Flags>(
     program,
     {

@@ -29,7 +29,7 @@ type Flags = DeploymentOptions & {
 const longestDeadline = 3_600;
 const maxAtOnce = 10;
 
-export function addVerify(program: Command): void {
+export function addTo(program: Command): void {
   addCommand<Flags>(
     program,
     {

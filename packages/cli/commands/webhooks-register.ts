@@ -4,7 +4,7 @@ import { registerWebhooks } from "../provider/registration.ts";
 
 type Flags = { readonly takeOver?: boolean };
 
-export function addWebhooksRegister(group: Command): void {
+export function addTo(group: Command): void {
   addCommand<Flags>(
     group,
     {
