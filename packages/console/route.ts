@@ -30,6 +30,21 @@ export type Route = {
   readonly answer: (context: ConsoleContext, asked: Asked) => Promise<object>;
 };
 
+type Answer = Route["answer"];
+
+export function read(path: string, answer: Answer): Route {
+  return { method: "GET", path, answer };
+}
+
+/** Is sent something and changes nothing but the audit trail, if it shows personal data. */
+export function look(path: string, answer: Answer): Route {
+  return { method: "POST", path, answer };
+}
+
+export function change(path: string, answer: Answer): Route {
+  return { method: "POST", path, changes: true, answer };
+}
+
 /** @throws CommandError where it is missing or no text */
 export function textIn({ body }: Asked, name: string): string {
   const value = body[name];

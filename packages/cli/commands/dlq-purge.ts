@@ -34,17 +34,13 @@ export function addTo(group: Command): void {
           "npx income-events dlq purge subscriber/everything --id 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
         ],
       },
-      purgeQueue,
+      (operation, flags, name = "") => purgeQueue(operation, flags, { name }),
     ),
   ).option("--limit <count>", "at most so many");
 }
 
-export function purgeQueue(operation: Operation, flags: Flags, name = ""): Promise<void> {
-  return purgeNamed(operation, flags, { name });
-}
-
 /** @param work names the queue, and takes what becomes of each dead letter */
-export async function purgeNamed(
+export async function purgeQueue(
   operation: Operation,
   selection: Flags,
   { name, onEach }: { readonly name: string; readonly onEach?: OnEach },

@@ -6,6 +6,7 @@ import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { countFlag } from "../core/flags.ts";
+import { milestones } from "../core/milestones.ts";
 import { deadLettersText } from "../dead-letters/count.ts";
 import type { OnEach } from "../dead-letters/each-result.ts";
 import { archivedDeadLettersOf, deadLettersGivenBack, namedQueue } from "../dead-letters/queues.ts";
@@ -37,19 +38,15 @@ export function addTo(group: Command): void {
         "npx income-events dlq redrive users --archive    those that were archived before they expired",
       ],
     },
-    redriveQueue,
+    (operation, flags, name = "") => redriveQueue(operation, flags, { name }),
   );
   addSelection(command)
     .option("--limit <count>", "at most so many")
     .option("--archive", "those of the archive, not of the queue");
 }
 
-export function redriveQueue(operation: Operation, flags: Flags, name = ""): Promise<void> {
-  return redriveNamed(operation, flags, { name });
-}
-
 /** @param work names the queue, and takes what becomes of each dead letter */
-export async function redriveNamed(
+export async function redriveQueue(
   operation: Operation,
   flags: Flags,
   { name, onEach }: { readonly name: string; readonly onEach?: OnEach },
@@ -70,7 +67,7 @@ export async function redriveNamed(
     orderOf: name === "fetch" ? taskOrder : () => ({}),
     run: randomUUID(),
     limit,
-    onProgress: progressOf(terminal),
+    onProgress: milestones(deadLettersPerLine, (count) => terminal.progress(`Redriven: ${count}`)),
     ...(onEach && { onEach }),
   };
   const act = { act: "redrive", target: queue.name } as const;
@@ -104,15 +101,6 @@ function heldStill(
 ): number {
   const unseen = before.waiting + before.inFlight - (redriven + left - again);
   return Math.min(before.inFlight, Math.max(0, unseen));
-}
-
-function progressOf({ progress }: Operation["terminal"]): (redriven: number) => void {
-  let reported = 0;
-  return (redriven) => {
-    if (redriven < reported + deadLettersPerLine) return;
-    reported = redriven;
-    progress(`Redriven: ${redriven}`);
-  };
 }
 
 function textOf(queue: string, { redriven, left, again, failed, twice }: Redriven, inFlight: number): string {

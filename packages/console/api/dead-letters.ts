@@ -1,17 +1,29 @@
 import { listDeadLetters } from "@income-events/cli/commands/dlq-list.ts";
-import { purgeNamed } from "@income-events/cli/commands/dlq-purge.ts";
-import { redriveNamed } from "@income-events/cli/commands/dlq-redrive.ts";
+import { purgeQueue } from "@income-events/cli/commands/dlq-purge.ts";
+import { redriveQueue } from "@income-events/cli/commands/dlq-redrive.ts";
 import { showDeadLetters } from "@income-events/cli/commands/dlq-show.ts";
 import type { Operation } from "@income-events/cli/core/command.ts";
 import { CommandError } from "@income-events/cli/core/command-error.ts";
 import type { OnEach } from "@income-events/cli/dead-letters/each-result.ts";
+import type { Selection } from "@income-events/cli/dead-letters/selection.ts";
 import { listBatches, selectBatches, tellRemoved } from "@income-events/cli/recovery/failed-changes.ts";
 import { repairFailures } from "@income-events/cli/recovery/repair-failures.ts";
 import { relayInvoker } from "../../../adapters/aws/relay-invoker.ts";
 import { type FailedBatch, failedBatches } from "../../../adapters/streams/failed-batches.ts";
 import { mutex } from "../../../domain/core/mutex.ts";
+import { present } from "../../../domain/core/parse.ts";
 import type { Job, Jobs, Work } from "../jobs.ts";
-import { type Asked, checkTyped, optionalTextIn, param, type Route, textIn } from "../route.ts";
+import {
+  type Asked,
+  change,
+  checkTyped,
+  look,
+  optionalTextIn,
+  param,
+  type Route,
+  read,
+  textIn,
+} from "../route.ts";
 import { type CommandOutcome, runCommand } from "../run-command.ts";
 
 /** So many are sent or shown at most at once. */
@@ -23,76 +35,38 @@ export function deadLetterRoutes(jobs: Jobs): readonly Route[] {
   // Two that read a queue at the same time hide its dead letters from each other.
   const next = mutex();
   return [
-    {
-      method: "GET",
-      path: "/api/dead-letters",
-      answer: ({ operation }) => next(() => runCommand(operation, listDeadLetters)),
-    },
-    {
-      method: "GET",
-      path: "/api/dead-letters/of",
-      answer: ({ operation }, asked) => {
-        const { reason, id } = { reason: param(asked, "reason"), id: param(asked, "id") };
-        const flags = {
-          limit: param(asked, "limit") ?? perStep,
-          archive: param(asked, "archive") === "yes",
-          ...(reason !== undefined && { reason }),
-          ...(id !== undefined && { id }),
-        };
-        return next(() =>
-          runCommand(operation, (each) => showDeadLetters(each, flags, param(asked, "queue"))),
-        );
-      },
-    },
-    {
-      // A look: it is written into the audit trail, and changes nothing else.
-      method: "POST",
-      path: "/api/dead-letters/reveal",
-      answer: ({ operation }, asked) => {
-        const flags = {
-          limit: "1",
-          reveal: true,
-          id: textIn(asked, "id"),
-          archive: asked.body.archive === true,
-        };
-        const queue = textIn(asked, "queue");
-        return next(() => runCommand(operation, (each) => showDeadLetters(each, flags, queue)));
-      },
-    },
-    {
-      method: "POST",
-      path: "/api/dead-letters/redrive",
-      changes: true,
-      answer: async ({ operation }, asked) => {
-        const queue = textIn(asked, "queue");
-        const flags = { ...selectionIn(asked), limit: perStep, archive: asked.body.archive === true };
-        const work: Work = (onProgress, onEach) =>
-          next(() =>
-            runCommand(operation, (each) => redriveNamed(each, flags, { name: queue, onEach }), {
-              onProgress,
-            }),
-          );
-        return jobs.start(`Redrive dead letters of ${queue}`, work, topic);
-      },
-    },
-    {
-      method: "POST",
-      path: "/api/dead-letters/purge",
-      changes: true,
-      answer: async ({ operation }, asked) => {
-        const queue = textIn(asked, "queue");
-        checkTyped(asked, queue);
-        const flags = { ...selectionIn(asked), limit: perStep };
-        const work: Work = (onProgress, onEach) =>
-          next(() =>
-            runCommand(operation, (each) => purgeNamed(each, flags, { name: queue, onEach }), {
-              isAgreed: true,
-              onProgress,
-            }),
-          );
-        return jobs.start(`Purge dead letters of ${queue}`, work, topic);
-      },
-    },
+    read("/api/dead-letters", ({ operation }) => next(() => runCommand(operation, listDeadLetters))),
+    read("/api/dead-letters/of", ({ operation }, asked) => {
+      const [limit, archive] = [param(asked, "limit") ?? perStep, param(asked, "archive") === "yes"];
+      const selection = present<Selection>({ reason: param(asked, "reason"), id: param(asked, "id") });
+      const flags = { limit, archive, ...selection };
+      return next(() => runCommand(operation, (each) => showDeadLetters(each, flags, param(asked, "queue"))));
+    }),
+    look("/api/dead-letters/reveal", ({ operation }, asked) => {
+      const archive = asked.body.archive === true;
+      const flags = { limit: "1", reveal: true, id: textIn(asked, "id"), archive };
+      const queue = textIn(asked, "queue");
+      return next(() => runCommand(operation, (each) => showDeadLetters(each, flags, queue)));
+    }),
+    change("/api/dead-letters/redrive", async ({ operation }, asked) => {
+      const queue = textIn(asked, "queue");
+      const flags = { ...selectionIn(asked), limit: perStep, archive: asked.body.archive === true };
+      const work: Work = (onProgress, onEach) => {
+        const redrive = (each: Operation) => redriveQueue(each, flags, { name: queue, onEach });
+        return next(() => runCommand(operation, redrive, { onProgress }));
+      };
+      return jobs.start(`Redrive dead letters of ${queue}`, work, topic);
+    }),
+    change("/api/dead-letters/purge", async ({ operation }, asked) => {
+      const queue = textIn(asked, "queue");
+      checkTyped(asked, queue);
+      const flags = { ...selectionIn(asked), limit: perStep };
+      const work: Work = (onProgress, onEach) => {
+        const purge = (each: Operation) => purgeQueue(each, flags, { name: queue, onEach });
+        return next(() => runCommand(operation, purge, { isAgreed: true, onProgress }));
+      };
+      return jobs.start(`Purge dead letters of ${queue}`, work, topic);
+    }),
     ...relayFailureRoutes(jobs),
     ...jobRoutes(jobs),
   ];
@@ -106,23 +80,14 @@ function relayFailureRoutes(jobs: Jobs): readonly Route[] {
       limit: Number(perStep),
     });
   return [
-    {
-      method: "GET",
-      path: "/api/relay-failures",
-      answer: async ({ operation }, asked) => ({
-        batches: await listBatches(batchesOf(operation, param(asked, "text") ?? "")),
-      }),
-    },
-    {
-      method: "POST",
-      path: "/api/relay-failures/repair",
-      changes: true,
-      answer: async ({ operation }, asked) => {
-        const batches = batchesOf(operation, optionalTextIn(asked, "text") ?? "");
-        const work: Work = async (_, onEach) => relayAgain(operation, batches, onEach);
-        return jobs.start("Relay again what the relay gave up on", work, topic);
-      },
-    },
+    read("/api/relay-failures", async ({ operation }, asked) => ({
+      batches: await listBatches(batchesOf(operation, param(asked, "text") ?? "")),
+    })),
+    change("/api/relay-failures/repair", async ({ operation }, asked) => {
+      const batches = batchesOf(operation, optionalTextIn(asked, "text") ?? "");
+      const work: Work = async (_, onEach) => relayAgain(operation, batches, onEach);
+      return jobs.start("Relay again what the relay gave up on", work, topic);
+    }),
   ];
 }
 
@@ -147,21 +112,12 @@ function jobRoutes(jobs: Jobs): readonly Route[] {
     return job;
   };
   return [
-    { method: "GET", path: "/api/job", answer: async (_, asked) => jobIn(asked) },
-    {
-      method: "GET",
-      path: "/api/job/results",
-      answer: async (_, asked) => ({ results: jobs.resultsOf(jobIn(asked).id) }),
-    },
-    {
-      method: "GET",
-      path: "/api/jobs",
-      answer: async (_, asked) => ({ jobs: jobs.list(param(asked, "of") ?? "") }),
-    },
+    read("/api/job", async (_, asked) => jobIn(asked)),
+    read("/api/job/results", async (_, asked) => ({ results: jobs.resultsOf(jobIn(asked).id) })),
+    read("/api/jobs", async (_, asked) => ({ jobs: jobs.list(param(asked, "of") ?? "") })),
   ];
 }
 
-function selectionIn(asked: Asked): { readonly reason?: string; readonly id?: string } {
-  const { reason, id } = { reason: optionalTextIn(asked, "reason"), id: optionalTextIn(asked, "id") };
-  return { ...(reason !== undefined && { reason }), ...(id !== undefined && { id }) };
+function selectionIn(asked: Asked): Selection {
+  return present<Selection>({ reason: optionalTextIn(asked, "reason"), id: optionalTextIn(asked, "id") });
 }

@@ -4,41 +4,29 @@ import { documentVersions } from "../../../adapters/dynamodb/document-versions.t
 import { documentReader } from "../../../adapters/dynamodb/documents.ts";
 import { partitions } from "../../../adapters/dynamodb/partitions.ts";
 import { present } from "../../../domain/core/parse.ts";
-import { type ConsoleContext, optionalTextIn, param, type Route, textIn } from "../route.ts";
+import { type ConsoleContext, look, optionalTextIn, param, type Route, read, textIn } from "../route.ts";
 import { type CommandOutcome, runCommand } from "../run-command.ts";
 import { subjectNamed } from "./records.ts";
 
 /** Documents, and the versions of them that are kept. */
 export const documentRoutes: readonly Route[] = [
-  {
-    method: "GET",
-    path: "/api/documents",
-    answer: async ({ operation: { deployment, clients }, now }, asked) => {
-      const [{ dynamodb }, table] = [clients, deployment.output("TableName")];
-      const documents = await documentHistory(subjectNamed(param(asked, "kind"), param(asked, "id")), {
-        partitions: partitions(dynamodb, table),
-        readDocuments: documentReader(dynamodb, table),
-        versions: documentVersions(dynamodb, table, now),
-      });
-      return { documents };
-    },
-  },
-  {
-    method: "GET",
-    path: "/api/document",
-    answer: (context, asked) => document(context, (name) => param(asked, name), false),
-  },
-  {
-    // A look: it is written into the audit trail, and changes nothing else.
-    method: "POST",
-    path: "/api/document/reveal",
-    answer: (context, asked) =>
-      document(
-        context,
-        (name) => (name === "endpoint" ? textIn(asked, name) : optionalTextIn(asked, name)),
-        true,
-      ),
-  },
+  read("/api/documents", async ({ operation: { deployment, clients }, now }, asked) => {
+    const [{ dynamodb }, table] = [clients, deployment.output("TableName")];
+    const documents = await documentHistory(subjectNamed(param(asked, "kind"), param(asked, "id")), {
+      partitions: partitions(dynamodb, table),
+      readDocuments: documentReader(dynamodb, table),
+      versions: documentVersions(dynamodb, table, now),
+    });
+    return { documents };
+  }),
+  read("/api/document", (context, asked) => document(context, (name) => param(asked, name), false)),
+  look("/api/document/reveal", (context, asked) =>
+    document(
+      context,
+      (name) => (name === "endpoint" ? textIn(asked, name) : optionalTextIn(asked, name)),
+      true,
+    ),
+  ),
 ];
 
 /** One version of a document, with what changed against the one before it. */

@@ -13,51 +13,38 @@ import { subscriberQueues } from "@income-events/cli/status/work-queues.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { nameOf, subjectOf } from "../../../domain/event/subjects.ts";
 import type { Histories, ReadHistory } from "../history.ts";
-import { type Asked, type ConsoleContext, optionalTextIn, param, type Route, textIn } from "../route.ts";
+import {
+  type Asked,
+  type ConsoleContext,
+  look,
+  optionalTextIn,
+  param,
+  type Route,
+  read,
+  textIn,
+} from "../route.ts";
 import { runCommand } from "../run-command.ts";
-import { findById } from "./find.ts";
-import { entriesOf, idIn } from "./log-entries.ts";
+import { entriesOf, findById, idIn } from "./find.ts";
 
 const maxOfSubject = 100_000;
 
 /** @param histories what pages are looking at */
 export function eventRoutes(histories: Histories): readonly Route[] {
   return [
-    {
-      method: "GET",
-      path: "/api/events",
-      answer: (context, asked) => {
-        const reading = param(asked, "reading") ?? histories.begin(historyReader(context, asked));
-        return histories.page(reading, filterIn(asked), Number(param(asked, "offset") ?? 0));
-      },
-    },
-    ...lookupRoutes,
+    read("/api/events", (context, asked) => {
+      const reading = param(asked, "reading") ?? histories.begin(historyReader(context, asked));
+      return histories.page(reading, filterIn(asked), Number(param(asked, "offset") ?? 0));
+    }),
+    read("/api/event", event),
+    look("/api/event/reveal", ({ operation }, asked) => {
+      const flags = { ...subjectFlags((name) => optionalTextIn(asked, name)), reveal: true };
+      const agreed = { isAgreed: asked.body.scan === true };
+      return runCommand(operation, (each) => showEvent(each, flags, textIn(asked, "id")), agreed);
+    }),
+    read("/api/logs", logs),
+    read("/api/find", findById),
   ];
 }
-
-const lookupRoutes: readonly Route[] = [
-  { method: "GET", path: "/api/event", answer: event },
-  {
-    // A look: it is written into the audit trail, and changes nothing else.
-    method: "POST",
-    path: "/api/event/reveal",
-    answer: ({ operation }, asked) => {
-      const flags = present<SubjectFlags>({
-        user: optionalTextIn(asked, "user"),
-        account: optionalTextIn(asked, "account"),
-        companyAccount: optionalTextIn(asked, "company-account"),
-      });
-      const agreed = { isAgreed: asked.body.scan === true };
-      return runCommand(
-        operation,
-        (each) => showEvent(each, { ...flags, reveal: true }, textIn(asked, "id")),
-        agreed,
-      );
-    },
-  },
-  { method: "GET", path: "/api/logs", answer: logs },
-  { method: "GET", path: "/api/find", answer: findById },
-];
 
 /** A subject's events come from the table, by a query; all others from the functions' logs. */
 function historyReader({ operation, now }: ConsoleContext, asked: Asked): ReadHistory {
@@ -66,7 +53,7 @@ function historyReader({ operation, now }: ConsoleContext, asked: Asked): ReadHi
     { since: param(asked, "since") ?? "1h", until: param(asked, "until") },
     now(),
   );
-  const subject = subjectFlag(subjectFlags(asked));
+  const subject = subjectFlag(subjectFlags((name) => param(asked, name)));
   const period = present<HistoryPeriod>({ since, until });
   if (subject === undefined) return (onProgress) => eventHistory(operation, period, onProgress);
   const ports = {
@@ -95,16 +82,13 @@ function filterIn(asked: Asked): HistoryFilter {
   });
 }
 
-function subjectFlags(asked: Asked): SubjectFlags {
-  return present<SubjectFlags>({
-    user: param(asked, "user"),
-    account: param(asked, "account"),
-    companyAccount: param(asked, "company-account"),
-  });
+function subjectFlags(asked: (name: string) => string | undefined): SubjectFlags {
+  const [user, account, companyAccount] = ["user", "account", "company-account"].map(asked);
+  return present<SubjectFlags>({ user, account, companyAccount });
 }
 
 async function event({ operation }: ConsoleContext, asked: Asked): Promise<object> {
-  const flags = subjectFlags(asked);
+  const flags = subjectFlags((name) => param(asked, name));
   const agreed = { isAgreed: param(asked, "scan") === "yes" };
   return runCommand(operation, (each) => showEvent(each, flags, param(asked, "id")), agreed);
 }

@@ -11,35 +11,25 @@ import {
 import { tryMapping } from "@income-events/cli/mapping/trial.ts";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
-import { optionalTextIn, param, type Route, textIn } from "../route.ts";
+import { look, optionalTextIn, param, type Route, read, textIn } from "../route.ts";
 
 export const mappingRoutes: readonly Route[] = [
-  {
-    method: "GET",
-    path: "/api/mapping",
-    answer: async ({ operation, settings }, asked) => ({
-      mapping: mappingOf(param(asked, "stage") ?? operation.deployment.stage, settings),
-    }),
-  },
-  {
-    method: "GET",
-    path: "/api/mapping/deployed",
-    answer: async ({ operation: { deployment }, settings }) => comparedWithFile(deployment, settings),
-  },
-  {
-    // It maps what was pasted, here: nothing leaves this machine, and nothing is kept.
-    method: "POST",
-    path: "/api/mapping/try",
-    answer: async ({ operation, settings }, asked) => {
-      const body = textIn(asked, "webhook");
-      const mapping =
-        editedMapping(optionalTextIn(asked, "mapping")) ?? mappingOf(operation.deployment.stage, settings);
-      const sample = { name: "the webhook", bytes: Buffer.from(body), headers: {} };
-      const chosen = optionalTextIn(asked, "kind");
-      const kinds = webhookKinds.filter((kind) => chosen === undefined || kind === chosen);
-      return { trials: kinds.map((kind) => tryMapping(kind, mapping[kind], sample, jmespathSearch)) };
-    },
-  },
+  read("/api/mapping", async ({ operation, settings }, asked) => ({
+    mapping: mappingOf(param(asked, "stage") ?? operation.deployment.stage, settings),
+  })),
+  read("/api/mapping/deployed", async ({ operation: { deployment }, settings }) =>
+    comparedWithFile(deployment, settings),
+  ),
+  // It maps what was pasted, here: nothing leaves this machine, and nothing is kept.
+  look("/api/mapping/try", async ({ operation, settings }, asked) => {
+    const body = textIn(asked, "webhook");
+    const mapping =
+      editedMapping(optionalTextIn(asked, "mapping")) ?? mappingOf(operation.deployment.stage, settings);
+    const sample = { name: "the webhook", bytes: Buffer.from(body), headers: {} };
+    const chosen = optionalTextIn(asked, "kind");
+    const kinds = webhookKinds.filter((kind) => chosen === undefined || kind === chosen);
+    return { trials: kinds.map((kind) => tryMapping(kind, mapping[kind], sample, jmespathSearch)) };
+  }),
 ];
 
 export type ComparedSettings = {

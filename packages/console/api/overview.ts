@@ -6,7 +6,7 @@ import { registrationStatus } from "@income-events/cli/status/registration-statu
 import { subscriberQueues, workQueues } from "@income-events/cli/status/work-queues.ts";
 import { type QueueTraffic, queueMetrics } from "../../../adapters/sqs/queue-metrics.ts";
 import { recent } from "../recent.ts";
-import { type ConsoleContext, param, type Route } from "../route.ts";
+import { type ConsoleContext, param, type Route, read } from "../route.ts";
 
 /** What went through queues in a time; times are seconds since 1970. */
 export type Traffic = {
@@ -51,15 +51,11 @@ export function overviewRoutes(context: ConsoleContext): readonly Route[] {
   const names = ["queues", "alarms", "registrations", "doctor"] as const;
   const dated = (load: () => Promise<object>) => async () => ({ at: now().toISOString(), ...(await load()) });
   return [
-    { method: "GET", path: "/api/stage", answer: async () => stageOf(context, seconds) },
+    read("/api/stage", async () => stageOf(context, seconds)),
     trafficRoute(context),
     ...names.map((name): Route => {
       const answer = recent(dated(parts[name]), seconds[name], now);
-      return {
-        method: "GET",
-        path: `/api/${name}`,
-        answer: (_, asked) => answer(param(asked, "anew") === "yes"),
-      };
+      return read(`/api/${name}`, (_, asked) => answer(param(asked, "anew") === "yes"));
     }),
   ];
 }
@@ -85,11 +81,7 @@ function trafficRoute({ operation: { deployment, clients }, now }: ConsoleContex
   const every = (seconds: number) => (isLocal ? paces.local.alarms : seconds);
   const short = recent(load(spans["3h"]), every(spans["3h"].every), now);
   const long = recent(load(spans["7d"]), every(spans["7d"].every), now);
-  return {
-    method: "GET",
-    path: "/api/traffic",
-    answer: (_, asked) => (param(asked, "span") === "7d" ? long() : short()),
-  };
+  return read("/api/traffic", (_, asked) => (param(asked, "span") === "7d" ? long() : short()));
 }
 
 /** What does not change while the console runs. */

@@ -7,108 +7,71 @@ import { sinceFlag } from "@income-events/cli/core/flags.ts";
 import { providerHistory } from "@income-events/cli/provider/provider-history.ts";
 import { providerStatus } from "@income-events/cli/provider/provider-status.ts";
 import type { Jobs } from "../jobs.ts";
-import { type Asked, checkTyped, optionalTextIn, param, type Route, textIn } from "../route.ts";
+import { type Asked, change, checkTyped, optionalTextIn, param, type Route, read, textIn } from "../route.ts";
 import { runCommand } from "../run-command.ts";
 
 export const providerRoutes: readonly Route[] = [
-  {
-    method: "GET",
-    path: "/api/provider",
-    answer: ({ operation: { deployment, clients }, now }) => providerStatus(deployment, clients, now()),
-  },
-  {
-    method: "GET",
-    path: "/api/provider/history",
-    answer: async ({ operation, now }, asked) => {
-      const since = sinceFlag(param(asked, "since") ?? "24h", now()) ?? "";
-      return { since, turns: await providerHistory(operation, since) };
-    },
-  },
-  {
-    method: "POST",
-    path: "/api/provider/refresh",
-    changes: true,
-    answer: ({ operation }) => runCommand(operation, (each) => refreshToken(each, { now: true })),
-  },
-  {
-    method: "POST",
-    path: "/api/provider/register",
-    changes: true,
-    answer: ({ operation }) => runCommand(operation, (each) => registerNow(each, {})),
-  },
-  {
-    method: "POST",
-    path: "/api/provider/reconcile",
-    changes: true,
-    answer: ({ operation }) => runCommand(operation, reconcileNow),
-  },
+  read("/api/provider", ({ operation: { deployment, clients }, now }) =>
+    providerStatus(deployment, clients, now()),
+  ),
+  read("/api/provider/history", async ({ operation, now }, asked) => {
+    const since = sinceFlag(param(asked, "since") ?? "24h", now()) ?? "";
+    return { since, turns: await providerHistory(operation, since) };
+  }),
+  change("/api/provider/refresh", ({ operation }) =>
+    runCommand(operation, (each) => refreshToken(each, { now: true })),
+  ),
+  change("/api/provider/register", ({ operation }) => runCommand(operation, (each) => registerNow(each, {}))),
+  change("/api/provider/reconcile", ({ operation }) => runCommand(operation, reconcileNow)),
 ];
 
 /** Of subscribers: what is sent to them again, and to see whether they read. */
 export function subscriberRoutes(jobs: Jobs): readonly Route[] {
   const paused = new Set<string>();
   return [
-    {
-      method: "POST",
-      path: "/api/subscribers/test",
-      changes: true,
-      answer: ({ operation }, asked) =>
-        runCommand(operation, (each) => testSubscriber(each, {}, textIn(asked, "name"))),
-    },
-    {
-      // It counts, and sends nothing. In AWS it reads the table, which is billed: the page has said so.
-      method: "POST",
-      path: "/api/replay/count",
-      changes: true,
-      answer: async ({ operation }, asked) =>
-        jobs.start(`Count what a replay sends to ${textIn(asked, "name")}`, async (onProgress) => {
-          const said: string[] = [];
-          const counted = await runCommand(
-            operation,
-            (each) => runReplay(each, { ...replayFlags(asked), dryRun: true }),
-            {
-              isAgreed: asked.body.scan === true,
-              onProgress: (text) => {
-                said.push(text);
-                onProgress(text);
-              },
+    change("/api/subscribers/test", ({ operation }, asked) =>
+      runCommand(operation, (each) => testSubscriber(each, {}, textIn(asked, "name"))),
+    ),
+    // It counts, and sends nothing. In AWS it reads the table, which is billed: the page has said so.
+    change("/api/replay/count", async ({ operation }, asked) =>
+      jobs.start(`Count what a replay sends to ${textIn(asked, "name")}`, async (onProgress) => {
+        const said: string[] = [];
+        const counted = await runCommand(
+          operation,
+          (each) => runReplay(each, { ...replayFlags(asked), dryRun: true }),
+          {
+            isAgreed: asked.body.scan === true,
+            onProgress: (text) => {
+              said.push(text);
+              onProgress(text);
             },
-          );
-          return { ...counted, price: priceOf(counted.messages, said[0]) };
-        }),
-    },
-    {
-      method: "POST",
-      path: "/api/replay",
-      changes: true,
-      answer: async ({ operation }, asked) => {
-        const name = textIn(asked, "name");
-        checkTyped(asked, name);
-        paused.delete(name);
-        const resume = optionalTextIn(asked, "resume");
-        const flags = resume === undefined ? replayFlags(asked) : { resume };
-        return jobs.start(`Replay to ${name}`, (onProgress) => {
-          const control = {
-            isPaused: () => paused.has(name),
-            onSent: (messages: number) => onProgress(`Sent ${messages} messages so far.`),
-          };
-          return runCommand(operation, (each) => runControlledReplay(each, flags, control), {
-            isAgreed: true,
-            onProgress,
-          });
+          },
+        );
+        return { ...counted, price: priceOf(counted.messages, said[0]) };
+      }),
+    ),
+    change("/api/replay", async ({ operation }, asked) => {
+      const name = textIn(asked, "name");
+      checkTyped(asked, name);
+      paused.delete(name);
+      const resume = optionalTextIn(asked, "resume");
+      const flags = resume === undefined ? replayFlags(asked) : { resume };
+      return jobs.start(`Replay to ${name}`, (onProgress) => {
+        const control = {
+          isPaused: () => paused.has(name),
+          onSent: (messages: number) => onProgress(`Sent ${messages} messages so far.`),
+        };
+        return runCommand(operation, (each) => runControlledReplay(each, flags, control), {
+          isAgreed: true,
+          onProgress,
         });
-      },
-    },
-    {
-      // After the ten messages that are on their way: what was sent is noted, and it goes on from there.
-      method: "POST",
-      path: "/api/replay/pause",
-      changes: true,
-      answer: async (_, asked) => {
-        paused.add(textIn(asked, "name"));
-        return {};
-      },
-    },
+      });
+    }),
+    // After the ten messages that are on their way: what was sent is noted, and it goes on from there.
+    change("/api/replay/pause", async (_, asked) => {
+      paused.add(textIn(asked, "name"));
+      return {};
+    }),
   ];
 }
 

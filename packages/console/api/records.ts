@@ -7,50 +7,33 @@ import { stateHistory } from "@income-events/cli/records/state-history.ts";
 import { canonicalId } from "../../../domain/event/canonical-id.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import type { Jobs } from "../jobs.ts";
-import { checkTyped, optionalTextIn, param, type Route, textIn } from "../route.ts";
+import { change, checkTyped, optionalTextIn, param, type Route, read, textIn } from "../route.ts";
 import { runCommand } from "../run-command.ts";
 
 /** What is known of users and accounts, but their documents. */
 export function recordRoutes(jobs: Jobs): readonly Route[] {
   return [
-    {
-      method: "GET",
-      path: "/api/record",
-      answer: ({ operation }, asked) => {
-        const [kind = "", id = ""] = [param(asked, "kind"), param(asked, "id")];
-        return runCommand(operation, (each) => showRecord(each, {}, kind, id));
-      },
-    },
-    {
-      method: "GET",
-      path: "/api/record/history",
-      answer: ({ operation: { deployment, clients } }, asked) => {
-        const ports = lookupPorts(clients.dynamodb, deployment.output("TableName"));
-        const subject = subjectNamed(param(asked, "kind"), param(asked, "id"));
-        return stateHistory(subject, { ...ports, onScanned: () => undefined });
-      },
-    },
-    {
-      method: "GET",
-      path: "/api/record/holds",
-      answer: async ({ operation }, asked) => ({
-        holds: await holdsOn(subjectNamed(param(asked, "kind"), param(asked, "id")), operation),
-      }),
-    },
-    {
-      method: "POST",
-      path: "/api/erase",
-      changes: true,
-      answer: async ({ operation }, asked) => {
-        const subject = subjectNamed(textIn(asked, "kind"), textIn(asked, "id"));
-        checkTyped(asked, subject.id);
-        const despiteHold = optionalTextIn(asked, "despiteHold");
-        const flags = despiteHold === undefined ? {} : { despiteHold };
-        return jobs.start(`Erase the ${subject.kind} ${subject.id}`, (onProgress) =>
-          runCommand(operation, (each) => eraseSubject(each, subject, flags), { isAgreed: true, onProgress }),
-        );
-      },
-    },
+    read("/api/record", ({ operation }, asked) => {
+      const [kind = "", id = ""] = [param(asked, "kind"), param(asked, "id")];
+      return runCommand(operation, (each) => showRecord(each, {}, kind, id));
+    }),
+    read("/api/record/history", ({ operation: { deployment, clients } }, asked) => {
+      const ports = lookupPorts(clients.dynamodb, deployment.output("TableName"));
+      const subject = subjectNamed(param(asked, "kind"), param(asked, "id"));
+      return stateHistory(subject, { ...ports, onScanned: () => undefined });
+    }),
+    read("/api/record/holds", async ({ operation }, asked) => ({
+      holds: await holdsOn(subjectNamed(param(asked, "kind"), param(asked, "id")), operation),
+    })),
+    change("/api/erase", async ({ operation }, asked) => {
+      const subject = subjectNamed(textIn(asked, "kind"), textIn(asked, "id"));
+      checkTyped(asked, subject.id);
+      const despiteHold = optionalTextIn(asked, "despiteHold");
+      const flags = despiteHold === undefined ? {} : { despiteHold };
+      return jobs.start(`Erase the ${subject.kind} ${subject.id}`, (onProgress) =>
+        runCommand(operation, (each) => eraseSubject(each, subject, flags), { isAgreed: true, onProgress }),
+      );
+    }),
   ];
 }
 

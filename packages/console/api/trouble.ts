@@ -7,7 +7,7 @@ import {
 import { setGivenToken } from "@income-events/cli/commands/token-set.ts";
 import { triggerEvent } from "@income-events/cli/commands/trigger.ts";
 import { CommandError } from "@income-events/cli/core/command-error.ts";
-import { type Asked, type ConsoleContext, optionalTextIn, type Route, textIn } from "../route.ts";
+import { type Asked, type ConsoleContext, change, optionalTextIn, type Route, textIn } from "../route.ts";
 import { type CommandOutcome, runCommand } from "../run-command.ts";
 
 type Deed = (context: ConsoleContext, asked: Asked) => Promise<CommandOutcome>;
@@ -33,16 +33,13 @@ const deeds: Readonly<Record<string, Deed>> = {
   },
 };
 
-export const troubleRoutes: readonly Route[] = Object.entries(deeds).map(([name, deed]) => ({
-  method: "POST",
-  path: `/api/trouble/${name}`,
-  changes: true,
-  answer: (context, asked) => {
+export const troubleRoutes: readonly Route[] = Object.entries(deeds).map(([name, deed]) =>
+  change(`/api/trouble/${name}`, (context, asked) => {
     if (context.operation.deployment.local === undefined)
       throw new CommandError(
         "usage",
         "This is for systems on this machine: the provider of this stage is real.",
       );
     return deed(context, asked);
-  },
-}));
+  }),
+);
