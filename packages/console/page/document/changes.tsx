@@ -1,6 +1,7 @@
 import type { DocumentChanges } from "@income-events/cli/documents/document-changes.ts";
 import { cellText } from "@income-events/cli/documents/tabular.ts";
 import { number, visible } from "../format.ts";
+import { Table, Wide } from "../parts/data.tsx";
 import { Panel, Time } from "../parts/panel.tsx";
 
 type Props = { readonly of: DocumentChanges | null; readonly isRevealed: boolean };
@@ -35,31 +36,18 @@ function Against({ of: { observedAt, count, changes } }: { readonly of: Document
         {number(count)} {count === 1 ? "change" : "changes"} against the version of <Time at={observedAt} />
         {count > changes.length ? `; the first ${number(changes.length)} are shown` : ""}.
       </p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: where it is wider than the screen, keys scroll it */}
-      <section class="wide records" tabIndex={0} aria-label="Changes">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Where</th>
-              <th scope="col">What</th>
-              <th scope="col">Before</th>
-              <th scope="col">After</th>
-            </tr>
-          </thead>
-          <tbody>
-            {changes.map(({ path, is, before, after }) => (
-              <tr key={is + path}>
-                <th scope="row" class="id">
-                  {path === "" ? "all of it" : visible(path)}
-                </th>
-                <td>{is}</td>
-                <td>{visible(cellText(before))}</td>
-                <td>{visible(cellText(after))}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <Wide label="Changes" isLong>
+        <Table
+          columns={["Where", "What", "Before", "After"]}
+          classes={{ Where: "id" }}
+          rows={changes.map(({ path, is, before, after }) => [
+            path === "" ? "all of it" : visible(path),
+            is,
+            visible(cellText(before)),
+            visible(cellText(after)),
+          ])}
+        />
+      </Wide>
     </>
   );
 }

@@ -1,6 +1,7 @@
 import { cellText, type Tabular } from "@income-events/cli/documents/tabular.ts";
 import { useState } from "preact/hooks";
 import { number, visible } from "../format.ts";
+import { Wide } from "../parts/data.tsx";
 
 /** Rows that are drawn at once. */
 const rowsAtOnce = 100;
@@ -11,8 +12,7 @@ export function RecordsTable({ of: { path, columns, records } }: { readonly of: 
   const label = `${path === "" ? "Records" : visible(path)}: ${number(records.length)}`;
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: where it is wider than the screen, keys scroll it */}
-      <section class="wide records" tabIndex={0} aria-label={label}>
+      <Wide label={label} isLong>
         <table>
           <caption>{label}</caption>
           <thead>
@@ -34,7 +34,7 @@ export function RecordsTable({ of: { path, columns, records } }: { readonly of: 
             ))}
           </tbody>
         </table>
-      </section>
+      </Wide>
       {records.length > count && (
         <button type="button" onClick={() => setCount(count + rowsAtOnce)}>
           Show more: {number(records.length - count)} are left

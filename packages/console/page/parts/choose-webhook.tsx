@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { localTime } from "../format.ts";
 import { useHistory } from "../history.ts";
 import { Action } from "./action.tsx";
+import { Select } from "./data.tsx";
 
 type Props = { readonly kind: string; readonly onChosen: (body: string) => void };
 
@@ -37,19 +38,17 @@ function Came({ kind, onChosen }: Props) {
           : "Those that came are being looked for…"}
       </p>
     );
+  const titles = new Map(stored.map((each) => [each.id, titleOf(each)]));
   const [subjectKind = "", of = ""] = (chosen.subject ?? "").split("/");
   return (
     <div class="actions">
-      <label class="field">
-        One that came
-        <select value={chosen.id} onChange={({ currentTarget }) => setId(currentTarget.value)}>
-          {stored.map((each) => (
-            <option key={each.id} value={each.id} selected={each.id === chosen.id}>
-              {titleOf(each)}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select
+        label="One that came"
+        value={chosen.id}
+        of={stored.map((each) => each.id)}
+        titleOf={(each) => titles.get(each) ?? each}
+        onChange={setId}
+      />
       <Action
         key={chosen.id}
         label="Take its body"

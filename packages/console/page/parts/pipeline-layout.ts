@@ -31,84 +31,22 @@ export function pictureOf(subscribers: readonly string[]): Picture {
   const height = rows * row + 110;
   const middle = (rows * row) / 2 + 4;
   const at = (index: number, of: number) => middle - (of * row) / 2 + index * row + (row - boxHeight) / 2;
-  const side = { width: 184, height: boxHeight };
-  const provider: Box = {
-    id: "provider",
-    name: "Provider",
-    says: "calls webhooks",
-    x: 12,
-    y: middle - 34,
-    width: 122,
-    height: 68,
-  };
-  const table: Box = {
-    id: "table",
-    name: "Table",
-    says: "events and documents",
-    x: 470,
-    y: middle - 34,
-    width: 176,
-    height: 68,
-  };
-  const relay: Box = {
-    id: "relay",
-    name: "Relay",
-    says: "publishes",
-    x: 716,
-    y: middle - 34,
-    width: 108,
-    height: 68,
-  };
-  const kindBoxes = kinds.map(
-    (kind, index): Box => ({
-      id: kind,
-      name: kind,
-      says: "receive → store",
-      x: 214,
-      y: at(index, kinds.length),
-      ...side,
-      queue: kind,
-    }),
-  );
-  const readers = subscribers.map(
-    (name, index): Box => ({
-      id: `subscriber/${name}`,
-      name,
-      says: "subscriber",
-      x: 892,
-      y: at(index, subscribers.length),
-      ...side,
-      queue: `subscriber/${name}`,
-    }),
-  );
   const below = rows * row + 40;
-  const fetch: Box = {
-    id: "fetch",
-    name: "fetch",
-    says: "reads documents",
-    x: 470,
-    y: below,
-    ...side,
-    queue: "fetch",
+  const side = { width: 184, height: boxHeight };
+  const main = { y: middle - 34, height: 68 };
+  const provider = { id: "provider", name: "Provider", says: "calls webhooks", x: 12, width: 122, ...main };
+  const table = { id: "table", name: "Table", says: "events and documents", x: 470, width: 176, ...main };
+  const relay = { id: "relay", name: "Relay", says: "publishes", x: 716, width: 108, ...main };
+  const queue = (id: string, says: string, x: number, y: number): Box => {
+    return { id, name: id.replace("subscriber/", ""), says, x, y, ...side, queue: id };
   };
-  const checks: Box = {
-    id: "checks",
-    name: "checks",
-    says: "unanswered starts",
-    x: 214,
-    y: below,
-    ...side,
-    queue: "checks",
-  };
-  const erase: Box = {
-    id: "erase",
-    name: "erase",
-    says: "forgets",
-    x: 892,
-    y: below,
-    ...side,
-    queue: "erase",
-  };
+  const kindBoxes = kinds.map((kind, index) => queue(kind, "receive → store", 214, at(index, kinds.length)));
+  const readers = subscribers.map((name, index) =>
+    queue(`subscriber/${name}`, "subscriber", 892, at(index, subscribers.length)),
+  );
+  const fetch = queue("fetch", "reads documents", 470, below);
+  const checks = queue("checks", "unanswered starts", 214, below);
+  const erase = queue("erase", "forgets", 892, below);
   const flows = [
     ...kindBoxes.flatMap((box) => [
       flow(`provider>${box.id}`, right(provider), left(box)),

@@ -1,6 +1,5 @@
 import type { QueueStatus } from "@income-events/cli/status/queue-status.ts";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { StackAlarm } from "../../../../adapters/aws/stack-alarms.ts";
 import { number, span } from "../format.ts";
 import { onHappening } from "../live.ts";
 import { useStage } from "../stage.ts";
@@ -8,7 +7,6 @@ import { type Box, pathOf, pictureOf } from "./pipeline-layout.ts";
 
 type Props = {
   readonly queues: readonly QueueStatus[];
-  readonly alarms: readonly StackAlarm[];
   /** What is wrong with the provider, in a word or two. */
   readonly provider: string | undefined;
 };

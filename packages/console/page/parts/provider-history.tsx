@@ -2,6 +2,7 @@ import type { ProviderTopic, ProviderTurn } from "@income-events/cli/provider/pr
 import { useLoaded } from "../api.ts";
 import { number, visible } from "../format.ts";
 import { searchWord, setSearch } from "../route.ts";
+import { Select, Table } from "./data.tsx";
 import { Command, Panel, Time } from "./panel.tsx";
 
 const titles: Readonly<Record<ProviderTopic, string>> = {
@@ -38,16 +39,12 @@ export function ProviderHistory() {
   return (
     <>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        <label>
-          History since
-          <select value={since} onChange={({ currentTarget }) => setSearch({ since: currentTarget.value })}>
-            {["1h", "24h", "7d", "30d"].map((each) => (
-              <option key={each} value={each} selected={each === since}>
-                {each}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Select
+          label="History since"
+          value={since}
+          of={["1h", "24h", "7d", "30d"]}
+          onChange={(each) => setSearch({ since: each })}
+        />
         <button type="button" onClick={reload}>
           Look again
         </button>
@@ -85,6 +82,10 @@ function Turns({ topic, turns, error }: TurnsProps & { readonly topic: ProviderT
   );
 }
 
+function whatOf({ code, reason }: ProviderTurn): string {
+  return `${words[code] ?? code}${reason === undefined ? "" : `: ${visible(reason)}`}`;
+}
+
 const counts = ["listed", "missing", "conflicting", "orphaned", "deleted", "reread", "skipped"];
 
 function Findings({ turns, error }: TurnsProps) {
@@ -93,40 +94,16 @@ function Findings({ turns, error }: TurnsProps) {
       {turns === undefined && error === undefined && <p class="quiet">The logs are being read…</p>}
       {turns?.length === 0 && <p class="empty">{empty.reconciliation}</p>}
       {turns !== undefined && turns.length > 0 && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: where it is wider than the screen, keys scroll it
-        <section class="wide" tabIndex={0} aria-label="Reconciliations">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Ended</th>
-                <th scope="col">How</th>
-                {counts.map((name) => (
-                  <th scope="col" class="figure" key={name}>
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {turns.map((turn, index) => (
-                <tr key={turn.at + index}>
-                  <th scope="row">
-                    <Time at={turn.at} />
-                  </th>
-                  <td class={turn.code === "RECONCILIATION_FAILED" ? "bad" : ""}>
-                    {words[turn.code] ?? turn.code}
-                    {turn.reason === undefined ? "" : `: ${visible(turn.reason)}`}
-                  </td>
-                  {counts.map((name) => (
-                    <td class="figure" key={name}>
-                      {turn.counts[name] === undefined ? "—" : number(turn.counts[name])}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
+        <Table
+          label="Reconciliations"
+          columns={["Ended", "How", ...counts]}
+          classes={Object.fromEntries(counts.map((name) => [name, "figure"]))}
+          rows={turns.map((turn) => [
+            <Time at={turn.at} />,
+            <span class={turn.code === "RECONCILIATION_FAILED" ? "bad" : ""}>{whatOf(turn)}</span>,
+            ...counts.map((name) => (turn.counts[name] === undefined ? "—" : number(turn.counts[name]))),
+          ])}
+        />
       )}
     </Panel>
   );

@@ -1,6 +1,6 @@
-import type { Happening } from "@income-events/cli/events/event-tail.ts";
 import { localClock, utcTime, visible } from "../format.ts";
 import { happenings, hasMissed, tailState } from "../live.ts";
+import { Table } from "./data.tsx";
 
 /** What has just happened, the newest first. */
 export function Ticker({ most }: { readonly most: number }) {
@@ -24,39 +24,19 @@ export function Ticker({ most }: { readonly most: number }) {
   return (
     <>
       {missed}
-      <table class="ticker">
-        <caption class="hidden">What has just happened, the newest first</caption>
-        <thead>
-          <tr>
-            <th scope="col">Time</th>
-            <th scope="col">What</th>
-            <th scope="col">Type</th>
-            <th scope="col">Of whom</th>
-          </tr>
-        </thead>
-        <tbody>
-          {shown.map(({ number, happening }) => (
-            <Row key={number} happening={happening} />
-          ))}
-        </tbody>
-      </table>
+      <Table
+        caption="What has just happened, the newest first"
+        columns={["Time", "What", "Type", "Of whom"]}
+        classes={{ "Of whom": "id" }}
+        rows={shown.map(({ happening: { at, what, type, subject } }) => [
+          <time dateTime={at} title={utcTime(at)}>
+            {localClock(at)}
+          </time>,
+          <span class={`tag tag-${what.split(" ")[0]}`}>{what}</span>,
+          type ?? "",
+          visible(subject),
+        ])}
+      />
     </>
-  );
-}
-
-function Row({ happening: { at, what, type, subject } }: { readonly happening: Happening }) {
-  return (
-    <tr>
-      <td>
-        <time dateTime={at} title={utcTime(at)}>
-          {localClock(at)}
-        </time>
-      </td>
-      <td>
-        <span class={`tag tag-${what.split(" ")[0]}`}>{what}</span>
-      </td>
-      <td>{type ?? ""}</td>
-      <td class="id">{visible(subject)}</td>
-    </tr>
   );
 }

@@ -3,6 +3,7 @@ import { OfQueue } from "../dead-letters/of-queue.tsx";
 import { RelayFailures } from "../dead-letters/relay-failures.tsx";
 import { Work } from "../dead-letters/work.tsx";
 import { number, visible } from "../format.ts";
+import { Table } from "../parts/data.tsx";
 import { Command, Panel, Time } from "../parts/panel.tsx";
 import { searchWord } from "../route.ts";
 
@@ -14,9 +15,6 @@ type Summary = {
   readonly archived: number;
   readonly reasons: readonly { readonly reason: string; readonly count: number }[];
 };
-
-/** The most frequent ones of a queue; the filter finds the others. */
-const maxReasons = 5;
 
 export function DeadLetters() {
   const { data, error, reload } = useLoaded<{ readonly queues: readonly Summary[] }>("/api/dead-letters");
@@ -35,62 +33,48 @@ export function DeadLetters() {
           <p class="empty">There are none: everything was processed.</p>
         )}
         {held.length > 0 && (
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Queue</th>
-                <th scope="col" class="figure">
-                  Dead letters
-                </th>
-                <th scope="col" class="figure">
-                  Archived
-                </th>
-                <th scope="col">Since</th>
-                <th scope="col">Reasons</th>
-              </tr>
-            </thead>
-            <tbody>
-              {held.map(({ queue: name, deadLetters, archived, oldest, reasons }) => (
-                <tr key={name}>
-                  <th scope="row" class="queue">
-                    <a href={`/dead-letters?queue=${encodeURIComponent(name)}`}>{name}</a>
-                  </th>
-                  <td class="figure">{number(deadLetters)}</td>
-                  <td class="figure">
-                    {archived === 0 ? (
-                      "0"
-                    ) : (
-                      <a
-                        href={`/dead-letters?queue=${encodeURIComponent(name)}&archive=yes`}
-                        aria-label={`${number(archived)} of ${name} in the archive`}
-                      >
-                        {number(archived)}
-                      </a>
-                    )}
-                  </td>
-                  <td>
-                    <Time at={oldest} />
-                  </td>
-                  <td>
-                    {reasons.slice(0, maxReasons).map(({ reason, count }) => (
-                      <p key={reason}>
-                        {visible(reason)} ({number(count)})
-                      </p>
-                    ))}
-                    {reasons.length > maxReasons && (
-                      <p class="quiet">{number(reasons.length - maxReasons)} more</p>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table
+            columns={["Queue", "Dead letters", "Archived", "Since", "Reasons"]}
+            classes={{ Queue: "queue", "Dead letters": "figure", Archived: "figure" }}
+            rows={held.map(({ queue: name, deadLetters, archived, oldest, reasons }) => [
+              <a href={`/dead-letters?queue=${encodeURIComponent(name)}`}>{name}</a>,
+              number(deadLetters),
+              archived === 0 ? (
+                "0"
+              ) : (
+                <a
+                  href={`/dead-letters?queue=${encodeURIComponent(name)}&archive=yes`}
+                  aria-label={`${number(archived)} of ${name} in the archive`}
+                >
+                  {number(archived)}
+                </a>
+              ),
+              <Time at={oldest} />,
+              <Reasons of={reasons} />,
+            ])}
+          />
         )}
         <Command line="npx income-events dlq list" />
       </Panel>
       {queue !== "" && <OfQueue queue={queue} key={`${queue} ${searchWord("archive")}`} onChanged={reload} />}
       <RelayFailures />
       <Work of="dead-letters" />
+    </>
+  );
+}
+
+/** The most frequent ones of a queue; the filter finds the others. */
+const maxReasons = 5;
+
+function Reasons({ of }: { readonly of: Summary["reasons"] }) {
+  return (
+    <>
+      {of.slice(0, maxReasons).map(({ reason, count }) => (
+        <p key={reason}>
+          {visible(reason)} ({number(count)})
+        </p>
+      ))}
+      {of.length > maxReasons && <p class="quiet">{number(of.length - maxReasons)} more</p>}
     </>
   );
 }

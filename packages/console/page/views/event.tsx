@@ -8,6 +8,7 @@ import { useLoaded } from "../api.ts";
 import { DocumentPanels } from "../document/document.tsx";
 import { documentPath } from "../document/document-page.tsx";
 import { visible } from "../format.ts";
+import { Facts } from "../parts/data.tsx";
 import { Command, Panel, Time } from "../parts/panel.tsx";
 import { Payload } from "../parts/payload.tsx";
 import { Timeline } from "../parts/timeline.tsx";
@@ -47,7 +48,7 @@ export function EventPage({ id }: { readonly id: string }) {
         </Panel>
       )}
       {data === undefined && error === undefined && <p class="quiet">Looking for it…</p>}
-      {event !== undefined && <Facts event={event} receipts={data?.receipts ?? 1} />}
+      {event !== undefined && <Received event={event} receipts={data?.receipts ?? 1} />}
       {data?.event === null && (
         <Panel title="It is a dead letter">
           {(data.deadLetters ?? []).map(({ queue, reason, sentAt }) => (
@@ -106,39 +107,29 @@ export function EventPage({ id }: { readonly id: string }) {
   );
 }
 
-function Facts({ event, receipts }: { readonly event: IncomeEvent; readonly receipts: number }) {
-  const subjects = [
-    ["user", event.userId],
-    ["account", event.accountId],
-    ["company-account", event.companyAccountId],
-  ] as const;
+function Received({ event, receipts }: { readonly event: IncomeEvent; readonly receipts: number }) {
+  const linked = (kind: string, of: string | undefined) =>
+    of && (
+      <a class="id" href={`/records?kind=${kind}&id=${encodeURIComponent(of)}`}>
+        {of}
+      </a>
+    );
+  const received = (
+    <>
+      <Time at={event.receivedAt} /> {receipts === 1 ? "once" : `${receipts} times`}
+    </>
+  );
   return (
     <Panel title={event.type}>
-      <dl class="facts">
-        <dt>received</dt>
-        <dd>
-          <Time at={event.receivedAt} /> {receipts === 1 ? "once" : `${receipts} times`}
-        </dd>
-        {subjects.map(
-          ([kind, of]) =>
-            of !== undefined && (
-              <>
-                <dt>{kind}</dt>
-                <dd>
-                  <a class="id" href={`/records?kind=${kind}&id=${encodeURIComponent(of)}`}>
-                    {of}
-                  </a>
-                </dd>
-              </>
-            ),
-        )}
-        {event.endpoint !== undefined && (
-          <>
-            <dt>endpoint</dt>
-            <dd>{event.endpoint}</dd>
-          </>
-        )}
-      </dl>
+      <Facts
+        of={[
+          ["received", received],
+          ["user", linked("user", event.userId)],
+          ["account", linked("account", event.accountId)],
+          ["company-account", linked("company-account", event.companyAccountId)],
+          ["endpoint", event.endpoint],
+        ]}
+      />
     </Panel>
   );
 }

@@ -4,6 +4,7 @@ import type { HistoryPage } from "../../history.ts";
 import { get } from "../api.ts";
 import { localTime, number, quoted, utcTime, visible } from "../format.ts";
 import { useHistory } from "../history.ts";
+import { Select } from "../parts/data.tsx";
 import { Command, Panel } from "../parts/panel.tsx";
 import { Ticker } from "../parts/ticker.tsx";
 import { VirtualList } from "../parts/virtual-list.tsx";
@@ -139,17 +140,9 @@ type ChoiceProps = {
 function Choice({ name, label, value, of, none = "all" }: ChoiceProps) {
   // The time always has one; what was chosen stays, also where nothing that was read has it.
   const choices = [...new Set([...(name === "since" ? [] : [""]), ...of, value])];
+  const choose = (chosen: string) => setSearch({ [name]: chosen });
   return (
-    <label>
-      {label}
-      <select value={value} onChange={({ currentTarget }) => setSearch({ [name]: currentTarget.value })}>
-        {choices.map((each) => (
-          <option key={each} value={each} selected={each === value}>
-            {each === "" ? none : each}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Select label={label} value={value} of={choices} titleOf={(each) => each || none} onChange={choose} />
   );
 }
 

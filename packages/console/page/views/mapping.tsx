@@ -5,8 +5,8 @@ import type { ComparedSettings } from "../../api/mapping.ts";
 import { post, useLoaded } from "../api.ts";
 import { visible } from "../format.ts";
 import { ChooseWebhook } from "../parts/choose-webhook.tsx";
+import { Facts, Select, Table } from "../parts/data.tsx";
 import { Command, Panel } from "../parts/panel.tsx";
-import { Select } from "./trouble.tsx";
 
 const ids = {
   account_id: "9c858901-8a57-4791-81fe-4c455b099bc9",
@@ -132,27 +132,15 @@ function Compared() {
 function Differences({ differences }: { readonly differences: readonly SettingsDifference[] }) {
   if (differences.length === 0) return null;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: where it is wider than the screen, keys scroll it
-    <section class="wide" tabIndex={0} aria-label="Settings that differ">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Setting</th>
-            <th scope="col">Deployed</th>
-            <th scope="col">In the file</th>
-          </tr>
-        </thead>
-        <tbody>
-          {differences.map(({ setting, deployed, file }) => (
-            <tr key={setting}>
-              <th scope="row">{setting}</th>
-              <td>{visible(deployed ?? "—")}</td>
-              <td>{visible(file ?? "—")}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Table
+      label="Settings that differ"
+      columns={["Setting", "Deployed", "In the file"]}
+      rows={differences.map(({ setting, deployed, file }) => [
+        setting,
+        visible(deployed ?? "—"),
+        visible(file ?? "—"),
+      ])}
+    />
   );
 }
 
@@ -160,16 +148,12 @@ function Outcome({ trial }: { readonly trial: Trial }) {
   return (
     <>
       {trial.mapped ? (
-        <dl class="facts">
-          {Object.entries(trial.event).map(([name, value]) => (
-            <>
-              <dt key={name}>{name}</dt>
-              <dd>{visible(String(value))}</dd>
-            </>
-          ))}
-          <dt>identity</dt>
-          <dd class="id">{trial.id}</dd>
-        </dl>
+        <Facts
+          of={[
+            ...Object.entries(trial.event).map(([name, value]) => [name, visible(String(value))] as const),
+            ["identity", <span class="id">{trial.id}</span>],
+          ]}
+        />
       ) : (
         <>
           <p class="problem">{visible(`No event: ${trial.reason}.`)}</p>
@@ -177,24 +161,15 @@ function Outcome({ trial }: { readonly trial: Trial }) {
         </>
       )}
       {trial.fields.length > 0 && (
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Field</th>
-              <th scope="col">Gave</th>
-              <th scope="col">Fault</th>
-            </tr>
-          </thead>
-          <tbody>
-            {trial.fields.map(({ field, gave, fault }) => (
-              <tr key={field}>
-                <th scope="row">{field}</th>
-                <td>{gave === undefined ? "nothing" : visible(JSON.stringify(gave).slice(0, 80))}</td>
-                <td class="bad">{visible(fault ?? "")}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          columns={["Field", "Gave", "Fault"]}
+          classes={{ Fault: "bad" }}
+          rows={trial.fields.map(({ field, gave, fault }) => [
+            field,
+            gave === undefined ? "nothing" : visible(JSON.stringify(gave).slice(0, 80)),
+            visible(fault ?? ""),
+          ])}
+        />
       )}
     </>
   );

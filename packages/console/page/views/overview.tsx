@@ -3,6 +3,7 @@ import type { StackAlarm } from "../../../../adapters/aws/stack-alarms.ts";
 import { useLoaded } from "../api.ts";
 import { number, span } from "../format.ts";
 import { happenings } from "../live.ts";
+import { Table } from "../parts/data.tsx";
 import { Panel, Time } from "../parts/panel.tsx";
 import { Pipeline } from "../parts/pipeline.tsx";
 import { Plots } from "../parts/plots.tsx";
@@ -28,7 +29,7 @@ export function Overview() {
     <>
       <Verdict diagnosis={doctor.data} error={doctor.error} queues={queues} onDone={doctor.reload} />
       <Panel title="The pipeline" error={status.error}>
-        <Pipeline queues={queues} alarms={alarms.data?.alarms ?? []} provider={provider} />
+        <Pipeline queues={queues} provider={provider} />
         {status.data === undefined ? <Asking error={status.error} /> : <Numbers queues={queues} />}
       </Panel>
       <Plots />
@@ -76,54 +77,27 @@ function Numbers({ queues }: { readonly queues: readonly QueueStatus[] }) {
 }
 
 function Queues({ queues }: { readonly queues: readonly QueueStatus[] }) {
+  const figures = ["Waiting", "In flight", "Oldest", "Dead letters"];
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: where it is wider than the screen, keys scroll it
-    <section class="wide" tabIndex={0} aria-label="Queues in numbers">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Queue</th>
-            <th scope="col" class="figure">
-              Waiting
-            </th>
-            <th scope="col" class="figure">
-              In flight
-            </th>
-            <th scope="col" class="figure">
-              Oldest
-            </th>
-            <th scope="col" class="figure">
-              Dead letters
-            </th>
-            <th scope="col">Last message</th>
-          </tr>
-        </thead>
-        <tbody>
-          {queues.map(({ name, waiting, inFlight, oldestSeconds, deadLetters, lastSentAt }) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td class="figure">{number(waiting)}</td>
-              <td class="figure">{number(inFlight)}</td>
-              <td class="figure">{oldestSeconds === undefined ? "—" : span(oldestSeconds)}</td>
-              <td class={`figure ${deadLetters > 0 ? "bad" : ""}`}>{number(deadLetters)}</td>
-              <td>
-                <Time at={lastSentAt} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Table
+      label="Queues in numbers"
+      columns={["Queue", ...figures, "Last message"]}
+      classes={Object.fromEntries(figures.map((name) => [name, "figure"]))}
+      rows={queues.map(({ name, waiting, inFlight, oldestSeconds, deadLetters, lastSentAt }) => [
+        name,
+        number(waiting),
+        number(inFlight),
+        oldestSeconds === undefined ? "—" : span(oldestSeconds),
+        deadLetters > 0 ? <span class="bad">{number(deadLetters)}</span> : "0",
+        <Time at={lastSentAt} />,
+      ])}
+    />
   );
 }
 
-function Alarms({
-  alarms,
-  error,
-}: {
-  readonly alarms: readonly StackAlarm[] | undefined;
-  readonly error: string | undefined;
-}) {
+type AlarmsProps = { readonly alarms: readonly StackAlarm[] | undefined; readonly error: string | undefined };
+
+function Alarms({ alarms, error }: AlarmsProps) {
   const on = (alarms ?? []).filter(({ isOn }) => isOn);
   return (
     <Panel title="Alarms" error={error}>

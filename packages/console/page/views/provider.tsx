@@ -3,6 +3,7 @@ import type { RegistrationStatus } from "@income-events/cli/status/registration-
 import { get, useLoaded } from "../api.ts";
 import { number } from "../format.ts";
 import { Action } from "../parts/action.tsx";
+import { Facts, Table } from "../parts/data.tsx";
 import { Command, Panel, Time } from "../parts/panel.tsx";
 import { ProviderHistory } from "../parts/provider-history.tsx";
 import { useStage } from "../stage.ts";
@@ -42,42 +43,45 @@ export function Provider() {
 function Calls({ status, error }: { readonly status: ProviderStatus; readonly error: string | undefined }) {
   const { breaker, answersNow, answer, callsInLastMinute, requestsPerMinute, lastAnswers } = status;
   const failed = Object.entries(lastAnswers?.failed ?? {});
+  const answers = answersNow === undefined ? "not asked" : answersNow ? "yes" : `no: ${answer ?? ""}`;
   return (
     <Panel title="Calls" error={error}>
-      <dl class="facts">
-        <dt>answers</dt>
-        <dd class={answersNow === false ? "bad" : ""}>
-          {answersNow === undefined ? "not asked" : answersNow ? "yes" : `no: ${answer ?? ""}`}
-        </dd>
-        <dt>breaker</dt>
-        <dd class={breaker.state === "open" ? "bad" : ""}>
-          {breaker.state}
-          {breaker.nextProbeAt !== undefined && (
+      <Facts
+        of={[
+          ["answers", <span class={answersNow === false ? "bad" : ""}>{answers}</span>],
+          [
+            "breaker",
+            <span class={breaker.state === "open" ? "bad" : ""}>
+              {breaker.state}
+              {breaker.nextProbeAt !== undefined && ", tried again "}
+              {breaker.nextProbeAt !== undefined && <Time at={breaker.nextProbeAt} />}
+            </span>,
+          ],
+          [
+            "last minute",
             <>
-              , tried again <Time at={breaker.nextProbeAt} />
-            </>
-          )}
-        </dd>
-        <dt>last minute</dt>
-        <dd>
-          <meter
-            min={0}
-            max={requestsPerMinute}
-            value={callsInLastMinute}
-            aria-label="Calls of the last minute"
-          />{" "}
-          {number(callsInLastMinute)} of {number(requestsPerMinute)} calls
-        </dd>
-        <dt>15 minutes</dt>
-        <dd>
-          {lastAnswers === undefined ? "the logs can't be read" : `${number(lastAnswers.done)} done`}
-          {failed.map(([code, count]) => (
-            <span class="bad" key={code}>
-              , {code === "none" ? "no answer" : code}: {number(count)}
-            </span>
-          ))}
-        </dd>
-      </dl>
+              <meter
+                min={0}
+                max={requestsPerMinute}
+                value={callsInLastMinute}
+                aria-label="Calls of the last minute"
+              />{" "}
+              {number(callsInLastMinute)} of {number(requestsPerMinute)} calls
+            </>,
+          ],
+          [
+            "15 minutes",
+            <>
+              {lastAnswers === undefined ? "the logs can't be read" : `${number(lastAnswers.done)} done`}
+              {failed.map(([code, count]) => (
+                <span class="bad" key={code}>
+                  , {code === "none" ? "no answer" : code}: {number(count)}
+                </span>
+              ))}
+            </>,
+          ],
+        ]}
+      />
       <Command line="npx income-events status --section provider" />
     </Panel>
   );
@@ -87,22 +91,19 @@ function Token({ token, onDone }: { readonly token: ProviderStatus["token"]; rea
   return (
     <Panel title="Token">
       {token.isSet ? (
-        <dl class="facts">
-          <dt>issued</dt>
-          <dd>
-            <Time at={token.issuedAt} />
-          </dd>
-          <dt>ends</dt>
-          <dd>
-            <Time at={token.expiresAt} />
-          </dd>
-          <dt>stored by</dt>
-          <dd>
-            {token.storedBy === "refresh" ? "a refresh" : "an operator"}, <Time at={token.storedAt} />
-          </dd>
-          <dt>refused</dt>
-          <dd class={token.refusal === "none" ? "" : "bad"}>{token.refusal === "none" ? "no" : "yes"}</dd>
-        </dl>
+        <Facts
+          of={[
+            ["issued", <Time at={token.issuedAt} />],
+            ["ends", <Time at={token.expiresAt} />],
+            [
+              "stored by",
+              <>
+                {token.storedBy === "refresh" ? "a refresh" : "an operator"}, <Time at={token.storedAt} />
+              </>,
+            ],
+            ["refused", token.refusal === "none" ? "no" : <span class="bad">yes</span>],
+          ]}
+        />
       ) : (
         <p class="bad">None is set.</p>
       )}
@@ -130,26 +131,16 @@ function Registrations() {
       )}
       {status !== undefined && "isLeftToAnother" in status && <p>Another stage registers them.</p>}
       {status !== undefined && "webhooks" in status && (
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Kind</th>
-              <th scope="col">Is registered</th>
-              <th scope="col">Address</th>
-              <th scope="col">Should be</th>
-            </tr>
-          </thead>
-          <tbody>
-            {status.webhooks.map((webhook) => (
-              <tr key={webhook.kind}>
-                <th scope="row">{webhook.kind}</th>
-                <td class={webhook.is === "here" ? "" : "bad"}>{webhook.is}</td>
-                <td class="id">{addressOf(webhook)}</td>
-                <td class="id">{"deployed" in webhook ? webhook.deployed : "—"}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          columns={["Kind", "Is registered", "Address", "Should be"]}
+          classes={{ Address: "id", "Should be": "id" }}
+          rows={status.webhooks.map((webhook) => [
+            webhook.kind,
+            <span class={webhook.is === "here" ? "" : "bad"}>{webhook.is}</span>,
+            addressOf(webhook),
+            "deployed" in webhook ? webhook.deployed : "—",
+          ])}
+        />
       )}
       <Action
         label="Register them here"

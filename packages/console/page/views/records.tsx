@@ -2,12 +2,12 @@ import { useState } from "preact/hooks";
 import { useLoaded } from "../api.ts";
 import { DocumentPage } from "../document/document-page.tsx";
 import { number } from "../format.ts";
+import { Facts, Select } from "../parts/data.tsx";
 import { Command, Panel, Time } from "../parts/panel.tsx";
 import { Documents } from "../record/documents.tsx";
 import { Erase } from "../record/erase.tsx";
 import { History } from "../record/history.tsx";
 import { go, place, searchWord } from "../route.ts";
-import { Select } from "./trouble.tsx";
 
 type State = {
   readonly version: number;
@@ -81,7 +81,7 @@ function Record({ kind, id }: { readonly kind: string; readonly id: string }) {
   return (
     <>
       <Panel title={data.subject} error={error}>
-        {state === null ? <p class="quiet">No state: only documents are known.</p> : <Facts state={state} />}
+        {state === null ? <p class="quiet">No state: only documents are known.</p> : <Known state={state} />}
         <p>
           <a href={`/events?${kind}=${encodeURIComponent(id)}&since=7d`}>Its events</a>
         </p>
@@ -108,38 +108,28 @@ function Record({ kind, id }: { readonly kind: string; readonly id: string }) {
   );
 }
 
-function Facts({ state }: { readonly state: State }) {
+function Known({ state: known }: { readonly state: State }) {
+  const { version, asOf, userId, latest } = known;
+  const user = userId && (
+    <a class="id" href={`/records?kind=user&id=${encodeURIComponent(userId)}`}>
+      {userId}
+    </a>
+  );
+  const last = latest.id && (
+    <a href={`/events/${latest.id}`}>
+      {latest.type} {latest.outcome}
+    </a>
+  );
   return (
-    <dl class="facts">
-      <dt>is</dt>
-      <dd>{stateWords(state)}</dd>
-      <dt>version</dt>
-      <dd>{number(state.version)}</dd>
-      <dt>as of</dt>
-      <dd>
-        <Time at={state.asOf} />
-      </dd>
-      {state.userId !== undefined && (
-        <>
-          <dt>user</dt>
-          <dd>
-            <a class="id" href={`/records?kind=user&id=${encodeURIComponent(state.userId)}`}>
-              {state.userId}
-            </a>
-          </dd>
-        </>
-      )}
-      <dt>latest</dt>
-      <dd>
-        {state.latest.id === undefined ? (
-          state.latest.cause
-        ) : (
-          <a href={`/events/${state.latest.id}`}>
-            {state.latest.type} {state.latest.outcome}
-          </a>
-        )}
-      </dd>
-    </dl>
+    <Facts
+      of={[
+        ["is", stateWords(known)],
+        ["version", number(version)],
+        ["as of", <Time at={asOf} />],
+        ["user", user],
+        ["latest", last ?? latest.cause],
+      ]}
+    />
   );
 }
 

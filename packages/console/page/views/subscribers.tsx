@@ -5,10 +5,10 @@ import type { Traffic } from "../../api/overview.ts";
 import { useLoaded } from "../api.ts";
 import { number, span } from "../format.ts";
 import { Action } from "../parts/action.tsx";
+import { Select } from "../parts/data.tsx";
 import { Command, Panel, Time } from "../parts/panel.tsx";
 import { useStage } from "../stage.ts";
 import { lastOf, perMinute } from "../traffic.ts";
-import { Select } from "./trouble.tsx";
 
 export function Subscribers() {
   const { subscribers, paceInSeconds } = useStage();

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { Action } from "../parts/action.tsx";
+import { Select } from "../parts/data.tsx";
 import { Panel } from "../parts/panel.tsx";
 import { Ticker } from "../parts/ticker.tsx";
 import { useStage } from "../stage.ts";
@@ -93,27 +94,5 @@ export function Trouble() {
         <Ticker most={15} />
       </Panel>
     </>
-  );
-}
-
-type SelectProps = {
-  readonly label: string;
-  readonly value: string;
-  readonly of: readonly string[];
-  readonly onChange: (value: string) => void;
-};
-
-export function Select({ label, value, of, onChange }: SelectProps) {
-  return (
-    <label class="field">
-      {label}
-      <select value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-        {of.map((each) => (
-          <option key={each} value={each} selected={each === value}>
-            {each}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }

@@ -1,0 +1,98 @@
+import type { ComponentChildren } from "preact";
+
+type TableProps = {
+  /** Names a table that scrolls where it is wider than the screen. */
+  readonly label?: string;
+  /** Read to who can't see what it stands in. */
+  readonly caption?: string;
+  readonly columns: readonly string[];
+  /** Classes of columns' cells, by the column. */
+  readonly classes?: Readonly<Record<string, string>>;
+  /** The first cell of a row is its header. */
+  readonly rows: readonly (readonly ComponentChildren[])[];
+};
+
+export function Table({ label, caption, columns, classes = {}, rows }: TableProps) {
+  const table = (
+    <table>
+      {caption !== undefined && <caption class="hidden">{caption}</caption>}
+      <thead>
+        <tr>
+          {columns.map((name) => (
+            <th scope="col" class={classes[name] === "figure" ? "figure" : undefined} key={name}>
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(([head, ...cells], index) => (
+          <tr key={index}>
+            <th scope="row" class={classes[columns[0] ?? ""]}>
+              {head}
+            </th>
+            {cells.map((cell, column) => (
+              <td class={classes[columns[column + 1] ?? ""]} key={columns[column + 1]}>
+                {cell}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+  return label === undefined ? table : <Wide label={label}>{table}</Wide>;
+}
+
+type WideProps = { readonly label: string; readonly isLong?: boolean; readonly children: ComponentChildren };
+
+/** Scrolls what is wider than the screen. */
+export function Wide({ label, isLong, children }: WideProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll it
+    <section class={isLong === true ? "wide records" : "wide"} tabIndex={0} aria-label={label}>
+      {children}
+    </section>
+  );
+}
+
+/** Names with what each is; one that is undefined is left out. */
+export function Facts({ of }: { readonly of: readonly (readonly [name: string, is: ComponentChildren])[] }) {
+  return (
+    <dl class="facts">
+      {of.map(
+        ([name, is]) =>
+          is !== undefined && (
+            <>
+              <dt key={name}>{name}</dt>
+              <dd>{is}</dd>
+            </>
+          ),
+      )}
+    </dl>
+  );
+}
+
+type SelectProps = {
+  readonly label: string;
+  readonly value: string;
+  readonly of: readonly string[];
+  /** What a choice is called, unless as it is. */
+  readonly titleOf?: (choice: string) => string;
+  readonly onChange: (value: string) => void;
+};
+
+export function Select({ label, value, of, titleOf = (choice) => choice, onChange }: SelectProps) {
+  return (
+    <label class="field">
+      {label}
+      <select value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
+        {of.map((each) => (
+          <option key={each} value={each} selected={each === value}>
+            {titleOf(each)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
