@@ -1,9 +1,10 @@
 /** One thing that was checked, and what was seen. */
 export type Check = { readonly name: string; readonly passed: boolean; readonly seen: string };
 
-/** A check that passes where nothing is wrong; what is wrong is seen, else `otherwise`. */
-export function checkOf(name: string, problems: readonly string[], otherwise: string): Check {
-  return { name, passed: problems.length === 0, seen: problems.join("; ") || otherwise };
+/** A check of so many things: how many are well is seen, then what is wrong. */
+export function checkEach(name: string, count: number, problems: readonly string[]): Check {
+  const seen = [`${count - problems.length} of ${count}`, ...problems].join("; ");
+  return { name, passed: problems.length === 0, seen };
 }
 
 /** Makes checks; what that throws is one that failed. */

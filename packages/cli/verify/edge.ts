@@ -1,10 +1,7 @@
 import { type WebhookKind, webhookKinds } from "../../../domain/event/events.ts";
 import { type Answer, sendWebhook, type Webhook, type WebhookTarget } from "../provider/webhook-sender.ts";
 import type { Check } from "./checks.ts";
-import { type PlannedEvent, unreadableBody } from "./plan.ts";
-
-/** An event that was sent, and how often it was answered 202. */
-export type SentEvent = { readonly event: PlannedEvent; readonly accepted: number };
+import { type PlannedEvent, type SentEvent, unreadableBody } from "./plan.ts";
 
 /** The most that one run may send: what it does to a stage must not depend on how badly the stage does. */
 const maxWebhooks = 100;
@@ -68,27 +65,28 @@ export async function sendEvents(
   sender: WebhookSender,
 ): Promise<{ readonly sent: readonly SentEvent[]; readonly checks: readonly Check[] }> {
   const authentication = "right";
-  const sent = events.map((event) => {
+  const sending = events.map(async (event) => {
     // The provider may use either method, also for one event.
     const answers = Array.from({ length: event.times }, (_, index) =>
       sender.send({ ...event, method: index % 2 === 0 ? "POST" : "PUT", authentication }),
     );
-    return { event, answers };
+    return { event, answers: await Promise.all(answers) };
   });
+  const unreadable = webhookKinds.map((kind) =>
+    checkAnswers(202, `${kind}: takes a body that is no JSON (202)`, [
+      sender.send({ kind, method: "POST", authentication, body: unreadableBody(mark) }),
+    ]),
+  );
+  const all = await Promise.all(sending);
   const taken = webhookKinds.map((kind) => {
-    const answers = sent.flatMap((each) => (each.event.kind === kind ? each.answers : []));
+    const answers = all.flatMap((each) => (each.event.kind === kind ? each.answers : []));
     return checkAnswers(202, `${kind}: takes webhooks with the secret (202)`, answers);
   });
-  const unreadable = webhookKinds.map((kind) => {
-    const answer = sender.send({ kind, method: "POST", authentication, body: unreadableBody(mark) });
-    return checkAnswers(202, `${kind}: takes a body that is no JSON (202)`, [answer]);
-  });
-  const accepted = async (answers: readonly Promise<Answer>[]) =>
-    (await Promise.all(answers)).filter((answer) => answer === 202).length;
   return {
-    sent: await Promise.all(
-      sent.map(async ({ event, answers }) => ({ event, accepted: await accepted(answers) })),
-    ),
+    sent: all.map(({ event, answers }) => ({
+      event,
+      accepted: answers.filter((each) => each === 202).length,
+    })),
     checks: await Promise.all([...taken, ...unreadable]),
   };
 }
@@ -97,7 +95,7 @@ export async function sendEvents(
 async function checkAnswers(
   status: number,
   name: string,
-  requests: readonly Promise<Answer>[],
+  requests: readonly (Answer | Promise<Answer>)[],
 ): Promise<Check> {
   const answers = await Promise.all(requests);
   const seen = [...Map.groupBy(answers, (answer) => answer)]

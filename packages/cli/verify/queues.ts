@@ -3,13 +3,13 @@ import type { ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { type FoundMessage, searchQueue } from "../../../adapters/sqs/queue-search.ts";
-import { isFields, parseJson } from "../../../domain/core/parse.ts";
+import { type Fields, fieldsOf, parseJson } from "../../../domain/core/parse.ts";
 import { type WebhookKind, webhookKinds } from "../../../domain/event/events.ts";
 import { identify } from "../../../domain/event/identify.ts";
 import { type Message, messageSchema, messageTypes } from "../../../domain/message/message-schemas.ts";
 import { type Subscriber, wants } from "../../../domain/message/subscribers.ts";
 import { CommandError } from "../core/command-error.ts";
-import { type Check, checkOf } from "./checks.ts";
+import { type Check, checkEach } from "./checks.ts";
 import { newMark, type PlannedEvent, planEvents, unreadableBody } from "./plan.ts";
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false });
@@ -25,8 +25,8 @@ type Received = Message | { readonly problem: string };
  * @returns the message, or a problem that names a field and quotes nothing
  */
 export function readPromised(text: string): Received {
-  const value = tryToParse(text);
-  if (!isFields(value)) return { problem: "the message is no JSON object" };
+  const value = fieldsIn(text);
+  if (value === undefined) return { problem: "the message is no JSON object" };
   const validate = validators.get(value.type);
   if (validate === undefined) return { problem: `${value.type} is no type of a message` };
   if (validate(value)) return value;
@@ -34,9 +34,9 @@ export function readPromised(text: string): Received {
   return { problem: `${error?.instancePath.slice(1).replaceAll("/", ".")}: ${error?.message}` };
 }
 
-function tryToParse(text: string): unknown {
+function fieldsIn(text: string): Fields | undefined {
   try {
-    return parseJson(text, "the message");
+    return fieldsOf(parseJson(text, "the message"), "the message");
   } catch {
     return undefined;
   }
@@ -68,7 +68,7 @@ export function chooseSubscribers(
   const known = all.map(({ name }) => name);
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined) {
-    const there = known.length === 0 ? "none" : known.join(", ");
+    const there = known.join(", ") || "none";
     throw new CommandError("usage", `There is no subscriber ${unknown}; there is: ${there}.`);
   }
   const defaults = nobodyReads && !known.includes(ownSubscriber) ? known : [ownSubscriber];
@@ -78,11 +78,10 @@ export function chooseSubscribers(
     .map((each) => ({ ...each, others: each.name === ownSubscriber ? "delete" : "release" }) as const);
   if (read.length === 0) throw new CommandError("usage", howToHaveOne(known));
   const types = [...new Set(planEvents(newMark()).map(({ type }) => type))];
-  if (!read.some((subscriber) => types.some((type) => wants(subscriber, type)))) {
-    const reported = `${read.map(({ name }) => name).join(", ")}: no filter takes any of ${types.join(", ")}`;
-    throw new CommandError("usage", `${reported}. Name another one with --subscriber.`);
-  }
-  return { read, left: known.filter((name) => !wanted.includes(name)) };
+  if (read.some((subscriber) => types.some((type) => wants(subscriber, type))))
+    return { read, left: known.filter((name) => !wanted.includes(name)) };
+  const reported = `${read.map(({ name }) => name).join(", ")}: no filter takes any of ${types.join(", ")}`;
+  throw new CommandError("usage", `${reported}. Name another one with --subscriber.`);
 }
 
 function howToHaveOne(known: readonly string[]): string {
@@ -122,16 +121,15 @@ export async function checkDelivered(
   const ofKinds = webhookKinds.flatMap((kind) => {
     const ofKind = wanted.filter((event) => event.kind === kind);
     if (ofKind.length === 0) return [];
-    const problems = ofKind.flatMap((event) => problemOf(event, received));
-    const seen = [`${ofKind.length - problems.length} of ${ofKind.length}`, ...problems].join("; ");
     const check = `subscriber ${name}: gets each event of ${kind} as a CloudEvent, under one id`;
-    return [{ name: check, passed: problems.length === 0, seen }];
+    const problems = ofKind.flatMap((event) => problemOf(event, received));
+    return [checkEach(check, ofKind.length, problems)];
   });
   const strangers = received.flatMap((each) => {
     if ("problem" in each) return [`no message of the contract: ${each.problem}`];
     return wanted.some((event) => isOf(each, event)) ? [] : [`${each.type} of ${each.subject}`];
   });
-  return [...ofKinds, checkOf(`subscriber ${name}: gets no other message of the run`, strangers, "none")];
+  return [...ofKinds, checkNone(`subscriber ${name}: gets no other message of the run`, strangers)];
 }
 
 function problemOf(event: PlannedEvent, received: readonly Received[]): readonly string[] {
@@ -155,32 +153,32 @@ export async function checkDeadLetters(
   mark: string,
   { sqs, queueUrl, seconds }: Search & { readonly queueUrl: string },
 ): Promise<readonly Check[]> {
-  const unreadable = identify(kind, Buffer.from(unreadableBody(mark)));
-  const own = new Map<unknown, string>(
-    events.map(({ body, subject }) => [identify(kind, Buffer.from(body)), subject]),
-  );
+  const idOf = (body: string) => identify(kind, Buffer.from(body));
+  const unreadable = idOf(unreadableBody(mark));
+  const own = new Map<unknown, string>(events.map(({ body, subject }) => [idOf(body), subject]));
   const { found } = await searchQueue(sqs, {
     ...{ queueUrl, seconds, others: "release" },
     isWanted: (body) => idIn(body) === unreadable || own.has(idIn(body)),
     isComplete: (soFar) => soFar.some(({ body }) => idIn(body) === unreadable),
   });
-  const reasonOf = ({ reason = "no reason" }: FoundMessage) => reason;
-  const reasons = found.filter(({ body }) => idIn(body) === unreadable).map(reasonOf);
-  const wrong = found
-    .filter(({ body }) => own.has(idIn(body)))
-    .map((deadLetter) => `${own.get(idIn(deadLetter.body))}: ${reasonOf(deadLetter)}`);
+  const letters = found.map(({ body, reason = "no reason" }) => ({ id: idIn(body), reason }));
+  const reasons = letters.flatMap(({ id, reason }) => (id === unreadable ? [reason] : []));
+  const wrong = letters.flatMap(({ id, reason }) => (own.has(id) ? [`${own.get(id)}: ${reason}`] : []));
   return [
     {
       name: `${kind}: puts what is no JSON among its dead letters, with the reason`,
       passed: reasons.length > 0 && reasons.every((reason) => reason.startsWith("not JSON")),
       seen: reasons.join("; ") || `none after ${seconds} s`,
     },
-    checkOf(`${kind}: puts no event among its dead letters`, wrong, "none"),
+    checkNone(`${kind}: puts no event among its dead letters`, wrong),
   ];
+}
+
+function checkNone(name: string, found: readonly string[]): Check {
+  return { name, passed: found.length === 0, seen: found.join("; ") || "none" };
 }
 
 /** A dead letter is the envelope of what was received; its id is that of the body, also where that is not kept. */
 function idIn(envelope: string): unknown {
-  const value = tryToParse(envelope);
-  return isFields(value) ? value.id : undefined;
+  return fieldsIn(envelope)?.id;
 }

@@ -1,9 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { StoredEvent, StoredEvents } from "../../../adapters/dynamodb/stored-events.ts";
+import type { StoredEvents } from "../../../adapters/dynamodb/stored-events.ts";
 import { isUnordered, webhookKinds } from "../../../domain/event/events.ts";
-import { attempt, type Check } from "./checks.ts";
-import type { SentEvent } from "./edge.ts";
-import type { PlannedEvent } from "./plan.ts";
+import { attempt, type Check, checkEach } from "./checks.ts";
+import type { PlannedEvent, SentEvent } from "./plan.ts";
 
 /** The table has no way to wait for a write: between two looks. */
 const pauseInMs = 500;
@@ -27,9 +26,7 @@ export async function checkStored(
       const some = sent.filter(({ event }) => event.kind === kind && holds(event));
       return attempt(name, async () => {
         const problems = await Promise.all(some.map((each) => problemOf(each, stored, end, seconds)));
-        const found = problems.filter((problem) => problem !== undefined);
-        const seen = `${some.length - found.length} of ${some.length}`;
-        return [{ name, passed: found.length === 0, seen: [seen, ...found].join("; ") }];
+        return [checkEach(name, some.length, problems.flat())];
       });
     }),
   );
@@ -38,26 +35,20 @@ export async function checkStored(
 
 /** @returns what is wrong, once it is clear or the time is over */
 async function problemOf(
-  { event, accepted }: SentEvent,
+  { event: { subject, owner, times }, accepted }: SentEvent,
   stored: StoredEvents,
   end: number,
   seconds: number,
-): Promise<string | undefined> {
-  if (accepted < event.times) return `${event.subject} was not taken`;
+): Promise<readonly string[]> {
+  if (accepted < times) return [`${subject} was not taken`];
   for (;;) {
-    const records = await stored.eventsOf(event.owner);
-    if (records.length > 1) return `${event.subject} has ${records.length} records`;
-    if (isComplete(records, accepted)) return undefined;
-    if (Date.now() >= end) return `${event.subject} ${lack(records)} after ${seconds} s`;
+    const records = await stored.eventsOf(owner);
+    const [record] = records;
+    if (records.length > 1) return [`${subject} has ${records.length} records`];
+    // What comes again is counted where the event has neither id nor time, and SQS may deliver a message twice.
+    if (record !== undefined && (!isUnordered(record.event) || record.receipts.count >= accepted)) return [];
+    const lack = record === undefined ? "is not stored" : `was received ${record.receipts.count} times`;
+    if (Date.now() >= end) return [`${subject} ${lack} after ${seconds} s`];
     await pause(pauseInMs);
   }
-}
-
-/** What comes again is counted where the event has neither id nor time, and SQS may deliver a message twice. */
-function isComplete([record]: readonly StoredEvent[], accepted: number): boolean {
-  return record !== undefined && (!isUnordered(record.event) || record.receipts.count >= accepted);
-}
-
-function lack([record]: readonly StoredEvent[]): string {
-  return record === undefined ? "is not stored" : `was received ${record.receipts.count} times`;
 }

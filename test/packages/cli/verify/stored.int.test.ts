@@ -4,8 +4,12 @@ import { eventTable } from "../../../../adapters/dynamodb/event-table.ts";
 import { storedEvents } from "../../../../adapters/dynamodb/stored-events.ts";
 import { mapPayload } from "../../../../domain/event/mapping.ts";
 import { defaultMapping } from "../../../../lib/settings/default-mapping.ts";
-import type { SentEvent } from "../../../../packages/cli/verify/edge.ts";
-import { newMark, type PlannedEvent, planEvents } from "../../../../packages/cli/verify/plan.ts";
+import {
+  newMark,
+  type PlannedEvent,
+  planEvents,
+  type SentEvent,
+} from "../../../../packages/cli/verify/plan.ts";
 import { checkStored } from "../../../../packages/cli/verify/stored.ts";
 import { receiptOf } from "../../../adapters/dynamodb/receipt.ts";
 import {
