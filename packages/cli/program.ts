@@ -1,7 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { exitCodes } from "./core/command-error.ts";
 import { explain } from "./core/explain.ts";
-import { packageVersion } from "./core/package-version.ts";
+import { packageVersion } from "./core/places.ts";
 
 const help = `
 Commands work on the system that npm start keeps up on this machine; with --outputs on a stage in AWS, with the
@@ -46,8 +46,7 @@ const commandFiles: readonly CommandFile[] = [
   { names: ["dev"], load: () => import("./commands/dev.ts") },
   { names: ["status"], load: () => import("./commands/status.ts") },
   { names: ["console"], load: () => import("./commands/console.ts") },
-  { names: ["preflight"], load: () => import("./commands/preflight.ts") },
-  { names: ["key-policy"], load: () => import("./commands/key-policy.ts") },
+  { names: ["preflight", "key-policy"], load: () => import("./commands/preflight.ts") },
   { names: ["doctor"], load: () => import("./commands/doctor.ts") },
   { names: ["verify"], load: () => import("./commands/verify.ts") },
   { names: ["logs"], load: () => import("./commands/logs.ts") },
@@ -83,10 +82,9 @@ const commandFiles: readonly CommandFile[] = [
   { group: "dlq", names: ["purge"], load: () => import("./commands/dlq-purge.ts") },
   {
     group: "erase",
-    names: ["user", "account", "company-account"],
+    names: ["user", "account", "company-account", "status"],
     load: () => import("./commands/erase.ts"),
   },
-  { group: "erase", names: ["status"], load: () => import("./commands/erase-status.ts") },
   { group: "erase", names: ["apply-log"], load: () => import("./commands/erase-apply-log.ts") },
   { group: "hold", names: ["set", "clear", "list"], load: () => import("./commands/hold.ts") },
   { names: ["restore"], load: () => import("./commands/restore.ts") },

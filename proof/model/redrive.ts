@@ -1,5 +1,4 @@
-import { redrive } from "../../packages/cli/dead-letters/redrive.ts";
-import { taskOrder } from "../../packages/cli/dead-letters/task-order.ts";
+import { redrive, taskOrder } from "../../packages/cli/dead-letters/redrive.ts";
 import { sender } from "./ports.ts";
 import type { Do } from "./processes.ts";
 import type { Message, Queue } from "./queue.ts";

@@ -3,9 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { notesOfInstalls } from "@income-events/local-stack/synthesis/inputs.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { filesIn } from "../../packages/cli/init/package-files.ts";
-import { writeApp } from "../../packages/cli/init/write-app.ts";
-import { freePorts, run, type Source, start, startSource } from "../support/installed-app.ts";
+import { filesIn, writeApp } from "../../packages/cli/init/write-app.ts";
+import { type Source, freePorts, run, start, startSource } from "../support/installed-app.ts";
 
 const repository = join(import.meta.dirname, "../..");
 const template = join(repository, "examples/minimal");

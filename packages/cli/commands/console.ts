@@ -6,6 +6,7 @@ import { startConsole } from "@income-events/console/server.ts";
 import { createTail } from "@income-events/console/tail.ts";
 import type { Command } from "commander";
 import { streamOf } from "../../../adapters/streams/table-stream.ts";
+import { present } from "../../../domain/core/parse.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import type { DeploymentOptions } from "../core/deployment.ts";
@@ -47,12 +48,7 @@ async function serve(operation: Operation, flags: Flags): Promise<void> {
   const { stage, outputs, pipeline, local } = flags;
   const context: ConsoleContext = {
     operation,
-    options: {
-      ...(stage !== undefined && { stage }),
-      ...(outputs !== undefined && { outputs }),
-      ...(pipeline !== undefined && { pipeline }),
-      ...(local !== undefined && { local }),
-    },
+    options: present<DeploymentOptions>({ stage, outputs, pipeline, local }),
     ...(flags.settings !== undefined && { settings: flags.settings }),
     isWritable: flags.write ?? false,
     now: () => new Date(),

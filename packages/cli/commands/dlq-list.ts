@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 import { deadLetterArchive } from "../../../adapters/sqs/dead-letter-archive.ts";
 import { queueDepth } from "../../../adapters/sqs/queue-depth.ts";
-import { endOf } from "../../../domain/recovery/dead-letter.ts";
-import { addCommand, type Operation } from "../core/command.ts";
+import { type DeadLetterPlace, endOf } from "../../../domain/recovery/dead-letter.ts";
+import { type Operation, addCommand } from "../core/command.ts";
 import { fromNow } from "../core/spans.ts";
 import { tableText } from "../core/table.ts";
 import { deadLettersOf } from "../dead-letters/queues.ts";
-import { summarize } from "../dead-letters/summary.ts";
 import { type WorkQueue, workQueues } from "../status/work-queues.ts";
+import { reasonOf } from "../dead-letters/selection.ts";
 
 /** Of a queue with more dead letters than this only so many are looked at. */
 const maxRead = 1_000;
@@ -79,4 +79,30 @@ function reasonsText(
   const reported = reasons.slice(0, maxReasons).map(({ reason, count }) => `${reason} (${count})`);
   const rest = reasons.length - reported.length;
   return [...reported, ...(rest > 0 ? [`${rest} more`] : [])].join("; ");
+}
+
+type Summary = {
+  /** So many dead letters were looked at; of a queue with more the figures are of these. */
+  readonly read: number;
+  readonly oldest?: Date;
+  /** The most frequent first. */
+  readonly reasons: readonly { readonly reason: string; readonly count: number }[];
+};
+
+/** Looks at the dead letters of a place, at about `most` of them, and leaves them there. */
+async function summarize(place: DeadLetterPlace, most: number): Promise<Summary> {
+  const counts = new Map<string, number>();
+  let read = 0;
+  let oldest: Date | undefined;
+  await place(async (deadLetters) => {
+    for (const deadLetter of deadLetters) {
+      const reason = reasonOf(deadLetter);
+      counts.set(reason, (counts.get(reason) ?? 0) + 1);
+      if (oldest === undefined || deadLetter.sentAt < oldest) oldest = deadLetter.sentAt;
+    }
+    read += deadLetters.length;
+    return { done: [], isEnough: read >= most };
+  });
+  const reasons = [...counts].map(([reason, count]) => ({ reason, count }));
+  return { read, ...(oldest && { oldest }), reasons: reasons.toSorted((a, b) => b.count - a.count) };
 }

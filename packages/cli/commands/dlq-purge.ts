@@ -2,20 +2,19 @@ import type { Command } from "commander";
 import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
 import { contentOfDeadLetter } from "../../../domain/recovery/dead-letter-content.ts";
 import { audited } from "../core/audited.ts";
-import { addCommand, type Operation } from "../core/command.ts";
+import { type Operation, addCommand } from "../core/command.ts";
 import { countFlag } from "../core/flags.ts";
 import { oneLine } from "../core/printable.ts";
-import { deadLettersText } from "../dead-letters/count.ts";
-import type { OnEach } from "../dead-letters/each-result.ts";
-import { findDeadLetters, purgeDeadLetters } from "../dead-letters/purge.ts";
+import { type OnEach, findDeadLetters, purgeDeadLetters } from "../dead-letters/purge.ts";
 import { deadLettersGivenBack, namedQueue } from "../dead-letters/queues.ts";
 import {
+  type Selection,
   addSelection,
   checkFound,
   checkSelection,
+  deadLettersText,
   isSelected,
   reasonOf,
-  type Selection,
 } from "../dead-letters/selection.ts";
 import type { WorkQueue } from "../status/work-queues.ts";
 
@@ -61,14 +60,7 @@ export async function purgeQueue(
   if (ids.size > 0) await terminal.confirm(consequence(queue, [...shown.values()]));
   const act = { act: "purge", target: queue.name } as const;
   const purged =
-    ids.size === 0
-      ? 0
-      : await audited(
-          operation,
-          act,
-          () => purgeDeadLetters(place, ids, onEach),
-          (count) => count,
-        );
+    ids.size === 0 ? 0 : await audited(operation, act, () => purgeDeadLetters(place, ids, onEach));
   const gone = ids.size - purged;
   terminal.result(
     { stage: deployment.stage, queue: name, purged, notFound: gone },

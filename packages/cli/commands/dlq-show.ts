@@ -71,12 +71,7 @@ export async function showDeadLetters(operation: Operation, flags: Flags, name =
   );
   if (flags.reveal === true && described.length > 0) {
     const act = { act: "reveal", target: `dead letters of ${queue.name}` } as const;
-    await audited(
-      operation,
-      act,
-      async () => described.length,
-      (count) => count,
-    );
+    await audited(operation, act, async () => described.length);
   }
   const now = new Date();
   terminal.result(

@@ -51,7 +51,7 @@ async function run(operation: Operation, flags: Flags): Promise<void> {
   );
   if (directory.isResumed)
     terminal.progress(`It goes on behind ${examined} items; what follows is the price of all.`);
-  const onScanned = await agreeToScan(clients.dynamodb, table, terminal);
+  const onScanned = await agreeToScan(operation);
   using interruption = awaitInterruption();
   const ports = {
     scan: (after: Parameters<typeof scanDocuments>[2]) => scanDocuments(clients.dynamodb, table, after),

@@ -80,12 +80,7 @@ export async function getDocument(
   const read = () => bytesOf(stored, ports);
   const act = { act: "reveal", target: `document of ${subject.kind}`, subject } as const;
   const bytes = reveal
-    ? await audited(
-        operation,
-        act,
-        () => (to === undefined ? read() : writeNew(to, read)),
-        () => 1,
-      )
+    ? await audited(operation, act, () => (to === undefined ? read() : writeNew(to, read)), 1)
     : await read();
   const described = {
     stage: deployment.stage,

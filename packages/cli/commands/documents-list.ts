@@ -41,7 +41,8 @@ export function addTo(group: Command): void {
     .option("--limit <count>", "at most so many", "50");
 }
 
-async function list({ deployment, clients, terminal }: Operation, flags: Flags): Promise<void> {
+async function list(operation: Operation, flags: Flags): Promise<void> {
+  const { deployment, clients, terminal } = operation;
   const query = present<DocumentQuery>({
     subject: subjectFlag(flags),
     filter: filterFlags(flags, new Date()),
@@ -54,7 +55,7 @@ async function list({ deployment, clients, terminal }: Operation, flags: Flags):
     readDocuments: documentReader(dynamodb, table),
     versions: documentVersions(dynamodb, table, () => new Date()),
     scan: () => scanDocuments(dynamodb, table),
-    onScanned: query.subject === undefined ? await agreeToScan(dynamodb, table, terminal) : () => undefined,
+    onScanned: query.subject === undefined ? await agreeToScan(operation) : () => undefined,
   });
   const url = deployment.output("DocumentsUrl");
   terminal.result(

@@ -1,14 +1,14 @@
 import type { Command } from "commander";
-import { scanSubjects } from "../../../adapters/dynamodb/subject-scan.ts";
+import { type SubjectPage, scanSubjects } from "../../../adapters/dynamodb/subject-scan.ts";
 import { readErasureLog } from "../../../adapters/erasure/erasure-log.ts";
-import { subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
-import { addRemoved, type Removed } from "../../../domain/recovery/erasure.ts";
+import { type DigestOf, subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
+import { type Removed, addRemoved } from "../../../domain/recovery/erasure.ts";
 import { audited } from "../core/audited.ts";
-import { addCommand, type Operation } from "../core/command.ts";
-import { agreeToScan } from "../core/scan-consent.ts";
+import { type Operation, addCommand } from "../core/command.ts";
+import { type OnScanned, agreeToScan } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
-import { eraseAgain } from "../recovery/erase-again.ts";
-import { findReturned } from "../recovery/erasure-log.ts";
+import { eraseAgain } from "../recovery/erasure.ts";
+import { type Subject, nameOf } from "../../../domain/event/subjects.ts";
 
 export function addTo(group: Command): void {
   addCommand(
@@ -30,7 +30,7 @@ async function applyLog(operation: Operation): Promise<void> {
   const table = deployment.output("TableName");
   const log = await readErasureLog(s3, deployment.output("ErasureLogBucketName"));
   terminal.progress(`The log names ${log.size} users and accounts.`);
-  const onScanned = await agreeToScan(dynamodb, table, terminal);
+  const onScanned = await agreeToScan(operation);
   const digestOf = subjectDigest(secretsManager, deployment.output("ErasureKeyArn"));
   const returned = await findReturned(log, scanSubjects(dynamodb, table), digestOf, onScanned);
   if (returned.length > 0) {
@@ -48,4 +48,23 @@ async function applyLog(operation: Operation): Promise<void> {
       ? `Of ${log.size} who were erased nobody is in the table.`
       : `${returned.length} users and accounts are erased again.\n${tableText(["removed", "count"], Object.entries(removed))}`;
   terminal.result({ stage, logged: log.size, erased: returned.length, removed }, text);
+}
+
+/** Finds who is in the table though the log says that they were erased. */
+async function findReturned(
+  log: ReadonlySet<string>,
+  pages: AsyncIterable<SubjectPage>,
+  digestOf: DigestOf,
+  onScanned: OnScanned,
+): Promise<readonly Subject[]> {
+  const found = new Map<string, Subject>();
+  let read = 0;
+  for await (const { items, subjects } of pages) {
+    for (const subject of subjects) {
+      if (log.has(await digestOf(subject))) found.set(nameOf(subject), subject);
+    }
+    read += items;
+    onScanned(read, found.size);
+  }
+  return [...found.values()];
 }

@@ -6,14 +6,17 @@ import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { canonicalId } from "../../../domain/event/canonical-id.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import { eraseTask } from "../../../domain/recovery/erasure.ts";
+import { type Removed, addRemoved, eraseTask } from "../../../domain/recovery/erasure.ts";
 import { audited } from "../core/audited.ts";
-import { addCommand, type Operation } from "../core/command.ts";
+import { type Operation, addCommand } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { reasonFlag } from "../core/reason-flag.ts";
 import { tableText } from "../core/table.ts";
 import { followErasures } from "../recovery/erasure.ts";
 import { workQueue } from "../status/work-queues.ts";
+import { reasonFlag } from "../core/flags.ts";
+import { readErasedAt } from "../../../adapters/erasure/erasure-log.ts";
+import { subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
+import { readErasure } from "../../../adapters/erasure/tombstones.ts";
 
 const kinds = {
   user: "Erases a user: the records, data and dead letters of the user and of all accounts of it.",
@@ -41,6 +44,7 @@ export function addTo(group: Command): void {
       .option("--dry-run", "show what would be erased, and erase nothing")
       .option("--despite-hold <reason>", "erase also what a legal hold is on; the audit trail keeps why");
   }
+  addStatus(group);
 }
 
 export async function eraseSubject(
@@ -129,5 +133,63 @@ function reportText({
           `Not all dead letters could be looked at, of: ${incomplete.join(", ")}. There are too many, or something else ` +
             "holds them. Redrive or purge them, and run the command again.",
         ]),
+  ].join("\n");
+}
+
+type Kept = NonNullable<Awaited<ReturnType<typeof readErasure>>>;
+
+/** An erasure of somebody who has the id; `found` is absent where only the log still knows of it. */
+type Erased = { readonly subject: Subject; readonly erasedAt: string; readonly found?: Kept["found"] };
+
+function addStatus(group: Command): void {
+  addCommand(
+    group,
+    {
+      name: "status <id>",
+      summary:
+        "Shows whether the user, account or company account of an id was erased, when, and what was found.",
+      examples: [
+        "npx income-events erase status 0f8fad5b-d9cb-469f-a165-70867728950e",
+        "npx income-events erase status 0f8fad5b-d9cb-469f-a165-70867728950e --json    for a program",
+      ],
+    },
+    (operation, _, id = "") => status(operation, canonicalId(id)),
+  );
+}
+
+async function status(operation: Operation, id: string): Promise<void> {
+  const { stage } = operation.deployment;
+  const subjects = (["user", "account", "company-account"] as const).map((kind) => ({ kind, id }));
+  const erased = (await Promise.all(subjects.map((subject) => find(subject, operation)))).flat();
+  if (erased.length === 0)
+    throw new CommandError("nobody", `Nobody of the id ${id} was erased in the stage ${stage}.`);
+  operation.terminal.result({ stage, erased }, erased.map(describe).join("\n"));
+}
+
+async function find(subject: Subject, { deployment, clients }: Operation): Promise<readonly Erased[]> {
+  const { output } = deployment;
+  const digest = await subjectDigest(clients.secretsManager, output("ErasureKeyArn"))(subject);
+  const kept = await readErasure(clients.dynamodb, output("TableName"), digest);
+  if (kept !== undefined) return [{ subject, ...kept }];
+  const erasedAt = await readErasedAt(clients.s3, output("ErasureLogBucketName"), digest);
+  return erasedAt === undefined ? [] : [{ subject, erasedAt }];
+}
+
+function describe({ subject: { kind, id }, erasedAt, found }: Erased): string {
+  const was = `The ${kind} ${id} was erased at ${erasedAt}.`;
+  if (found === undefined) return `${was} What was found is no longer kept.`;
+  const removed = found.reduce<Removed>((sum, each) => addRemoved(sum, each.removed), {});
+  const incomplete = [...new Set(found.flatMap((each) => each.incomplete))];
+  const rows = Object.entries(removed).map(([what, count]) => [what, count] as const);
+  return [
+    found.length > 0 && found.every(({ isFinished }) => isFinished)
+      ? was
+      : `${was} The erasure is not finished: a pass is still to come.`,
+    rows.length === 0
+      ? "Nothing was found to remove."
+      : tableText(["removed, with what belongs to it", "count"], rows),
+    ...(incomplete.length === 0
+      ? []
+      : [`Not all dead letters could be looked at, of: ${incomplete.join(", ")}.`]),
   ].join("\n");
 }

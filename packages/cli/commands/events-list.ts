@@ -85,8 +85,7 @@ async function list(operation: Operation, flags: Flags): Promise<void> {
   const query = parseQuery(flags, new Date());
   if (query.subject === undefined && query.state === undefined) return listHistory(operation, query, flags);
   const table = deployment.output("TableName");
-  const onScanned =
-    query.subject === undefined ? await agreeToScan(clients.dynamodb, table, terminal) : () => undefined;
+  const onScanned = query.subject === undefined ? await agreeToScan(operation) : () => undefined;
   const events = await listEvents(query, { ...lookupPorts(clients.dynamodb, table), onScanned });
   terminal.result(
     { stage: deployment.stage, events: events.map(describe) },

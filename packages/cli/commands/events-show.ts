@@ -59,8 +59,7 @@ export async function showEvent(
   const { deployment, clients, terminal } = operation;
   const table = deployment.output("TableName");
   const ports = lookupPorts(clients.dynamodb, table);
-  const onScanned =
-    subject === undefined ? await agreeToScan(clients.dynamodb, table, terminal) : () => undefined;
+  const onScanned = subject === undefined ? await agreeToScan(operation) : () => undefined;
   const stored = await findEvent(id, subject, { ...ports, onScanned });
   if (stored === undefined) return showUnstored(operation, id, subject);
   const { event, receipts } = stored;

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
-import { addCommand, type Operation } from "../core/command.ts";
-import { happeningLine, happeningOf } from "../events/event-tail.ts";
-import { followTable } from "../events/follow-table.ts";
+import { type Operation, addCommand } from "../core/command.ts";
+import { followTable, happeningLine, happeningOf } from "../events/event-tail.ts";
 
 export function addTo(group: Command): void {
   addCommand(

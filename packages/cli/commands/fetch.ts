@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { serviceClock } from "../../../adapters/aws/service-clock.ts";
-import { documentReader, type StoredDocument } from "../../../adapters/dynamodb/documents.ts";
-import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
+import type { StoredDocument } from "../../../adapters/dynamodb/documents.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { FailureError } from "../../../domain/core/failures.ts";
 import { present } from "../../../domain/core/parse.ts";
@@ -13,8 +12,7 @@ import type { DataName } from "../../../domain/fetch/document-name.ts";
 import { deduplicationOf, documentTask, groupOf, writeTask } from "../../../domain/fetch/task.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { lookupPorts } from "../events/event-lookup.ts";
-import { loadRecord } from "../records/record-lookup.ts";
+import { loadRecord, recordPorts } from "../records/record-lookup.ts";
 import { workQueue } from "../status/work-queues.ts";
 
 const summaries = {
@@ -40,28 +38,23 @@ export function addTo(group: Command): void {
 }
 
 async function fetchAgain(
-  { deployment, clients, terminal }: Operation,
+  operation: Operation,
   subject: Subject,
   endpoint: string | undefined,
 ): Promise<void> {
   if (endpoint !== undefined && !endpointName.test(endpoint))
     throw new CommandError("usage", `[endpoint] ${JSON.stringify(endpoint)} is no name of an endpoint.`);
-  const { dynamodb, s3, sqs } = clients;
-  const table = deployment.output("TableName");
+  const { deployment, clients, terminal } = operation;
   // A document that was read after a task's time is not read again: this machine's clock may be wrong.
-  const clock = serviceClock(dynamodb);
-  const { state, documents } = await loadRecord(subject, {
-    ...lookupPorts(dynamodb, table),
-    readDocuments: documentReader(dynamodb, table),
-    overflow: overflowBucket(deployment.output("OverflowBucketName"), s3),
-  });
+  const clock = serviceClock(clients.dynamodb);
+  const { state, documents } = await loadRecord(subject, recordPorts(operation));
   const names = namesOf(documents, endpoint);
   if (names.length === 0)
     throw new CommandError("failed", `No document of ${nameOf(subject)} is known yet: name an endpoint.`);
   const id = randomUUID();
   const cause = { cause: `operator.${id}`, correlationId: id, ...present({ userId: state?.userId }) };
   const tasks = names.map((name) => documentTask(subject, name, clock(), cause));
-  const failures = await sqsSender(sqs)(
+  const failures = await sqsSender(clients.sqs)(
     workQueue(deployment, "fetch").queueUrl,
     tasks.map((task) => ({
       body: writeTask(task),

@@ -3,14 +3,14 @@ import { type LegalHold, legalHolds } from "../../../adapters/dynamodb/legal-hol
 import { partitions } from "../../../adapters/dynamodb/partitions.ts";
 import { readErasure } from "../../../adapters/erasure/tombstones.ts";
 import { canonicalId } from "../../../domain/event/canonical-id.ts";
-import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
+import { type Subject, nameOf } from "../../../domain/event/subjects.ts";
 import { expiryOf } from "../../../domain/fetch/document-version.ts";
 import { audited, digestFor } from "../core/audited.ts";
-import { addCommand, type Operation } from "../core/command.ts";
+import { type Operation, addCommand } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { reasonFlag } from "../core/reason-flag.ts";
 import { agreeToScan } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
+import { reasonFlag } from "../core/flags.ts";
 
 type Flags = { readonly reason: string };
 
@@ -78,19 +78,14 @@ async function set(operation: Operation, subject: Subject, reason: string): Prom
     throw new CommandError("nobody", `Nothing is known of ${nameOf(subject)} in the stage ${stage}.`);
   const act = { act: "hold", target: `set on ${subject.kind}`, reason, subject } as const;
   const hold: LegalHold = { at: new Date().toISOString(), reason };
-  const versions = await audited(
-    operation,
-    act,
-    async () => {
-      const count = await holds.set(subject, hold, await accounts(subject));
-      // Last: an erasure that began before the hold is not stopped by it.
-      if ((await readErasure(clients.dynamodb, table, await digestFor(operation, subject))) === undefined)
-        return count;
-      await holds.clear(subject, [], (at) => expiryOf(at, 0));
-      throw new CommandError("failed", `${nameOf(subject)} is being erased: a hold comes too late.`);
-    },
-    (count) => count,
-  );
+  const versions = await audited(operation, act, async () => {
+    const count = await holds.set(subject, hold, await accounts(subject));
+    // Last: an erasure that began before the hold is not stopped by it.
+    if ((await readErasure(clients.dynamodb, table, await digestFor(operation, subject))) === undefined)
+      return count;
+    await holds.clear(subject, [], (at) => expiryOf(at, 0));
+    throw new CommandError("failed", `${nameOf(subject)} is being erased: a hold comes too late.`);
+  });
   terminal.result(
     { stage, subject, versions },
     `The ${subject.kind} ${subject.id} is held. ${versions} versions of documents don't expire any more, nor will later ones.`,
@@ -103,26 +98,22 @@ async function clear(operation: Operation, subject: Subject, reason: string): Pr
   const { accounts, holds } = portsOf(operation);
   const days = Number(deployment.optionalOutput("DocumentVersionsDays") ?? 0);
   const act = { act: "hold", target: `cleared from ${subject.kind}`, reason, subject } as const;
-  const versions = await audited(
-    operation,
-    act,
-    async () => {
-      const count = await holds.clear(subject, await accounts(subject), (at) => expiryOf(at, days));
-      if (count === undefined)
-        throw new CommandError("nobody", `No hold is on ${nameOf(subject)} in the stage ${stage}.`);
-      return count;
-    },
-    (count) => count,
-  );
+  const versions = await audited(operation, act, async () => {
+    const count = await holds.clear(subject, await accounts(subject), (at) => expiryOf(at, days));
+    if (count === undefined)
+      throw new CommandError("nobody", `No hold is on ${nameOf(subject)} in the stage ${stage}.`);
+    return count;
+  });
   terminal.result(
     { stage, subject, versions },
     `The hold on the ${subject.kind} ${subject.id} is ended. ${versions} versions expire ${days} days after they were superseded.`,
   );
 }
 
-async function list({ deployment, clients, terminal }: Operation): Promise<void> {
+async function list(operation: Operation): Promise<void> {
+  const { deployment, clients, terminal } = operation;
   const table = deployment.output("TableName");
-  const onScanned = await agreeToScan(clients.dynamodb, table, terminal);
+  const onScanned = await agreeToScan(operation);
   const found: (LegalHold & { readonly subject: Subject })[] = [];
   let read = 0;
   for await (const { examined, holds } of legalHolds(clients.dynamodb, table).list()) {

@@ -1,10 +1,8 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { addOfflineCommand } from "../core/command.ts";
-import { packageVersion } from "../core/package-version.ts";
-import { builtPackages, packageDirectory, templateDirectory } from "../core/places.ts";
-import { filesBeside, filesIn } from "../init/package-files.ts";
-import { writeApp } from "../init/write-app.ts";
+import { builtPackages, packageDirectory, packageVersion, templateDirectory } from "../core/places.ts";
+import { filesBeside, filesIn, writeApp } from "../init/write-app.ts";
 
 export function addTo(program: Command): void {
   addOfflineCommand(

@@ -1,13 +1,12 @@
 import type { Command } from "commander";
 import { queueDepth } from "../../../adapters/sqs/queue-depth.ts";
-import { addCommand, type Operation } from "../core/command.ts";
+import { type Operation, addCommand } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { awaitInterruption, waitUnlessAborted } from "../core/interruption.ts";
 import { spanText } from "../core/spans.ts";
-import { subscriberNamed } from "../events/subscriber-named.ts";
 import { forward } from "../forward/forward.ts";
 import { parseTarget, postTo } from "../forward/target.ts";
-import { type SubscriberQueue, subscriberQueues } from "../status/work-queues.ts";
+import { type SubscriberQueue, subscriberNamed, subscriberQueues } from "../status/work-queues.ts";
 
 type Flags = { readonly to: string; readonly subscriber: string };
 

@@ -1,10 +1,9 @@
 import type { Command } from "commander";
 import { textPattern } from "../../../adapters/aws/log-groups.ts";
-import { addCommand, type Operation } from "../core/command.ts";
+import { type Operation, addCommand } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { choiceFlag, sinceFlag } from "../core/flags.ts";
-import { entryText, logLevels, selectEntries } from "../logs/log-entries.ts";
-import { stageLogLines } from "../logs/log-lines.ts";
+import { entryText, logLevels, selectEntries, stageLogLines } from "../logs/log-entries.ts";
 
 type Flags = { readonly since: string; readonly level?: string };
 

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
-import { isWebhookKind, type WebhookKind, webhookKinds } from "../../../domain/event/events.ts";
+import { webhookKinds } from "../../../domain/event/events.ts";
 import { addOfflineCommand } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
+import { choiceFlag, collect } from "../core/flags.ts";
 import { addStageFlags, type StageFlags } from "../core/stage-settings.ts";
 import type { Terminal } from "../core/terminal.ts";
 import { trialLine, trialText } from "../mapping/report.ts";
@@ -39,12 +40,8 @@ export function addTo(group: Command): void {
   );
 }
 
-function collect(line: string, before: readonly string[]): readonly string[] {
-  return [...before, line];
-}
-
 async function tryFile(terminal: Terminal, flags: Flags, file = ""): Promise<void> {
-  const chosen = parseKind(flags.kind);
+  const chosen = choiceFlag("--kind", flags.kind, webhookKinds);
   const mapping = readStageMapping(flags.stage, flags.settings);
   const sample = await readSample(terminal, file, flags.header);
   const trials = (chosen === undefined ? webhookKinds : [chosen]).map((kind) =>
@@ -74,10 +71,4 @@ function contentOf(file: string): Buffer {
     const reason = error instanceof Error ? error.message : error;
     throw new CommandError("usage", `${file} can't be read: ${reason}.`);
   }
-}
-
-/** @throws CommandError naming the kinds */
-function parseKind(name: string | undefined): WebhookKind | undefined {
-  if (name === undefined || isWebhookKind(name)) return name;
-  throw new CommandError("usage", `--kind ${name} is none; write one of ${webhookKinds.join(", ")}.`);
 }

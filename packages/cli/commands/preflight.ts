@@ -1,11 +1,11 @@
 import type { Command } from "commander";
+import { keyPolicyStatements } from "../../../lib/settings/settings.ts";
 import { addOfflineCommand } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { addStageFlags, readStageSettings, type StageFlags } from "../core/stage-settings.ts";
+import { type StageFlags, addStageFlags, readStageSettings } from "../core/stage-settings.ts";
 import type { Terminal } from "../core/terminal.ts";
-import { openAccount } from "../preflight/account.ts";
-import { examinePreflight, type Preflight } from "../preflight/examine.ts";
-import { findingsText } from "../preflight/finding.ts";
+import { findingsText, openAccount } from "../preflight/account.ts";
+import { type Preflight, examinePreflight } from "../preflight/examine.ts";
 
 export function addTo(program: Command): void {
   addStageFlags(
@@ -25,6 +25,34 @@ export function addTo(program: Command): void {
     "the stage that is to be deployed",
     "prod",
   );
+  addStageFlags(
+    addOfflineCommand<StageFlags>(
+      program,
+      {
+        name: "key-policy",
+        summary: "Prints what the policy of a key of your own must allow, before the stage is deployed.",
+        examples: [
+          "npx income-events key-policy --stage prod",
+          "npx income-events key-policy --settings my-settings.json --json    for programs",
+        ],
+      },
+      keyPolicy,
+    ),
+    "the stage whose settings name the key",
+    "prod",
+  );
+}
+
+async function keyPolicy(terminal: Terminal, { stage, settings: file }: StageFlags): Promise<void> {
+  const settings = readStageSettings(stage, file);
+  if (settings.encryption.keyArn === undefined) {
+    throw new CommandError(
+      "usage",
+      `The stage ${stage} has no key of its own, so no policy is needed. The setting encryption.keyArn names one.`,
+    );
+  }
+  const statements = keyPolicyStatements(`income-events-${stage}`, settings);
+  terminal.result({ statements }, JSON.stringify(statements, undefined, 2));
 }
 
 async function preflight(terminal: Terminal, { stage, settings: file }: StageFlags): Promise<void> {

@@ -1,13 +1,10 @@
 import type { Command } from "commander";
-import { documentReader } from "../../../adapters/dynamodb/documents.ts";
-import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { choiceFlag } from "../core/flags.ts";
-import { lookupPorts } from "../events/event-lookup.ts";
-import { loadData, loadRecord, type RecordPorts } from "../records/record-lookup.ts";
+import { loadData, loadRecord, recordPorts } from "../records/record-lookup.ts";
 import { recordData, recordText } from "../records/record-view.ts";
 
 type Flags = { readonly data?: string; readonly reveal?: boolean };
@@ -41,15 +38,9 @@ export async function showRecord(
   { data: endpoint, reveal = false }: Flags,
   ...[kind, id]: readonly string[]
 ): Promise<void> {
-  const { deployment, clients, terminal } = operation;
+  const { deployment, terminal } = operation;
   const subject = parseSubject(kind, id);
-  const { dynamodb, s3 } = clients;
-  const table = deployment.output("TableName");
-  const ports: RecordPorts = {
-    ...lookupPorts(dynamodb, table),
-    readDocuments: documentReader(dynamodb, table),
-    overflow: overflowBucket(deployment.output("OverflowBucketName"), s3),
-  };
+  const ports = recordPorts(operation);
   const record = await loadRecord(subject, ports);
   const isDataWanted = reveal || endpoint !== undefined;
   const load = () => loadData(record, endpoint, reveal, ports);

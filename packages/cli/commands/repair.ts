@@ -1,19 +1,16 @@
 import type { Command } from "commander";
-import { changeRelay, type RelayRecords, relayInvoker } from "../../../adapters/aws/relay-invoker.ts";
-import { tableSize } from "../../../adapters/dynamodb/table-scan.ts";
+import { type RelayRecords, changeRelay, relayInvoker } from "../../../adapters/aws/relay-invoker.ts";
 import { failedBatches } from "../../../adapters/streams/failed-batches.ts";
 import { storedChanges } from "../../../adapters/streams/stored-changes.ts";
-import { addCommand, type Operation } from "../core/command.ts";
+import { type Operation, addCommand } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-
-import { milestones } from "../core/milestones.ts";
-import { agreeOnScan, scanProgress } from "../core/scan-consent.ts";
-import { checkKnown } from "../records/check-known.ts";
-import { recordsIn } from "../records/known-records.ts";
+import { agreeToScan } from "../core/scan-consent.ts";
+import { checkKnown, recordsIn } from "../records/known-records.ts";
 import { type Repaired, repair } from "../recovery/repair.ts";
 import { repairFailures } from "../recovery/repair-failures.ts";
 import { repairReport } from "../recovery/repair-report.ts";
-import { type RepairScope, repairScope, type ScopeFlags } from "../recovery/repair-scope.ts";
+import { type RepairScope, type ScopeFlags, repairScope } from "../recovery/repair-scope.ts";
+import { milestones } from "../core/pace.ts";
 
 type Flags = ScopeFlags & { readonly dryRun?: boolean };
 
@@ -69,18 +66,13 @@ function repairBucket({ deployment, clients, terminal }: Operation, relay: Relay
 }
 
 async function repairTable(
-  { deployment, clients: { dynamodb }, terminal }: Operation,
+  operation: Operation,
   relay: RelayRecords,
   { subject, period }: RepairScope,
 ): Promise<Repaired> {
-  const table = deployment.output("TableName");
+  const [table, { dynamodb }] = [operation.deployment.output("TableName"), operation.clients];
   const stored = storedChanges(dynamodb, table);
-  let onPage: (examined: number, found: number) => void = () => undefined;
-  if (subject === undefined) {
-    const size = await tableSize(dynamodb, table);
-    await agreeOnScan(size, terminal);
-    onPage = scanProgress(size, terminal);
-  }
+  const onPage = subject === undefined ? await agreeToScan(operation) : () => undefined;
   const pages = subject === undefined ? stored.all() : stored.of(subject);
   return repair({ pages, records: recordsIn(dynamodb, table), relay: changeRelay(relay), onPage }, period);
 }

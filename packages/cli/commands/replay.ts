@@ -1,22 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import { type ReplayCheckpoint, replayRuns } from "../../../adapters/dynamodb/replay-runs.ts";
-import { tableSize } from "../../../adapters/dynamodb/table-scan.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { storedChanges } from "../../../adapters/streams/stored-changes.ts";
 import { messageSource } from "../../../domain/message/message-types.ts";
 import type { ReplayRun } from "../../../domain/recovery/replay-run.ts";
 import { audited } from "../core/audited.ts";
-import { addCommand, type Operation } from "../core/command.ts";
+import { type Operation, addCommand } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { milestones } from "../core/milestones.ts";
-import { pace } from "../core/pace.ts";
-import { agreeOnScan, scanProgress } from "../core/scan-consent.ts";
-import { checkKnown } from "../records/check-known.ts";
-import { recordsIn } from "../records/known-records.ts";
-import { type Replayed, replay } from "../recovery/replay.ts";
-import { type Deliver, replayDelivery } from "../recovery/replay-delivery.ts";
-import { planReplay, type ReplayFlags, resumeReplay } from "../recovery/replay-plan.ts";
+import { milestones, pace } from "../core/pace.ts";
+import { agreeToScan, type OnScanned } from "../core/scan-consent.ts";
+import { checkKnown, recordsIn } from "../records/known-records.ts";
+import { type Deliver, type Replayed, replay, replayDelivery } from "../recovery/replay.ts";
+import { type ReplayFlags, planReplay, resumeReplay } from "../recovery/replay-plan.ts";
 import { replayReport } from "../recovery/replay-report.ts";
 import { subscriberQueues } from "../status/work-queues.ts";
 
@@ -153,19 +149,16 @@ async function begin(
 
 /** Says what a scan costs, and asks where all subscribers get it. @returns what is reported of each page */
 async function consent(
-  { deployment, clients, terminal }: Operation,
+  operation: Operation,
   { subject, subscribers }: ReplayRun,
   dryRun: boolean,
-): Promise<(examined: number, messages: number) => void> {
+): Promise<OnScanned> {
   if (subscribers.length > 1 && !dryRun) {
-    await terminal.confirm(
-      `${subscribers.length} subscribers of the stage ${deployment.stage} get messages again: ${subscribers.join(", ")}. Add --dry-run to count them first.`,
+    await operation.terminal.confirm(
+      `${subscribers.length} subscribers of the stage ${operation.deployment.stage} get messages again: ${subscribers.join(", ")}. Add --dry-run to count them first.`,
     );
   }
-  if (subject !== undefined) return () => undefined;
-  const size = await tableSize(clients.dynamodb, deployment.output("TableName"));
-  await agreeOnScan(size, terminal);
-  return scanProgress(size, terminal);
+  return subject === undefined ? agreeToScan(operation) : () => undefined;
 }
 
 /** @param checkpoint undefined where nothing is to be sent */
@@ -173,7 +166,7 @@ function send(
   { deployment, clients, terminal }: Operation,
   start: ReplayRun,
   checkpoint: ReplayCheckpoint | undefined,
-  onPage: (examined: number, messages: number) => void,
+  onPage: OnScanned,
 ): Promise<Replayed> {
   const { stage } = deployment;
   const table = deployment.output("TableName");

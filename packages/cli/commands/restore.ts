@@ -1,12 +1,12 @@
 import type { Command } from "commander";
-import { copyItem, type RestoredItem, restoredItems } from "../../../adapters/dynamodb/table-copy.ts";
+import { type RestoredItem, copyItem, restoredItems } from "../../../adapters/dynamodb/table-copy.ts";
 import { readErasureLog } from "../../../adapters/erasure/erasure-log.ts";
 import { subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
 import { audited } from "../core/audited.ts";
-import { addCommand, type Operation } from "../core/command.ts";
+import { type Operation, addCommand } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { eraseAgain } from "../recovery/erase-again.ts";
 import { restore } from "../recovery/restore.ts";
+import { eraseAgain } from "../recovery/erasure.ts";
 
 export function addTo(program: Command): void {
   addCommand(

@@ -1,9 +1,8 @@
 import type { Command } from "commander";
-import { addCommand, type Operation } from "../core/command.ts";
+import { type Operation, addCommand } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { durationFlag } from "../core/flags.ts";
-import { sandboxControl } from "../sandbox/control.ts";
-import { failureNames, sandboxFailure } from "../sandbox/failures.ts";
+import { failureNames, sandboxControl, sandboxFailure } from "../sandbox/control.ts";
 
 /** How the provider of a system on this machine is made to fail, and goes on. */
 export function addTo(group: Command): void {

@@ -49,34 +49,18 @@ async function rotate(operation: Operation, { revokeNow = false, signing = false
   if (signing) {
     if (revokeNow)
       throw new CommandError("usage", "--signing and --revoke-now exclude each other: give one.");
-    await audited(
-      operation,
-      { act: "secret", target: "signing" },
-      () => setSigning(ports, stage, terminal),
-      () => 1,
-    );
+    const set = () => setSigning(ports, stage, terminal);
+    await audited(operation, { act: "secret", target: "signing" }, set, 1);
     return;
   }
   if (revokeNow) {
     await terminal.confirm(consequences(stage));
-    await audited(
-      operation,
-      { act: "secret", target: "revoke" },
-      () => revokeSecret(ports),
-      () => 1,
-    );
-    terminal.result(
-      { stage, done: "revoked" },
-      `The stage ${stage} has a new secret. The old one is revoked.`,
-    );
-    return;
+    await audited(operation, { act: "secret", target: "revoke" }, () => revokeSecret(ports), 1);
+    const text = `The stage ${stage} has a new secret. The old one is revoked.`;
+    return terminal.result({ stage, done: "revoked" }, text);
   }
-  const { done, previousUntil } = await audited(
-    operation,
-    { act: "secret", target: "rotate" },
-    () => rotateSecret(ports),
-    () => 1,
-  );
+  const act = { act: "secret", target: "rotate" } as const;
+  const { done, previousUntil } = await audited(operation, act, () => rotateSecret(ports), 1);
   const subject = done === "rotated" ? "has a new secret" : "has the secret of the rotation before";
   terminal.result(
     { stage, done, ...(previousUntil && { previousUntil }) },

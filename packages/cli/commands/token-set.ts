@@ -40,7 +40,7 @@ export async function setGivenToken(
   const secret = deployment.output("TokenSecretArn");
   const apply = () =>
     force ? setToken(clients.secretsManager, secret, token) : setProven(token, deployment, clients);
-  await audited(operation, { act: "token", target: force ? "set untried" : "set" }, apply, () => 1);
+  await audited(operation, { act: "token", target: force ? "set untried" : "set" }, apply, 1);
   const { stage } = deployment;
   terminal.result(
     { stage, tried: !force, ...(expiresAt && { expiresAt }) },

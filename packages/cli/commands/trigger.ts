@@ -2,23 +2,22 @@ import type { Command } from "commander";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { storedEvents } from "../../../adapters/dynamodb/stored-events.ts";
 import { webhookSecretStore } from "../../../adapters/secrets/webhook-secret.ts";
+import { present } from "../../../domain/core/parse.ts";
 import { type WebhookEventType, webhookEventTypes } from "../../../domain/event/events.ts";
 import { identify } from "../../../domain/event/identify.ts";
 import { mapPayload } from "../../../domain/event/mapping.ts";
 import { subjectOf } from "../../../domain/event/subjects.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { choiceFlag } from "../core/flags.ts";
+import { choiceFlag, type SubjectFlags } from "../core/flags.ts";
 import { checkMapping } from "../mapping/stage-mapping.ts";
 import { type SampleSubject, sampleWebhook } from "../provider/sample-webhooks.ts";
 import { sendWebhook } from "../provider/webhook-sender.ts";
 import { webhooksAddress } from "../provider/webhooks-address.ts";
 import { knownRecords, recordsIn } from "../records/known-records.ts";
 
-type Flags = { readonly user?: string; readonly account?: string; readonly companyAccount?: string };
-
 export function addTo(program: Command): void {
-  addCommand<Flags>(
+  addCommand<SubjectFlags>(
     program,
     {
       name: "trigger <type> [endpoint]",
@@ -40,7 +39,7 @@ export function addTo(program: Command): void {
 
 export async function triggerEvent(
   operation: Operation,
-  flags: Flags,
+  flags: SubjectFlags,
   ...[name, given]: readonly string[]
 ): Promise<void> {
   const { deployment, clients, terminal } = operation;
@@ -99,12 +98,7 @@ async function knownSubject(
       const { userId: user, accountId: account, companyAccountId: companyAccount } = event;
       const id = type.startsWith("user.") ? user : type.startsWith("company-") ? companyAccount : account;
       if (id === undefined || (await loadState(subjectOf({ ...event, type })))?.deleted === true) continue;
-      return {
-        endpoint,
-        ...(user !== undefined && { user }),
-        ...(account !== undefined && { account }),
-        ...(companyAccount !== undefined && { companyAccount }),
-      };
+      return present<SampleSubject>({ endpoint, user, account, companyAccount });
     }
   }
   return { endpoint };

@@ -7,8 +7,8 @@ import { webhookSecretStore } from "../../../adapters/secrets/webhook-secret.ts"
 import { webhookKinds } from "../../../domain/event/events.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import type { DeploymentOptions } from "../core/deployment.ts";
-import { countFlag } from "../core/flags.ts";
+import { type DeploymentOptions, deploymentFlags } from "../core/deployment.ts";
+import { collect, countFlag } from "../core/flags.ts";
 import { webhooksAddress } from "../provider/webhooks-address.ts";
 import { subscriberQueues, workQueue } from "../status/work-queues.ts";
 import { attempt, type Check } from "../verify/checks.ts";
@@ -53,14 +53,10 @@ export function addTo(program: Command): void {
     .option("--erase <run>", "send nothing; delete what this run has stored");
 }
 
-function collect(name: string, names: readonly string[]): readonly string[] {
-  return [...names, name];
-}
-
 /** Looks at the stage from outside only: by its outputs, and the resources that they name. */
 async function verify({ deployment, clients, terminal }: Operation, flags: Flags): Promise<void> {
-  const seconds = wholeNumber("--deadline", flags.deadline, longestDeadline);
-  const atOnce = wholeNumber("--at-once", flags.atOnce, maxAtOnce);
+  const seconds = countFlag("--deadline", flags.deadline, longestDeadline);
+  const atOnce = countFlag("--at-once", flags.atOnce, maxAtOnce);
   const { stage, client, output } = deployment;
   const { dynamodb, secretsManager, sqs } = clients;
   const queues = subscriberQueues(deployment);
@@ -121,16 +117,13 @@ async function verify({ deployment, clients, terminal }: Operation, flags: Flags
     subscribers: { read: subscribers.read.map(({ name }) => name), left: subscribers.left },
   };
   if (typeof flags.json === "string") await writeFile(flags.json, `${JSON.stringify(report, null, 2)}\n`);
-  const where = (["outputs", "stage", "pipeline", "local"] as const).flatMap((name) =>
-    flags[name] === undefined ? [] : [`--${name} ${flags[name]}`],
-  );
   const left = `Not read, and left with the run's messages: ${subscribers.left.join(", ")}.`;
   const summary = [
     `\n${passed} of ${checks.length} checks of the stage ${stage} passed; ${sender.counts.sent} webhooks sent, at most ${sender.counts.atOnce} at once.`,
     `${counts.documentsRead} documents read that messages of the stage announced, ${counts.documentsMissing} missing.`,
     ...(subscribers.left.length === 0 ? [] : [left]),
     `Ids of this run begin with ${mark}. To delete what it has stored:`,
-    `  npx income-events verify ${[...where, "--erase", mark].join(" ")}`,
+    `  npx income-events verify ${[...deploymentFlags(flags), "--erase", mark].join(" ")}`,
   ];
   terminal.result(report, summary.join("\n"));
   if (!report.passed) throw new CommandError("failed", `${checks.length - passed} checks failed.`);
@@ -151,11 +144,4 @@ async function erase({ deployment, clients, terminal }: Operation, mark: string)
     { stage, run: mark, items },
     `Deleted ${items} items of the run ${mark} from the table, and its large bodies from the bucket.`,
   );
-}
-
-/** @throws CommandError naming the flag */
-function wholeNumber(flag: string, text: string, most: number): number {
-  const value = countFlag(flag, text);
-  if (value <= most) return value;
-  throw new CommandError("usage", `${flag}: write a whole number from 1 to ${most}.`);
 }

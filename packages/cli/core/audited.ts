@@ -15,13 +15,13 @@ type Place = Pick<Operation, "deployment" | "clients">;
 
 /**
  * Does what an operator asked for, recorded before it begins and once it has ended: what can't be recorded is not done.
- * @param countOf how many it was
+ * @param count how many it was; absent: the result, where that is a number
  */
 export async function audited<T>(
   operation: Operation,
   { act, target, reason, subject }: Act,
   work: () => Promise<T>,
-  countOf: (result: T) => number | undefined,
+  count?: number | ((result: T) => number | undefined),
 ): Promise<T> {
   const { Arn: who = "" } = await operation.clients.sts.send(new GetCallerIdentityCommand({}));
   const at = new Date().toISOString();
@@ -40,9 +40,12 @@ export async function audited<T>(
     await trail.end(begun, "failed", undefined).catch(() => undefined);
     throw error;
   }
-  await trail.end(begun, "done", countOf(result)).catch((error: unknown) => {
-    operation.terminal.progress(`It is done; the audit trail has no entry of it: ${String(error)}`);
-  });
+  const counted = typeof count === "function" ? count(result) : (count ?? result);
+  await trail
+    .end(begun, "done", typeof counted === "number" ? counted : undefined)
+    .catch((error: unknown) => {
+      operation.terminal.progress(`It is done; the audit trail has no entry of it: ${String(error)}`);
+    });
   return result;
 }
 

@@ -1,29 +1,5 @@
 import { createRequire } from "node:module";
-import type { CloudWatchClient } from "@aws-sdk/client-cloudwatch";
-import type { CloudWatchLogsClient } from "@aws-sdk/client-cloudwatch-logs";
-import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import type { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
-import type { LambdaClient } from "@aws-sdk/client-lambda";
-import type { S3Client } from "@aws-sdk/client-s3";
-import type { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import type { SNSClient } from "@aws-sdk/client-sns";
-import type { SQSClient } from "@aws-sdk/client-sqs";
-import type { STSClient } from "@aws-sdk/client-sts";
 import type { Deployment } from "./deployment.ts";
-
-/** The clients of one command. Disposed, their connections are closed, so that the process can end. */
-export type Clients = Disposable & {
-  readonly cloudWatch: CloudWatchClient;
-  readonly cloudWatchLogs: CloudWatchLogsClient;
-  readonly dynamodb: DynamoDBClient;
-  readonly dynamodbStreams: DynamoDBStreamsClient;
-  readonly lambda: LambdaClient;
-  readonly s3: S3Client;
-  readonly secretsManager: SecretsManagerClient;
-  readonly sns: SNSClient;
-  readonly sqs: SQSClient;
-  readonly sts: STSClient;
-};
 
 type Packages = {
   readonly "@aws-sdk/client-cloudwatch": typeof import("@aws-sdk/client-cloudwatch");
@@ -39,17 +15,18 @@ type Packages = {
 };
 const load: <Name extends keyof Packages>(name: Name) => Packages[Name] = createRequire(import.meta.url);
 
+/** The clients of one command. Disposed, their connections are closed, so that the process can end. */
+export type Clients = ReturnType<typeof createClients>;
+
 /** Each client is loaded when it is first used: all of them would take longer than most commands. */
-export function createClients({ client: settings }: Pick<Deployment, "client">): Clients {
+export function createClients({ client: settings }: Pick<Deployment, "client">) {
   const made: { destroy(): void }[] = [];
-  const owned = <T extends { destroy(): void }>(client: T) => {
-    made.push(client);
-    return client;
-  };
   const once = <T extends { destroy(): void }>(make: () => T) => {
     let client: T | undefined;
     return () => {
-      client ??= owned(make());
+      if (client !== undefined) return client;
+      client = make();
+      made.push(client);
       return client;
     };
   };

@@ -33,6 +33,13 @@ export type DeploymentOptions = {
   readonly local?: string;
 };
 
+/** The flags that name a deployment, as they are typed. */
+export function deploymentFlags(options: DeploymentOptions): readonly string[] {
+  return (["stage", "outputs", "pipeline", "local"] as const).flatMap((name) =>
+    options[name] === undefined ? [] : [`--${name} ${options[name]}`],
+  );
+}
+
 /**
  * Finds the deployment: with `outputs` (a file of `cdk deploy --outputs-file`) in AWS, else the system that
  * `npm start` keeps up on this machine. `stage` or `pipeline` is needed where there are several.

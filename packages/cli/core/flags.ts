@@ -106,10 +106,16 @@ export function durationFlag(flag: string, text: string): number {
 }
 
 /** A whole number above zero. @throws CommandError naming the flag */
-export function countFlag(flag: string, text: string): number {
+export function countFlag(flag: string, text: string, most = Number.POSITIVE_INFINITY): number {
   const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  if (count > most) throw new CommandError("usage", `${flag}: write a whole number from 1 to ${most}.`);
   if (count > 0) return count;
   throw new CommandError("usage", `${flag} ${JSON.stringify(text)} is no whole number above zero.`);
+}
+
+/** For an option that can be given several times. */
+export function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
 }
 
 /** One of a few words. @throws CommandError naming the flag and the words */
@@ -122,4 +128,16 @@ export function choiceFlag<T extends string>(
   const choice = choices.find((one) => one === text);
   if (choice !== undefined) return choice;
   throw new CommandError("usage", `${flag} ${JSON.stringify(text)}: write one of ${choices.join(", ")}.`);
+}
+
+const longestReason = 500;
+
+/** Why something is done, as the audit trail keeps it, which names nobody. @throws CommandError naming the flag */
+export function reasonFlag(flag: string, text: string, { id }: Subject): string {
+  const reason = text.trim();
+  if (reason === "" || reason.length > longestReason)
+    throw new CommandError("usage", `${flag}: give a reason of 1 to ${longestReason} characters.`);
+  if (reason.toLowerCase().includes(id.toLowerCase()))
+    throw new CommandError("usage", `${flag} names the id: leave it out, for the audit trail names nobody.`);
+  return reason;
 }

@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import { readFileSync } from "node:fs";
+import { fieldsOf, parseJson, textOf } from "../../../domain/core/parse.ts";
 
 /** The package has the commands in one file of JavaScript; the repository runs them as they are written. */
 const isPackaged = !import.meta.filename.endsWith(".ts");
@@ -26,3 +28,9 @@ export const templateDirectory = join(packageDirectory, isPackaged ? "dist/templ
 
 /** Where `npm run build` leaves the packages; undefined in one of them. */
 export const builtPackages = isPackaged ? undefined : join(packageDirectory, ".local/packages");
+
+/** Of the package: what a report of a fault names. */
+export function packageVersion(): string {
+  const file = join(packageDirectory, "package.json");
+  return textOf(fieldsOf(parseJson(readFileSync(file, "utf8"), file), file), "version");
+}

@@ -1,6 +1,6 @@
-import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { type TableSize, tableSize } from "../../../adapters/dynamodb/table-scan.ts";
 import { scanCost } from "../../../domain/recovery/scan-cost.ts";
+import type { Operation } from "./command.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** From here on a scan is asked for: what is below costs less than the thought. */
@@ -14,12 +14,8 @@ const dollars = new Intl.NumberFormat("en", { style: "currency", currency: "USD"
 export type OnScanned = (read: number, found: number) => void;
 
 /** Says what a scan of the table costs, asks where that is worth asking, and then shows how far it is. */
-export async function agreeToScan(
-  client: DynamoDBClient,
-  tableName: string,
-  terminal: Pick<Terminal, "progress" | "confirm">,
-): Promise<OnScanned> {
-  const size = await tableSize(client, tableName);
+export async function agreeToScan({ deployment, clients, terminal }: Operation): Promise<OnScanned> {
+  const size = await tableSize(clients.dynamodb, deployment.output("TableName"));
   await agreeOnScan(size, terminal);
   return scanProgress(size, terminal);
 }

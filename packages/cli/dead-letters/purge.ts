@@ -1,5 +1,9 @@
 import type { DeadLetter, DeadLetterPlace } from "../../../domain/recovery/dead-letter.ts";
-import type { OnEach } from "./each-result.ts";
+
+/** What became of one of many, by its id. */
+export type EachResult = { readonly id: string; readonly result: string };
+
+export type OnEach = (each: EachResult) => void;
 
 /** The ids of the dead letters that are wanted, of at most `limit` of them. They stay where they lie. */
 export async function findDeadLetters(

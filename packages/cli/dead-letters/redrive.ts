@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { hasRoomForAttributes, type Outgoing, type Send } from "../../../adapters/sqs/sqs-sender.ts";
+import { type Outgoing, type Send, hasRoomForAttributes } from "../../../adapters/sqs/sqs-sender.ts";
 import type { DeadLetter, DeadLetterPlace } from "../../../domain/recovery/dead-letter.ts";
 import { nextRedriveCount, readRedriveCount } from "../../../domain/recovery/redrive-count.ts";
-import type { OnEach } from "./each-result.ts";
+import type { OnEach } from "./purge.ts";
+import { deduplicationOf, groupOf, readTask } from "../../../domain/fetch/task.ts";
 
 export type RedrivePorts = {
   readonly place: DeadLetterPlace;
@@ -73,4 +74,18 @@ export async function redrive(ports: RedrivePorts): Promise<Redriven> {
 
 function digestOf(body: string): string {
   return createHash("sha256").update(body).digest("base64");
+}
+
+/**
+ * What a FIFO queue needs of a dead letter that is sent to it: its task's group, and an id that the dead letter makes its
+ * own. By the task's alone SQS would take it within five minutes, drop it, and it would be gone.
+ */
+export function taskOrder({ body, messageId }: DeadLetter): Pick<Outgoing, "group" | "deduplication"> {
+  try {
+    const task = readTask(body);
+    return { group: groupOf(task), deduplication: deduplicationOf(task, messageId) };
+  } catch {
+    // What is no task of ours is for the function to judge.
+    return { group: messageId, deduplication: messageId };
+  }
 }

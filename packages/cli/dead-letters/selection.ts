@@ -53,3 +53,8 @@ export function checkFound({ id }: Selection, found: number, queue: string): voi
 export function reasonOf({ reason }: DeadLetter): string {
   return reason ?? "failed each time it was received";
 }
+
+/** So many dead letters, in words. */
+export function deadLettersText(count: number): string {
+  return count === 1 ? "1 dead letter" : `${count} dead letters`;
+}

@@ -1,9 +1,13 @@
 import { loadBreaker } from "../../../adapters/provider/shared-breaker.ts";
 import type { Breaker } from "../../../domain/fetch/breaker.ts";
 import { oneLine } from "../core/printable.ts";
-import { fromNow } from "../core/spans.ts";
+import { fromNow, spanText } from "../core/spans.ts";
 import type { RegistrationStatus } from "../status/registration-status.ts";
-import type { Check, Examined } from "./finding.ts";
+import { type Check, type Examined, type Finding, found } from "./finding.ts";
+import { awsTime } from "../../../adapters/aws/aws-clock.ts";
+import { workQueue } from "../status/work-queues.ts";
+import { checkpoint } from "../../../adapters/streams/checkpoint.ts";
+import type { Run } from "../../../domain/reconcile/reconciliation.ts";
 
 export const providerCheck: Check = {
   name: "the provider",
@@ -50,4 +54,55 @@ function failureText(reason: string | undefined): string {
   if (reason === undefined) return "The provider fails";
   const text = oneLine(reason);
   return text.startsWith("the provider") ? `T${text.slice(1)}` : `The provider fails: ${text}`;
+}
+
+/** So far a clock may be off, and an answer be under way. */
+const toleratedInSeconds = 60;
+
+export const clockCheck: Check = {
+  name: "this machine's clock",
+  examine: async ({ deployment, clients }) => {
+    const time = await awsTime(clients.sqs, workQueue(deployment, "users").queueUrl);
+    return found(time === undefined ? [] : checkClockSkew(time, new Date()));
+  },
+};
+
+export function checkClockSkew(aws: Date, own: Date): readonly Finding[] {
+  const seconds = (own.getTime() - aws.getTime()) / 1000;
+  if (Math.abs(seconds) <= toleratedInSeconds) return [];
+  const off = `${spanText(Math.abs(seconds))} ${seconds > 0 ? "ahead of" : "behind"}`;
+  return [
+    {
+      code: "clock-off",
+      severity: "warning",
+      what: `The clock of this machine is ${off} AWS's.`,
+      why: "Ages and ends are shown wrong, and from five minutes on AWS refuses calls.",
+      fix: "sudo timedatectl set-ntp true",
+    },
+  ];
+}
+
+export const reconciliationCheck: Check = {
+  name: "the reconciliation",
+  examine: async ({ deployment, clients, now }) =>
+    checkReconciliation(await checkpoint(clients.dynamodb, deployment.output("TableName")).load(), now),
+};
+
+export function checkReconciliation(run: Run | undefined, now: Date): Examined {
+  const code = "reconciliation-failed";
+  if (run?.failure === undefined) {
+    return { findings: [], well: run === undefined ? [] : [{ code, since: new Date(run.startedAt) }] };
+  }
+  return {
+    findings: [
+      {
+        code,
+        severity: "warning",
+        what: `The last reconciliation failed ${fromNow(new Date(run.endedAt ?? run.startedAt), now)}: ${oneLine(run.failure)}.`,
+        why: "What webhooks did not announce is not found until the next one.",
+        fix: "npx income-events reconcile now",
+      },
+    ],
+    well: [],
+  };
 }

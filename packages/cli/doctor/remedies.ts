@@ -1,4 +1,4 @@
-import type { Deployment, DeploymentOptions } from "../core/deployment.ts";
+import { type Deployment, type DeploymentOptions, deploymentFlags } from "../core/deployment.ts";
 
 /** What the findings and alarms of the token advise. */
 export const setToken = "npx income-events token set < token.txt";
@@ -21,13 +21,8 @@ export function remedyFor(
   return onThisMachine(fix, deployment);
 }
 
-function withFlags(fix: string, { stage, outputs, pipeline, local }: DeploymentOptions): string {
-  const flags = [
-    ...(stage === undefined ? [] : [`--stage ${stage}`]),
-    ...(outputs === undefined ? [] : [`--outputs ${outputs}`]),
-    ...(pipeline === undefined ? [] : [`--pipeline ${pipeline}`]),
-    ...(local === undefined ? [] : [`--local ${local}`]),
-  ].join(" ");
+function withFlags(fix: string, options: DeploymentOptions): string {
+  const flags = deploymentFlags(options).join(" ");
   if (flags === "") return fix;
   return fix.replace(/npx income-events [^<]*[^< ]/, (command) => `${command} ${flags}`);
 }

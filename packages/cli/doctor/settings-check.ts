@@ -4,8 +4,9 @@ import { settingsDigest, unpackSettings } from "../../../lib/settings/settings.t
 import type { Deployment } from "../core/deployment.ts";
 import { stagesDirectory } from "../core/places.ts";
 import { readStageSettings } from "../core/stage-settings.ts";
-import { deployAgain, type Finding } from "./finding.ts";
-import { type SettingsDifference, settingsDifferences } from "./settings-differences.ts";
+import { type Finding, deployAgain } from "./finding.ts";
+import type { Clients } from "../core/clients.ts";
+import { isFields } from "../../../domain/core/parse.ts";
 
 /** In one finding. */
 const mostNamed = 5;
@@ -59,4 +60,63 @@ function differenceText({ setting, deployed = "absent", file = "absent" }: Setti
 
 function shortened(text: string): string {
   return text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text;
+}
+
+type Recipients = {
+  readonly deployment: Pick<Deployment, "stage" | "local" | "output">;
+  readonly clients: Pick<Clients, "sns">;
+};
+
+/**
+ * Addresses that are to be notified of alarms and are not.
+ * @param file the stage's settings, which name them
+ * @throws CommandError where they are wrong
+ */
+export async function examineRecipients(
+  { deployment, clients }: Recipients,
+  file: string,
+): Promise<readonly Finding[]> {
+  // What runs on this machine informs its terminal.
+  if (deployment.local !== undefined) return [];
+  const { emails } = readStageSettings(deployment.stage, file).alarms;
+  if (emails === undefined) return [];
+  // With the client of SNS, which most stages' examination does without.
+  const { checkSubscriptions } = await import("../preflight/alarm-checks.ts");
+  const found = await checkSubscriptions(clients.sns, deployment.output("AlarmTopicArn"), emails);
+  return found.map((finding) => ({ code: "alarms-unconfirmed", severity: "warning", ...finding }));
+}
+
+/** A setting that is deployed otherwise than a file says; absent: it is not there. */
+export type SettingsDifference = {
+  /** `provider.requestsPerMinute`, `subscribers[0].types` */
+  readonly setting: string;
+  readonly deployed?: string;
+  readonly file?: string;
+};
+
+/** Compares settings one by one, defaults included, in the order of their names. */
+export function settingsDifferences(deployed: unknown, file: unknown): readonly SettingsDifference[] {
+  const [before, after] = [leavesOf(deployed), leavesOf(file)];
+  const names = [...new Set([...before.keys(), ...after.keys()])].toSorted();
+  return names.flatMap((setting) => {
+    const [was, is] = [before.get(setting), after.get(setting)];
+    if (was === is) return [];
+    return [{ setting, ...(was !== undefined && { deployed: was }), ...(is !== undefined && { file: is }) }];
+  });
+}
+
+/** Each value as JSON, by its name; a list of plain values is one. */
+function leavesOf(value: unknown, name = ""): ReadonlyMap<string, string> {
+  const inner = innerOf(value, name);
+  if (inner.length === 0) return new Map(value === undefined ? [] : [[name, JSON.stringify(value)]]);
+  return new Map(inner.flatMap(([innerName, each]) => [...leavesOf(each, innerName)]));
+}
+
+function innerOf(value: unknown, name: string): readonly (readonly [string, unknown])[] {
+  if (Array.isArray(value)) {
+    const list: readonly unknown[] = value;
+    return list.some(isFields) ? list.map((each, index) => [`${name}[${index}]`, each] as const) : [];
+  }
+  if (!isFields(value)) return [];
+  return Object.entries(value).map(([key, each]) => [name === "" ? key : `${name}.${key}`, each] as const);
 }

@@ -1,10 +1,8 @@
 import { fieldPattern } from "../../../adapters/aws/log-groups.ts";
 import { present } from "../../../domain/core/parse.ts";
-import type { WebhookKind } from "../../../domain/event/events.ts";
-import { isWebhookKind } from "../../../domain/event/events.ts";
+import { type WebhookKind, isWebhookKind } from "../../../domain/event/events.ts";
 import { wants } from "../../../domain/message/subscribers.ts";
-import { type LogEntry, selectEntries } from "../logs/log-entries.ts";
-import { type LogPlace, stageLogLines } from "../logs/log-lines.ts";
+import { type LogEntry, type LogPlace, selectEntries, stageLogLines } from "../logs/log-entries.ts";
 
 /** How far an event has come, as the functions' logs say. */
 export const historyOutcomes = ["accepted", "again", "stored", "rejected"] as const;

@@ -1,10 +1,14 @@
-import { readChange, type StreamRecord } from "../../../adapters/streams/change-stream.ts";
+import { type StreamRecord, readChange } from "../../../adapters/streams/change-stream.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { nameOf, subjectOf } from "../../../domain/event/subjects.ts";
 import { nameOfData } from "../../../domain/fetch/document-name.ts";
 import type { Change } from "../../../domain/state/change.ts";
 import type { State } from "../../../domain/state/state.ts";
 import { oneLine } from "../core/printable.ts";
+import { followStream } from "../../../adapters/streams/stream-follower.ts";
+import { streamOf } from "../../../adapters/streams/table-stream.ts";
+import type { Operation } from "../core/command.ts";
+import { awaitInterruption, waitUnlessAborted } from "../core/interruption.ts";
 
 /** What a change of the table means for people: that an event came, what it led to, that the provider answered. */
 export type Happening = {
@@ -79,4 +83,24 @@ export function happeningLine({ at, what, subject, type = "-", id, version }: Ha
   const rest = [version === undefined ? "" : `version ${version}`, id?.slice(0, shownOfId) ?? ""];
   const columns = [at, what.padEnd(12), type.padEnd(28), subject, ...rest.filter((part) => part !== "")];
   return oneLine(columns.join("  "));
+}
+
+/**
+ * The changes of the stage's table from now on, until Ctrl-C.
+ * @param what follows "Following" in the progress line once the reader is ready
+ */
+export async function* followTable(
+  { deployment, clients, terminal }: Operation,
+  what: string,
+): AsyncGenerator<StreamRecord> {
+  using interruption = awaitInterruption();
+  const { signal } = interruption;
+  const stream = await streamOf(clients.dynamodb, deployment.output("TableName"));
+  const records = followStream(clients.dynamodbStreams, stream, {
+    signal,
+    wait: (seconds) => waitUnlessAborted(seconds, signal),
+    onReady: () => terminal.progress(`Following ${what}. Ctrl-C ends it.`),
+    onError: (reason) => terminal.progress(`${reason}: it goes on by itself.`),
+  });
+  for await (const some of records) yield* some;
 }

@@ -2,8 +2,9 @@ import type { Message, SQSClient } from "@aws-sdk/client-sqs";
 import { isTransient } from "../../../adapters/aws/transient-errors.ts";
 import { messageVisibility } from "../../../adapters/sqs/message-visibility.ts";
 import { deleteAll, receiveBatch, releaseAll } from "../../../adapters/sqs/queue-messages.ts";
-import { describeMessage } from "./describe-message.ts";
 import type { Post, Posted } from "./target.ts";
+import { isFields, optionalText, parseJson } from "../../../domain/core/parse.ts";
+import { oneLine } from "../core/printable.ts";
 
 export type ForwardPorts = {
   readonly sqs: SQSClient;
@@ -114,4 +115,21 @@ async function hold({ sqs, queueUrl }: ForwardPorts, messages: readonly Message[
     queueUrl,
     messages.map(({ ReceiptHandle = "" }) => ({ receiptHandle: ReceiptHandle, seconds: hiddenInSeconds })),
   );
+}
+
+/** A message in a line: type, subject and id, as far as it has them. */
+function describeMessage(body: string): string {
+  const fields = fieldsOrUndefined(body);
+  if (fields === undefined) return "no CloudEvent";
+  const parts = ["type", "subject", "id"].map((name) => optionalText(fields, name) ?? "-");
+  return oneLine(parts.join("  "));
+}
+
+function fieldsOrUndefined(body: string) {
+  try {
+    const value = parseJson(body, "the message");
+    return isFields(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }

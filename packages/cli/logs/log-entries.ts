@@ -1,5 +1,7 @@
 import { type Fields, isFields, optionalText } from "../../../domain/core/parse.ts";
 import { oneLine } from "../core/printable.ts";
+import { type LogLines, type LogSearch, logPages } from "../../../adapters/aws/log-groups.ts";
+import type { Operation } from "../core/command.ts";
 
 export const logLevels = ["INFO", "WARN", "ERROR"] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -60,4 +62,21 @@ export function entryText({
   const fields = Object.entries(rest).map(([field, value]) => `${field}=${JSON.stringify(value)}`);
   const words = [timestamp, level.padEnd(5), String(name ?? "-"), String(code ?? "-"), ...fields];
   return oneLine(words.join("  "));
+}
+
+export type LogPlace = Pick<Operation, "deployment" | "clients">;
+
+/** What a pipeline's functions have logged, in no order; not those of another one in its stack. @param onRead is called after each page */
+export async function stageLogLines(
+  { deployment, clients }: LogPlace,
+  search: LogSearch,
+  onRead: (page: LogLines) => void = () => undefined,
+): Promise<readonly string[]> {
+  const lines: string[] = [];
+  const groups = new RegExp(`${deployment.resources.source}.*${search.groups?.source ?? ""}`);
+  for await (const page of logPages(clients.cloudWatchLogs, deployment.stack, { ...search, groups })) {
+    for (const line of page.lines) lines.push(line);
+    onRead(page);
+  }
+  return lines;
 }

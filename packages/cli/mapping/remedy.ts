@@ -1,9 +1,10 @@
 import type { WebhookKind } from "../../../domain/event/events.ts";
 import type { KindMapping } from "../../../domain/event/mapping.ts";
-import type { MappingSource } from "../../../domain/event/mapping-source.ts";
-import { allFields, type Field, meaningOf } from "./field-names.ts";
-import { likelyPlace } from "./likely-place.ts";
+import { type MappingSource, headerText, mayHoldCredential } from "../../../domain/event/mapping-source.ts";
+import { type Field, allFields, meaningOf, nameRank, wordsOf } from "./field-names.ts";
 import type { ReadSample } from "./sample.ts";
+import { isFields } from "../../../domain/core/parse.ts";
+import { parseTimestamp, parseUnixTime } from "../../../domain/core/timestamps.ts";
 
 /** What one field's source gave. */
 export type FieldTrial = {
@@ -43,4 +44,86 @@ export function remedyFor(
 function fieldIn(reason: string): Field | undefined {
   const [name] = reason.split(":");
   return allFields.find((field) => field === name);
+}
+
+/** A single value in a sample, where it is, and all names on the way to it in words. */
+type Place = {
+  readonly source: MappingSource;
+  readonly words: readonly string[];
+  readonly value: string | number | boolean;
+};
+
+const deepest = 8;
+const maxPlaces = 2_000;
+const plainName = /^[A-Za-z_][A-Za-z0-9_]*$/;
+// Others could not be written into an expression, or are names that every object has.
+const usableName = /^[\p{L}\p{N}_.:@$/ -]{1,100}$/u;
+
+/** The place in a sample whose name and form suit a field best, other than where it is looked for now. */
+function likelyPlace(
+  kind: WebhookKind,
+  field: Field,
+  sample: ReadSample,
+  current: MappingSource | undefined,
+): MappingSource | undefined {
+  const ranked = placesIn(sample)
+    .filter(({ source, value }) => fits(field, value) && JSON.stringify(source) !== JSON.stringify(current))
+    .map(({ source, words }) => ({ source, rank: nameRank(kind, field, words), depth: words.length }))
+    .filter(({ rank }) => rank < Number.POSITIVE_INFINITY)
+    .toSorted((one, other) => one.rank - other.rank || one.depth - other.depth);
+  return ranked[0]?.source;
+}
+
+/** Every single value of a sample that an expression or a header can name; lists of one count as what they hold. */
+function placesIn({ sample, body }: ReadSample): readonly Place[] {
+  const found: Place[] = Object.entries(sample.headers)
+    .filter(([name]) => !mayHoldCredential(name))
+    .map(([header, value]) => ({
+      source: { header },
+      words: wordsOf(header),
+      value: headerText(header, value),
+    }));
+  const walk = (value: unknown, expression: string, words: readonly string[], depth: number): void => {
+    if (found.length >= maxPlaces || depth > deepest) return;
+    if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") {
+      if (expression !== "") found.push({ source: expression, words, value });
+    } else if (Array.isArray(value)) {
+      if (value.length === 1) walk(value[0], `${expression}[0]`, words, depth + 1);
+    } else if (isFields(value)) {
+      for (const [name, member] of Object.entries(value)) {
+        if (!usableName.test(name) || name in Object.prototype) continue;
+        const step = plainName.test(name) ? name : JSON.stringify(name);
+        const path = expression === "" ? step : `${expression}.${step}`;
+        walk(member, path, [...words, ...wordsOf(name)], depth + 1);
+      }
+    }
+  };
+  walk(body, "", [], 0);
+  return found;
+}
+
+/** Whether a value has the form that a field asks for. */
+function fits(field: Field, value: Place["value"]): boolean {
+  const text = String(value);
+  const isTime =
+    parseUnixTime(value) !== undefined || (typeof value === "string" && parseTimestamp(value) !== undefined);
+  switch (field) {
+    case "time":
+      return isTime;
+    case "connected":
+    case "dataAvailable":
+      return text === "true" || text === "false";
+    case "dateStart":
+    case "dateEnd":
+      return /^\d{4}-\d{2}-\d{2}/.test(text);
+    case "type":
+    case "endpoint":
+      return typeof value === "string" && !isTime && /^[\p{L}][\p{L}\p{N}_.:/ -]{0,99}$/u.test(text);
+    default:
+      return (
+        typeof value !== "boolean" &&
+        /^[\p{L}\p{N}_.:=+|~ -]{1,200}$/u.test(text) &&
+        !/^\d{4}-\d{2}-/.test(text)
+      );
+  }
 }

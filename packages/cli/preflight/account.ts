@@ -7,7 +7,6 @@ import { SNSClient } from "@aws-sdk/client-sns";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import type { Settings } from "../../../lib/settings/settings.ts";
 import { CommandError } from "../core/command-error.ts";
-import type { Finding } from "./finding.ts";
 
 /** The account and region that a stage would be deployed to, and what looks into it. */
 export type Account = Disposable & {
@@ -65,4 +64,21 @@ function openClients(): Omit<Account, "id" | "region"> {
     for (const client of Object.values(clients)) client.destroy();
   };
   return { ...clients, [Symbol.dispose]: end };
+}
+
+/** Something that stands in the way of a deployment, or of what it is for. */
+export type Finding = {
+  readonly what: string;
+  /** What would happen. */
+  readonly why: string;
+  readonly fix: string;
+};
+
+/** Numbered, each with what would happen and what fixes it. */
+export function findingsText(findings: readonly Finding[]): readonly string[] {
+  return findings.flatMap(({ what, why, fix }, index) => {
+    const number = `${index + 1}. `;
+    const indent = " ".repeat(number.length);
+    return [`${number}${what}`, `${indent}${why}`, `${indent}Fix it: ${fix}`, ""];
+  });
 }

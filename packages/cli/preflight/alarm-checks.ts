@@ -2,13 +2,12 @@ import { DescribeKeyCommand, GetKeyPolicyCommand } from "@aws-sdk/client-kms";
 import {
   GetTopicAttributesCommand,
   NotFoundException,
-  paginateListSubscriptionsByTopic,
   type SNSClient,
+  paginateListSubscriptionsByTopic,
 } from "@aws-sdk/client-sns";
-import type { Account, PreflightCheck } from "./account.ts";
-import type { Finding } from "./finding.ts";
-import { allows, parsePolicy } from "./policy.ts";
+import type { Account, Finding, PreflightCheck } from "./account.ts";
 import { findStack, outputOf } from "./stack-checks.ts";
+import { allows, parsePolicy } from "./key-check.ts";
 
 export const alarmRecipientsCheck: PreflightCheck = {
   name: "the recipients of alarms",

@@ -1,11 +1,14 @@
 import { oneLine } from "../core/printable.ts";
-import type { Plan, PreflightCheck } from "./account.ts";
+import type { Finding, Plan, PreflightCheck } from "./account.ts";
 import { alarmRecipientsCheck } from "./alarm-checks.ts";
-import { concurrencyCheck } from "./concurrency-check.ts";
-import type { Finding } from "./finding.ts";
 import { keyCheck } from "./key-check.ts";
-import { logPolicyCheck } from "./log-policy-check.ts";
-import { functionUrlCheck, placeCheck, throttleCheck } from "./place-checks.ts";
+import {
+  concurrencyCheck,
+  functionUrlCheck,
+  logPolicyCheck,
+  placeCheck,
+  throttleCheck,
+} from "./place-checks.ts";
 import { bootstrapCheck, registrationCheck, stackCheck } from "./stack-checks.ts";
 
 /** Something that could not be looked at. */

@@ -1,6 +1,8 @@
 import { paginateListServiceQuotas } from "@aws-sdk/client-service-quotas";
-import type { PreflightCheck } from "./account.ts";
-import type { Finding } from "./finding.ts";
+import type { Finding, PreflightCheck } from "./account.ts";
+import { GetAccountSettingsCommand } from "@aws-sdk/client-lambda";
+import { webhookKinds } from "../../../domain/event/events.ts";
+import { DescribeResourcePoliciesCommand, type ResourcePolicy } from "@aws-sdk/client-cloudwatch-logs";
 
 /** Settings that name something of AWS by its ARN, which must be where the stage is. */
 export const placeCheck: PreflightCheck = {
@@ -84,3 +86,87 @@ export const throttleCheck: PreflightCheck = {
     });
   },
 };
+
+/** Lambda refuses to reserve them. Source: Lambda developer guide, "Configuring reserved concurrency". */
+const alwaysUnreserved = 100;
+/** With fewer the functions of one stage wait for each other. */
+const enough = 100;
+
+const raise =
+  "aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value 1000";
+
+export const concurrencyCheck: PreflightCheck = {
+  name: "concurrent executions",
+  examine: async ({ stage, settings, account }) => {
+    const { AccountLimit } = await account.lambda.send(new GetAccountSettingsCommand({}));
+    const { ConcurrentExecutions: all = 0, UnreservedConcurrentExecutions: unreserved = 0 } =
+      AccountLimit ?? {};
+    const { accountConcurrency, production } = settings;
+    const findings: Finding[] = [];
+    if (accountConcurrency > all) {
+      findings.push({
+        what: `The account allows ${all} concurrent executions in ${account.region}, and the setting accountConcurrency says ${accountConcurrency}.`,
+        why: "Event sources would be given more than there is, and the receivers would find none.",
+        fix: `set accountConcurrency to ${all} in stages/${stage}.json, or ask for more: ${raise}`,
+      });
+    }
+    const reserved = webhookKinds.length * (settings.functions.receive.reservedConcurrency ?? 0);
+    if (reserved > 0 && unreserved - reserved < alwaysUnreserved) {
+      findings.push({
+        what: `The stage reserves ${reserved} concurrent executions, and ${unreserved} are left unreserved in the account.`,
+        why: `Lambda keeps ${alwaysUnreserved} unreserved and refuses the reservation: the deployment fails and is rolled back.`,
+        fix: `leave functions.receive.reservedConcurrency out, or ask for more: ${raise}`,
+      });
+    }
+    if (production && all < enough) {
+      findings.push({
+        what: `The account has ${all} concurrent executions in ${account.region}, for all of its functions.`,
+        why: "A burst of webhooks is answered 503 or 429 in part and comes again later, and any function may have to wait.",
+        fix: raise,
+      });
+    }
+    return findings;
+  },
+};
+
+/** Of one policy, in characters, and of an account and region. Source: CloudWatch Logs user guide, "CloudWatch Logs quotas". */
+const longest = 5_120;
+const mostPolicies = 10;
+/** What one more log group adds: its ARN in a list. */
+const perLogGroup = 300;
+
+export const logPolicyCheck: PreflightCheck = {
+  name: "the log delivery policy",
+  examine: async ({ account: { logs } }) => {
+    // One page holds all that an account may have.
+    const { resourcePolicies = [] } = await logs.send(new DescribeResourcePoliciesCommand({}));
+    return checkLogPolicies(resourcePolicies);
+  },
+};
+
+/** Log groups below /aws/vendedlogs/ are admitted together, by the policy that AWS writes for services' logs. */
+function checkLogPolicies(policies: readonly ResourcePolicy[]): readonly Finding[] {
+  const delivery = policies.find(({ policyName }) => policyName?.startsWith("AWSLogDeliveryWrite"));
+  const why =
+    "API Gateway could not write the access log of the webhooks: the deployment fails and is rolled back.";
+  if (delivery === undefined) {
+    if (policies.length < mostPolicies) return [];
+    return [
+      {
+        what: `CloudWatch Logs has ${policies.length} resource policies in this region, the most that an account may have.`,
+        why,
+        fix: "aws logs delete-resource-policy --policy-name NAME    of one that nothing uses",
+      },
+    ];
+  }
+  const { policyName = "", policyDocument = "" } = delivery;
+  const free = longest - policyDocument.length;
+  if (free >= perLogGroup || policyDocument.includes("/aws/vendedlogs/*")) return [];
+  return [
+    {
+      what: `The resource policy ${policyName} of CloudWatch Logs has ${free} of ${longest} characters left.`,
+      why,
+      fix: `aws logs put-resource-policy --policy-name ${policyName} --policy-document FILE    with /aws/vendedlogs/* in the place of single log groups`,
+    },
+  ];
+}

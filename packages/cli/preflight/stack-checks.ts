@@ -2,12 +2,11 @@ import {
   type CloudFormationClient,
   CloudFormationServiceException,
   DescribeStacksCommand,
-  paginateListExports,
   type Stack,
+  paginateListExports,
 } from "@aws-sdk/client-cloudformation";
 import { registrationExportName, selectedBaseUrl } from "../../../lib/settings/settings.ts";
-import type { Plan, PreflightCheck } from "./account.ts";
-import type { Finding } from "./finding.ts";
+import type { Finding, Plan, PreflightCheck } from "./account.ts";
 
 /** What an assembly of CDK asks for where it has assets (aws-cdk-lib, MIN_BOOTSTRAP_STACK_VERSION). */
 const neededBootstrap = 6;

@@ -1,7 +1,6 @@
 import { fieldPattern } from "../../../adapters/aws/log-groups.ts";
 import { tableText } from "../core/table.ts";
-import { type LogEntry, selectEntries } from "../logs/log-entries.ts";
-import { type LogPlace, stageLogLines } from "../logs/log-lines.ts";
+import { type LogEntry, type LogPlace, selectEntries, stageLogLines } from "../logs/log-entries.ts";
 
 const topics = {
   breaker: ["PROVIDER_DOWN", "PROVIDER_BACK"],

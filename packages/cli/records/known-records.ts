@@ -1,9 +1,14 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { documentReader } from "../../../adapters/dynamodb/documents.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
-import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
+import { type Subject, nameOf } from "../../../domain/event/subjects.ts";
 import type { Document } from "../../../domain/fetch/document.ts";
 import type { State } from "../../../domain/state/state.ts";
+import { partitions } from "../../../adapters/dynamodb/partitions.ts";
+import type { Operation } from "../core/command.ts";
+import { unknownSubject } from "../core/flags.ts";
+import { type LegalHold, loadHolds } from "../../../adapters/dynamodb/legal-holds.ts";
+import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
 
 /** What is known of subjects. */
 export type KnownRecords = {
@@ -30,4 +35,29 @@ function bySubject<T>(load: (subject: Subject) => Promise<T>): (subject: Subject
     loaded.set(nameOf(subject), found);
     return found;
   };
+}
+
+/** @throws CommandError where nothing is known of a subject: an empty answer would be taken for the truth */
+export async function checkKnown(
+  subject: Subject,
+  { deployment, clients }: Pick<Operation, "deployment" | "clients">,
+): Promise<void> {
+  const { isKnown } = partitions(clients.dynamodb, deployment.output("TableName"));
+  if (!(await isKnown(subject))) throw unknownSubject(subject);
+}
+
+/** The legal holds because of which a subject is not erased: its own, its user's, and those of its accounts. */
+export async function holdsOn(
+  subject: Subject,
+  { deployment, clients: { dynamodb } }: Pick<Operation, "deployment" | "clients">,
+): Promise<readonly (LegalHold & { readonly subject: Subject })[]> {
+  const table = deployment.output("TableName");
+  const [state, accounts] = await Promise.all([
+    versionedRecords(dynamodb, table).loadState(subject),
+    subject.kind === "user" ? partitions(dynamodb, table).accountsOf(subject.id) : [],
+  ]);
+  const user: readonly Subject[] =
+    state?.userId === undefined || subject.kind === "user" ? [] : [{ kind: "user", id: state.userId }];
+  const others = accounts.map((id): Subject => ({ kind: "account", id }));
+  return loadHolds(sharedReads(dynamodb, table), [subject, ...user, ...others]);
 }

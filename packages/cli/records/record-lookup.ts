@@ -1,22 +1,33 @@
 import {
   contentOfDocument,
+  documentReader,
   type ReadDocuments,
   type StoredDocument,
 } from "../../../adapters/dynamodb/documents.ts";
-import type { OverflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
+import { type OverflowBucket, overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import type { DataName } from "../../../domain/fetch/document-name.ts";
 import type { State } from "../../../domain/state/state.ts";
+import type { Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { unknownSubject } from "../core/flags.ts";
 import { shownJson } from "../core/shown-json.ts";
-import type { LookupPorts } from "../events/event-lookup.ts";
+import { type LookupPorts, lookupPorts } from "../events/event-lookup.ts";
 
 export type RecordPorts = Pick<LookupPorts, "partitions" | "records"> & {
   readonly readDocuments: ReadDocuments;
   readonly overflow: OverflowBucket;
 };
+
+export function recordPorts({ deployment, clients }: Pick<Operation, "deployment" | "clients">): RecordPorts {
+  const table = deployment.output("TableName");
+  return {
+    ...lookupPorts(clients.dynamodb, table),
+    readDocuments: documentReader(clients.dynamodb, table),
+    overflow: overflowBucket(deployment.output("OverflowBucketName"), clients.s3),
+  };
+}
 
 /** All that is known of a user, an account or a company account, but the data itself. */
 export type SubjectRecord = {

@@ -1,8 +1,13 @@
-import type { ErasureReport } from "../../../adapters/erasure/erasure-report.ts";
-import type { Send } from "../../../adapters/sqs/sqs-sender.ts";
-import { type EraseTask, type Removed, writeEraseTask } from "../../../domain/recovery/erasure.ts";
+import { type ErasureReport, readReport } from "../../../adapters/erasure/erasure-report.ts";
+import { type Send, sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
+import { type EraseTask, type Removed, eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
 import { CommandError } from "../core/command-error.ts";
 import type { Terminal } from "../core/terminal.ts";
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Subject } from "../../../domain/event/subjects.ts";
+import type { Operation } from "../core/command.ts";
+import { workQueue } from "../status/work-queues.ts";
 
 export type ErasurePorts = {
   readonly send: Send;
@@ -76,4 +81,22 @@ function progressText({ step, removed, subjects }: ErasureReport, isDryRun: bool
 
 export function sumOf(removed: Removed): number {
   return Object.values(removed).reduce((sum, count) => sum + count, 0);
+}
+
+/** Erases subjects that a restore brought back, and waits. @returns a report for each */
+export function eraseAgain(
+  { deployment, clients, terminal }: Operation,
+  subjects: readonly Subject[],
+): Promise<readonly ErasureReport[]> {
+  const tasks = subjects.map((subject) => {
+    const id = randomUUID();
+    return { ...eraseTask(subject, "restored", [], id), id };
+  });
+  return followErasures(tasks, {
+    send: sqsSender(clients.sqs),
+    queueUrl: workQueue(deployment, "erase").queueUrl,
+    readReport: (id) => readReport(clients.dynamodb, deployment.output("TableName"), id),
+    sleep,
+    terminal,
+  });
 }

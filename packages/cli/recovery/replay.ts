@@ -7,9 +7,9 @@ import type { MessageOrigin } from "../../../domain/message/message.ts";
 import { wants } from "../../../domain/message/subscribers.ts";
 import type { ReplayRun } from "../../../domain/recovery/replay-run.ts";
 import {
+  type ReplayedMessage,
   isSelected,
   latestEventOf,
-  type ReplayedMessage,
   replayEvent,
   replayRecord,
   replayStateEvent,
@@ -17,7 +17,10 @@ import {
 import { CommandError } from "../core/command-error.ts";
 import { type KnownRecords, knownRecords } from "../records/known-records.ts";
 import type { SubscriberQueue } from "../status/work-queues.ts";
-import type { Deliver } from "./replay-delivery.ts";
+import type { Send } from "../../../adapters/sqs/sqs-sender.ts";
+import { jsonText } from "../../../domain/event/json-text.ts";
+import type { Message } from "../../../domain/message/message-schemas.ts";
+import type { Pace } from "../core/pace.ts";
 
 export type ReplayPorts = {
   readonly stored: StoredChanges;
@@ -117,4 +120,40 @@ async function replayChange(
 /** The state of an event's subject; of an endpoint event none is needed. */
 async function stateOf(event: IncomeEvent, { loadState }: KnownRecords) {
   return subjectKindOf(event.type) === "endpoint" ? undefined : loadState(subjectOf(event));
+}
+
+/** Sends messages to one subscriber. @throws CommandError where they can't be sent */
+export type Deliver = (subscriber: SubscriberQueue, messages: readonly Message[]) => Promise<void>;
+
+/** As many as one request takes. */
+const batchSize = 10;
+const maxAttempts = 3;
+
+export function replayDelivery(
+  send: Send,
+  pace: Pace,
+  sleep: (milliseconds: number) => Promise<void>,
+): Deliver {
+  const deliver = async (
+    subscriber: SubscriberQueue,
+    messages: readonly Message[],
+    tries: number,
+  ): Promise<void> => {
+    await pace(messages.length);
+    const results = await send(
+      subscriber.queueUrl,
+      messages.map((message) => ({ body: jsonText(message) })),
+    );
+    const failed = messages.filter((_, index) => results[index] !== undefined);
+    if (failed.length === 0) return;
+    if (tries === maxAttempts) {
+      const reason = results.find((failure) => failure !== undefined)?.reason;
+      throw new CommandError("failed", `The queue of ${subscriber.name} takes no messages: ${reason}.`);
+    }
+    await sleep(500 * 2 ** tries);
+    await deliver(subscriber, failed, tries + 1);
+  };
+  return async (subscriber, messages) => {
+    for (const batch of batchesOf(messages, { maxItems: batchSize })) await deliver(subscriber, batch, 1);
+  };
 }

@@ -40,3 +40,62 @@ function reasonOf(answer: unknown): string {
   const message = isFields(error) ? error.message : isFields(answer) ? answer.message : undefined;
   return typeof message === "string" ? message : "no reason is given";
 }
+
+/** What the sandbox is told to do: a call of its control address, and what follows, for people. */
+type SandboxFailure = {
+  readonly path: "/faults" | "/token" | "/users";
+  readonly body: object;
+  readonly says: string;
+};
+
+const effects = {
+  hang: "hang",
+  slow: "slow-body",
+  large: "large-body",
+  malformed: "malformed-json",
+  redirect: "redirect",
+} as const;
+
+const others = {
+  drop: {
+    path: "/users",
+    body: { count: 1, drop: true },
+    says: "A user connected an account, and the events of it are lost. What was missed is found by: npx income-events reconcile now",
+  },
+  "revoke-token": {
+    path: "/token",
+    body: { action: "revoke" },
+    says: "Every token is revoked, and refreshing fails too, until there is a new one: npx income-events sandbox token | npx income-events token set",
+  },
+  "expire-token": {
+    path: "/token",
+    body: { action: "expire" },
+    says: "Every token has expired, until there is a new one: npx income-events sandbox token | npx income-events token set",
+  },
+} as const satisfies Readonly<Record<string, SandboxFailure>>;
+
+/** What can be asked for by name, besides a status. */
+export const failureNames = [...Object.keys(effects), ...Object.keys(others)];
+
+/**
+ * A failure by its name, or by the status (300 to 599) that calls are answered with.
+ * @param seconds how long calls fail; absent: until the sandbox is healed. What happens at once has no length
+ * @returns undefined where there is none of this name
+ */
+export function sandboxFailure(name: string, seconds: number | undefined): SandboxFailure | undefined {
+  const other = Object.entries(others).find(([known]) => known === name)?.[1];
+  if (other !== undefined) return other;
+  const effect = Object.entries(effects).find(([known]) => known === name)?.[1];
+  const status = /^[3-5]\d\d$/.test(name) ? Number(name) : undefined;
+  if (effect === undefined && status === undefined) return undefined;
+  const until = seconds === undefined ? "until: npx income-events sandbox heal" : `for ${seconds} s`;
+  return {
+    path: "/faults",
+    body: {
+      ...(effect === undefined ? { status } : { effect }),
+      share: 1,
+      ...(seconds !== undefined && { forSeconds: seconds }),
+    },
+    says: `Every call to the provider meets ${name}, ${until}.`,
+  };
+}

@@ -1,7 +1,8 @@
 import { fieldsOf, parseJson, textOf } from "../../../domain/core/parse.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
-import { parseSubscribers, type Subscriber } from "../../../domain/message/subscribers.ts";
+import { type Subscriber, parseSubscribers } from "../../../domain/message/subscribers.ts";
 import type { Deployment } from "../core/deployment.ts";
+import { CommandError } from "../core/command-error.ts";
 
 /** A queue of the stage and its dead letters, by the name that commands give it. */
 export type WorkQueue = {
@@ -66,4 +67,13 @@ export function subscriberQueues({ output }: Outputs): readonly SubscriberQueue[
       deadLetterQueueUrl: textOf(fields, "deadLetterQueueUrl"),
     };
   });
+}
+
+/** @throws CommandError naming those that the stage has */
+export function subscriberNamed(deployment: Pick<Deployment, "output">, name: string): SubscriberQueue {
+  const all = subscriberQueues(deployment);
+  const found = all.find((each) => each.name === name);
+  if (found !== undefined) return found;
+  const there = all.length === 0 ? "none" : all.map((each) => each.name).join(", ");
+  throw new CommandError("usage", `There is no subscriber ${name}; there is: ${there}.`);
 }

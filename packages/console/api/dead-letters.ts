@@ -4,10 +4,13 @@ import { redriveQueue } from "@income-events/cli/commands/dlq-redrive.ts";
 import { showDeadLetters } from "@income-events/cli/commands/dlq-show.ts";
 import type { Operation } from "@income-events/cli/core/command.ts";
 import { CommandError } from "@income-events/cli/core/command-error.ts";
-import type { OnEach } from "@income-events/cli/dead-letters/each-result.ts";
 import type { Selection } from "@income-events/cli/dead-letters/selection.ts";
-import { listBatches, selectBatches, tellRemoved } from "@income-events/cli/recovery/failed-changes.ts";
-import { repairFailures } from "@income-events/cli/recovery/repair-failures.ts";
+import {
+  listBatches,
+  repairFailures,
+  selectBatches,
+  tellRemoved,
+} from "@income-events/cli/recovery/repair-failures.ts";
 import { relayInvoker } from "../../../adapters/aws/relay-invoker.ts";
 import { type FailedBatch, failedBatches } from "../../../adapters/streams/failed-batches.ts";
 import { mutex } from "../../../domain/core/mutex.ts";
@@ -15,16 +18,17 @@ import { present } from "../../../domain/core/parse.ts";
 import type { Job, Jobs, Work } from "../jobs.ts";
 import {
   type Asked,
+  type Route,
   change,
   checkTyped,
   look,
   optionalTextIn,
   param,
-  type Route,
   read,
   textIn,
 } from "../route.ts";
 import { type CommandOutcome, runCommand } from "../run-command.ts";
+import type { OnEach } from "@income-events/cli/dead-letters/purge.ts";
 
 /** So many are sent or shown at most at once. */
 const perStep = "1000";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { milestones } from "../../../../packages/cli/core/milestones.ts";
+import { milestones } from "../../../../packages/cli/core/pace.ts";
 
 it("a growing count is reported once for each multiple that it passes", () => {
   const reported: number[] = [];

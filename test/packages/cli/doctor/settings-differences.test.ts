@@ -1,7 +1,7 @@
 import { brotliCompressSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { loadSettings, packSettings, unpackSettings } from "../../../../lib/settings/settings.ts";
-import { settingsDifferences } from "../../../../packages/cli/doctor/settings-differences.ts";
+import { settingsDifferences } from "../../../../packages/cli/doctor/settings-check.ts";
 
 test("settings that differ are named, each with what is deployed and what the file says", () => {
   const deployed = { provider: { rate: 60, paths: ["a", "b"] }, subscribers: [{ name: "all" }], gone: true };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { answersText, recentAnswers } from "../../../../packages/cli/provider/recent-answers.ts";
+import { answersText, recentAnswers } from "../../../../packages/cli/provider/provider-status.ts";
 
 const entry = (code: string, reason?: string, name = "fetch/data") => ({
   ...{ timestamp: "2026-11-21T12:00:00.000Z", level: "INFO", function: name, code },
