@@ -58,7 +58,7 @@ export function createHistories(now: () => Date): Histories {
       const none = { lines: 0, done: 0, of: 0 };
       const work = read((progress) => {
         reading.progress = progress;
-        if (isAbandoned(reading)) throw new CommandError("failed", "Nobody looks at it any more.");
+        if (isAbandoned(reading)) throw CommandError.failed("Nobody looks at it any more.");
       }).then((rows) => {
         reading.rows = rows;
       });

@@ -49,7 +49,7 @@ export function change(path: string, answer: Answer): Route {
 export function textIn({ body }: Asked, name: string): string {
   const value = body[name];
   if (typeof value === "string" && value !== "") return value;
-  throw new CommandError("usage", `${name} is missing.`);
+  throw CommandError.usage(`${name} is missing.`);
 }
 
 export function optionalTextIn({ body }: Asked, name: string): string | undefined {
@@ -71,11 +71,11 @@ export function parseBody(text: string): Fields {
   } catch {
     // Said below.
   }
-  throw new CommandError("usage", "The body is no JSON object.");
+  throw CommandError.usage("The body is no JSON object.");
 }
 
 /** @throws CommandError unless the person has typed what is about to be destroyed */
 export function checkTyped(asked: Asked, expected: string): void {
   if (asked.body.typed === expected) return;
-  throw new CommandError("usage", `Type ${expected} to confirm. Nothing was done.`);
+  throw CommandError.usage(`Type ${expected} to confirm. Nothing was done.`);
 }

@@ -38,7 +38,7 @@ export async function runCommand(
     },
     confirm: async (consequence) => {
       if (isAgreed) return;
-      throw new CommandError("usage", typeof consequence === "string" ? consequence : await consequence());
+      throw CommandError.usage(typeof consequence === "string" ? consequence : await consequence());
     },
     readInput: async () => input,
   };

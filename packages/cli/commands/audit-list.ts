@@ -16,20 +16,17 @@ import { tableText } from "../core/table.ts";
 type Flags = SubjectFlags & { readonly since?: string; readonly act?: string; readonly limit: string };
 
 export function addTo(group: Command): void {
-  addCommand<Flags>(
-    group,
-    {
-      name: "list",
-      summary:
-        "Lists what operators did, the newest first: who, when, what and how many. It names nobody whom it was about; whoever knows an id finds the acts about it.",
-      examples: [
-        "npx income-events audit list",
-        "npx income-events audit list --act reveal --since 7d --outputs outputs.json",
-        "npx income-events audit list --user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed    who has looked at this user",
-      ],
-    },
-    list,
-  )
+  addCommand<Flags>(group, {
+    name: "list",
+    summary:
+      "Lists what operators did, the newest first: who, when, what and how many. It names nobody whom it was about; whoever knows an id finds the acts about it.",
+    examples: [
+      "npx income-events audit list",
+      "npx income-events audit list --act reveal --since 7d --outputs outputs.json",
+      "npx income-events audit list --user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed    who has looked at this user",
+    ],
+    run: list,
+  })
     .option("--act <act>", `one of ${operatorActs.join(", ")}`)
     .option("--since <time>", "a date, a date-time, or how long ago (90m, 24h, 7d)")
     .option("--user <id>", "about this user, also where it was erased since")

@@ -6,29 +6,23 @@ const shells = ["bash", "zsh", "fish"] as const;
 
 /** @param createProgram loads every command */
 export function addTo(program: Command, createProgram: () => Promise<Command>): void {
-  addOfflineCommand(
-    program,
-    {
-      name: "completion <shell>",
-      summary: `Prints what a shell (${shells.join(", ")}) needs to complete commands and options at Tab.`,
-      examples: [
-        "npx income-events completion bash    for example: source <(npx income-events completion bash)",
-        "npx income-events completion zsh    for example: source <(npx income-events completion zsh)",
-        "npx income-events completion fish > ~/.config/fish/completions/income-events.fish",
-      ],
-    },
-    async (terminal, _, wanted = "") => {
+  addOfflineCommand(program, {
+    name: "completion <shell>",
+    summary: `Prints what a shell (${shells.join(", ")}) needs to complete commands and options at Tab.`,
+    examples: [
+      "npx income-events completion bash    for example: source <(npx income-events completion bash)",
+      "npx income-events completion zsh    for example: source <(npx income-events completion zsh)",
+      "npx income-events completion fish > ~/.config/fish/completions/income-events.fish",
+    ],
+    run: async (terminal, _, wanted = "") => {
       const shell = shells.find((each) => each === wanted);
       if (shell === undefined)
-        throw new CommandError(
-          "usage",
-          `There is no completion for ${wanted}; there is: ${shells.join(", ")}.`,
-        );
+        throw CommandError.usage(`There is no completion for ${wanted}; there is: ${shells.join(", ")}.`);
       const levels = levelsOf(await createProgram());
       const script = shell === "fish" ? fishScript(levels) : bashScript(levels);
       terminal.result({ shell, script }, shell === "zsh" ? `${zshPrelude}\n${script}` : script);
     },
-  );
+  });
 }
 
 /** A command, and what can follow it: the commands below it, or its options. */

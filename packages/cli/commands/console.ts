@@ -19,20 +19,17 @@ type Flags = DeploymentOptions & {
 };
 
 export function addTo(program: Command): void {
-  addCommand<Flags>(
-    program,
-    {
-      name: "console",
-      summary:
-        "Serves a page on this machine that shows the stage, and with --write changes it, until Ctrl-C. Its address admits one browser.",
-      examples: [
-        "npx income-events console",
-        "npx income-events console --write    also to redrive, replay, erase",
-        "npx income-events console --stage prod --outputs outputs.json",
-      ],
-    },
-    serve,
-  )
+  addCommand<Flags>(program, {
+    name: "console",
+    summary:
+      "Serves a page on this machine that shows the stage, and with --write changes it, until Ctrl-C. Its address admits one browser.",
+    examples: [
+      "npx income-events console",
+      "npx income-events console --write    also to redrive, replay, erase",
+      "npx income-events console --stage prod --outputs outputs.json",
+    ],
+    run: serve,
+  })
     .option("--port <port>", "where it listens on this machine; 0 takes any free port", "0")
     .option("--settings <file>", "settings to compare with, in place of the stage's own")
     .option("--write", "let the page change the stage; else it only looks");
@@ -72,5 +69,5 @@ async function serve(operation: Operation, flags: Flags): Promise<void> {
 function portOf(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (port <= 65_535) return port;
-  throw new CommandError("usage", `--port ${JSON.stringify(text)} is no port: write a number up to 65535.`);
+  throw CommandError.usage(`--port ${JSON.stringify(text)} is no port: write a number up to 65535.`);
 }

@@ -29,22 +29,20 @@ export function addTo(program: Command): void {
     .action(async (_options: unknown, { options }: { readonly options?: boolean }, command: Command) => {
       const args = command.args.filter((word) => word !== "--options");
       const code = await run(options === true ? ["--help"] : ["--watch", ...args]);
-      if (code !== 0) throw new CommandError("failed", `The local stack ended with the exit code ${code}.`);
+      if (code !== 0) throw CommandError.failed(`The local stack ended with the exit code ${code}.`);
     });
 }
 
 /** @returns its exit code */
 async function run(args: readonly string[]): Promise<number> {
   if (process.versions.pnp !== undefined) {
-    throw new CommandError(
-      "failed",
+    throw CommandError.failed(
       "dev does not run under yarn's Plug'n'Play. Write `nodeLinker: node-modules` in .yarnrc.yml, and run: yarn install",
     );
   }
   const start = startOfLocalStack();
   if (Number(process.versions.node.split(".")[0]) < oldestNode) {
-    throw new CommandError(
-      "failed",
+    throw CommandError.failed(
       `The local stack needs Node ${oldestNode} or later; this is ${process.version}.`,
     );
   }
@@ -67,8 +65,7 @@ function startOfLocalStack(): string {
   try {
     return createRequire(join(projectDirectory, "package.json")).resolve(`${localStack}/start.ts`);
   } catch {
-    throw new CommandError(
-      "failed",
+    throw CommandError.failed(
       `${localStack} is not installed in ${projectDirectory}: it runs the app on this machine. Install it beside @income-events/cdk, in the same version: npm install --save-dev --save-exact ${localStack}`,
     );
   }

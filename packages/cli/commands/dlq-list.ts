@@ -14,19 +14,16 @@ const maxRead = 1_000;
 const maxReasons = 3;
 
 export function addTo(group: Command): void {
-  addCommand(
-    group,
-    {
-      name: "list",
-      summary:
-        "Lists the dead letters of each queue: how many, since when, when SQS would drop the first, and why.",
-      examples: [
-        "npx income-events dlq list",
-        "npx income-events dlq list --stage prod --outputs outputs.json --json",
-      ],
-    },
-    listDeadLetters,
-  );
+  addCommand(group, {
+    name: "list",
+    summary:
+      "Lists the dead letters of each queue: how many, since when, when SQS would drop the first, and why.",
+    examples: [
+      "npx income-events dlq list",
+      "npx income-events dlq list --stage prod --outputs outputs.json --json",
+    ],
+    run: listDeadLetters,
+  });
 }
 
 export async function listDeadLetters(operation: Operation): Promise<void> {

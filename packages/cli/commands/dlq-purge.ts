@@ -22,19 +22,16 @@ type Flags = Selection & { readonly limit?: string };
 
 export function addTo(group: Command): void {
   addSelection(
-    addCommand<Flags>(
-      group,
-      {
-        name: "purge <queue>",
-        summary: "Deletes dead letters of a queue for good, after asking.",
-        asks: true,
-        examples: [
-          "npx income-events dlq purge users --reason 'not JSON'",
-          "npx income-events dlq purge subscriber/everything --id 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
-        ],
-      },
-      (operation, flags, name = "") => purgeQueue(operation, flags, { name }),
-    ),
+    addCommand<Flags>(group, {
+      name: "purge <queue>",
+      summary: "Deletes dead letters of a queue for good, after asking.",
+      asks: true,
+      examples: [
+        "npx income-events dlq purge users --reason 'not JSON'",
+        "npx income-events dlq purge subscriber/everything --id 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
+      ],
+      run: (operation, flags, name = "") => purgeQueue(operation, flags, { name }),
+    }),
   ).option("--limit <count>", "at most so many");
 }
 

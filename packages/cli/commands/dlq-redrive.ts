@@ -25,20 +25,17 @@ type Flags = Selection & { readonly limit?: string; readonly archive?: boolean }
 const deadLettersPerLine = 500;
 
 export function addTo(group: Command): void {
-  const command = addCommand<Flags>(
-    group,
-    {
-      name: "redrive <queue>",
-      summary:
-        "Sends dead letters to the queue that they came from, each once: events are mapped again, tasks are tried as if for the first time.",
-      examples: [
-        "npx income-events dlq redrive users",
-        "npx income-events dlq redrive fetch --reason 422 --limit 1    one first, to see whether it helps",
-        "npx income-events dlq redrive users --archive    those that were archived before they expired",
-      ],
-    },
-    (operation, flags, name = "") => redriveQueue(operation, flags, { name }),
-  );
+  const command = addCommand<Flags>(group, {
+    name: "redrive <queue>",
+    summary:
+      "Sends dead letters to the queue that they came from, each once: events are mapped again, tasks are tried as if for the first time.",
+    examples: [
+      "npx income-events dlq redrive users",
+      "npx income-events dlq redrive fetch --reason 422 --limit 1    one first, to see whether it helps",
+      "npx income-events dlq redrive users --archive    those that were archived before they expired",
+    ],
+    run: (operation, flags, name = "") => redriveQueue(operation, flags, { name }),
+  });
   addSelection(command)
     .option("--limit <count>", "at most so many")
     .option("--archive", "those of the archive, not of the queue");
@@ -84,8 +81,7 @@ export async function redriveQueue(
   );
   const [first] = result.failed;
   if (first === undefined) return;
-  throw new CommandError(
-    "failed",
+  throw CommandError.failed(
     `Not sent: ${deadLettersText(result.failed.length)} (${first.reason}). They lie where they did: run the command again.`,
   );
 }

@@ -24,19 +24,16 @@ import {
 type Flags = Selection & { readonly limit: string; readonly archive?: boolean; readonly reveal?: boolean };
 
 export function addTo(group: Command): void {
-  const command = addCommand<Flags>(
-    group,
-    {
-      name: "show <queue>",
-      summary: "Shows dead letters of a queue, and leaves them there. What they say is masked.",
-      examples: [
-        "npx income-events dlq show users",
-        "npx income-events dlq show fetch --reason 422 --limit 3 --reveal",
-        "npx income-events dlq show subscriber/everything --archive",
-      ],
-    },
-    showDeadLetters,
-  );
+  const command = addCommand<Flags>(group, {
+    name: "show <queue>",
+    summary: "Shows dead letters of a queue, and leaves them there. What they say is masked.",
+    examples: [
+      "npx income-events dlq show users",
+      "npx income-events dlq show fetch --reason 422 --limit 3 --reveal",
+      "npx income-events dlq show subscriber/everything --archive",
+    ],
+    run: showDeadLetters,
+  });
   addSelection(command)
     .option("--limit <count>", "at most so many", "10")
     .option("--archive", "those of the archive, not of the queue")

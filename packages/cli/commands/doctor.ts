@@ -10,20 +10,17 @@ import { openFindings, reportText } from "../doctor/report.ts";
 type Flags = DeploymentOptions & { readonly settings?: string };
 
 export function addTo(program: Command): void {
-  addCommand<Flags>(
-    program,
-    {
-      name: "doctor",
-      summary:
-        "Finds what is wrong with the stage by its causes, and says why each matters and what fixes it. Exits 1 if anything is.",
-      examples: [
-        "npx income-events doctor",
-        "npx income-events doctor --stage prod --outputs outputs.json --json    for programs",
-        "npx income-events doctor --settings my-settings.json    where the stage was deployed with -c settings=FILE",
-      ],
-    },
-    doctor,
-  ).option("--settings <file>", "compare the deployed settings with this file instead of stages/STAGE.json");
+  addCommand<Flags>(program, {
+    name: "doctor",
+    summary:
+      "Finds what is wrong with the stage by its causes, and says why each matters and what fixes it. Exits 1 if anything is.",
+    examples: [
+      "npx income-events doctor",
+      "npx income-events doctor --stage prod --outputs outputs.json --json    for programs",
+      "npx income-events doctor --settings my-settings.json    where the stage was deployed with -c settings=FILE",
+    ],
+    run: doctor,
+  }).option("--settings <file>", "compare the deployed settings with this file instead of stages/STAGE.json");
 }
 
 async function doctor({ deployment, clients, terminal }: Operation, flags: Flags): Promise<void> {
@@ -44,5 +41,5 @@ async function doctor({ deployment, clients, terminal }: Operation, flags: Flags
   const open = openFindings(findings).length;
   if (open === 0) return;
   const count = open === 1 ? "One thing is" : `${open} things are`;
-  throw new CommandError("failed", `${count} wrong with the stage ${stage}.`);
+  throw CommandError.failed(`${count} wrong with the stage ${stage}.`);
 }

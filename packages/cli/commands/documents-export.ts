@@ -15,20 +15,17 @@ import { type ExportQuery, type ExportState, openExport } from "../documents/exp
 type Flags = FilterFlags & { readonly to?: string };
 
 export function addTo(group: Command): void {
-  addCommand<Flags>(
-    group,
-    {
-      name: "export",
-      summary:
-        "Writes documents with their data into a directory, as gzip NDJSON with a schema, for analyses. It reads the whole table, and says before what that costs; run again, it goes on where it was interrupted.",
-      asks: true,
-      examples: [
-        "npx income-events documents export --endpoint income --since 2026-11-01 --to income-november",
-        "npx income-events documents export --to everything --yes",
-      ],
-    },
+  addCommand<Flags>(group, {
+    name: "export",
+    summary:
+      "Writes documents with their data into a directory, as gzip NDJSON with a schema, for analyses. It reads the whole table, and says before what that costs; run again, it goes on where it was interrupted.",
+    asks: true,
+    examples: [
+      "npx income-events documents export --endpoint income --since 2026-11-01 --to income-november",
+      "npx income-events documents export --to everything --yes",
+    ],
     run,
-  )
+  })
     .option("--to <directory>", "a new directory, or that of the same export to go on with")
     .option("--endpoint <name>", "those of one endpoint, such as income")
     .option("--since <time>", "those that changed since: a date, a date-time, or how long ago (90m, 24h, 7d)")
@@ -39,7 +36,7 @@ async function run(operation: Operation, flags: Flags): Promise<void> {
   const { deployment, clients, terminal } = operation;
   const { to, endpoint, since, until } = flags;
   if (to === undefined || to === "")
-    throw new CommandError("usage", "--to is missing: name the directory that the documents go to.");
+    throw CommandError.usage("--to is missing: name the directory that the documents go to.");
   filterFlags(flags, new Date());
   const table = deployment.output("TableName");
   const query = present<ExportQuery>({ table, endpoint, since, until });
@@ -83,7 +80,7 @@ function report({ deployment, terminal }: Operation, directory: string, state: E
     ].join("\n"),
   );
   if (!isComplete)
-    throw new CommandError("failed", "It was interrupted. Run the same command again: it goes on from here.");
+    throw CommandError.failed("It was interrupted. Run the same command again: it goes on from here.");
   if (unreadable.length > 0)
-    throw new CommandError("failed", "Not all could be read: see above. Fetch these again with `fetch`.");
+    throw CommandError.failed("Not all could be read: see above. Fetch these again with `fetch`.");
 }

@@ -29,22 +29,19 @@ export type DocumentFlags = {
 const kinds = ["account", "company-account"] as const;
 
 export function addTo(group: Command): void {
-  addCommand<DocumentFlags>(
-    group,
-    {
-      name: "get <kind> <id> <endpoint>",
-      summary:
-        "Shows a document of an account or a company-account, masked; or writes it to a file, byte for byte.",
-      examples: [
-        "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income    masked: names and types, no values",
-        "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --to income.json    as the provider gave it",
-        "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --dates 2026-01-01..2026-01-31 --reveal --json",
-        "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --as-of 2026-10-01    what was known then",
-        "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --changes    against the version before it",
-      ],
-    },
-    getDocument,
-  )
+  addCommand<DocumentFlags>(group, {
+    name: "get <kind> <id> <endpoint>",
+    summary:
+      "Shows a document of an account or a company-account, masked; or writes it to a file, byte for byte.",
+    examples: [
+      "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income    masked: names and types, no values",
+      "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --to income.json    as the provider gave it",
+      "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --dates 2026-01-01..2026-01-31 --reveal --json",
+      "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --as-of 2026-10-01    what was known then",
+      "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --changes    against the version before it",
+    ],
+    run: getDocument,
+  })
     .option("--dates <first..last>", "the document of a range of dates, as documents list shows it")
     .option("--of-version <number>", "the version that a message named: the newest, or one that is kept")
     .option(
@@ -74,8 +71,7 @@ export async function getDocument(
     overflow: overflowBucket(deployment.output("OverflowBucketName"), clients.s3),
   };
   const { to, reveal = to !== undefined, changes: isComparing = false } = flags;
-  if (isComparing && to !== undefined)
-    throw new CommandError("usage", "--to and --changes: write one of them.");
+  if (isComparing && to !== undefined) throw CommandError.usage("--to and --changes: write one of them.");
   const stored = await findDocument(subject, name, wanted, ports);
   const read = () => bytesOf(stored, ports);
   const act = { act: "reveal", target: `document of ${subject.kind}`, subject } as const;
@@ -110,22 +106,22 @@ export async function getDocument(
 function parseWanted([kind, id = "", endpoint = ""]: readonly string[], dates?: string): [Subject, DataName] {
   const known = choiceFlag("<kind>", kind, kinds);
   if (known === undefined || id === "" || endpoint === "")
-    throw new CommandError("usage", "<id> or <endpoint> is empty: say whose document to get, and which.");
+    throw CommandError.usage("<id> or <endpoint> is empty: say whose document to get, and which.");
   const [dateStart, dateEnd] = dates?.split("..") ?? [];
   const range = rangeOf({ ...(dateStart && { dateStart }), ...(dateEnd && { dateEnd }) });
   if (dates !== undefined && range === undefined)
-    throw new CommandError("usage", `--dates ${JSON.stringify(dates)}: write 2026-01-01..2026-01-31.`);
+    throw CommandError.usage(`--dates ${JSON.stringify(dates)}: write 2026-01-01..2026-01-31.`);
   return [{ kind: known, id }, range === undefined ? { endpoint } : { endpoint, range }];
 }
 
 function versionIn({ ofVersion, asOf }: DocumentFlags, now: Date): VersionWanted {
   if (ofVersion !== undefined && asOf !== undefined)
-    throw new CommandError("usage", "--of-version and --as-of: write one of them.");
+    throw CommandError.usage("--of-version and --as-of: write one of them.");
   if (ofVersion !== undefined) {
     const version = parseVersion(ofVersion);
     if (version !== undefined) return { version };
     const reason = "is no version: write the digits that documents list shows under VERSION.";
-    throw new CommandError("usage", `--of-version ${JSON.stringify(ofVersion)} ${reason}`);
+    throw CommandError.usage(`--of-version ${JSON.stringify(ofVersion)} ${reason}`);
   }
   const time = timestampFlag("--as-of", asOf, now);
   return time === undefined ? {} : { asOf: Date.parse(time) };
@@ -138,7 +134,7 @@ async function writeNew(path: string, read: () => Promise<Uint8Array>): Promise<
     await writeFile(path, bytes, { flag: "wx", mode: 0o600 });
   } catch (error) {
     const reason = error instanceof Error && "code" in error ? String(error.code) : "unknown";
-    throw new CommandError("usage", `--to ${path} can't be written (${reason}): name a new file.`);
+    throw CommandError.usage(`--to ${path} can't be written (${reason}): name a new file.`);
   }
   return bytes;
 }

@@ -18,20 +18,17 @@ import {
 type Flags = SubjectFlags & FilterFlags & { readonly limit: string };
 
 export function addTo(group: Command): void {
-  addCommand<Flags>(
-    group,
-    {
-      name: "list",
-      summary:
-        "Lists the documents that there are, those that changed last first, without what is in them. Of one user or account it is a query, which lists the versions as well that the stage keeps; else the whole table is read, and what that costs is said before.",
-      asks: true,
-      examples: [
-        "npx income-events documents list --account 9c858901-8a57-4791-81fe-4c455b099bc9",
-        "npx income-events documents list --endpoint income --since 24h    whose income changed in a day",
-      ],
-    },
-    list,
-  )
+  addCommand<Flags>(group, {
+    name: "list",
+    summary:
+      "Lists the documents that there are, those that changed last first, without what is in them. Of one user or account it is a query, which lists the versions as well that the stage keeps; else the whole table is read, and what that costs is said before.",
+    asks: true,
+    examples: [
+      "npx income-events documents list --account 9c858901-8a57-4791-81fe-4c455b099bc9",
+      "npx income-events documents list --endpoint income --since 24h    whose income changed in a day",
+    ],
+    run: list,
+  })
     .option("--user <id>", "those of a user's accounts")
     .option("--account <id>", "those of an account")
     .option("--company-account <id>", "those of a company account")

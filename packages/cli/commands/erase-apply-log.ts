@@ -11,16 +11,13 @@ import { eraseAgain } from "../recovery/erasure.ts";
 import { type Subject, nameOf } from "../../../domain/event/subjects.ts";
 
 export function addTo(group: Command): void {
-  addCommand(
-    group,
-    {
-      name: "apply-log",
-      summary: "Erases again whom the log of erasures names, after a restore. Reads the whole table.",
-      asks: true,
-      examples: ["npx income-events erase apply-log", "npx income-events erase apply-log --yes --json"],
-    },
-    applyLog,
-  );
+  addCommand(group, {
+    name: "apply-log",
+    summary: "Erases again whom the log of erasures names, after a restore. Reads the whole table.",
+    asks: true,
+    examples: ["npx income-events erase apply-log", "npx income-events erase apply-log --yes --json"],
+    run: applyLog,
+  });
 }
 
 async function applyLog(operation: Operation): Promise<void> {

@@ -28,19 +28,16 @@ type Flags = { readonly dryRun?: boolean; readonly despiteHold?: string };
 
 export function addTo(group: Command): void {
   for (const kind of ["user", "account", "company-account"] as const) {
-    addCommand<Flags>(
-      group,
-      {
-        name: `${kind} <id>`,
-        summary: kinds[kind],
-        asks: true,
-        examples: [
-          `npx income-events erase ${kind} 0f8fad5b-d9cb-469f-a165-70867728950e`,
-          `npx income-events erase ${kind} 0f8fad5b-d9cb-469f-a165-70867728950e --yes --json    for a program`,
-        ],
-      },
-      (operation, flags, id = "") => eraseSubject(operation, { kind, id: canonicalId(id) }, flags),
-    )
+    addCommand<Flags>(group, {
+      name: `${kind} <id>`,
+      summary: kinds[kind],
+      asks: true,
+      examples: [
+        `npx income-events erase ${kind} 0f8fad5b-d9cb-469f-a165-70867728950e`,
+        `npx income-events erase ${kind} 0f8fad5b-d9cb-469f-a165-70867728950e --yes --json    for a program`,
+      ],
+      run: (operation, flags, id = "") => eraseSubject(operation, { kind, id: canonicalId(id) }, flags),
+    })
       .option("--dry-run", "show what would be erased, and erase nothing")
       .option("--despite-hold <reason>", "erase also what a legal hold is on; the audit trail keeps why");
   }
@@ -142,19 +139,16 @@ type Kept = NonNullable<Awaited<ReturnType<typeof readErasure>>>;
 type Erased = { readonly subject: Subject; readonly erasedAt: string; readonly found?: Kept["found"] };
 
 function addStatus(group: Command): void {
-  addCommand(
-    group,
-    {
-      name: "status <id>",
-      summary:
-        "Shows whether the user, account or company account of an id was erased, when, and what was found.",
-      examples: [
-        "npx income-events erase status 0f8fad5b-d9cb-469f-a165-70867728950e",
-        "npx income-events erase status 0f8fad5b-d9cb-469f-a165-70867728950e --json    for a program",
-      ],
-    },
-    (operation, _, id = "") => status(operation, canonicalId(id)),
-  );
+  addCommand(group, {
+    name: "status <id>",
+    summary:
+      "Shows whether the user, account or company account of an id was erased, when, and what was found.",
+    examples: [
+      "npx income-events erase status 0f8fad5b-d9cb-469f-a165-70867728950e",
+      "npx income-events erase status 0f8fad5b-d9cb-469f-a165-70867728950e --json    for a program",
+    ],
+    run: (operation, _, id = "") => status(operation, canonicalId(id)),
+  });
 }
 
 async function status(operation: Operation, id: string): Promise<void> {

@@ -45,21 +45,18 @@ type Flags = SubjectFlags & {
 };
 
 export function addTo(group: Command): void {
-  addCommand<Flags>(
-    group,
-    {
-      name: "list",
-      summary:
-        "Lists events, the newest first. Of one user or account it is a query of the table; all others come from the functions' logs. With --state the whole table is read, and what that costs is said before.",
-      asks: true,
-      examples: [
-        "npx income-events events list --user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed    with those of the user's accounts",
-        "npx income-events events list --type account.* --since 7d    from the functions' logs",
-        "npx income-events events list --state stored --until 15m    what nothing has followed for 15 minutes",
-      ],
-    },
-    list,
-  )
+  addCommand<Flags>(group, {
+    name: "list",
+    summary:
+      "Lists events, the newest first. Of one user or account it is a query of the table; all others come from the functions' logs. With --state the whole table is read, and what that costs is said before.",
+    asks: true,
+    examples: [
+      "npx income-events events list --user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed    with those of the user's accounts",
+      "npx income-events events list --type account.* --since 7d    from the functions' logs",
+      "npx income-events events list --state stored --until 15m    what nothing has followed for 15 minutes",
+    ],
+    run: list,
+  })
     .option("--user <id>", "those of a user, and of its accounts")
     .option("--account <id>", "those of an account")
     .option("--company-account <id>", "those of a company account")
@@ -130,8 +127,7 @@ function historyRow(event: HistoryEvent): readonly (string | number | undefined)
 function parseQuery(flags: Flags, now: Date): EventQuery {
   const { type } = flags;
   if (type !== undefined && !eventTypes.some((one) => wants({ name: "", types: [type] }, one))) {
-    throw new CommandError(
-      "usage",
+    throw CommandError.usage(
       `--type ${JSON.stringify(type)} is no event's: write one of ${eventTypes.join(", ")}; or a prefix with *.`,
     );
   }
@@ -145,10 +141,7 @@ function parseQuery(flags: Flags, now: Date): EventQuery {
   const subject = subjectFlag(flags);
   checkFilter(filter, subject);
   if (flags.outcome !== undefined && (subject !== undefined || flags.state !== undefined))
-    throw new CommandError(
-      "usage",
-      "--outcome is told by the logs: leave out --state and whose events they are.",
-    );
+    throw CommandError.usage("--outcome is told by the logs: leave out --state and whose events they are.");
   return present<EventQuery>({
     subject,
     filter,
@@ -165,11 +158,11 @@ function checkFilter({ kind, type }: EventQuery["filter"], subject: Subject | un
       (kind === undefined || kindOf(one) === kind),
   );
   if (selected.length === 0)
-    throw new CommandError("usage", `--type ${type} does not come by --kind ${kind}: leave one out.`);
+    throw CommandError.usage(`--type ${type} does not come by --kind ${kind}: leave one out.`);
   if (subject === undefined || selected.some((one) => eventsWith[subject.kind].includes(subjectKindOf(one))))
     return;
   const filter = type === undefined ? `--kind ${kind}` : `--type ${type}`;
-  throw new CommandError("usage", `${filter} is never about --${subject.kind}: leave one out.`);
+  throw CommandError.usage(`${filter} is never about --${subject.kind}: leave one out.`);
 }
 
 /** Whose events are listed with a subject's: a user's with those of its accounts. */

@@ -27,20 +27,17 @@ import { subscriberQueues } from "../status/work-queues.ts";
 type Flags = SubjectFlags & { readonly reveal?: boolean };
 
 export function addTo(group: Command): void {
-  addCommand<Flags>(
-    group,
-    {
-      name: "show <id>",
-      summary:
-        "Shows a stored event by its id, or by the beginning of it: its timeline through the stages, and its body, masked. With its subject, it is found by a query; else the whole table is read, and what that costs is said before.",
-      asks: true,
-      examples: [
-        "npx income-events events show Yk3wq0Zt --account 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
-        "npx income-events events show Yk3wq0Zt --account 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed --reveal    with the body as it came",
-      ],
-    },
-    showEvent,
-  )
+  addCommand<Flags>(group, {
+    name: "show <id>",
+    summary:
+      "Shows a stored event by its id, or by the beginning of it: its timeline through the stages, and its body, masked. With its subject, it is found by a query; else the whole table is read, and what that costs is said before.",
+    asks: true,
+    examples: [
+      "npx income-events events show Yk3wq0Zt --account 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
+      "npx income-events events show Yk3wq0Zt --account 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed --reveal    with the body as it came",
+    ],
+    run: showEvent,
+  })
     .option("--user <id>", "it is one of this user, or of its accounts")
     .option("--account <id>", "it is one of this account")
     .option("--company-account <id>", "it is one of this company account")

@@ -3,19 +3,16 @@ import { type Operation, addCommand } from "../core/command.ts";
 import { followTable, happeningLine, happeningOf } from "../events/event-tail.ts";
 
 export function addTo(group: Command): void {
-  addCommand(
-    group,
-    {
-      name: "tail",
-      summary:
-        "Follows what happens from now on, until Ctrl-C: events that come, how they are applied, data that is fetched. It is the second reader of the table's stream, beside the relay: a third one slows all of them down, so run one at a time.",
-      examples: [
-        "npx income-events events tail",
-        "npx income-events events tail --json | jq 'select(.type == \"account.connected\")'",
-      ],
-    },
-    tail,
-  );
+  addCommand(group, {
+    name: "tail",
+    summary:
+      "Follows what happens from now on, until Ctrl-C: events that come, how they are applied, data that is fetched. It is the second reader of the table's stream, beside the relay: a third one slows all of them down, so run one at a time.",
+    examples: [
+      "npx income-events events tail",
+      "npx income-events events tail --json | jq 'select(.type == \"account.connected\")'",
+    ],
+    run: tail,
+  });
 }
 
 async function tail(operation: Operation): Promise<void> {

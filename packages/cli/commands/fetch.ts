@@ -22,18 +22,16 @@ const summaries = {
 
 export function addTo(group: Command): void {
   for (const kind of ["account", "company-account"] as const) {
-    addCommand(
-      group,
-      {
-        name: `${kind} <id> [endpoint]`,
-        summary: summaries[kind],
-        examples: [
-          `npx income-events fetch ${kind} 9c858901-8a57-4791-81fe-4c455b099bc9`,
-          `npx income-events fetch ${kind} 9c858901-8a57-4791-81fe-4c455b099bc9 income    also where none is known yet`,
-        ],
-      },
-      (operation, _, id = "", endpoint) => fetchAgain(operation, { kind, id: canonicalId(id) }, endpoint),
-    );
+    addCommand(group, {
+      name: `${kind} <id> [endpoint]`,
+      summary: summaries[kind],
+      examples: [
+        `npx income-events fetch ${kind} 9c858901-8a57-4791-81fe-4c455b099bc9`,
+        `npx income-events fetch ${kind} 9c858901-8a57-4791-81fe-4c455b099bc9 income    also where none is known yet`,
+      ],
+      run: (operation, _, id = "", endpoint) =>
+        fetchAgain(operation, { kind, id: canonicalId(id) }, endpoint),
+    });
   }
 }
 
@@ -43,14 +41,14 @@ async function fetchAgain(
   endpoint: string | undefined,
 ): Promise<void> {
   if (endpoint !== undefined && !endpointName.test(endpoint))
-    throw new CommandError("usage", `[endpoint] ${JSON.stringify(endpoint)} is no name of an endpoint.`);
+    throw CommandError.usage(`[endpoint] ${JSON.stringify(endpoint)} is no name of an endpoint.`);
   const { deployment, clients, terminal } = operation;
   // A document that was read after a task's time is not read again: this machine's clock may be wrong.
   const clock = serviceClock(clients.dynamodb);
   const { state, documents } = await loadRecord(subject, recordPorts(operation));
   const names = namesOf(documents, endpoint);
   if (names.length === 0)
-    throw new CommandError("failed", `No document of ${nameOf(subject)} is known yet: name an endpoint.`);
+    throw CommandError.failed(`No document of ${nameOf(subject)} is known yet: name an endpoint.`);
   const id = randomUUID();
   const cause = { cause: `operator.${id}`, correlationId: id, ...present({ userId: state?.userId }) };
   const tasks = names.map((name) => documentTask(subject, name, clock(), cause));

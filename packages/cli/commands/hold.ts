@@ -17,48 +17,39 @@ type Flags = { readonly reason: string };
 const user = "user 0f8fad5b-d9cb-469f-a165-70867728950e";
 
 export function addTo(group: Command): void {
-  addCommand<Flags>(
-    group,
-    {
-      name: "set <kind> <id>",
-      summary:
-        "Puts a legal hold on a user with all accounts of it, an account or a company-account: versions of its documents don't expire, and erasing it is refused.",
-      examples: [`npx income-events hold set ${user} --reason "case 17 of the legal department"`],
-    },
-    (operation, { reason }, kind, id) => {
+  addCommand<Flags>(group, {
+    name: "set <kind> <id>",
+    summary:
+      "Puts a legal hold on a user with all accounts of it, an account or a company-account: versions of its documents don't expire, and erasing it is refused.",
+    examples: [`npx income-events hold set ${user} --reason "case 17 of the legal department"`],
+    run: (operation, { reason }, kind, id) => {
       const subject = subjectOf(kind, id);
       return set(operation, subject, reasonFlag("--reason", reason, subject));
     },
-  ).requiredOption("--reason <text>", "why, as the audit trail keeps it: without anybody's id");
-  addCommand<Flags>(
-    group,
-    {
-      name: "clear <kind> <id>",
-      summary: "Ends a legal hold: versions expire again, at once where their time is over.",
-      examples: [`npx income-events hold clear ${user} --reason "case 17 is closed"`],
-    },
-    (operation, { reason }, kind, id) => {
+  }).requiredOption("--reason <text>", "why, as the audit trail keeps it: without anybody's id");
+  addCommand<Flags>(group, {
+    name: "clear <kind> <id>",
+    summary: "Ends a legal hold: versions expire again, at once where their time is over.",
+    examples: [`npx income-events hold clear ${user} --reason "case 17 is closed"`],
+    run: (operation, { reason }, kind, id) => {
       const subject = subjectOf(kind, id);
       return clear(operation, subject, reasonFlag("--reason", reason, subject));
     },
-  ).requiredOption("--reason <text>", "why, as the audit trail keeps it: without anybody's id");
-  addCommand(
-    group,
-    {
-      name: "list",
-      summary: "Lists the legal holds. Reads the whole table.",
-      asks: true,
-      examples: ["npx income-events hold list", "npx income-events hold list --yes --json"],
-    },
-    list,
-  );
+  }).requiredOption("--reason <text>", "why, as the audit trail keeps it: without anybody's id");
+  addCommand(group, {
+    name: "list",
+    summary: "Lists the legal holds. Reads the whole table.",
+    asks: true,
+    examples: ["npx income-events hold list", "npx income-events hold list --yes --json"],
+    run: list,
+  });
 }
 
 function subjectOf(kind = "", id = ""): Subject {
   const known = (["user", "account", "company-account"] as const).find((each) => each === kind);
   if (known === undefined)
-    throw new CommandError("usage", `<kind> ${kind}: write user, account or company-account.`);
-  if (id === "") throw new CommandError("usage", "<id> is empty: write the provider's id.");
+    throw CommandError.usage(`<kind> ${kind}: write user, account or company-account.`);
+  if (id === "") throw CommandError.usage("<id> is empty: write the provider's id.");
   return { kind: known, id: canonicalId(id) };
 }
 
@@ -84,7 +75,7 @@ async function set(operation: Operation, subject: Subject, reason: string): Prom
     if ((await readErasure(clients.dynamodb, table, await digestFor(operation, subject))) === undefined)
       return count;
     await holds.clear(subject, [], (at) => expiryOf(at, 0));
-    throw new CommandError("failed", `${nameOf(subject)} is being erased: a hold comes too late.`);
+    throw CommandError.failed(`${nameOf(subject)} is being erased: a hold comes too late.`);
   });
   terminal.result(
     { stage, subject, versions },

@@ -5,18 +5,15 @@ import { builtPackages, packageDirectory, packageVersion, templateDirectory } fr
 import { filesBeside, filesIn, writeApp } from "../init/write-app.ts";
 
 export function addTo(program: Command): void {
-  addOfflineCommand(
-    program,
-    {
-      name: "init <folder>",
-      summary:
-        "Writes a small CDK app with the pipeline into a new folder: its stages, a subscriber, a test and a workflow.",
-      examples: [
-        "npx income-events init my-events",
-        "npx income-events init my-events --json    prints the names of its files for a program",
-      ],
-    },
-    async (terminal, _, folder = "") => {
+  addOfflineCommand(program, {
+    name: "init <folder>",
+    summary:
+      "Writes a small CDK app with the pipeline into a new folder: its stages, a subscriber, a test and a workflow.",
+    examples: [
+      "npx income-events init my-events",
+      "npx income-events init my-events --json    prints the names of its files for a program",
+    ],
+    run: async (terminal, _, folder = "") => {
       const version = packageVersion();
       const files =
         builtPackages === undefined
@@ -36,5 +33,5 @@ export function addTo(program: Command): void {
         ].join("\n"),
       );
     },
-  );
+  });
 }

@@ -16,21 +16,18 @@ const ownSubscriber = "local";
 const timeoutInSeconds = 20;
 
 export function addTo(group: Command): void {
-  addCommand<Flags>(
-    group,
-    {
-      name: "forward",
-      summary:
-        "Forwards the messages of a subscriber to an address on this machine, until Ctrl-C: each is posted as a CloudEvent in JSON, and deleted from the queue once it is answered with 2xx. What came while nobody forwarded waits in the queue, for as long as that keeps it.",
-      asks: true,
-      examples: [
-        "npx income-events local forward --to http://localhost:3000/events --outputs outputs.json",
-        "npx income-events local forward --to http://localhost:3000/events --subscriber local-ada    one of several developers",
-        "npx income-events local forward --to http://localhost:3000/events --stage dev --outputs outputs.json --json",
-      ],
-    },
+  addCommand<Flags>(group, {
+    name: "forward",
+    summary:
+      "Forwards the messages of a subscriber to an address on this machine, until Ctrl-C: each is posted as a CloudEvent in JSON, and deleted from the queue once it is answered with 2xx. What came while nobody forwarded waits in the queue, for as long as that keeps it.",
+    asks: true,
+    examples: [
+      "npx income-events local forward --to http://localhost:3000/events --outputs outputs.json",
+      "npx income-events local forward --to http://localhost:3000/events --subscriber local-ada    one of several developers",
+      "npx income-events local forward --to http://localhost:3000/events --stage dev --outputs outputs.json --json",
+    ],
     run,
-  )
+  })
     .requiredOption("--to <url>", "the address that gets a POST for each message")
     .option(
       "--subscriber <name>",
@@ -83,8 +80,7 @@ function chosenName(deployment: Operation["deployment"], name: string): string {
 function chooseSubscriber(deployment: Operation["deployment"], name: string): SubscriberQueue {
   const isThere = subscriberQueues(deployment).some((subscriber) => subscriber.name === name);
   if (isThere || name !== ownSubscriber) return subscriberNamed(deployment, name);
-  throw new CommandError(
-    "usage",
+  throw CommandError.usage(
     `The stage ${deployment.stage} has no subscriber named ${ownSubscriber}. Add one to its settings and deploy:\n` +
       `  "subscribers": [{ "name": "${ownSubscriber}" }, …]\n` +
       "Or name one with --subscriber, whose messages are then taken from it.",

@@ -11,20 +11,17 @@ type Flags = { readonly since: string; readonly level?: string };
 const shortestId = 8;
 
 export function addTo(program: Command): void {
-  addCommand<Flags>(
-    program,
-    {
-      name: "logs [id]",
-      summary:
-        "Shows what all functions have logged, in order: of one event, user, account or message by its id or a part of it, or of everything since a time.",
-      examples: [
-        "npx income-events logs o3EN73myQKUP-MTtWRdsl6x-F8jygvstM-z3GQ0gb34",
-        "npx income-events logs --level WARN --since 15m",
-        "npx income-events logs 6f1c2b9e-5a0d-4c3e-8f7a-1b2c3d4e5f60 --since 7d --outputs outputs.json --json",
-      ],
-    },
-    show,
-  )
+  addCommand<Flags>(program, {
+    name: "logs [id]",
+    summary:
+      "Shows what all functions have logged, in order: of one event, user, account or message by its id or a part of it, or of everything since a time.",
+    examples: [
+      "npx income-events logs o3EN73myQKUP-MTtWRdsl6x-F8jygvstM-z3GQ0gb34",
+      "npx income-events logs --level WARN --since 15m",
+      "npx income-events logs 6f1c2b9e-5a0d-4c3e-8f7a-1b2c3d4e5f60 --since 7d --outputs outputs.json --json",
+    ],
+    run: show,
+  })
     .option("--since <time>", "a date, a date-time, or how long ago (90m, 24h, 7d)", "1h")
     .option("--level <level>", `of this level or above: ${logLevels.join(", ")}`)
     // One event's id in 64 begins with "-".
@@ -36,7 +33,7 @@ async function show(operation: Operation, flags: Flags, id?: string): Promise<vo
   const since = sinceFlag(flags.since, new Date()) ?? "";
   const level = choiceFlag("--level", flags.level, logLevels);
   if (id !== undefined && id.length < shortestId)
-    throw new CommandError("usage", `<id> ${id}: give ${shortestId} characters of it at least.`);
+    throw CommandError.usage(`<id> ${id}: give ${shortestId} characters of it at least.`);
   const filter = { since, ...(id !== undefined && { text: id }), ...(level !== undefined && { level }) };
   const search = { since: new Date(since), ...(id !== undefined && { pattern: textPattern(id) }) };
   const entries = selectEntries(await stageLogLines(operation, search), filter);

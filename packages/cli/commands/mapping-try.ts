@@ -18,20 +18,17 @@ type Flags = StageFlags & { readonly kind?: string; readonly header: readonly st
 const maxBytes = 10 * 1024 * 1024;
 
 export function addTo(group: Command): void {
-  const command = addOfflineCommand<Flags>(
-    group,
-    {
-      name: "try <file>",
-      summary:
-        "What a webhook maps to, or why not. The file holds its body, or, named .http, headers, an empty line and the body.",
-      examples: [
-        "npx income-events mapping try webhook.json --kind accounts",
-        "npx income-events mapping try webhook.http --stage prod    a file with headers, by the settings of a stage",
-        "pbpaste | npx income-events mapping try - --header 'ce-type: linked'    from the standard input",
-      ],
-    },
-    tryFile,
-  ).option("--kind <kind>", `one of ${webhookKinds.join(", ")}; without it all are tried`);
+  const command = addOfflineCommand<Flags>(group, {
+    name: "try <file>",
+    summary:
+      "What a webhook maps to, or why not. The file holds its body, or, named .http, headers, an empty line and the body.",
+    examples: [
+      "npx income-events mapping try webhook.json --kind accounts",
+      "npx income-events mapping try webhook.http --stage prod    a file with headers, by the settings of a stage",
+      "pbpaste | npx income-events mapping try - --header 'ce-type: linked'    from the standard input",
+    ],
+    run: tryFile,
+  }).option("--kind <kind>", `one of ${webhookKinds.join(", ")}; without it all are tried`);
   addStageFlags(command, "the stage whose settings are taken", "dev").option(
     "--header <line>",
     'a header of the webhook as "name: value"; once for each',
@@ -52,7 +49,7 @@ async function tryFile(terminal: Terminal, flags: Flags, file = ""): Promise<voi
   const brief = trials.filter((trial) => !detailed.includes(trial));
   terminal.result({ trials }, [...detailed.map(trialText), ...brief.map(trialLine)].join("\n\n"));
   if (mapped.length > 0) return;
-  throw new CommandError("failed", chosen === undefined ? "No kind maps it." : `${chosen} does not map it.`);
+  throw CommandError.failed(chosen === undefined ? "No kind maps it." : `${chosen} does not map it.`);
 }
 
 async function readSample(terminal: Terminal, file: string, lines: readonly string[]): Promise<Sample> {
@@ -69,6 +66,6 @@ function contentOf(file: string): Buffer {
     return readFileSync(file);
   } catch (error) {
     const reason = error instanceof Error ? error.message : error;
-    throw new CommandError("usage", `${file} can't be read: ${reason}.`);
+    throw CommandError.usage(`${file} can't be read: ${reason}.`);
   }
 }

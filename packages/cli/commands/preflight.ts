@@ -9,35 +9,29 @@ import { type Preflight, examinePreflight } from "../preflight/examine.ts";
 
 export function addTo(program: Command): void {
   addStageFlags(
-    addOfflineCommand<StageFlags>(
-      program,
-      {
-        name: "preflight",
-        summary:
-          "Looks at the account and region before a deployment, for what would fail it or lose something after it. Exits 1 if anything would.",
-        examples: [
-          "npx income-events preflight --stage prod",
-          "npx income-events preflight --settings my-settings.json --json    for programs",
-        ],
-      },
-      preflight,
-    ),
+    addOfflineCommand<StageFlags>(program, {
+      name: "preflight",
+      summary:
+        "Looks at the account and region before a deployment, for what would fail it or lose something after it. Exits 1 if anything would.",
+      examples: [
+        "npx income-events preflight --stage prod",
+        "npx income-events preflight --settings my-settings.json --json    for programs",
+      ],
+      run: preflight,
+    }),
     "the stage that is to be deployed",
     "prod",
   );
   addStageFlags(
-    addOfflineCommand<StageFlags>(
-      program,
-      {
-        name: "key-policy",
-        summary: "Prints what the policy of a key of your own must allow, before the stage is deployed.",
-        examples: [
-          "npx income-events key-policy --stage prod",
-          "npx income-events key-policy --settings my-settings.json --json    for programs",
-        ],
-      },
-      keyPolicy,
-    ),
+    addOfflineCommand<StageFlags>(program, {
+      name: "key-policy",
+      summary: "Prints what the policy of a key of your own must allow, before the stage is deployed.",
+      examples: [
+        "npx income-events key-policy --stage prod",
+        "npx income-events key-policy --settings my-settings.json --json    for programs",
+      ],
+      run: keyPolicy,
+    }),
     "the stage whose settings name the key",
     "prod",
   );
@@ -46,8 +40,7 @@ export function addTo(program: Command): void {
 async function keyPolicy(terminal: Terminal, { stage, settings: file }: StageFlags): Promise<void> {
   const settings = readStageSettings(stage, file);
   if (settings.encryption.keyArn === undefined) {
-    throw new CommandError(
-      "usage",
+    throw CommandError.usage(
       `The stage ${stage} has no key of its own, so no policy is needed. The setting encryption.keyArn names one.`,
     );
   }
@@ -64,8 +57,7 @@ async function preflight(terminal: Terminal, { stage, settings: file }: StageFla
   terminal.result({ stage, account: id, region, ...result }, textOf(`${stage} in ${id}, ${region}`, result));
   const { length } = result.findings;
   if (length > 0) {
-    throw new CommandError(
-      "failed",
+    throw CommandError.failed(
       `${length === 1 ? "One thing" : `${length} things`} to fix before a deployment.`,
     );
   }

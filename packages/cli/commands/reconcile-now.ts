@@ -5,16 +5,13 @@ import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 
 export function addTo(group: Command): void {
-  addCommand(
-    group,
-    {
-      name: "now",
-      summary:
-        "Compares the provider's list of users with the table now, to its end. What is missing or contradicts is asked for. A run that is interrupted goes on with the schedule.",
-      examples: ["npx income-events reconcile now", "npx income-events reconcile now --json    for programs"],
-    },
-    reconcileNow,
-  );
+  addCommand(group, {
+    name: "now",
+    summary:
+      "Compares the provider's list of users with the table now, to its end. What is missing or contradicts is asked for. A run that is interrupted goes on with the schedule.",
+    examples: ["npx income-events reconcile now", "npx income-events reconcile now --json    for programs"],
+    run: reconcileNow,
+  });
 }
 
 export async function reconcileNow({ deployment, clients, terminal }: Operation): Promise<void> {
@@ -32,13 +29,10 @@ export async function reconcileNow({ deployment, clients, terminal }: Operation)
         terminal.progress(`Compared ${result.listed} users so far.`);
         break;
       case "paused":
-        throw new CommandError(
-          "failed",
-          `The run is paused: ${result.reason}. The schedule goes on with it.`,
-        );
+        throw CommandError.failed(`The run is paused: ${result.reason}. The schedule goes on with it.`);
       case "overtaken":
       case "not due":
-        throw new CommandError("failed", "Another run is under way: this one was left to it.");
+        throw CommandError.failed("Another run is under way: this one was left to it.");
     }
   }
 }

@@ -12,20 +12,17 @@ type Flags = { readonly data?: string; readonly reveal?: boolean };
 const subjectKinds: readonly Subject["kind"][] = ["user", "account", "company-account"];
 
 export function addTo(group: Command): void {
-  addCommand<Flags>(
-    group,
-    {
-      name: "show <kind> <id>",
-      summary:
-        "Shows what is known of a user, an account or a company-account: its state, its accounts, its documents, and the data itself, masked.",
-      examples: [
-        "npx income-events records show user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
-        "npx income-events records show account 9c858901-8a57-4791-81fe-4c455b099bc9 --data income    masked: names and types, no values",
-        "npx income-events records show account 9c858901-8a57-4791-81fe-4c455b099bc9 --data income --reveal --json",
-      ],
-    },
-    showRecord,
-  )
+  addCommand<Flags>(group, {
+    name: "show <kind> <id>",
+    summary:
+      "Shows what is known of a user, an account or a company-account: its state, its accounts, its documents, and the data itself, masked.",
+    examples: [
+      "npx income-events records show user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
+      "npx income-events records show account 9c858901-8a57-4791-81fe-4c455b099bc9 --data income    masked: names and types, no values",
+      "npx income-events records show account 9c858901-8a57-4791-81fe-4c455b099bc9 --data income --reveal --json",
+    ],
+    run: showRecord,
+  })
     .option("--data <endpoint>", "show the data of this endpoint too, masked unless --reveal is given")
     .option(
       "--reveal",
@@ -58,7 +55,6 @@ export async function showRecord(
 
 function parseSubject(kind: string | undefined, id = ""): Subject {
   const known = choiceFlag("<kind>", kind, subjectKinds);
-  if (known === undefined || id === "")
-    throw new CommandError("usage", "<id> is empty: say whose record to show.");
+  if (known === undefined || id === "") throw CommandError.usage("<id> is empty: say whose record to show.");
   return { kind: known, id };
 }

@@ -15,22 +15,19 @@ import { milestones } from "../core/pace.ts";
 type Flags = ScopeFlags & { readonly dryRun?: boolean };
 
 export function addTo(program: Command): void {
-  addCommand<Flags>(
-    program,
-    {
-      name: "repair",
-      summary:
-        "Derives what follows from stored events again: states, fetches, messages. For what the relay gave up on, or an outage of it beyond the stream's 24 hours.",
-      asks: true,
-      examples: [
-        "npx income-events repair --failures    what the relay gave up on, then removes it",
-        "npx income-events repair --since 2026-03-01T06:00:00Z --until 2026-03-03    an outage; reads the whole table",
-        "npx income-events repair --user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
-        "npx income-events repair --all --dry-run",
-      ],
-    },
+  addCommand<Flags>(program, {
+    name: "repair",
+    summary:
+      "Derives what follows from stored events again: states, fetches, messages. For what the relay gave up on, or an outage of it beyond the stream's 24 hours.",
+    asks: true,
+    examples: [
+      "npx income-events repair --failures    what the relay gave up on, then removes it",
+      "npx income-events repair --since 2026-03-01T06:00:00Z --until 2026-03-03    an outage; reads the whole table",
+      "npx income-events repair --user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
+      "npx income-events repair --all --dry-run",
+    ],
     run,
-  )
+  })
     .option("--failures", "the changes in the failures bucket, each whole as the stream handed it over")
     .option(
       "--since <time>",
@@ -56,7 +53,7 @@ async function run(operation: Operation, flags: Flags): Promise<void> {
   const report = repairReport({ failures, table }, dryRun);
   terminal.result({ stage: deployment.stage, dryRun, ...report.data }, report.text);
   if (report.isComplete) return;
-  throw new CommandError("failed", "Not all could be repaired: see above. Fix why, then run it again.");
+  throw CommandError.failed("Not all could be repaired: see above. Fix why, then run it again.");
 }
 
 function repairBucket({ deployment, clients, terminal }: Operation, relay: RelayRecords, dryRun: boolean) {

@@ -19,23 +19,20 @@ import { subscriberQueues } from "../status/work-queues.ts";
 type Flags = ReplayFlags & { readonly resume?: string; readonly dryRun?: boolean };
 
 export function addTo(program: Command): void {
-  addCommand<Flags>(
-    program,
-    {
-      name: "replay",
-      summary:
-        "Sends messages to subscribers again, from what is stored: events, and what the data is. With the same ids, and the replay's own.",
-      asks: true,
-      examples: [
-        "npx income-events replay --subscriber everything --since 7d --dry-run    only count",
-        "npx income-events replay --subscriber everything    all there is, for a subscriber that was added today",
-        "npx income-events replay --subscriber everything --user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed --type data.updated",
-        "npx income-events replay --all-subscribers --type account.* --since 2026-03-01 --rate 10",
-        "npx income-events replay --resume 2026-03-01t120000-a1b2c3    goes on with one that was interrupted",
-      ],
-    },
-    runReplay,
-  )
+  addCommand<Flags>(program, {
+    name: "replay",
+    summary:
+      "Sends messages to subscribers again, from what is stored: events, and what the data is. With the same ids, and the replay's own.",
+    asks: true,
+    examples: [
+      "npx income-events replay --subscriber everything --since 7d --dry-run    only count",
+      "npx income-events replay --subscriber everything    all there is, for a subscriber that was added today",
+      "npx income-events replay --subscriber everything --user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed --type data.updated",
+      "npx income-events replay --all-subscribers --type account.* --since 2026-03-01 --rate 10",
+      "npx income-events replay --resume 2026-03-01t120000-a1b2c3    goes on with one that was interrupted",
+    ],
+    run: runReplay,
+  })
     .option("--subscriber <name>", "one subscriber gets it")
     .option("--all-subscribers", "all of them get it")
     .option("--user <id>", "what is about a user, and about its accounts")
@@ -84,8 +81,7 @@ export async function runControlledReplay(
   const checkpoint = replays(id);
   // Before anything is sent: from here on it can be gone on with, and an earlier process of it ends.
   const started = await checkpoint.save(planned);
-  if (started === undefined)
-    throw new CommandError("failed", `Another process goes on with the replay ${id}.`);
+  if (started === undefined) throw CommandError.failed(`Another process goes on with the replay ${id}.`);
   terminal.progress(`This is the replay ${id}. If it is interrupted, go on with: replay --resume ${id}`);
   const replayed = await audited(
     operation,
@@ -141,10 +137,7 @@ async function begin(
       flags,
       subscribers.map(({ name }) => name),
     );
-  throw new CommandError(
-    "usage",
-    `There is no interrupted replay ${resume}: it is done, or older than a week.`,
-  );
+  throw CommandError.usage(`There is no interrupted replay ${resume}: it is done, or older than a week.`);
 }
 
 /** Says what a scan costs, and asks where all subscribers get it. @returns what is reported of each page */
@@ -192,5 +185,5 @@ function send(
 function report({ deployment: { stage }, terminal }: Operation, replayed: Replayed, dryRun: boolean): void {
   const { data, text, problem } = replayReport(replayed, dryRun);
   terminal.result({ stage, dryRun, ...data }, text);
-  if (problem !== undefined) throw new CommandError("failed", problem);
+  if (problem !== undefined) throw CommandError.failed(problem);
 }

@@ -9,17 +9,14 @@ import { restore } from "../recovery/restore.ts";
 import { eraseAgain } from "../recovery/erasure.ts";
 
 export function addTo(program: Command): void {
-  addCommand(
-    program,
-    {
-      name: "restore <table>",
-      summary:
-        "Copies what the stage's table lacks from a table that was restored from a backup, without whom was erased since.",
-      asks: true,
-      examples: ["npx income-events restore income-events-restored"],
-    },
-    (operation, _flags, source = "") => restoreFrom(operation, source),
-  );
+  addCommand(program, {
+    name: "restore <table>",
+    summary:
+      "Copies what the stage's table lacks from a table that was restored from a backup, without whom was erased since.",
+    asks: true,
+    examples: ["npx income-events restore income-events-restored"],
+    run: (operation, _flags, source = "") => restoreFrom(operation, source),
+  });
 }
 
 async function restoreFrom(operation: Operation, source: string): Promise<void> {
@@ -28,10 +25,7 @@ async function restoreFrom(operation: Operation, source: string): Promise<void> 
   const { dynamodb, s3, secretsManager } = clients;
   const table = deployment.output("TableName");
   if (source === table) {
-    throw new CommandError(
-      "usage",
-      "That is the stage's own table. Name the one that a backup was restored into.",
-    );
+    throw CommandError.usage("That is the stage's own table. Name the one that a backup was restored into.");
   }
   const erased = await readErasureLog(s3, deployment.output("ErasureLogBucketName"));
   await terminal.confirm(consequences(source, stage));

@@ -6,54 +6,42 @@ import { failureNames, sandboxControl, sandboxFailure } from "../sandbox/control
 
 /** How the provider of a system on this machine is made to fail, and goes on. */
 export function addTo(group: Command): void {
-  addCommand<{ readonly for?: string }>(
-    group,
-    {
-      name: "fail <how>",
-      summary: `Lets the sandbox fail as real providers do: a status (300 to 599), or ${failureNames.join(", ")}.`,
-      isLocal: true,
-      examples: [
-        "npx income-events sandbox fail 503 --for 2m",
-        "npx income-events sandbox fail revoke-token",
-        "npx income-events sandbox fail drop    a user connects, and the events of it are lost",
-      ],
-    },
-    failSandbox,
-  ).option("--for <time>", "how long: 30s, 2m, 1h; else until it is healed");
-  addCommand(
-    group,
-    {
-      name: "heal",
-      summary: "Ends every failure of the sandbox. A revoked token stays revoked.",
-      isLocal: true,
-      examples: ["npx income-events sandbox heal"],
-    },
-    healSandbox,
-  );
-  addCommand(
-    group,
-    {
-      name: "advance <time>",
-      summary:
-        "Moves the sandbox's clock forward: retries, data of the next days and ends of tokens happen as they would.",
-      isLocal: true,
-      examples: [
-        "npx income-events sandbox advance 6h",
-        "npx income-events sandbox advance 1d    fetches new data of every account, and announces it",
-      ],
-    },
-    advanceSandbox,
-  );
-  addCommand(
-    group,
-    {
-      name: "token",
-      summary: "Prints a new token of the sandbox, as its operator would send you one.",
-      isLocal: true,
-      examples: ["npx income-events sandbox token | npx income-events token set"],
-    },
-    sandboxToken,
-  );
+  addCommand<{ readonly for?: string }>(group, {
+    name: "fail <how>",
+    summary: `Lets the sandbox fail as real providers do: a status (300 to 599), or ${failureNames.join(", ")}.`,
+    isLocal: true,
+    examples: [
+      "npx income-events sandbox fail 503 --for 2m",
+      "npx income-events sandbox fail revoke-token",
+      "npx income-events sandbox fail drop    a user connects, and the events of it are lost",
+    ],
+    run: failSandbox,
+  }).option("--for <time>", "how long: 30s, 2m, 1h; else until it is healed");
+  addCommand(group, {
+    name: "heal",
+    summary: "Ends every failure of the sandbox. A revoked token stays revoked.",
+    isLocal: true,
+    examples: ["npx income-events sandbox heal"],
+    run: healSandbox,
+  });
+  addCommand(group, {
+    name: "advance <time>",
+    summary:
+      "Moves the sandbox's clock forward: retries, data of the next days and ends of tokens happen as they would.",
+    isLocal: true,
+    examples: [
+      "npx income-events sandbox advance 6h",
+      "npx income-events sandbox advance 1d    fetches new data of every account, and announces it",
+    ],
+    run: advanceSandbox,
+  });
+  addCommand(group, {
+    name: "token",
+    summary: "Prints a new token of the sandbox, as its operator would send you one.",
+    isLocal: true,
+    examples: ["npx income-events sandbox token | npx income-events token set"],
+    run: sandboxToken,
+  });
 }
 
 export async function failSandbox(
@@ -64,13 +52,12 @@ export async function failSandbox(
   const seconds = flags.for === undefined ? undefined : durationFlag("--for", flags.for);
   const failure = sandboxFailure(how, seconds);
   if (failure === undefined) {
-    throw new CommandError(
-      "usage",
+    throw CommandError.usage(
       `<how> ${JSON.stringify(how)}: write a status from 300 to 599, or one of ${failureNames.join(", ")}.`,
     );
   }
   if (seconds !== undefined && failure.path !== "/faults")
-    throw new CommandError("usage", `--for does not go with ${how}, which happens at once.`);
+    throw CommandError.usage(`--for does not go with ${how}, which happens at once.`);
   const answer = await sandboxControl(deployment)("POST", failure.path, failure.body);
   terminal.result({ stage: deployment.stage, how, ...answer }, failure.says);
 }

@@ -14,21 +14,18 @@ type Flags = { readonly revokeNow?: boolean; readonly signing?: boolean };
 const maxKeyBytes = 4_096;
 
 export function addTo(group: Command): void {
-  addCommand<Flags>(
-    group,
-    {
-      name: "rotate",
-      summary:
-        "Gives the webhooks a new secret. The old one stays accepted while the provider may try deliveries again.",
-      asks: true,
-      examples: [
-        "npx income-events secret rotate",
-        "npx income-events secret rotate --revoke-now    the old one has leaked: refuse it at once",
-        "npx income-events secret rotate --signing < key.txt    the provider signs with another key from now on",
-      ],
-    },
-    rotate,
-  )
+  addCommand<Flags>(group, {
+    name: "rotate",
+    summary:
+      "Gives the webhooks a new secret. The old one stays accepted while the provider may try deliveries again.",
+    asks: true,
+    examples: [
+      "npx income-events secret rotate",
+      "npx income-events secret rotate --revoke-now    the old one has leaked: refuse it at once",
+      "npx income-events secret rotate --signing < key.txt    the provider signs with another key from now on",
+    ],
+    run: rotate,
+  })
     .option("--revoke-now", "accept the old secret no longer; deliveries that carry it are refused")
     .option(
       "--signing",
@@ -47,8 +44,7 @@ async function rotate(operation: Operation, { revokeNow = false, signing = false
     terminal,
   };
   if (signing) {
-    if (revokeNow)
-      throw new CommandError("usage", "--signing and --revoke-now exclude each other: give one.");
+    if (revokeNow) throw CommandError.usage("--signing and --revoke-now exclude each other: give one.");
     const set = () => setSigning(ports, stage, terminal);
     await audited(operation, { act: "secret", target: "signing" }, set, 1);
     return;
@@ -73,10 +69,7 @@ async function rotate(operation: Operation, { revokeNow = false, signing = false
 async function setSigning(ports: RotationPorts, stage: string, terminal: Terminal): Promise<void> {
   const key = (await terminal.readInput(maxKeyBytes)).trim();
   if (key === "" || /\s/.test(key)) {
-    throw new CommandError(
-      "usage",
-      "Give the signing key alone, on one line: secret rotate --signing < key.txt",
-    );
+    throw CommandError.usage("Give the signing key alone, on one line: secret rotate --signing < key.txt");
   }
   const previousUntil = await rotateSigning(key, ports);
   terminal.result(

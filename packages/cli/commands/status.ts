@@ -12,22 +12,19 @@ type Flags = { readonly watch?: string | true; readonly section?: string; readon
 const secondsBetweenLooks = 2;
 
 export function addTo(program: Command): void {
-  addCommand<Flags>(
-    program,
-    {
-      name: "status",
-      summary:
-        "Shows the stage on one screen: queues, last events, token, webhooks at the provider, alarms. With --section one part in full: the token's claims (never the token), where the provider sends webhooks, who subscribes to what, how the provider is called.",
-      examples: [
-        "npx income-events status",
-        "npx income-events status --watch    repeats until Ctrl-C",
-        "npx income-events status --section token --stage prod --outputs outputs.json",
-        "npx income-events status --section provider --since 7d    with what happened in seven days",
-        "npx income-events status --json    for programs",
-      ],
-    },
-    show,
-  )
+  addCommand<Flags>(program, {
+    name: "status",
+    summary:
+      "Shows the stage on one screen: queues, last events, token, webhooks at the provider, alarms. With --section one part in full: the token's claims (never the token), where the provider sends webhooks, who subscribes to what, how the provider is called.",
+    examples: [
+      "npx income-events status",
+      "npx income-events status --watch    repeats until Ctrl-C",
+      "npx income-events status --section token --stage prod --outputs outputs.json",
+      "npx income-events status --section provider --since 7d    with what happened in seven days",
+      "npx income-events status --json    for programs",
+    ],
+    run: show,
+  })
     .option("--section <name>", `one of ${sections.join(", ")}`)
     .option(
       "--since <time>",
@@ -40,7 +37,7 @@ async function show({ deployment, clients, terminal }: Operation, flags: Flags):
   const section = choiceFlag("--section", flags.section, sections);
   const since = sinceFlag(flags.since, new Date());
   if (since !== undefined && section !== "provider")
-    throw new CommandError("usage", "--since shows what happened at the provider: add --section provider.");
+    throw CommandError.usage("--since shows what happened at the provider: add --section provider.");
   const look = async (): Promise<Shown> => {
     if (section !== undefined) return sectionStatus(section, { deployment, clients }, since);
     const status = await stageStatus(deployment, clients, () => new Date());

@@ -10,31 +10,25 @@ import { subscriberNamed } from "../status/work-queues.ts";
 import { followTable } from "../events/event-tail.ts";
 
 export function addTo(group: Command): void {
-  addCommand(
-    group,
-    {
-      name: "tail <name>",
-      summary:
-        "Shows what a subscriber is sent from now on, until Ctrl-C. Its queue is left alone: the messages are made from the table's stream, as the relay makes them. Not shown is what reaches the queue in another way: replays, redriven letters, tests, erasures.",
-      examples: [
-        "npx income-events subscribers tail everything",
-        "npx income-events subscribers tail everything --json | jq .id    whole messages, for programs",
-      ],
-    },
-    tail,
-  );
-  addCommand(
-    group,
-    {
-      name: "test <name>",
-      summary: "Sends a test message to one subscriber's queue, whatever its filter says.",
-      examples: [
-        "npx income-events subscribers test everything",
-        "npx income-events subscribers test everything --json    prints the message's id for a program",
-      ],
-    },
-    testSubscriber,
-  );
+  addCommand(group, {
+    name: "tail <name>",
+    summary:
+      "Shows what a subscriber is sent from now on, until Ctrl-C. Its queue is left alone: the messages are made from the table's stream, as the relay makes them. Not shown is what reaches the queue in another way: replays, redriven letters, tests, erasures.",
+    examples: [
+      "npx income-events subscribers tail everything",
+      "npx income-events subscribers tail everything --json | jq .id    whole messages, for programs",
+    ],
+    run: tail,
+  });
+  addCommand(group, {
+    name: "test <name>",
+    summary: "Sends a test message to one subscriber's queue, whatever its filter says.",
+    examples: [
+      "npx income-events subscribers test everything",
+      "npx income-events subscribers test everything --json    prints the message's id for a program",
+    ],
+    run: testSubscriber,
+  });
 }
 
 async function tail(operation: Operation, _: object, name = ""): Promise<void> {

@@ -10,18 +10,15 @@ import { tokenStatus } from "../status/token-status.ts";
 type Flags = { readonly now?: boolean };
 
 export function addTo(group: Command): void {
-  addCommand<Flags>(
-    group,
-    {
-      name: "refresh",
-      summary: "Lets the refresher look at the token now, as its schedule does, and prints the result.",
-      examples: [
-        "npx income-events token refresh",
-        "npx income-events token refresh --now    also where it is not near its end",
-      ],
-    },
-    refreshToken,
-  ).option("--now", "get a new one also where the present one is not near its end");
+  addCommand<Flags>(group, {
+    name: "refresh",
+    summary: "Lets the refresher look at the token now, as its schedule does, and prints the result.",
+    examples: [
+      "npx income-events token refresh",
+      "npx income-events token refresh --now    also where it is not near its end",
+    ],
+    run: refreshToken,
+  }).option("--now", "get a new one also where the present one is not near its end");
 }
 
 export async function refreshToken(operation: Operation, { now = false }: Flags): Promise<void> {
@@ -35,7 +32,7 @@ export async function refreshToken(operation: Operation, { now = false }: Flags)
     (each) => (each === "refreshed" ? 1 : 0),
   );
   const words = textOf(outcome);
-  if (!words.isWell) throw new CommandError("failed", words.text);
+  if (!words.isWell) throw CommandError.failed(words.text);
   const token = await tokenStatus(deployment, clients);
   const expiresAt = token.isSet ? token.expiresAt : undefined;
   terminal.result(

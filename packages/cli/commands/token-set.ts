@@ -12,20 +12,17 @@ import { CommandError } from "../core/command-error.ts";
 type Flags = { readonly any?: boolean; readonly force?: boolean };
 
 export function addTo(group: Command): void {
-  addCommand<Flags>(
-    group,
-    {
-      name: "set",
-      summary:
-        "Sets the provider's token, from the standard input: arguments can be read by others. One call tries it first; where the provider refuses it, the present one stays.",
-      examples: [
-        "npx income-events token set < token.txt",
-        "pass show provider/token | npx income-events token set --stage prod --outputs outputs.json",
-        "npx income-events token set --force < token.txt    untried, where the provider is down",
-      ],
-    },
-    setGivenToken,
-  )
+  addCommand<Flags>(group, {
+    name: "set",
+    summary:
+      "Sets the provider's token, from the standard input: arguments can be read by others. One call tries it first; where the provider refuses it, the present one stays.",
+    examples: [
+      "npx income-events token set < token.txt",
+      "pass show provider/token | npx income-events token set --stage prod --outputs outputs.json",
+      "npx income-events token set --force < token.txt    untried, where the provider is down",
+    ],
+    run: setGivenToken,
+  })
     .option("--any", "also what is no JWT, or a JWT whose time is over")
     .option("--force", "without trying it: the provider is down, or its answer is known");
 }
@@ -67,14 +64,12 @@ async function setProven(
   } catch (error) {
     await tokenSecret(secretsManager, secret).discard(versionId);
     if (!(error instanceof FailureError)) throw error;
-    throw new CommandError(
-      "failed",
+    throw CommandError.failed(
       `The token could not be tried: ${error.message}. The present one stays; --force sets this one untried.`,
     );
   }
   if (outcome === "refreshed") return;
-  throw new CommandError(
-    "failed",
+  throw CommandError.failed(
     outcome === "discarded"
       ? "The provider refuses this token: it answered 401. The present one stays."
       : "Another run changed the token meanwhile. See status --section token, then run the command again.",
@@ -84,16 +79,15 @@ async function setProven(
 /** @returns when the token ends, if it reports. @throws CommandError, which never quotes the token */
 function check(token: string, any: boolean, now: Date): string | undefined {
   if (token === "") {
-    throw new CommandError("usage", "The standard input is empty. Give it the token: token set < token.txt");
+    throw CommandError.usage("The standard input is empty. Give it the token: token set < token.txt");
   }
   if (!hasTokenForm(token)) {
-    throw new CommandError(
-      "usage",
+    throw CommandError.usage(
       'The standard input holds more than one word. Give the token alone, without "Bearer" and on one line.',
     );
   }
   if (!any && !isJwt(token)) {
-    throw new CommandError("usage", "This is no JWT. Where the provider's tokens are none, add --any.");
+    throw CommandError.usage("This is no JWT. Where the provider's tokens are none, add --any.");
   }
   const { expiresAt = Number.NaN } = readTokenLifetime(token);
   const end = new Date(expiresAt * 1000);
@@ -101,7 +95,7 @@ function check(token: string, any: boolean, now: Date): string | undefined {
   if (Number.isNaN(end.getTime())) return undefined;
   if (!any && end <= now) {
     const ended = `This token ended at ${end.toISOString()}.`;
-    throw new CommandError("usage", `${ended} Get a new one from the provider, or add --any.`);
+    throw CommandError.usage(`${ended} Get a new one from the provider, or add --any.`);
   }
   return end.toISOString();
 }

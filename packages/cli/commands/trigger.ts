@@ -17,21 +17,18 @@ import { webhooksAddress } from "../provider/webhooks-address.ts";
 import { knownRecords, recordsIn } from "../records/known-records.ts";
 
 export function addTo(program: Command): void {
-  addCommand<SubjectFlags>(
-    program,
-    {
-      name: "trigger <type> [endpoint]",
-      summary:
-        "Sends a webhook as the provider would, in the form of the default mapping. Of a stage in AWS it asks first, and wants to be told whose it is.",
-      asks: true,
-      examples: [
-        "npx income-events trigger user.created --user 6f1c2b9e-5a0d-4c3e-8f7a-1b2c3d4e5f60 --outputs outputs.json",
-        "npx income-events trigger account.connected    of an account that is known here",
-        "npx income-events trigger endpoint.updated income",
-      ],
-    },
-    triggerEvent,
-  )
+  addCommand<SubjectFlags>(program, {
+    name: "trigger <type> [endpoint]",
+    summary:
+      "Sends a webhook as the provider would, in the form of the default mapping. Of a stage in AWS it asks first, and wants to be told whose it is.",
+    asks: true,
+    examples: [
+      "npx income-events trigger user.created --user 6f1c2b9e-5a0d-4c3e-8f7a-1b2c3d4e5f60 --outputs outputs.json",
+      "npx income-events trigger account.connected    of an account that is known here",
+      "npx income-events trigger endpoint.updated income",
+    ],
+    run: triggerEvent,
+  })
     .option("--user <id>", "of this user; else of a known one, or of one that is made up")
     .option("--account <id>", "of this account")
     .option("--company-account <id>", "of this company account");
@@ -45,14 +42,13 @@ export async function triggerEvent(
   const { deployment, clients, terminal } = operation;
   const { stage, local, output } = deployment;
   const type = choiceFlag("<type>", name, webhookEventTypes);
-  if (type === undefined) throw new CommandError("usage", "<type> is missing.");
+  if (type === undefined) throw CommandError.usage("<type> is missing.");
   const endpoint = given ?? "income";
   const isNamed =
     flags.user !== undefined || flags.account !== undefined || flags.companyAccount !== undefined;
   if (local === undefined) {
     if (!isNamed)
-      throw new CommandError(
-        "usage",
+      throw CommandError.usage(
         "Of a stage in AWS say whose event it is: --user, --account or --company-account.",
       );
     await terminal.confirm(
@@ -65,10 +61,7 @@ export async function triggerEvent(
   mapPayload(checkMapping({}, "the default mapping")[kind], body, jmespathSearch);
   const { secret } = await webhookSecretStore(clients.secretsManager, output("WebhookSecretArn")).read();
   if (secret === undefined)
-    throw new CommandError(
-      "failed",
-      `The webhook secret of the stage ${stage} is empty: secret rotate sets one.`,
-    );
+    throw CommandError.failed(`The webhook secret of the stage ${stage} is empty: secret rotate sets one.`);
   const target = {
     webhooksUrl: webhooksAddress(deployment),
     secretHeader: output("WebhookSecretHeader"),
@@ -76,7 +69,7 @@ export async function triggerEvent(
   };
   const text = JSON.stringify(body);
   const answer = await sendWebhook(target, { kind, method: "POST", authentication: "right", body: text });
-  if (answer !== 202) throw new CommandError("failed", `The stage did not take the webhook: ${answer}.`);
+  if (answer !== 202) throw CommandError.failed(`The stage did not take the webhook: ${answer}.`);
   const id = identify(kind, Buffer.from(text));
   terminal.result(
     { stage, type, kind, id, body },

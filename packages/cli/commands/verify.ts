@@ -30,23 +30,20 @@ const longestDeadline = 3_600;
 const maxAtOnce = 10;
 
 export function addTo(program: Command): void {
-  addCommand<Flags>(
-    program,
-    {
-      name: "verify",
-      summary:
-        "Drives a stage from webhook to subscriber with at most 100 webhooks, and reads the documents that its messages announce. It reads the queue of a subscriber named smoke, which it empties, or those that --subscriber names, whose other messages are hidden from their readers meanwhile; on this machine all of them. Exits 1 if a check failed.",
-      json: "file",
-      examples: [
-        "npx income-events verify    what npm start keeps up on this machine",
-        "npx income-events verify --outputs outputs.json    a stage with a subscriber named smoke",
-        "npx income-events verify --outputs outputs.json --subscriber risk    nobody reads that queue yet",
-        "npx income-events verify --outputs outputs.json --erase RUN    deletes what a run has stored",
-      ],
-    },
-    (operation, flags) =>
+  addCommand<Flags>(program, {
+    name: "verify",
+    summary:
+      "Drives a stage from webhook to subscriber with at most 100 webhooks, and reads the documents that its messages announce. It reads the queue of a subscriber named smoke, which it empties, or those that --subscriber names, whose other messages are hidden from their readers meanwhile; on this machine all of them. Exits 1 if a check failed.",
+    json: "file",
+    examples: [
+      "npx income-events verify    what npm start keeps up on this machine",
+      "npx income-events verify --outputs outputs.json    a stage with a subscriber named smoke",
+      "npx income-events verify --outputs outputs.json --subscriber risk    nobody reads that queue yet",
+      "npx income-events verify --outputs outputs.json --erase RUN    deletes what a run has stored",
+    ],
+    run: (operation, flags) =>
       flags.erase === undefined ? verify(operation, flags) : erase(operation, flags.erase),
-  )
+  })
     .option("--subscriber <name>", "whose queue may be read; can be repeated", collect, [])
     .option("--deadline <seconds>", "the longest wait of each step", "120")
     .option("--at-once <n>", "webhooks under way at once", String(maxAtOnce))
@@ -63,7 +60,7 @@ async function verify({ deployment, clients, terminal }: Operation, flags: Flags
   const subscribers = chooseSubscribers(queues, flags.subscriber, client.endpoint !== undefined);
   const { secret } = await webhookSecretStore(secretsManager, output("WebhookSecretArn")).read();
   if (secret === undefined)
-    throw new CommandError("noDeployment", `The webhook secret of the stage ${stage} is empty.`);
+    throw CommandError.noDeployment(`The webhook secret of the stage ${stage} is empty.`);
   const webhooksUrl = webhooksAddress(deployment);
   const sender = new WebhookSender(
     { webhooksUrl, secretHeader: output("WebhookSecretHeader"), secret },
@@ -126,12 +123,12 @@ async function verify({ deployment, clients, terminal }: Operation, flags: Flags
     `  npx income-events verify ${[...deploymentFlags(flags), "--erase", mark].join(" ")}`,
   ];
   terminal.result(report, summary.join("\n"));
-  if (!report.passed) throw new CommandError("failed", `${checks.length - passed} checks failed.`);
+  if (!report.passed) throw CommandError.failed(`${checks.length - passed} checks failed.`);
 }
 
 /** Deletes from table and bucket what a run stored. */
 async function erase({ deployment, clients, terminal }: Operation, mark: string): Promise<void> {
-  if (!isMark(mark)) throw new CommandError("usage", "--erase: Write the run as it was printed at its end.");
+  if (!isMark(mark)) throw CommandError.usage("--erase: Write the run as it was printed at its end.");
   const { stage, output } = deployment;
   const stored = storedEvents(clients.dynamodb, output("TableName"));
   const Bucket = output("OverflowBucketName");

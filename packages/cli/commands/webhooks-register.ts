@@ -5,21 +5,18 @@ import { registerWebhooks } from "../provider/registration.ts";
 type Flags = { readonly takeOver?: boolean };
 
 export function addTo(group: Command): void {
-  addCommand<Flags>(
-    group,
-    {
-      name: "register",
-      summary:
-        "Registers with the provider where the webhooks of all kinds go, and what they must carry. Done daily anyway.",
-      asks: true,
-      examples: [
-        "npx income-events webhooks register",
-        "npx income-events webhooks register --stage prod --outputs outputs.json --json",
-        "npx income-events webhooks register --take-over    from the stage that has them now",
-      ],
-    },
-    registerNow,
-  ).option("--take-over", "take the webhooks from another stage, where the provider lists who has them");
+  addCommand<Flags>(group, {
+    name: "register",
+    summary:
+      "Registers with the provider where the webhooks of all kinds go, and what they must carry. Done daily anyway.",
+    asks: true,
+    examples: [
+      "npx income-events webhooks register",
+      "npx income-events webhooks register --stage prod --outputs outputs.json --json",
+      "npx income-events webhooks register --take-over    from the stage that has them now",
+    ],
+    run: registerNow,
+  }).option("--take-over", "take the webhooks from another stage, where the provider lists who has them");
 }
 
 export async function registerNow(

@@ -21,4 +21,16 @@ export class CommandError extends Error {
     super(message);
     this.exitCode = exitCodes[reason];
   }
+
+  static usage(message: string): CommandError {
+    return new CommandError("usage", message);
+  }
+
+  static failed(message: string): CommandError {
+    return new CommandError("failed", message);
+  }
+
+  static noDeployment(message: string): CommandError {
+    return new CommandError("noDeployment", message);
+  }
 }

@@ -11,7 +11,7 @@ export type Operation = {
   readonly terminal: Terminal;
 };
 
-export type CommandDescription = {
+type CommandDescription<Run> = {
   /** With its arguments, as commander takes it: `show <id>`. */
   readonly name: string;
   readonly summary: string;
@@ -23,26 +23,25 @@ export type CommandDescription = {
   readonly json?: "file";
   /** Lines of the help, a command line each, with what it does after four spaces. */
   readonly examples: readonly string[];
+  /** Gets the command's own flags, as commander parsed them, and its arguments in order. */
+  readonly run: Run;
 };
 
-/**
- * Adds a command to a group, with the options that all commands have. Further options are added to the result.
- * @param run gets the command's own flags, as commander parsed them, and its arguments in order
- */
+type Run<On, Flags> = (on: On, flags: Flags, ...args: readonly string[]) => Promise<void>;
+
+/** Adds a command to a group, with the options that all commands have. Further options are added to the result. */
 export function addCommand<Flags extends object = object>(
   group: Command,
-  description: CommandDescription,
-  run: (operation: Operation, flags: Flags, ...args: readonly string[]) => Promise<void>,
+  description: CommandDescription<Run<Operation, Flags>>,
 ): Command {
-  const command = addOfflineCommand<Flags & DeploymentOptions>(
-    group,
-    description,
-    async (terminal, flags, ...args) => {
+  const command = addOfflineCommand<Flags & DeploymentOptions>(group, {
+    ...description,
+    run: async (terminal, flags, ...args) => {
       const deployment = findDeployment(flags, runningSystemsDirectory);
       using clients = createClients(deployment);
-      await run({ deployment, clients, terminal }, flags, ...args);
+      await description.run({ deployment, clients, terminal }, flags, ...args);
     },
-  )
+  })
     .option("--stage <name>", "the stage, where there are several")
     .option("--pipeline <name>", "the pipeline, where a stage or a stack has several: the construct's id")
     .option(
@@ -60,8 +59,7 @@ export function addCommand<Flags extends object = object>(
 /** Adds a command that works on files alone, without a deployment: it has no `--outputs`, and only its own `--stage`. */
 export function addOfflineCommand<Flags extends object = object>(
   group: Command,
-  { name, summary, asks, json, examples }: CommandDescription,
-  run: (terminal: Terminal, flags: Flags, ...args: readonly string[]) => Promise<void>,
+  { name, summary, asks, json, examples, run }: CommandDescription<Run<Terminal, Flags>>,
 ): Command {
   const command = group
     .command(name)

@@ -48,8 +48,7 @@ export function deploymentFlags(options: DeploymentOptions): readonly string[] {
 export function findDeployment(options: DeploymentOptions, runningDirectory: string): Deployment {
   const { outputs, local: wanted } = options;
   if (outputs !== undefined) {
-    if (wanted !== undefined)
-      throw new CommandError("usage", "--outputs and --local exclude each other: give one.");
+    if (wanted !== undefined) throw CommandError.usage("--outputs and --local exclude each other: give one.");
     const all = readOutputsFile(outputs);
     const chosen = choose(all, options, `the file ${outputs}`);
     const place = placeOf(chosen.outputs, outputs);
@@ -58,8 +57,7 @@ export function findDeployment(options: DeploymentOptions, runningDirectory: str
   }
   const running = findRunningSystems(runningDirectory);
   if (running.length === 0) {
-    throw new CommandError(
-      "noDeployment",
+    throw CommandError.noDeployment(
       "No system runs on this machine, and no deployment is named. Start one with npm start, or name one in AWS:\n" +
         "  npx cdk deploy -c stage=NAME --outputs-file outputs.json   (once), then add --outputs outputs.json",
     );
@@ -88,8 +86,7 @@ function noSuchSystem(
     ...(pipeline === undefined ? [] : [`with the pipeline ${pipeline}`]),
     ...(local === undefined ? [] : [/^\d+$/.test(local) ? `at the port ${local}` : `of the folder ${local}`]),
   ].join(" ");
-  return new CommandError(
-    "noDeployment",
+  return CommandError.noDeployment(
     `No system ${wanted} runs on this machine. There is:\n${systemLines(running)}`,
   );
 }
@@ -98,8 +95,7 @@ function severalSystems(running: readonly RunningSystem[]): CommandError {
   const flags = running.every(({ endpoint }) => endpoint === running[0]?.endpoint)
     ? "--pipeline and its name"
     : "--local and its port";
-  return new CommandError(
-    "noDeployment",
+  return CommandError.noDeployment(
     `Several systems run on this machine. Choose one with ${flags}, as here:\n${systemLines(running)}`,
   );
 }
@@ -148,8 +144,7 @@ function choose(
   if (only !== undefined) {
     const what = isByStage ? "stages" : "pipelines";
     const flag = isByStage ? "--stage" : "--pipeline";
-    throw new CommandError(
-      "noDeployment",
+    throw CommandError.noDeployment(
       `There are several ${what} in ${where}: ${there}. Choose one with ${flag}.`,
     );
   }
@@ -158,7 +153,7 @@ function choose(
     ...(pipeline === undefined ? [] : [`pipeline ${pipeline}`]),
   ].join(" with the ");
   const known = pipeline === undefined ? there : candidates.map(nameOf).join(", ");
-  throw new CommandError("noDeployment", `There is no ${wanted} in ${where}; there is: ${known}.`);
+  throw CommandError.noDeployment(`There is no ${wanted} in ${where}; there is: ${known}.`);
 }
 
 function readOutputsFile(file: string): readonly DeployedPipeline[] {
@@ -171,8 +166,7 @@ function readOutputsFile(file: string): readonly DeployedPipeline[] {
     return pipelines;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandError(
-      "usage",
+    throw CommandError.usage(
       `--outputs ${file} can't be used: ${reason}. Write it with: npx cdk deploy --outputs-file ${file}`,
     );
   }
@@ -182,8 +176,7 @@ function readOutputsFile(file: string): readonly DeployedPipeline[] {
 function placeOf(outputs: Readonly<Record<string, string>>, file: string): AwsPlace {
   const place = placeOfArn(outputs.TokenSecretArn ?? "");
   if (place !== undefined) return place;
-  throw new CommandError(
-    "usage",
+  throw CommandError.usage(
     `--outputs ${file} has no TokenSecretArn of a region of AWS. Deploy the stage again and write it again.`,
   );
 }
@@ -192,8 +185,7 @@ function outputOf(pipeline: DeployedPipeline): Deployment["output"] {
   return (name) => {
     const value = pipeline.outputs[name];
     if (value !== undefined) return value;
-    throw new CommandError(
-      "noDeployment",
+    throw CommandError.noDeployment(
       `The stack ${pipeline.stack} has no output ${pipeline.id}${name}: its settings leave that part out, or an older version is deployed.`,
     );
   };

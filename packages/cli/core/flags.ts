@@ -18,9 +18,9 @@ export function subjectFlag({ user, account, companyAccount }: SubjectFlags): Su
   if (companyAccount !== undefined) subjects.push({ kind: "company-account", id: companyAccount });
   const [subject, other] = subjects;
   if (other !== undefined) {
-    throw new CommandError("usage", `--${subject?.kind} and --${other.kind} exclude each other: give one.`);
+    throw CommandError.usage(`--${subject?.kind} and --${other.kind} exclude each other: give one.`);
   }
-  if (subject?.id === "") throw new CommandError("usage", `--${subject.kind} is empty: give it an id.`);
+  if (subject?.id === "") throw CommandError.usage(`--${subject.kind} is empty: give it an id.`);
   return subject;
 }
 
@@ -38,7 +38,7 @@ export function isBeginningOfId(id: string): boolean {
 export function unknownSubject({ kind, id }: Subject): CommandError {
   const nothing = `<id> ${id}: nothing is known of ${kind}/${id}.`;
   return isBeginningOfId(id)
-    ? new CommandError("usage", `${nothing} It is no whole id, and only a whole one finds the ${kind}.`)
+    ? CommandError.usage(`${nothing} It is no whole id, and only a whole one finds the ${kind}.`)
     : new CommandError(
         "nobody",
         `${nothing} Is it perhaps the id of another kind: ${otherKinds(kind).join(" or ")}?`,
@@ -59,8 +59,7 @@ export function periodFlags(
 ): { readonly since: string | undefined; readonly until: string | undefined } {
   const period = { since: sinceFlag(since, now), until: timestampFlag("--until", until, now) };
   if (period.since !== undefined && period.until !== undefined && period.since >= period.until)
-    throw new CommandError(
-      "usage",
+    throw CommandError.usage(
       `--since ${period.since} is not before --until ${period.until}: nothing lies between.`,
     );
   return period;
@@ -70,7 +69,7 @@ export function periodFlags(
 export function sinceFlag(text: string | undefined, now: Date): string | undefined {
   const since = timestampFlag("--since", text, now);
   if (since === undefined || since <= now.toISOString()) return since;
-  throw new CommandError("usage", `--since ${since} is still to come: nothing has happened since.`);
+  throw CommandError.usage(`--since ${since} is still to come: nothing has happened since.`);
 }
 
 const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
@@ -88,8 +87,7 @@ export function timestampFlag(flag: string, text: string | undefined, now: Date)
   if (!Number.isNaN(ago.getTime())) return ago.toISOString();
   const timestamp = parseTimestamp(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text} 00:00:00` : text);
   if (timestamp !== undefined) return timestamp;
-  throw new CommandError(
-    "usage",
+  throw CommandError.usage(
     `${flag} ${JSON.stringify(text)} is no time. Write a date (2026-03-01), a date-time (2026-03-01T12:00:00Z) or how long ago (90m, 24h, 7d).`,
   );
 }
@@ -99,18 +97,15 @@ export function durationFlag(flag: string, text: string): number {
   const [, count = "", unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const seconds = Number(count) * (secondsOf[unit] ?? Number.NaN);
   if (seconds > 0) return seconds;
-  throw new CommandError(
-    "usage",
-    `${flag} ${JSON.stringify(text)} is no length of time. Write 30s, 2m, 6h or 1d.`,
-  );
+  throw CommandError.usage(`${flag} ${JSON.stringify(text)} is no length of time. Write 30s, 2m, 6h or 1d.`);
 }
 
 /** A whole number above zero. @throws CommandError naming the flag */
 export function countFlag(flag: string, text: string, most = Number.POSITIVE_INFINITY): number {
   const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-  if (count > most) throw new CommandError("usage", `${flag}: write a whole number from 1 to ${most}.`);
+  if (count > most) throw CommandError.usage(`${flag}: write a whole number from 1 to ${most}.`);
   if (count > 0) return count;
-  throw new CommandError("usage", `${flag} ${JSON.stringify(text)} is no whole number above zero.`);
+  throw CommandError.usage(`${flag} ${JSON.stringify(text)} is no whole number above zero.`);
 }
 
 /** For an option that can be given several times. */
@@ -127,7 +122,7 @@ export function choiceFlag<T extends string>(
   if (text === undefined) return undefined;
   const choice = choices.find((one) => one === text);
   if (choice !== undefined) return choice;
-  throw new CommandError("usage", `${flag} ${JSON.stringify(text)}: write one of ${choices.join(", ")}.`);
+  throw CommandError.usage(`${flag} ${JSON.stringify(text)}: write one of ${choices.join(", ")}.`);
 }
 
 const longestReason = 500;
@@ -136,8 +131,8 @@ const longestReason = 500;
 export function reasonFlag(flag: string, text: string, { id }: Subject): string {
   const reason = text.trim();
   if (reason === "" || reason.length > longestReason)
-    throw new CommandError("usage", `${flag}: give a reason of 1 to ${longestReason} characters.`);
+    throw CommandError.usage(`${flag}: give a reason of 1 to ${longestReason} characters.`);
   if (reason.toLowerCase().includes(id.toLowerCase()))
-    throw new CommandError("usage", `${flag} names the id: leave it out, for the audit trail names nobody.`);
+    throw CommandError.usage(`${flag} names the id: leave it out, for the audit trail names nobody.`);
   return reason;
 }

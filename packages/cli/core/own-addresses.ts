@@ -75,8 +75,7 @@ export function checkAddresses(
       return (isQueue || text.includes("//")) && !isOwnAddress(text, "sqs", place);
     });
     if (!leadsOut) continue;
-    throw new CommandError(
-      "usage",
+    throw CommandError.usage(
       `--outputs ${file} can't be used: ${name} leads out of the stage's account or region ${place.region}. ` +
         "Write the file again with cdk deploy, or name an endpoint of your own with AWS_ENDPOINT_URL.",
     );

@@ -17,7 +17,7 @@ export function readStageSettings(stage: string, file?: string): Settings {
   try {
     return loadSettings(stage, stagesDirectory, file);
   } catch (error) {
-    if (error instanceof SettingsError) throw new CommandError("usage", error.message);
+    if (error instanceof SettingsError) throw CommandError.usage(error.message);
     throw error;
   }
 }

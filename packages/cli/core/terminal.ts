@@ -66,14 +66,14 @@ export function createTerminal({ json, yes }: TerminalOptions): Terminal {
     confirm: async (consequence) => {
       if (yes) return;
       const shown = typeof consequence === "string" ? consequence : await consequence();
-      if (!stdin.isTTY) throw new CommandError("usage", `${shown}\nNothing was done. Confirm it with --yes.`);
+      if (!stdin.isTTY) throw CommandError.usage(`${shown}\nNothing was done. Confirm it with --yes.`);
       const asking = createInterface({ input: stdin, output: stderr, terminal: true });
       const answer = await asking
         .question(`${shown}\nGo on? (yes/no) `)
         // Ctrl-C is an answer, too.
         .catch(() => "no")
         .finally(() => asking.close());
-      if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError("usage", "Nothing was done.");
+      if (!/^y(es)?$/i.test(answer.trim())) throw CommandError.usage("Nothing was done.");
     },
     readInput: async (maxBytes) => {
       const chunks: Buffer[] = [];
@@ -81,8 +81,7 @@ export function createTerminal({ json, yes }: TerminalOptions): Terminal {
       for await (const chunk of stdin) {
         const read = Buffer.from(chunk);
         bytes += read.byteLength;
-        if (bytes > maxBytes)
-          throw new CommandError("usage", `The standard input has over ${maxBytes} bytes.`);
+        if (bytes > maxBytes) throw CommandError.usage(`The standard input has over ${maxBytes} bytes.`);
         chunks.push(read);
       }
       return Buffer.concat(chunks).toString("utf8");

@@ -22,14 +22,11 @@ const shortestId = 8;
 export function checkSelection(selection: Selection): void {
   for (const name of ["reason", "id"] as const) {
     if (selection[name]?.trim() === "")
-      throw new CommandError(
-        "usage",
-        `--${name} is empty. Give it a text, or leave it out for all dead letters.`,
-      );
+      throw CommandError.usage(`--${name} is empty. Give it a text, or leave it out for all dead letters.`);
   }
   const { id } = selection;
   if (id !== undefined && id.length < shortestId)
-    throw new CommandError("usage", `--id ${id}: give ${shortestId} characters of it at least.`);
+    throw CommandError.usage(`--id ${id}: give ${shortestId} characters of it at least.`);
 }
 
 export function isSelected(deadLetter: DeadLetter, { reason, id }: Selection): boolean {

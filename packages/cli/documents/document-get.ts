@@ -42,7 +42,7 @@ export async function findDocument(
   }
   if (withData.length === 0 && !(await partitions.isKnown(subject))) throw unknownSubject(subject);
   const known = withData.map(({ document }) => nameOfData(document, "/")).join(", ") || "none";
-  throw new CommandError("usage", `${nameOf(subject)} has no document ${title}; it has: ${known}.`);
+  throw CommandError.usage(`${nameOf(subject)} has no document ${title}; it has: ${known}.`);
 }
 
 async function notKept(
@@ -59,8 +59,7 @@ async function notKept(
       ? []
       : [`${announced} (${new Date(announced).toISOString()})`],
   );
-  return new CommandError(
-    "usage",
+  return CommandError.usage(
     `No such version of ${nameOfData(name, "/")} is kept; there are: ${known.join(", ") || "none"}. See retention.documentVersionsDays.`,
   );
 }

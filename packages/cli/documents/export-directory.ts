@@ -62,7 +62,7 @@ export async function openExport(directory: string, query: ExportQuery, now: Dat
   const names = await namesIn(directory);
   const known = names.includes(stateFile) ? await readState(join(directory, stateFile)) : undefined;
   if (known === undefined && names.length > 0)
-    throw new CommandError("usage", `--to ${directory} is not empty: name a new directory.`);
+    throw CommandError.usage(`--to ${directory} is not empty: name a new directory.`);
   if (known !== undefined) checkSame(known, query, directory);
   const state: ExportState = known ?? {
     query,
@@ -97,19 +97,17 @@ async function namesIn(directory: string): Promise<readonly string[]> {
     return await readdir(directory);
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
-    throw new CommandError("usage", `--to ${directory} is no directory that can be read: name a new one.`);
+    throw CommandError.usage(`--to ${directory} is no directory that can be read: name a new one.`);
   }
 }
 
 function checkSame(known: ExportState, query: ExportQuery, directory: string): void {
   if (JSON.stringify(present(known.query)) !== JSON.stringify(present(query)))
-    throw new CommandError(
-      "usage",
+    throw CommandError.usage(
       `--to ${directory} holds another export, ${describeQuery(known.query)}: name a new directory.`,
     );
   if (known.after === undefined)
-    throw new CommandError(
-      "usage",
+    throw CommandError.usage(
       `--to ${directory} holds this export whole, of ${known.begunAt}: name a new directory for another.`,
     );
 }

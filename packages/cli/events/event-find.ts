@@ -9,8 +9,7 @@ export type FindPorts = LookupPorts & { readonly onScanned: OnScanned };
 /** @throws CommandError where no event's id can begin so */
 export function checkEventId(begins: string): void {
   if (/^[\w-]{1,43}$/.test(begins)) return;
-  throw new CommandError(
-    "usage",
+  throw CommandError.usage(
     `<id> ${JSON.stringify(begins)} is no event's: it has up to 43 letters, digits, "-" and "_". See events list.`,
   );
 }
@@ -28,7 +27,7 @@ export async function findEvent(
   const found = subject === undefined ? await scan(begins, ports) : await eventsOf(subject, ports);
   const [event, ...others] = found.filter(({ event: { id } }) => id.startsWith(begins));
   if (event !== undefined && others.length > 0)
-    throw new CommandError("usage", ambiguous(begins, [event, ...others]));
+    throw CommandError.usage(ambiguous(begins, [event, ...others]));
   return event;
 }
 

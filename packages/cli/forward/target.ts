@@ -13,8 +13,7 @@ export function parseTarget(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "")
     return url;
-  throw new CommandError(
-    "usage",
+  throw CommandError.usage(
     `--to ${JSON.stringify(text)} is no address to post to: write one such as http://localhost:3000/events, without a password.`,
   );
 }

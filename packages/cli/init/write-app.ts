@@ -45,8 +45,7 @@ export function writeApp(folder: string, { files, template }: NewApp): readonly 
 function nameOf(folder: string): string {
   const name = basename(resolve(folder));
   if (/^[a-z0-9][a-z0-9._-]{0,63}$/.test(name) && name !== "node_modules") return name;
-  throw new CommandError(
-    "usage",
+  throw CommandError.usage(
     `The app can't be named ${JSON.stringify(name)}: give its folder a name of 1 to 64 lower-case letters, digits, ".", "_" and "-" that begins with a letter or digit.`,
   );
 }
@@ -54,11 +53,10 @@ function nameOf(folder: string): string {
 function checkEmpty(folder: string): void {
   if (!existsSync(folder)) return;
   if (!statSync(folder).isDirectory())
-    throw new CommandError("usage", `${folder} is a file: name a folder that is not there, or empty.`);
+    throw CommandError.usage(`${folder} is a file: name a folder that is not there, or empty.`);
   const [held] = readdirSync(folder).filter((name) => !harmless.has(name));
   if (held !== undefined)
-    throw new CommandError(
-      "usage",
+    throw CommandError.usage(
       `${folder} is not empty: it holds ${held}. Name a folder that is not there, or empty.`,
     );
 }
@@ -107,8 +105,7 @@ export function filesIn(folder: string, version: string): ReadonlyMap<string, st
   );
   const missing = files.filter(([, path]) => !existsSync(path)).map(([, path]) => path);
   if (missing.length > 0) {
-    throw new CommandError(
-      "failed",
+    throw CommandError.failed(
       `An app needs these files too: ${missing.join(", ")}. \`npm run build\` in the repository of income-events makes them side by side.`,
     );
   }

@@ -33,7 +33,7 @@ export function parseHeaders(lines: readonly string[], where: string): Sample["h
   const entries = lines.map((line, index) => {
     const [, header, value = ""] = headerLine.exec(line) ?? [];
     if (header !== undefined) return [header.toLowerCase(), value] as const;
-    throw new CommandError("usage", `${where}: header ${index + 1} is none. Write "name: value" on a line.`);
+    throw CommandError.usage(`${where}: header ${index + 1} is none. Write "name: value" on a line.`);
   });
   return Object.fromEntries(entries);
 }

@@ -14,8 +14,7 @@ export function readStageMapping(stage: string, settings: string | undefined): S
   if (!existsSync(file)) {
     const known = readdirSync(stagesDirectory).filter((name) => name.endsWith(".json"));
     const names = known.map((name) => name.replace(/\.json$/, "")).join(", ");
-    throw new CommandError(
-      "usage",
+    throw CommandError.usage(
       `There is no ${relative(".", file)}. Name a stage (${names}) with --stage, or a file with --settings.`,
     );
   }
@@ -30,10 +29,7 @@ function readSettings(file: string): object {
     throw new Error("it is no object");
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandError(
-      "usage",
-      `${file} can't be used: ${reason}. Write settings as JSON: {"mapping": …}`,
-    );
+    throw CommandError.usage(`${file} can't be used: ${reason}. Write settings as JSON: {"mapping": …}`);
   }
 }
 
@@ -42,7 +38,7 @@ export function checkMapping(settings: unknown, file: string): StageMapping {
   try {
     return parseMappingPart(settings, file);
   } catch (error) {
-    if (error instanceof SettingsError) throw new CommandError("usage", error.message);
+    if (error instanceof SettingsError) throw CommandError.usage(error.message);
     throw error;
   }
 }

@@ -41,7 +41,7 @@ export async function openAccount(): Promise<Account> {
   const sts = new STSClient({});
   try {
     const region = await sts.config.region().catch(() => {
-      throw new CommandError("usage", "No region is set. Set AWS_REGION to that of the stage.");
+      throw CommandError.usage("No region is set. Set AWS_REGION to that of the stage.");
     });
     const { Account: id = "" } = await sts.send(new GetCallerIdentityCommand({}));
     return { id, region, ...openClients() };

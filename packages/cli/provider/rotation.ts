@@ -74,7 +74,7 @@ export async function rotateSigning(
 ): Promise<string | undefined> {
   const { secret, versionId } = await store.read();
   if (secret === undefined) {
-    throw new CommandError("failed", "The webhook secret is empty: secret rotate sets one. Run it first.");
+    throw CommandError.failed("The webhook secret is empty: secret rotate sets one. Run it first.");
   }
   const { signing: before, previousSigning, ...others } = secret;
   if (before === value) return previousSigning?.until;
@@ -104,8 +104,7 @@ async function explained(register: RotationPorts["register"], otherwise: string)
     return await register();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandError(
-      "failed",
+    throw CommandError.failed(
       `The webhooks could not be registered: ${reason}.\nThe new value is stored; ${otherwise}.`,
     );
   }

@@ -17,8 +17,7 @@ export function webhooksAddress({ stage, client, output }: Deployment): string {
   const { customDomain } = readStageSettings(stage).webhooks;
   if (url?.protocol === "https:" && customDomain !== undefined && url.host === customDomain.name)
     return address;
-  throw new CommandError(
-    "usage",
+  throw CommandError.usage(
     "The outputs lead elsewhere: WebhooksUrl is neither API Gateway's own address in the stage's region nor the name in " +
       `webhooks.customDomain of the stage ${stage}. The webhooks' secret is not sent there.`,
   );

@@ -87,8 +87,5 @@ export async function loadData(
 
 function noSuchData(subject: Subject, endpoint: string, documents: readonly StoredDocument[]): CommandError {
   const known = [...new Set(documents.map(({ document }) => document.endpoint))].join(", ") || "none";
-  return new CommandError(
-    "usage",
-    `--data ${endpoint}: ${nameOf(subject)} has no such data; it has: ${known}.`,
-  );
+  return CommandError.usage(`--data ${endpoint}: ${nameOf(subject)} has no such data; it has: ${known}.`);
 }

@@ -68,8 +68,7 @@ async function follow(
     }
     await sleep(pauseInMs);
   }
-  throw new CommandError(
-    "failed",
+  throw CommandError.failed(
     "The erasure has made no progress for half an hour. Its task is still there, or in the dead letters of erase, with " +
       "the reason. Run the command again when that is fixed: what is done stays done.",
   );

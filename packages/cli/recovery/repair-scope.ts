@@ -21,12 +21,11 @@ export function repairScope(flags: ScopeFlags, now: Date): RepairScope | undefin
   const { all = false, failures = false } = flags;
   const isNarrowed = subject !== undefined || period.since !== undefined || period.until !== undefined;
   if (all && isNarrowed) {
-    throw new CommandError("usage", "--all is everything: leave out what narrows it, or leave out --all.");
+    throw CommandError.usage("--all is everything: leave out what narrows it, or leave out --all.");
   }
   if (all || isNarrowed) return { subject, period };
   if (failures) return undefined;
-  throw new CommandError(
-    "usage",
+  throw CommandError.usage(
     "Say what to repair: --failures (what the relay gave up on), --since and --until (an outage), --user, --account or --company-account, or --all.",
   );
 }

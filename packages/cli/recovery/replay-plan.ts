@@ -31,8 +31,7 @@ export function planReplay(flags: ReplayFlags, all: readonly Subscriber[], now: 
   const { type, allTypes = false } = flags;
   const types = [...eventTypes, ...answerTypes];
   if (type !== undefined && !types.some((one) => wants({ name: "", types: [type] }, one))) {
-    throw new CommandError(
-      "usage",
+    throw CommandError.usage(
       `--type ${JSON.stringify(type)} is no message's: write one of ${types.join(", ")}; or a prefix with *.`,
     );
   }
@@ -46,8 +45,7 @@ export function planReplay(flags: ReplayFlags, all: readonly Subscriber[], now: 
   const chosen = all.filter(({ name }) => names.includes(name));
   const selected = types.filter((one) => type === undefined || wants({ name: "", types: [type] }, one));
   if (!allTypes && !chosen.some((one) => selected.some((each) => wants(one, each))))
-    throw new CommandError(
-      "usage",
+    throw CommandError.usage(
       `--type ${type}: the filter of ${names.join(", ")} leaves it out. Add --all-types to send it all the same.`,
     );
   return {
@@ -68,11 +66,11 @@ export function resumeReplay(known: ReplayRun, flags: ReplayFlags, names: readon
   const given = Object.keys(others).filter((name) => selecting.some((one) => one === name));
   if (given.length > 0) {
     const flag = (given[0] ?? "").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    throw new CommandError("usage", `--resume goes on with what was selected before: leave out --${flag}.`);
+    throw CommandError.usage(`--resume goes on with what was selected before: leave out --${flag}.`);
   }
   const gone = known.subscribers.find((name) => !names.includes(name));
   if (gone !== undefined) {
-    throw new CommandError("usage", `The stage has no subscriber ${gone} any more: begin another replay.`);
+    throw CommandError.usage(`The stage has no subscriber ${gone} any more: begin another replay.`);
   }
   return rate === undefined ? known : { ...known, rate: countFlag("--rate", rate) };
 }
@@ -95,15 +93,15 @@ function receivers(
 ): readonly string[] {
   const there = names.length === 0 ? "the stage has none" : `there is: ${names.join(", ")}`;
   if (subscriber !== undefined && allSubscribers) {
-    throw new CommandError("usage", "--subscriber and --all-subscribers exclude each other: give one.");
+    throw CommandError.usage("--subscriber and --all-subscribers exclude each other: give one.");
   }
   if (subscriber === undefined && !allSubscribers) {
-    throw new CommandError("usage", `Say who gets it: --subscriber NAME or --all-subscribers; ${there}.`);
+    throw CommandError.usage(`Say who gets it: --subscriber NAME or --all-subscribers; ${there}.`);
   }
   if (subscriber !== undefined && !names.includes(subscriber)) {
-    throw new CommandError("usage", `There is no subscriber ${subscriber}; ${there}.`);
+    throw CommandError.usage(`There is no subscriber ${subscriber}; ${there}.`);
   }
-  if (names.length === 0) throw new CommandError("usage", "The stage has no subscribers.");
+  if (names.length === 0) throw CommandError.usage("The stage has no subscribers.");
   return subscriber === undefined ? names : [subscriber];
 }
 

@@ -88,7 +88,7 @@ async function takeStep(
     },
   });
   if (saved !== undefined) return saved;
-  throw new CommandError("failed", `Another process goes on with the replay ${run.id}. This one has ended.`);
+  throw CommandError.failed(`Another process goes on with the replay ${run.id}. This one has ended.`);
 }
 
 /** What a stored item sends again of what is selected; `pending` where its message is still to come by itself. */
@@ -148,7 +148,7 @@ export function replayDelivery(
     if (failed.length === 0) return;
     if (tries === maxAttempts) {
       const reason = results.find((failure) => failure !== undefined)?.reason;
-      throw new CommandError("failed", `The queue of ${subscriber.name} takes no messages: ${reason}.`);
+      throw CommandError.failed(`The queue of ${subscriber.name} takes no messages: ${reason}.`);
     }
     await sleep(500 * 2 ** tries);
     await deliver(subscriber, failed, tries + 1);

@@ -15,8 +15,7 @@ const timeoutInMs = 30_000;
 export function sandboxControl({ stage, local }: Pick<Deployment, "stage" | "local">): Control {
   const address = local?.sandbox?.control;
   if (address === undefined) {
-    throw new CommandError(
-      "noDeployment",
+    throw CommandError.noDeployment(
       `The stage ${stage} has no sandbox that can be told to fail: its provider is real. npm start brings one.`,
     );
   }
@@ -30,7 +29,7 @@ export function sandboxControl({ stage, local }: Pick<Deployment, "stage" | "loc
       signal: AbortSignal.timeout(timeoutInMs),
     });
     const answer = parseJson(await response.text(), "the sandbox's answer");
-    if (!response.ok) throw new CommandError("usage", `The sandbox refuses this: ${reasonOf(answer)}.`);
+    if (!response.ok) throw CommandError.usage(`The sandbox refuses this: ${reasonOf(answer)}.`);
     return fieldsOf(answer, "the sandbox's answer");
   };
 }

@@ -44,8 +44,8 @@ export async function listRegistrations(
   const status = await registrationStatus(deployment, clients);
   if ("webhooks" in status) return status.webhooks;
   // Without the output there is nobody to ask.
-  if ("isLeftToAnother" in status) throw new CommandError("noDeployment", leftToAnother(deployment.stage));
-  throw new CommandError("failed", `The provider can't be asked where webhooks go: ${status.unknown}.`);
+  if ("isLeftToAnother" in status) throw CommandError.noDeployment(leftToAnother(deployment.stage));
+  throw CommandError.failed(`The provider can't be asked where webhooks go: ${status.unknown}.`);
 }
 
 function leftToAnother(stage: string): string {

@@ -66,8 +66,7 @@ async function showSection(section: Section, place: Place, since: string | undef
 /** @throws CommandError where none is set */
 function tokenTable(stage: string, token: TokenStatus, now: Date): string {
   if (!token.isSet) {
-    throw new CommandError(
-      "failed",
+    throw CommandError.failed(
       `No token of the stage ${stage} is set. Set it: npx income-events token set < token.txt`,
     );
   }

@@ -75,5 +75,5 @@ export function subscriberNamed(deployment: Pick<Deployment, "output">, name: st
   const found = all.find((each) => each.name === name);
   if (found !== undefined) return found;
   const there = all.length === 0 ? "none" : all.map((each) => each.name).join(", ");
-  throw new CommandError("usage", `There is no subscriber ${name}; there is: ${there}.`);
+  throw CommandError.usage(`There is no subscriber ${name}; there is: ${there}.`);
 }

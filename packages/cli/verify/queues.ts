@@ -69,19 +69,19 @@ export function chooseSubscribers(
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined) {
     const there = known.join(", ") || "none";
-    throw new CommandError("usage", `There is no subscriber ${unknown}; there is: ${there}.`);
+    throw CommandError.usage(`There is no subscriber ${unknown}; there is: ${there}.`);
   }
   const defaults = nobodyReads && !known.includes(ownSubscriber) ? known : [ownSubscriber];
   const wanted = names.length > 0 ? names : defaults;
   const read = all
     .filter(({ name }) => wanted.includes(name))
     .map((each) => ({ ...each, others: each.name === ownSubscriber ? "delete" : "release" }) as const);
-  if (read.length === 0) throw new CommandError("usage", howToHaveOne(known));
+  if (read.length === 0) throw CommandError.usage(howToHaveOne(known));
   const types = [...new Set(planEvents(newMark()).map(({ type }) => type))];
   if (read.some((subscriber) => types.some((type) => wants(subscriber, type))))
     return { read, left: known.filter((name) => !wanted.includes(name)) };
   const reported = `${read.map(({ name }) => name).join(", ")}: no filter takes any of ${types.join(", ")}`;
-  throw new CommandError("usage", `${reported}. Name another one with --subscriber.`);
+  throw CommandError.usage(`${reported}. Name another one with --subscriber.`);
 }
 
 function howToHaveOne(known: readonly string[]): string {

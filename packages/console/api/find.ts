@@ -75,5 +75,5 @@ export async function entriesOf(
 export function idIn(asked: Asked): string {
   const id = param(asked, "id") ?? "";
   if (id.length >= 8) return id;
-  throw new CommandError("usage", `The id ${id}: give 8 characters of it at least.`);
+  throw CommandError.usage(`The id ${id}: give 8 characters of it at least.`);
 }

@@ -40,7 +40,7 @@ export function recordRoutes(jobs: Jobs): readonly Route[] {
 /** @throws CommandError where it names nobody */
 export function subjectNamed(kind = "", given = ""): Subject {
   const id = canonicalId(given);
-  if (id === "") throw new CommandError("usage", "id is missing.");
+  if (id === "") throw CommandError.usage("id is missing.");
   if (kind === "user" || kind === "account" || kind === "company-account") return { kind, id };
-  throw new CommandError("usage", `${kind} is nobody: write user, account or company-account.`);
+  throw CommandError.usage(`${kind} is nobody: write user, account or company-account.`);
 }

@@ -36,10 +36,7 @@ const deeds: Readonly<Record<string, Deed>> = {
 export const troubleRoutes: readonly Route[] = Object.entries(deeds).map(([name, deed]) =>
   change(`/api/trouble/${name}`, (context, asked) => {
     if (context.operation.deployment.local === undefined)
-      throw new CommandError(
-        "usage",
-        "This is for systems on this machine: the provider of this stage is real.",
-      );
+      throw CommandError.usage("This is for systems on this machine: the provider of this stage is real.");
     return deed(context, asked);
   }),
 );
