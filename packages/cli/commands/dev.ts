@@ -35,17 +35,15 @@ export function addTo(program: Command): void {
 
 /** @returns its exit code */
 async function run(args: readonly string[]): Promise<number> {
-  if (process.versions.pnp !== undefined) {
+  if (process.versions.pnp !== undefined)
     throw CommandError.failed(
       "dev does not run under yarn's Plug'n'Play. Write `nodeLinker: node-modules` in .yarnrc.yml, and run: yarn install",
     );
-  }
   const start = startOfLocalStack();
-  if (Number(process.versions.node.split(".")[0]) < oldestNode) {
+  if (Number(process.versions.node.split(".")[0]) < oldestNode)
     throw CommandError.failed(
       `The local stack needs Node ${oldestNode} or later; this is ${process.version}.`,
     );
-  }
   const child = spawn(process.execPath, [start, "--console", programFile, ...args], { stdio: "inherit" });
   // Ctrl-C reaches both; whoever ends this process alone means the other, too.
   const pass = (signal: NodeJS.Signals) => void child.kill(signal);

@@ -81,13 +81,12 @@ type Found = Pick<ErasureReport, "subjects" | "removed" | "incomplete">;
 
 /** @throws CommandError where nobody was found: of nobody it may not be said that they are erased */
 function found(report: ErasureReport | undefined, { kind, id }: Subject, stage: string): Found {
-  if (report?.isHeld === true) {
+  if (report?.isHeld === true)
     throw new CommandError(
       "held",
       `A legal hold is on the ${kind} ${id} of the stage ${stage}, on an account of it or on its user: nothing was erased.\n` +
         "To end the hold: npx income-events hold clear. To erase all the same: --despite-hold REASON.",
     );
-  }
   const { subjects = 0, removed = {}, incomplete = [] } = report ?? {};
   if (report?.isFound === true || Object.keys(removed).length > 0) return { subjects, removed, incomplete };
   throw new CommandError(

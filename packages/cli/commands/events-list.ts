@@ -126,11 +126,10 @@ function historyRow(event: HistoryEvent): readonly (string | number | undefined)
 
 function parseQuery(flags: Flags, now: Date): EventQuery {
   const { type } = flags;
-  if (type !== undefined && !eventTypes.some((one) => wants({ name: "", types: [type] }, one))) {
+  if (type !== undefined && !eventTypes.some((one) => wants({ name: "", types: [type] }, one)))
     throw CommandError.usage(
       `--type ${JSON.stringify(type)} is no event's: write one of ${eventTypes.join(", ")}; or a prefix with *.`,
     );
-  }
   const filter = present<EventQuery["filter"]>({
     kind: choiceFlag("--kind", flags.kind, webhookKinds),
     type,

@@ -39,11 +39,10 @@ export function addTo(program: Command): void {
 
 async function keyPolicy(terminal: Terminal, { stage, settings: file }: StageFlags): Promise<void> {
   const settings = readStageSettings(stage, file);
-  if (settings.encryption.keyArn === undefined) {
+  if (settings.encryption.keyArn === undefined)
     throw CommandError.usage(
       `The stage ${stage} has no key of its own, so no policy is needed. The setting encryption.keyArn names one.`,
     );
-  }
   const statements = keyPolicyStatements(`income-events-${stage}`, settings);
   terminal.result({ statements }, JSON.stringify(statements, undefined, 2));
 }
@@ -56,11 +55,10 @@ async function preflight(terminal: Terminal, { stage, settings: file }: StageFla
   const result = await examinePreflight(plan);
   terminal.result({ stage, account: id, region, ...result }, textOf(`${stage} in ${id}, ${region}`, result));
   const { length } = result.findings;
-  if (length > 0) {
+  if (length > 0)
     throw CommandError.failed(
       `${length === 1 ? "One thing" : `${length} things`} to fix before a deployment.`,
     );
-  }
 }
 
 function textOf(where: string, { findings, checked, unseen }: Preflight): string {

@@ -24,9 +24,8 @@ async function restoreFrom(operation: Operation, source: string): Promise<void> 
   const { stage } = deployment;
   const { dynamodb, s3, secretsManager } = clients;
   const table = deployment.output("TableName");
-  if (source === table) {
+  if (source === table)
     throw CommandError.usage("That is the stage's own table. Name the one that a backup was restored into.");
-  }
   const erased = await readErasureLog(s3, deployment.output("ErasureLogBucketName"));
   await terminal.confirm(consequences(source, stage));
   const ports = {

@@ -51,11 +51,10 @@ export async function failSandbox(
 ): Promise<void> {
   const seconds = flags.for === undefined ? undefined : durationFlag("--for", flags.for);
   const failure = sandboxFailure(how, seconds);
-  if (failure === undefined) {
+  if (failure === undefined)
     throw CommandError.usage(
       `<how> ${JSON.stringify(how)}: write a status from 300 to 599, or one of ${failureNames.join(", ")}.`,
     );
-  }
   if (seconds !== undefined && failure.path !== "/faults")
     throw CommandError.usage(`--for does not go with ${how}, which happens at once.`);
   const answer = await sandboxControl(deployment)("POST", failure.path, failure.body);

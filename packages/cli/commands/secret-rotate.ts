@@ -68,9 +68,8 @@ async function rotate(operation: Operation, { revokeNow = false, signing = false
 
 async function setSigning(ports: RotationPorts, stage: string, terminal: Terminal): Promise<void> {
   const key = (await terminal.readInput(maxKeyBytes)).trim();
-  if (key === "" || /\s/.test(key)) {
+  if (key === "" || /\s/.test(key))
     throw CommandError.usage("Give the signing key alone, on one line: secret rotate --signing < key.txt");
-  }
   const previousUntil = await rotateSigning(key, ports);
   terminal.result(
     { stage, done: "signing", ...(previousUntil && { previousUntil }) },

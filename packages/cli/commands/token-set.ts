@@ -78,17 +78,14 @@ async function setProven(
 
 /** @returns when the token ends, if it reports. @throws CommandError, which never quotes the token */
 function check(token: string, any: boolean, now: Date): string | undefined {
-  if (token === "") {
+  if (token === "")
     throw CommandError.usage("The standard input is empty. Give it the token: token set < token.txt");
-  }
-  if (!hasTokenForm(token)) {
+  if (!hasTokenForm(token))
     throw CommandError.usage(
       'The standard input holds more than one word. Give the token alone, without "Bearer" and on one line.',
     );
-  }
-  if (!any && !isJwt(token)) {
+  if (!any && !isJwt(token))
     throw CommandError.usage("This is no JWT. Where the provider's tokens are none, add --any.");
-  }
   const { expiresAt = Number.NaN } = readTokenLifetime(token);
   const end = new Date(expiresAt * 1000);
   // Also where it says a time that no calendar has.

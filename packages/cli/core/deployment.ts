@@ -56,12 +56,11 @@ export function findDeployment(options: DeploymentOptions, runningDirectory: str
     return deploymentOf(chosen, all, { region: place.region });
   }
   const running = findRunningSystems(runningDirectory);
-  if (running.length === 0) {
+  if (running.length === 0)
     throw CommandError.noDeployment(
       "No system runs on this machine, and no deployment is named. Start one with npm start, or name one in AWS:\n" +
         "  npx cdk deploy -c stage=NAME --outputs-file outputs.json   (once), then add --outputs outputs.json",
     );
-  }
   const found = running.filter(
     (system) => isMeant(system, options) && (wanted === undefined || isWanted(system.local, wanted)),
   );

@@ -17,9 +17,8 @@ export function subjectFlag({ user, account, companyAccount }: SubjectFlags): Su
   if (account !== undefined) subjects.push({ kind: "account", id: account });
   if (companyAccount !== undefined) subjects.push({ kind: "company-account", id: companyAccount });
   const [subject, other] = subjects;
-  if (other !== undefined) {
+  if (other !== undefined)
     throw CommandError.usage(`--${subject?.kind} and --${other.kind} exclude each other: give one.`);
-  }
   if (subject?.id === "") throw CommandError.usage(`--${subject.kind} is empty: give it an id.`);
   return subject;
 }

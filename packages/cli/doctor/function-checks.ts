@@ -82,9 +82,8 @@ export function checkEventSources(
     severity: "error",
     why: "What comes there waits and is not worked on.",
   } as const;
-  if (sources.length === 0) {
+  if (sources.length === 0)
     return [{ ...off, what: `No function is called for ${what}.`, fix: deployAgain(stage) }];
-  }
   return sources
     .filter(({ state }) => state === "Disabled" || state === "Disabling")
     .map(({ id }) => ({

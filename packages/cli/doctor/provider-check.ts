@@ -90,9 +90,8 @@ export const reconciliationCheck: Check = {
 
 export function checkReconciliation(run: Run | undefined, now: Date): Examined {
   const code = "reconciliation-failed";
-  if (run?.failure === undefined) {
+  if (run?.failure === undefined)
     return { findings: [], well: run === undefined ? [] : [{ code, since: new Date(run.startedAt) }] };
-  }
   return {
     findings: [
       {

@@ -95,12 +95,10 @@ export function checkReader(
     `What waits for ${spanText(retentionSeconds)} is deleted, and ${name} never gets it: start its reader. ` +
     "The command shows how it catches up.";
   const of = { severity: "error", why, fix: "npx income-events status --section subscribers" } as const;
-  if (waiting > 0 && !isRead && oldestSeconds >= longestSilenceInSeconds) {
+  if (waiting > 0 && !isRead && oldestSeconds >= longestSilenceInSeconds)
     return [{ code: "subscriber-unread", what: `Nobody reads the queue of ${name}: ${behind}.`, ...of }];
-  }
-  if (waiting > 0 && oldestSeconds > retentionSeconds / 2) {
+  if (waiting > 0 && oldestSeconds > retentionSeconds / 2)
     return [{ code: "subscriber-behind", what: `The reader of ${name} is far behind: ${behind}.`, ...of }];
-  }
   return [];
 }
 

@@ -55,9 +55,8 @@ function processedStep(stored: StoredEvent, records: SubjectRecords): Step {
     const remedy = "The relay is behind, or has given up: see its alarm, then repair.";
     return { step: "processed", done: false, detail: `nothing has followed yet. ${remedy}` };
   }
-  if (state === "past") {
+  if (state === "past")
     return { step: "processed", detail: `is unknown: ${name} has processed at least twenty others since` };
-  }
   const known =
     outcome === undefined
       ? `the outcome is kept of the latest event of ${name} only`
@@ -67,9 +66,8 @@ function processedStep(stored: StoredEvent, records: SubjectRecords): Step {
 
 function fetchedStep(stored: StoredEvent, records: SubjectRecords): Step {
   const { event } = stored;
-  if (event.dataAvailable === false) {
+  if (event.dataAvailable === false)
     return { step: "fetched", done: true, detail: "it said that there is nothing to read yet" };
-  }
   const document = documentOf(event, records.documents);
   const done = progressOf(stored, records).state === "done";
   if (document === undefined) return { step: "fetched", done, detail: "never yet" };
@@ -85,9 +83,8 @@ function publishedStep(
 ): Step {
   const { event } = stored;
   const names = subscribers.filter((subscriber) => wants(subscriber, event.type)).map(({ name }) => name);
-  if (names.length === 0) {
+  if (names.length === 0)
     return { step: "published", done: true, detail: `to nobody: no subscriber's filter takes ${event.type}` };
-  }
   const { state } = progressOf(stored, records);
   const to = `to ${names.join(", ")}`;
   // The relay writes nothing of an event that announces data: whether it has sent the message shows when that is read.

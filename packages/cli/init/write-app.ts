@@ -104,11 +104,10 @@ export function filesIn(folder: string, version: string): ReadonlyMap<string, st
     ([name, file]) => [name, join(folder, `${file}-${version}.tgz`)] as const,
   );
   const missing = files.filter(([, path]) => !existsSync(path)).map(([, path]) => path);
-  if (missing.length > 0) {
+  if (missing.length > 0)
     throw CommandError.failed(
       `An app needs these files too: ${missing.join(", ")}. \`npm run build\` in the repository of income-events makes them side by side.`,
     );
-  }
   return new Map(files);
 }
 

@@ -22,9 +22,8 @@ export function remedyFor(
   fields: readonly FieldTrial[],
   sample: ReadSample,
 ): string {
-  if (Array.isArray(sample.body) && sample.body.length !== 1) {
+  if (Array.isArray(sample.body) && sample.body.length !== 1)
     return "The body is a list. One webhook is one event: have the provider send events one by one.";
-  }
   const field = fieldIn(reason) ?? fields.find(({ fault }) => fault === reason)?.field;
   if (field === undefined) return `Correct the expressions of mapping.${kind}.`;
   const setting = `mapping.${kind}.${field}`;

@@ -59,9 +59,8 @@ function checkStack(stack: Stack, stackName: string): readonly Finding[] {
   const status = String(stack.StackStatus);
   const what = `The stack ${stackName} has the status ${status}${isProtected ? " and is protected from termination" : ""}.`;
   const unprotect = `aws cloudformation update-termination-protection --stack-name ${stackName} --no-enable-termination-protection`;
-  if (status === "ROLLBACK_COMPLETE" && isProtected) {
+  if (status === "ROLLBACK_COMPLETE" && isProtected)
     return [{ what, why: "Its creation failed, and CDK can't remove it to begin again.", fix: unprotect }];
-  }
   if (status === "ROLLBACK_FAILED") {
     const look = `aws cloudformation describe-stack-events --stack-name ${stackName}    names what could not be removed: remove that`;
     return [

@@ -73,9 +73,8 @@ export async function rotateSigning(
   { store, times, now }: Pick<RotationPorts, "store" | "times" | "now">,
 ): Promise<string | undefined> {
   const { secret, versionId } = await store.read();
-  if (secret === undefined) {
+  if (secret === undefined)
     throw CommandError.failed("The webhook secret is empty: secret rotate sets one. Run it first.");
-  }
   const { signing: before, previousSigning, ...others } = secret;
   if (before === value) return previousSigning?.until;
   const until = new Date(now().getTime() + times.overlapSeconds * 1000).toISOString();

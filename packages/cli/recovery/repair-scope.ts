@@ -20,9 +20,8 @@ export function repairScope(flags: ScopeFlags, now: Date): RepairScope | undefin
   const period = present<Period>(periodFlags(flags, now));
   const { all = false, failures = false } = flags;
   const isNarrowed = subject !== undefined || period.since !== undefined || period.until !== undefined;
-  if (all && isNarrowed) {
+  if (all && isNarrowed)
     throw CommandError.usage("--all is everything: leave out what narrows it, or leave out --all.");
-  }
   if (all || isNarrowed) return { subject, period };
   if (failures) return undefined;
   throw CommandError.usage(

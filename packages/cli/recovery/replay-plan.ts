@@ -30,11 +30,10 @@ const defaultRate = 50;
 export function planReplay(flags: ReplayFlags, all: readonly Subscriber[], now: Date): ReplayRun {
   const { type, allTypes = false } = flags;
   const types = [...eventTypes, ...answerTypes];
-  if (type !== undefined && !types.some((one) => wants({ name: "", types: [type] }, one))) {
+  if (type !== undefined && !types.some((one) => wants({ name: "", types: [type] }, one)))
     throw CommandError.usage(
       `--type ${JSON.stringify(type)} is no message's: write one of ${types.join(", ")}; or a prefix with *.`,
     );
-  }
   const { since, until = now.toISOString() } = periodFlags(flags, now);
   const selection = present<ReplaySelection>({ type, since, until });
   const subject = subjectFlag(flags);
@@ -69,9 +68,8 @@ export function resumeReplay(known: ReplayRun, flags: ReplayFlags, names: readon
     throw CommandError.usage(`--resume goes on with what was selected before: leave out --${flag}.`);
   }
   const gone = known.subscribers.find((name) => !names.includes(name));
-  if (gone !== undefined) {
+  if (gone !== undefined)
     throw CommandError.usage(`The stage has no subscriber ${gone} any more: begin another replay.`);
-  }
   return rate === undefined ? known : { ...known, rate: countFlag("--rate", rate) };
 }
 
@@ -92,15 +90,12 @@ function receivers(
   names: readonly string[],
 ): readonly string[] {
   const there = names.length === 0 ? "the stage has none" : `there is: ${names.join(", ")}`;
-  if (subscriber !== undefined && allSubscribers) {
+  if (subscriber !== undefined && allSubscribers)
     throw CommandError.usage("--subscriber and --all-subscribers exclude each other: give one.");
-  }
-  if (subscriber === undefined && !allSubscribers) {
+  if (subscriber === undefined && !allSubscribers)
     throw CommandError.usage(`Say who gets it: --subscriber NAME or --all-subscribers; ${there}.`);
-  }
-  if (subscriber !== undefined && !names.includes(subscriber)) {
+  if (subscriber !== undefined && !names.includes(subscriber))
     throw CommandError.usage(`There is no subscriber ${subscriber}; ${there}.`);
-  }
   if (names.length === 0) throw CommandError.usage("The stage has no subscribers.");
   return subscriber === undefined ? names : [subscriber];
 }

@@ -14,11 +14,10 @@ const timeoutInMs = 30_000;
 /** The control address of the provider of a system on this machine. @throws CommandError where there is none */
 export function sandboxControl({ stage, local }: Pick<Deployment, "stage" | "local">): Control {
   const address = local?.sandbox?.control;
-  if (address === undefined) {
+  if (address === undefined)
     throw CommandError.noDeployment(
       `The stage ${stage} has no sandbox that can be told to fail: its provider is real. npm start brings one.`,
     );
-  }
   return async (method, path, body) => {
     const response = await fetch(`${address}${path}`, {
       method,

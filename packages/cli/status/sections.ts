@@ -65,11 +65,10 @@ async function showSection(section: Section, place: Place, since: string | undef
 
 /** @throws CommandError where none is set */
 function tokenTable(stage: string, token: TokenStatus, now: Date): string {
-  if (!token.isSet) {
+  if (!token.isSet)
     throw CommandError.failed(
       `No token of the stage ${stage} is set. Set it: npx income-events token set < token.txt`,
     );
-  }
   const { issuedAt, expiresAt, storedAt, storedBy, refusal, claims } = token;
   const timestamp = (time: string | undefined) =>
     time === undefined ? "it does not say" : `${time} (${fromNow(new Date(time), now)})`;

@@ -21,14 +21,13 @@ type Props = {
 
 /** First of all: whether anything is wrong, by its root, and the one thing to do. */
 export function Verdict({ diagnosis, error, queues, onDone }: Props) {
-  if (diagnosis === undefined) {
+  if (diagnosis === undefined)
     return (
       <section class="verdict verdict-waiting" aria-label="Verdict">
         <h2>{error === undefined ? "Looking at everything…" : "What is wrong can't be said"}</h2>
         <p>{error ?? "The queues, the functions, the token, the provider and the alarms are being asked."}</p>
       </section>
     );
-  }
   const open = diagnosis.findings.filter(({ severity }) => severity !== "info");
   const fixed = diagnosis.findings.filter(({ severity }) => severity === "info");
   const [first, ...others] = open;
