@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { explain } from "@income-events/cli/core/explain.ts";
-import type { CommandOutcome } from "./run-command.ts";
 import type { EachResult, OnEach } from "@income-events/cli/dead-letters/purge.ts";
+import type { CommandOutcome } from "./run-command.ts";
 
 /** Work that goes on when the page that began it is closed. */
 export type Job = {

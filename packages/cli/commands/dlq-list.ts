@@ -2,12 +2,12 @@ import type { Command } from "commander";
 import { deadLetterArchive } from "../../../adapters/sqs/dead-letter-archive.ts";
 import { queueDepth } from "../../../adapters/sqs/queue-depth.ts";
 import { type DeadLetterPlace, endOf } from "../../../domain/recovery/dead-letter.ts";
-import { type Operation, addCommand } from "../core/command.ts";
+import { addCommand, type Operation } from "../core/command.ts";
 import { fromNow } from "../core/spans.ts";
 import { tableText } from "../core/table.ts";
 import { deadLettersOf } from "../dead-letters/queues.ts";
-import { type WorkQueue, workQueues } from "../status/work-queues.ts";
 import { reasonOf } from "../dead-letters/selection.ts";
+import { type WorkQueue, workQueues } from "../status/work-queues.ts";
 
 /** Of a queue with more dead letters than this only so many are looked at. */
 const maxRead = 1_000;

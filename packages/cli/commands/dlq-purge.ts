@@ -2,19 +2,19 @@ import type { Command } from "commander";
 import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
 import { contentOfDeadLetter } from "../../../domain/recovery/dead-letter-content.ts";
 import { audited } from "../core/audited.ts";
-import { type Operation, addCommand } from "../core/command.ts";
+import { addCommand, type Operation } from "../core/command.ts";
 import { countFlag } from "../core/flags.ts";
 import { oneLine } from "../core/printable.ts";
-import { type OnEach, findDeadLetters, purgeDeadLetters } from "../dead-letters/purge.ts";
+import { findDeadLetters, type OnEach, purgeDeadLetters } from "../dead-letters/purge.ts";
 import { deadLettersGivenBack, namedQueue } from "../dead-letters/queues.ts";
 import {
-  type Selection,
   addSelection,
   checkFound,
   checkSelection,
   deadLettersText,
   isSelected,
   reasonOf,
+  type Selection,
 } from "../dead-letters/selection.ts";
 import type { WorkQueue } from "../status/work-queues.ts";
 

@@ -3,21 +3,21 @@ import type { Command } from "commander";
 import { type QueueDepth, queueDepth } from "../../../adapters/sqs/queue-depth.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { audited } from "../core/audited.ts";
-import { type Operation, addCommand } from "../core/command.ts";
+import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { countFlag } from "../core/flags.ts";
+import { milestones } from "../core/pace.ts";
+import type { OnEach } from "../dead-letters/purge.ts";
 import { archivedDeadLettersOf, deadLettersGivenBack, namedQueue } from "../dead-letters/queues.ts";
-import { type RedrivePorts, type Redriven, redrive, taskOrder } from "../dead-letters/redrive.ts";
+import { type Redriven, type RedrivePorts, redrive, taskOrder } from "../dead-letters/redrive.ts";
 import {
-  type Selection,
   addSelection,
   checkFound,
   checkSelection,
   deadLettersText,
   isSelected,
+  type Selection,
 } from "../dead-letters/selection.ts";
-import type { OnEach } from "../dead-letters/purge.ts";
-import { milestones } from "../core/pace.ts";
 
 type Flags = Selection & { readonly limit?: string; readonly archive?: boolean };
 

@@ -2,13 +2,13 @@ import type { Command } from "commander";
 import { type SubjectPage, scanSubjects } from "../../../adapters/dynamodb/subject-scan.ts";
 import { readErasureLog } from "../../../adapters/erasure/erasure-log.ts";
 import { type DigestOf, subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
-import { type Removed, addRemoved } from "../../../domain/recovery/erasure.ts";
+import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
+import { addRemoved, type Removed } from "../../../domain/recovery/erasure.ts";
 import { audited } from "../core/audited.ts";
-import { type Operation, addCommand } from "../core/command.ts";
-import { type OnScanned, agreeToScan } from "../core/scan-consent.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { agreeToScan, type OnScanned } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
 import { eraseAgain } from "../recovery/erasure.ts";
-import { type Subject, nameOf } from "../../../domain/event/subjects.ts";
 
 export function addTo(group: Command): void {
   addCommand(group, {

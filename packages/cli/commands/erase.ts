@@ -1,22 +1,22 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
+import { readErasedAt } from "../../../adapters/erasure/erasure-log.ts";
 import { type ErasureReport, readReport } from "../../../adapters/erasure/erasure-report.ts";
+import { subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
+import { readErasure } from "../../../adapters/erasure/tombstones.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { canonicalId } from "../../../domain/event/canonical-id.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import { type Removed, addRemoved, eraseTask } from "../../../domain/recovery/erasure.ts";
+import { addRemoved, eraseTask, type Removed } from "../../../domain/recovery/erasure.ts";
 import { audited } from "../core/audited.ts";
-import { type Operation, addCommand } from "../core/command.ts";
+import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
+import { reasonFlag } from "../core/flags.ts";
 import { tableText } from "../core/table.ts";
 import { followErasures } from "../recovery/erasure.ts";
 import { workQueue } from "../status/work-queues.ts";
-import { reasonFlag } from "../core/flags.ts";
-import { readErasedAt } from "../../../adapters/erasure/erasure-log.ts";
-import { subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
-import { readErasure } from "../../../adapters/erasure/tombstones.ts";
 
 const kinds = {
   user: "Erases a user: the records, data and dead letters of the user and of all accounts of it.",

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { type Operation, addCommand } from "../core/command.ts";
+import { addCommand, type Operation } from "../core/command.ts";
 import { followTable, happeningLine, happeningOf } from "../events/event-tail.ts";
 
 export function addTo(group: Command): void {

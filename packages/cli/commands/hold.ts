@@ -3,14 +3,14 @@ import { type LegalHold, legalHolds } from "../../../adapters/dynamodb/legal-hol
 import { partitions } from "../../../adapters/dynamodb/partitions.ts";
 import { readErasure } from "../../../adapters/erasure/tombstones.ts";
 import { canonicalId } from "../../../domain/event/canonical-id.ts";
-import { type Subject, nameOf } from "../../../domain/event/subjects.ts";
+import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { expiryOf } from "../../../domain/fetch/document-version.ts";
 import { audited, digestFor } from "../core/audited.ts";
-import { type Operation, addCommand } from "../core/command.ts";
+import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
+import { reasonFlag } from "../core/flags.ts";
 import { agreeToScan } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
-import { reasonFlag } from "../core/flags.ts";
 
 type Flags = { readonly reason: string };
 

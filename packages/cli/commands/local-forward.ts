@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { queueDepth } from "../../../adapters/sqs/queue-depth.ts";
-import { type Operation, addCommand } from "../core/command.ts";
+import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { awaitInterruption, waitUnlessAborted } from "../core/interruption.ts";
 import { spanText } from "../core/spans.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { textPattern } from "../../../adapters/aws/log-groups.ts";
-import { type Operation, addCommand } from "../core/command.ts";
+import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { choiceFlag, sinceFlag } from "../core/flags.ts";
 import { entryText, logLevels, selectEntries, stageLogLines } from "../logs/log-entries.ts";

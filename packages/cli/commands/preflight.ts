@@ -2,10 +2,10 @@ import type { Command } from "commander";
 import { keyPolicyStatements } from "../../../lib/settings/settings.ts";
 import { addOfflineCommand } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { type StageFlags, addStageFlags, readStageSettings } from "../core/stage-settings.ts";
+import { addStageFlags, readStageSettings, type StageFlags } from "../core/stage-settings.ts";
 import type { Terminal } from "../core/terminal.ts";
 import { findingsText, openAccount } from "../preflight/account.ts";
-import { type Preflight, examinePreflight } from "../preflight/examine.ts";
+import { examinePreflight, type Preflight } from "../preflight/examine.ts";
 
 export function addTo(program: Command): void {
   addStageFlags(

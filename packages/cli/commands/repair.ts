@@ -1,16 +1,16 @@
 import type { Command } from "commander";
-import { type RelayRecords, changeRelay, relayInvoker } from "../../../adapters/aws/relay-invoker.ts";
+import { changeRelay, type RelayRecords, relayInvoker } from "../../../adapters/aws/relay-invoker.ts";
 import { failedBatches } from "../../../adapters/streams/failed-batches.ts";
 import { storedChanges } from "../../../adapters/streams/stored-changes.ts";
-import { type Operation, addCommand } from "../core/command.ts";
+import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
+import { milestones } from "../core/pace.ts";
 import { agreeToScan } from "../core/scan-consent.ts";
 import { checkKnown, recordsIn } from "../records/known-records.ts";
 import { type Repaired, repair } from "../recovery/repair.ts";
 import { repairFailures } from "../recovery/repair-failures.ts";
 import { repairReport } from "../recovery/repair-report.ts";
-import { type RepairScope, type ScopeFlags, repairScope } from "../recovery/repair-scope.ts";
-import { milestones } from "../core/pace.ts";
+import { type RepairScope, repairScope, type ScopeFlags } from "../recovery/repair-scope.ts";
 
 type Flags = ScopeFlags & { readonly dryRun?: boolean };
 

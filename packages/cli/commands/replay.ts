@@ -6,13 +6,13 @@ import { storedChanges } from "../../../adapters/streams/stored-changes.ts";
 import { messageSource } from "../../../domain/message/message-types.ts";
 import type { ReplayRun } from "../../../domain/recovery/replay-run.ts";
 import { audited } from "../core/audited.ts";
-import { type Operation, addCommand } from "../core/command.ts";
+import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { milestones, pace } from "../core/pace.ts";
 import { agreeToScan, type OnScanned } from "../core/scan-consent.ts";
 import { checkKnown, recordsIn } from "../records/known-records.ts";
 import { type Deliver, type Replayed, replay, replayDelivery } from "../recovery/replay.ts";
-import { type ReplayFlags, planReplay, resumeReplay } from "../recovery/replay-plan.ts";
+import { planReplay, type ReplayFlags, resumeReplay } from "../recovery/replay-plan.ts";
 import { replayReport } from "../recovery/replay-report.ts";
 import { subscriberQueues } from "../status/work-queues.ts";
 

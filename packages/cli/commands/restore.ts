@@ -1,12 +1,12 @@
 import type { Command } from "commander";
-import { type RestoredItem, copyItem, restoredItems } from "../../../adapters/dynamodb/table-copy.ts";
+import { copyItem, type RestoredItem, restoredItems } from "../../../adapters/dynamodb/table-copy.ts";
 import { readErasureLog } from "../../../adapters/erasure/erasure-log.ts";
 import { subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
 import { audited } from "../core/audited.ts";
-import { type Operation, addCommand } from "../core/command.ts";
+import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { restore } from "../recovery/restore.ts";
 import { eraseAgain } from "../recovery/erasure.ts";
+import { restore } from "../recovery/restore.ts";
 
 export function addTo(program: Command): void {
   addCommand(program, {

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { type Operation, addCommand } from "../core/command.ts";
+import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { durationFlag } from "../core/flags.ts";
 import { failureNames, sandboxControl, sandboxFailure } from "../sandbox/control.ts";

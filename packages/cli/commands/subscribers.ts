@@ -4,10 +4,10 @@ import type { Command } from "commander";
 import { jsonText } from "../../../domain/event/json-text.ts";
 import { messageSource } from "../../../domain/message/message-types.ts";
 import { testMessage } from "../../../domain/message/test-message.ts";
-import { type Operation, addCommand } from "../core/command.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { followTable } from "../events/event-tail.ts";
 import { messageLine, messagesOf } from "../events/subscriber-tail.ts";
 import { subscriberNamed } from "../status/work-queues.ts";
-import { followTable } from "../events/event-tail.ts";
 
 export function addTo(group: Command): void {
   addCommand(group, {

@@ -1,5 +1,5 @@
-import { join } from "node:path";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fieldsOf, parseJson, textOf } from "../../../domain/core/parse.ts";
 
 /** The package has the commands in one file of JavaScript; the repository runs them as they are written. */

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { type Outgoing, type Send, hasRoomForAttributes } from "../../../adapters/sqs/sqs-sender.ts";
+import { hasRoomForAttributes, type Outgoing, type Send } from "../../../adapters/sqs/sqs-sender.ts";
+import { deduplicationOf, groupOf, readTask } from "../../../domain/fetch/task.ts";
 import type { DeadLetter, DeadLetterPlace } from "../../../domain/recovery/dead-letter.ts";
 import { nextRedriveCount, readRedriveCount } from "../../../domain/recovery/redrive-count.ts";
 import type { OnEach } from "./purge.ts";
-import { deduplicationOf, groupOf, readTask } from "../../../domain/fetch/task.ts";
 
 export type RedrivePorts = {
   readonly place: DeadLetterPlace;

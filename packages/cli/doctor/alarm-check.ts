@@ -2,7 +2,7 @@ import type { StackAlarm } from "../../../adapters/aws/stack-alarms.ts";
 import { oneLine } from "../core/printable.ts";
 import { fromNow } from "../core/spans.ts";
 import { alarmName, lastingText, pipelineAlarms } from "../status/alarm-text.ts";
-import { type Examination, type Finding, type Well, deployAgain } from "./finding.ts";
+import { deployAgain, type Examination, type Finding, type Well } from "./finding.ts";
 
 /** What its metrics and CloudWatch may lag behind what they measure. */
 const lagInMillis = 120_000;

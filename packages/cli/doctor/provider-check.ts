@@ -1,13 +1,13 @@
+import { awsTime } from "../../../adapters/aws/aws-clock.ts";
 import { loadBreaker } from "../../../adapters/provider/shared-breaker.ts";
+import { checkpoint } from "../../../adapters/streams/checkpoint.ts";
 import type { Breaker } from "../../../domain/fetch/breaker.ts";
+import type { Run } from "../../../domain/reconcile/reconciliation.ts";
 import { oneLine } from "../core/printable.ts";
 import { fromNow, spanText } from "../core/spans.ts";
 import type { RegistrationStatus } from "../status/registration-status.ts";
-import { type Check, type Examined, type Finding, found } from "./finding.ts";
-import { awsTime } from "../../../adapters/aws/aws-clock.ts";
 import { workQueue } from "../status/work-queues.ts";
-import { checkpoint } from "../../../adapters/streams/checkpoint.ts";
-import type { Run } from "../../../domain/reconcile/reconciliation.ts";
+import { type Check, type Examined, type Finding, found } from "./finding.ts";
 
 export const providerCheck: Check = {
   name: "the provider",

@@ -1,10 +1,10 @@
+import { ListObjectsV2Command } from "@aws-sdk/client-s3";
 import { queueMetrics } from "../../../adapters/sqs/queue-metrics.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
 import { spanText } from "../core/spans.ts";
 import { type QueueStatus, queueStatuses } from "../status/queue-status.ts";
 import { subscriberQueues, workQueues } from "../status/work-queues.ts";
 import { type Check, type Examined, type Finding, found } from "./finding.ts";
-import { ListObjectsV2Command } from "@aws-sdk/client-s3";
 
 export const queueCheck: Check = {
   name: "dead letters",

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { isFields } from "../../../domain/core/parse.ts";
 import { settingsDigest, unpackSettings } from "../../../lib/settings/settings.ts";
+import type { Clients } from "../core/clients.ts";
 import type { Deployment } from "../core/deployment.ts";
 import { stagesDirectory } from "../core/places.ts";
 import { readStageSettings } from "../core/stage-settings.ts";
-import { type Finding, deployAgain } from "./finding.ts";
-import type { Clients } from "../core/clients.ts";
-import { isFields } from "../../../domain/core/parse.ts";
+import { deployAgain, type Finding } from "./finding.ts";
 
 /** In one finding. */
 const mostNamed = 5;

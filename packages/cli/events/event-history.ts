@@ -1,6 +1,6 @@
 import { fieldPattern } from "../../../adapters/aws/log-groups.ts";
 import { present } from "../../../domain/core/parse.ts";
-import { type WebhookKind, isWebhookKind } from "../../../domain/event/events.ts";
+import { isWebhookKind, type WebhookKind } from "../../../domain/event/events.ts";
 import { wants } from "../../../domain/message/subscribers.ts";
 import { type LogEntry, type LogPlace, selectEntries, stageLogLines } from "../logs/log-entries.ts";
 

@@ -1,14 +1,14 @@
-import { type StreamRecord, readChange } from "../../../adapters/streams/change-stream.ts";
+import { readChange, type StreamRecord } from "../../../adapters/streams/change-stream.ts";
+import { followStream } from "../../../adapters/streams/stream-follower.ts";
+import { streamOf } from "../../../adapters/streams/table-stream.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { nameOf, subjectOf } from "../../../domain/event/subjects.ts";
 import { nameOfData } from "../../../domain/fetch/document-name.ts";
 import type { Change } from "../../../domain/state/change.ts";
 import type { State } from "../../../domain/state/state.ts";
-import { oneLine } from "../core/printable.ts";
-import { followStream } from "../../../adapters/streams/stream-follower.ts";
-import { streamOf } from "../../../adapters/streams/table-stream.ts";
 import type { Operation } from "../core/command.ts";
 import { awaitInterruption, waitUnlessAborted } from "../core/interruption.ts";
+import { oneLine } from "../core/printable.ts";
 
 /** What a change of the table means for people: that an event came, what it led to, that the provider answered. */
 export type Happening = {

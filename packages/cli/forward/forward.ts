@@ -2,9 +2,9 @@ import type { Message, SQSClient } from "@aws-sdk/client-sqs";
 import { isTransient } from "../../../adapters/aws/transient-errors.ts";
 import { messageVisibility } from "../../../adapters/sqs/message-visibility.ts";
 import { deleteAll, receiveBatch, releaseAll } from "../../../adapters/sqs/queue-messages.ts";
-import type { Post, Posted } from "./target.ts";
 import { isFields, optionalText, parseJson } from "../../../domain/core/parse.ts";
 import { oneLine } from "../core/printable.ts";
+import type { Post, Posted } from "./target.ts";
 
 export type ForwardPorts = {
   readonly sqs: SQSClient;

@@ -1,7 +1,7 @@
-import { type Fields, isFields, optionalText } from "../../../domain/core/parse.ts";
-import { oneLine } from "../core/printable.ts";
 import { type LogLines, type LogSearch, logPages } from "../../../adapters/aws/log-groups.ts";
+import { type Fields, isFields, optionalText } from "../../../domain/core/parse.ts";
 import type { Operation } from "../core/command.ts";
+import { oneLine } from "../core/printable.ts";
 
 export const logLevels = ["INFO", "WARN", "ERROR"] as const;
 export type LogLevel = (typeof logLevels)[number];

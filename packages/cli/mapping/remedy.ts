@@ -1,10 +1,10 @@
-import type { WebhookKind } from "../../../domain/event/events.ts";
-import type { KindMapping } from "../../../domain/event/mapping.ts";
-import { type MappingSource, headerText, mayHoldCredential } from "../../../domain/event/mapping-source.ts";
-import { type Field, allFields, meaningOf, nameRank, wordsOf } from "./field-names.ts";
-import type { ReadSample } from "./sample.ts";
 import { isFields } from "../../../domain/core/parse.ts";
 import { parseTimestamp, parseUnixTime } from "../../../domain/core/timestamps.ts";
+import type { WebhookKind } from "../../../domain/event/events.ts";
+import type { KindMapping } from "../../../domain/event/mapping.ts";
+import { headerText, type MappingSource, mayHoldCredential } from "../../../domain/event/mapping-source.ts";
+import { allFields, type Field, meaningOf, nameRank, wordsOf } from "./field-names.ts";
+import type { ReadSample } from "./sample.ts";
 
 /** What one field's source gave. */
 export type FieldTrial = {

@@ -2,12 +2,12 @@ import { DescribeKeyCommand, GetKeyPolicyCommand } from "@aws-sdk/client-kms";
 import {
   GetTopicAttributesCommand,
   NotFoundException,
-  type SNSClient,
   paginateListSubscriptionsByTopic,
+  type SNSClient,
 } from "@aws-sdk/client-sns";
 import type { Account, Finding, PreflightCheck } from "./account.ts";
-import { findStack, outputOf } from "./stack-checks.ts";
 import { allows, parsePolicy } from "./key-check.ts";
+import { findStack, outputOf } from "./stack-checks.ts";
 
 export const alarmRecipientsCheck: PreflightCheck = {
   name: "the recipients of alarms",

@@ -1,8 +1,8 @@
 import { DescribeKeyCommand, GetKeyPolicyCommand, NotFoundException } from "@aws-sdk/client-kms";
-import { keyPolicyStatements } from "../../../lib/settings/settings.ts";
-import type { Finding, Plan, PreflightCheck } from "./account.ts";
 import { escapePattern } from "../../../domain/core/escape-pattern.ts";
 import { fieldsOf, isFields, parseJson } from "../../../domain/core/parse.ts";
+import { keyPolicyStatements } from "../../../lib/settings/settings.ts";
+import type { Finding, Plan, PreflightCheck } from "./account.ts";
 
 export const keyCheck: PreflightCheck = {
   name: "the key",

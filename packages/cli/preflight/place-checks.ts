@@ -1,8 +1,8 @@
-import { paginateListServiceQuotas } from "@aws-sdk/client-service-quotas";
-import type { Finding, PreflightCheck } from "./account.ts";
-import { GetAccountSettingsCommand } from "@aws-sdk/client-lambda";
-import { webhookKinds } from "../../../domain/event/events.ts";
 import { DescribeResourcePoliciesCommand, type ResourcePolicy } from "@aws-sdk/client-cloudwatch-logs";
+import { GetAccountSettingsCommand } from "@aws-sdk/client-lambda";
+import { paginateListServiceQuotas } from "@aws-sdk/client-service-quotas";
+import { webhookKinds } from "../../../domain/event/events.ts";
+import type { Finding, PreflightCheck } from "./account.ts";
 
 /** Settings that name something of AWS by its ARN, which must be where the stage is. */
 export const placeCheck: PreflightCheck = {

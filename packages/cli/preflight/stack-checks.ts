@@ -2,8 +2,8 @@ import {
   type CloudFormationClient,
   CloudFormationServiceException,
   DescribeStacksCommand,
-  type Stack,
   paginateListExports,
+  type Stack,
 } from "@aws-sdk/client-cloudformation";
 import { registrationExportName, selectedBaseUrl } from "../../../lib/settings/settings.ts";
 import type { Finding, Plan, PreflightCheck } from "./account.ts";

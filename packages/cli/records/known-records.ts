@@ -1,14 +1,14 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { documentReader } from "../../../adapters/dynamodb/documents.ts";
+import { type LegalHold, loadHolds } from "../../../adapters/dynamodb/legal-holds.ts";
+import { partitions } from "../../../adapters/dynamodb/partitions.ts";
+import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
-import { type Subject, nameOf } from "../../../domain/event/subjects.ts";
+import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import type { Document } from "../../../domain/fetch/document.ts";
 import type { State } from "../../../domain/state/state.ts";
-import { partitions } from "../../../adapters/dynamodb/partitions.ts";
 import type { Operation } from "../core/command.ts";
 import { unknownSubject } from "../core/flags.ts";
-import { type LegalHold, loadHolds } from "../../../adapters/dynamodb/legal-holds.ts";
-import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
 
 /** What is known of subjects. */
 export type KnownRecords = {

@@ -1,12 +1,12 @@
-import { type ErasureReport, readReport } from "../../../adapters/erasure/erasure-report.ts";
-import { type Send, sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
-import { type EraseTask, type Removed, eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
-import { CommandError } from "../core/command-error.ts";
-import type { Terminal } from "../core/terminal.ts";
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type ErasureReport, readReport } from "../../../adapters/erasure/erasure-report.ts";
+import { type Send, sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
+import { type EraseTask, eraseTask, type Removed, writeEraseTask } from "../../../domain/recovery/erasure.ts";
 import type { Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+import type { Terminal } from "../core/terminal.ts";
 import { workQueue } from "../status/work-queues.ts";
 
 export type ErasurePorts = {

@@ -1,26 +1,26 @@
 import type { Key } from "../../../adapters/dynamodb/keys.ts";
+import type { Send } from "../../../adapters/sqs/sqs-sender.ts";
 import type { StoredChange, StoredChanges } from "../../../adapters/streams/stored-changes.ts";
 import { batchesOf } from "../../../domain/core/batches.ts";
 import { type IncomeEvent, subjectKindOf } from "../../../domain/event/events.ts";
+import { jsonText } from "../../../domain/event/json-text.ts";
 import { subjectOf } from "../../../domain/event/subjects.ts";
 import type { MessageOrigin } from "../../../domain/message/message.ts";
+import type { Message } from "../../../domain/message/message-schemas.ts";
 import { wants } from "../../../domain/message/subscribers.ts";
 import type { ReplayRun } from "../../../domain/recovery/replay-run.ts";
 import {
-  type ReplayedMessage,
   isSelected,
   latestEventOf,
+  type ReplayedMessage,
   replayEvent,
   replayRecord,
   replayStateEvent,
 } from "../../../domain/state/replay.ts";
 import { CommandError } from "../core/command-error.ts";
+import type { Pace } from "../core/pace.ts";
 import { type KnownRecords, knownRecords } from "../records/known-records.ts";
 import type { SubscriberQueue } from "../status/work-queues.ts";
-import type { Send } from "../../../adapters/sqs/sqs-sender.ts";
-import { jsonText } from "../../../domain/event/json-text.ts";
-import type { Message } from "../../../domain/message/message-schemas.ts";
-import type { Pace } from "../core/pace.ts";
 
 export type ReplayPorts = {
   readonly stored: StoredChanges;

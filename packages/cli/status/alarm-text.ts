@@ -1,6 +1,6 @@
 import { type StackAlarm, stackAlarms } from "../../../adapters/aws/stack-alarms.ts";
-import { spanText } from "../core/spans.ts";
 import type { Operation } from "../core/command.ts";
+import { spanText } from "../core/spans.ts";
 
 /** What an alarm is about, in the words of the runbook. */
 export function alarmName({ entry }: Pick<StackAlarm, "entry">): string {

@@ -5,12 +5,12 @@ import { fromNow } from "../core/spans.ts";
 import { tableText } from "../core/table.ts";
 import { historyText, providerHistory } from "../provider/provider-history.ts";
 import { providerStatus, providerText } from "../provider/provider-status.ts";
+import { pipelineAlarms } from "./alarm-text.ts";
 import { queueStatuses } from "./queue-status.ts";
 import { listRegistrations } from "./registration-status.ts";
 import { ageText, alarmText, queuesText, refusalText } from "./status-text.ts";
 import { type TokenStatus, tokenStatus } from "./token-status.ts";
 import { subscriberQueues, workQueues } from "./work-queues.ts";
-import { pipelineAlarms } from "./alarm-text.ts";
 
 /** Parts of a stage that `status` shows alone, with more of each. */
 export const sections = ["queues", "token", "webhooks", "subscribers", "provider", "alarms"] as const;

@@ -1,11 +1,11 @@
 import type { StackAlarm } from "../../../adapters/aws/stack-alarms.ts";
 import type { Clients } from "../core/clients.ts";
 import type { Deployment } from "../core/deployment.ts";
+import { pipelineAlarms } from "./alarm-text.ts";
 import { type QueueStatus, queueStatuses } from "./queue-status.ts";
 import { type RegistrationStatus, registrationStatus } from "./registration-status.ts";
 import { type TokenStatus, tokenStatus } from "./token-status.ts";
 import { workQueues } from "./work-queues.ts";
-import { pipelineAlarms } from "./alarm-text.ts";
 
 /** A stage at one moment. */
 export type StageStatus = {

@@ -1,8 +1,8 @@
 import { fieldsOf, parseJson, textOf } from "../../../domain/core/parse.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
-import { type Subscriber, parseSubscribers } from "../../../domain/message/subscribers.ts";
-import type { Deployment } from "../core/deployment.ts";
+import { parseSubscribers, type Subscriber } from "../../../domain/message/subscribers.ts";
 import { CommandError } from "../core/command-error.ts";
+import type { Deployment } from "../core/deployment.ts";
 
 /** A queue of the stage and its dead letters, by the name that commands give it. */
 export type WorkQueue = {

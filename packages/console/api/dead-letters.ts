@@ -4,6 +4,7 @@ import { redriveQueue } from "@income-events/cli/commands/dlq-redrive.ts";
 import { showDeadLetters } from "@income-events/cli/commands/dlq-show.ts";
 import type { Operation } from "@income-events/cli/core/command.ts";
 import { CommandError } from "@income-events/cli/core/command-error.ts";
+import type { OnEach } from "@income-events/cli/dead-letters/purge.ts";
 import type { Selection } from "@income-events/cli/dead-letters/selection.ts";
 import {
   listBatches,
@@ -18,17 +19,16 @@ import { present } from "../../../domain/core/parse.ts";
 import type { Job, Jobs, Work } from "../jobs.ts";
 import {
   type Asked,
-  type Route,
   change,
   checkTyped,
   look,
   optionalTextIn,
   param,
+  type Route,
   read,
   textIn,
 } from "../route.ts";
 import { type CommandOutcome, runCommand } from "../run-command.ts";
-import type { OnEach } from "@income-events/cli/dead-letters/purge.ts";
 
 /** So many are sent or shown at most at once. */
 const perStep = "1000";

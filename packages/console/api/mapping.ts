@@ -2,20 +2,20 @@ import { relative } from "node:path";
 import { CommandError } from "@income-events/cli/core/command-error.ts";
 import type { Deployment } from "@income-events/cli/core/deployment.ts";
 import {
-  type SettingsDifference,
   differencesFrom,
   examineSettings,
+  type SettingsDifference,
   settingsFile,
 } from "@income-events/cli/doctor/settings-check.ts";
 import {
-  type StageMapping,
   checkMapping,
   readStageMapping,
+  type StageMapping,
 } from "@income-events/cli/mapping/stage-mapping.ts";
 import { tryMapping } from "@income-events/cli/mapping/trial.ts";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
-import { type Route, look, optionalTextIn, param, read, textIn } from "../route.ts";
+import { look, optionalTextIn, param, type Route, read, textIn } from "../route.ts";
 
 export const mappingRoutes: readonly Route[] = [
   read("/api/mapping", async ({ operation, settings }, asked) => ({

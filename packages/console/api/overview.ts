@@ -1,12 +1,12 @@
 import { examine } from "@income-events/cli/doctor/examine.ts";
 import { remedyFor } from "@income-events/cli/doctor/remedies.ts";
+import { pipelineAlarms } from "@income-events/cli/status/alarm-text.ts";
 import { queueStatuses } from "@income-events/cli/status/queue-status.ts";
 import { registrationStatus } from "@income-events/cli/status/registration-status.ts";
 import { subscriberQueues, workQueues } from "@income-events/cli/status/work-queues.ts";
 import { type QueueTraffic, queueMetrics } from "../../../adapters/sqs/queue-metrics.ts";
 import { recent } from "../recent.ts";
-import { type ConsoleContext, type Route, param, read } from "../route.ts";
-import { pipelineAlarms } from "@income-events/cli/status/alarm-text.ts";
+import { type ConsoleContext, param, type Route, read } from "../route.ts";
 
 /** What went through queues in a time; times are seconds since 1970. */
 export type Traffic = {

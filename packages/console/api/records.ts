@@ -2,13 +2,13 @@ import { eraseSubject } from "@income-events/cli/commands/erase.ts";
 import { showRecord } from "@income-events/cli/commands/records-show.ts";
 import { CommandError } from "@income-events/cli/core/command-error.ts";
 import { lookupPorts } from "@income-events/cli/events/event-lookup.ts";
+import { holdsOn } from "@income-events/cli/records/known-records.ts";
 import { stateHistory } from "@income-events/cli/records/state-history.ts";
 import { canonicalId } from "../../../domain/event/canonical-id.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import type { Jobs } from "../jobs.ts";
-import { type Route, change, checkTyped, optionalTextIn, param, read, textIn } from "../route.ts";
+import { change, checkTyped, optionalTextIn, param, type Route, read, textIn } from "../route.ts";
 import { runCommand } from "../run-command.ts";
-import { holdsOn } from "@income-events/cli/records/known-records.ts";
 
 /** What is known of users and accounts, but their documents. */
 export function recordRoutes(jobs: Jobs): readonly Route[] {

@@ -1,10 +1,10 @@
+import type { GivenUp } from "@income-events/cli/recovery/repair-failures.ts";
 import { useLoaded } from "../api.ts";
 import { number, visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
 import { Command, Panel, Time } from "../parts/panel.tsx";
 import { VirtualList } from "../parts/virtual-list.tsx";
 import { searchWord, setSearch } from "../route.ts";
-import type { GivenUp } from "@income-events/cli/recovery/repair-failures.ts";
 
 /** What the relay gave up on: changes of the table of which nothing has followed. */
 export function RelayFailures() {

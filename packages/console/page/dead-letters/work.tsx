@@ -1,10 +1,10 @@
+import type { EachResult } from "@income-events/cli/dead-letters/purge.ts";
 import { useState } from "preact/hooks";
 import type { Job } from "../../jobs.ts";
 import { useLoaded } from "../api.ts";
 import { number, visible } from "../format.ts";
 import { Panel, Time } from "../parts/panel.tsx";
 import { VirtualList } from "../parts/virtual-list.tsx";
-import type { EachResult } from "@income-events/cli/dead-letters/purge.ts";
 
 const secondsBetweenLooks = 2;
 

@@ -1,3 +1,4 @@
+import type { SettingsDifference } from "@income-events/cli/doctor/settings-check.ts";
 import type { Trial } from "@income-events/cli/mapping/trial.ts";
 import { useEffect, useState } from "preact/hooks";
 import type { ComparedSettings } from "../../api/mapping.ts";
@@ -6,7 +7,6 @@ import { visible } from "../format.ts";
 import { ChooseWebhook } from "../parts/choose-webhook.tsx";
 import { Facts, Select, Table } from "../parts/data.tsx";
 import { Command, Panel } from "../parts/panel.tsx";
-import type { SettingsDifference } from "@income-events/cli/doctor/settings-check.ts";
 
 const ids = {
   account_id: "9c858901-8a57-4791-81fe-4c455b099bc9",

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SNSClient } from "@aws-sdk/client-sns";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { examineRecipients } from "../../../../packages/cli/doctor/settings-check.ts";
 import { productionSettings } from "../../../lib/synthesized.ts";
-import { type WireAws, startWireAws } from "../../../support/wire-aws.ts";
+import { startWireAws, type WireAws } from "../../../support/wire-aws.ts";
 import { ownTopic, subscriptions } from "../preflight/planted-faults.ts";
 import { xml } from "../preflight/wire-answers.ts";
-import { examineRecipients } from "../../../../packages/cli/doctor/settings-check.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "recipients-"));
 const file = join(directory, "settings.json");

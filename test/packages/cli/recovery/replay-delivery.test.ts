@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Send } from "../../../../adapters/sqs/sqs-sender.ts";
 import { messageOfState } from "../../../../domain/message/message.ts";
 import type { Message } from "../../../../domain/message/message-schemas.ts";
-import { applied, eventOf } from "../../../domain/samples.ts";
 import { replayDelivery } from "../../../../packages/cli/recovery/replay.ts";
+import { applied, eventOf } from "../../../domain/samples.ts";
 
 const subscriber = { name: "ledger", queueUrl: "https://sqs/ledger", deadLetterQueueUrl: "" };
 const message = messageOfState(applied([eventOf("account.connected")]), "urn:test");
