@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { notesOfInstalls } from "@income-events/local-stack/synthesis/inputs.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { filesIn, writeApp } from "../../packages/cli/init/write-app.ts";
-import { type Source, freePorts, run, start, startSource } from "../support/installed-app.ts";
+import { freePorts, run, type Source, start, startSource } from "../support/installed-app.ts";
 
 const repository = join(import.meta.dirname, "../..");
 const template = join(repository, "examples/minimal");
