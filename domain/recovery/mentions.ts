@@ -5,41 +5,61 @@ import { nameOf, type Subject } from "../event/subjects.ts";
 
 /** Shorter ids may be part of anything, and so may words: they count only where JSON or a name sets them off. */
 const unmistakable = /^(?=.*\d).{8,}$/s;
-/** How far before an id the text may say whose it is. */
+/** How far before an id the text may name its field. */
 const contextLength = 40;
-const wordsBefore = /["'](kind|type|as|of|task|cause|action|event|endpoint)["']\s*:\s*["']?$/;
+const nameBefore = /([\w.[\]-]+)["']?\s*([/#:=])\s*["']?$/;
 
-const kindsBefore: readonly (readonly [RegExp, readonly Subject["kind"][]])[] = [
-  [/compan[\w-]*["']?\s*[/#:=]\s*["']?$/i, ["company-account"]],
-  [/account[\w-]*["']?\s*[/#:=]\s*["']?$/i, ["account", "company-account"]],
-  [/user[\w-]*["']?\s*[/#:=]\s*["']?$/i, ["user"]],
-];
+/** What may stand before and after an id that is not a UUID: any other character belongs to a longer id. */
+const before = `(?<=^|[\\s"'/=:#([{<>,;|&?])`;
+const after = `(?=$|[\\s"'/=:#)\\]}<>,;|&?\\\\]|\\.(?:\\s|$))`;
+/** The same in a URL within a URL, where `/` is `%2F`, or `%252F`. */
+const encoded = "%(?:25)*(?:0[9ADad]|2[0236789CFcf]|3[A-Fa-f]|5[BCDbcd]|7[BCDbcd])";
+const encodedBefore = `(?<=${encoded})`;
+const encodedAfter = `(?=${encoded}|[&\\s"']|$)`;
 
 /**
- * Searches what is no JSON for a subject's id, as it is and as JSON escapes it. An id within a longer one is none, and
- * where the text before it says of whom it speaks (`user_id=`, `/accounts/`) it names nobody else.
+ * Searches what is no JSON for a subject's id: as it is, as JSON or a URL escapes it, a UUID in either case and without
+ * its dashes. An id within a longer one is none.
  */
 function textMentions(subject: Subject): (text: string) => boolean {
   const { id } = subject;
-  const forms = [
-    ...new Set([id, JSON.stringify(id).slice(1, -1), nameOf(subject).slice(subject.kind.length + 1)]),
-  ];
-  const any = forms.map(escapePattern).join("|");
-  const pattern = unmistakable.test(id)
-    ? `(?<![\\w-])(?:${any})(?![\\w-])`
-    : `(?<=["/])(?:${any})(?=["/\\\\])`;
-  const ids = new RegExp(pattern, isUuid(id) ? "gi" : "g");
+  const ids = patternOf(id, formsOf(subject).map(escapePattern).join("|"));
   const isIn = (text: string) =>
-    Array.from(text.matchAll(ids)).some(({ index }) =>
-      mayName(subject, text.slice(Math.max(0, index - contextLength), index)),
+    Array.from(text.matchAll(ids)).some(({ 0: found, index }) =>
+      mayName(subject, found, text.slice(Math.max(0, index - contextLength), index)),
     );
   return (text) => isIn(text) || (text.includes("\\") && isIn(unescaped(text)));
 }
 
-function mayName({ kind }: Subject, before: string): boolean {
-  if (wordsBefore.test(before)) return false;
-  const [, kinds] = kindsBefore.find(([pattern]) => pattern.test(before)) ?? [];
-  return kinds === undefined || kinds.includes(kind);
+function formsOf(subject: Subject): readonly string[] {
+  const { id } = subject;
+  const escaped = [nameOf(subject).slice(subject.kind.length + 1), ...urlForms(id)];
+  const lowerCase = escaped.map((form) => form.replace(/%../g, (hex) => hex.toLowerCase()));
+  return [...new Set([id, JSON.stringify(id).slice(1, -1), ...escaped, ...lowerCase])];
+}
+
+/** A query writes a space as `+`, a path as `%20`. */
+function urlForms(id: string): readonly string[] {
+  return id.isWellFormed() ? [encodeURIComponent(id), new URLSearchParams({ id }).toString().slice(3)] : [];
+}
+
+function patternOf(id: string, any: string): RegExp {
+  if (isUuid(id)) {
+    const digits = id.replaceAll("-", "-?");
+    return new RegExp(`(?:(?<![\\w-])|(?<=%(?:25)*[0-9A-F]{2}))${digits}(?![\\w-])`, "gi");
+  }
+  if (unmistakable.test(id))
+    return new RegExp(`${before}(?:${any})${after}|${encodedBefore}(?:${any})${encodedAfter}`, "g");
+  return new RegExp(`(?<=["/=])(?:${any})(?=["/\\\\]|[&;\\s]|$)`, "g");
+}
+
+/** Whether an id in a text may be the subject's, by the name before it. */
+function mayName({ kind, id }: Subject, found: string, textBefore: string): boolean {
+  const [, name, sign] = nameBefore.exec(textBefore) ?? [];
+  if (name === undefined || isUuid(id)) return true;
+  if (kindsOfName(name)?.includes(kind) === false) return false;
+  if (sign === "=" && !unmistakable.test(id)) return namesOfIds.test(name);
+  return mayBeId(found, name);
 }
 
 function unescaped(text: string): string {
@@ -55,7 +75,7 @@ function unescaped(text: string): string {
  */
 export type Mentions = (text: string, about?: WebhookKind) => boolean;
 
-/** A value on its way through JSON: under which name it stands, and of whom that and the names above it speak. */
+/** A value on its way through JSON: under which name it stands, and whom that name can identify. */
 type Visited = {
   readonly value: unknown;
   readonly name: string;
@@ -68,7 +88,9 @@ type Kinds = readonly Subject["kind"][] | undefined;
 /** What stands under these names is a word of a protocol, never an id. */
 const namesOfWords =
   /^(kind|type|as|of|task|cause|outcome|action|event|endpoint|codec|pk|sk|next|source|specversion|event(Name|Source|Version|ID)|awsRegion|datacontenttype)$/;
-const namesOfIds = /id$|uuid|user|account|compan|person|customer|client|subject|owner/i;
+const namesOfIds =
+  /id$|uuid|user|account|compan|person|people|customer|client|subject|owner|holder|belong|member|parent|employee|applicant/i;
+const namesOfCounts = /number|(?<!ac)count|total|amount|sum$|limit/i;
 /** Few digits may be any number: they count only where an id is expected. */
 const fewDigits = /^\d{1,7}$/;
 const subjectKinds = ["user", "account", "company-account"] as const;
@@ -77,9 +99,10 @@ const attributeTypes: ReadonlySet<string> = new Set(["S", "N", "M", "L", "SS", "
 const deepestText = 8;
 
 /**
- * Asks whether texts name one of some subjects. Of JSON the decoded values are compared, so that it does not matter how
- * an id is written: `"7"`, 7, `"\u0037"`, a UUID in upper case, a part of a name such as `account/<id>/income`, or JSON
- * within a text. A name that says of whom it speaks (`user_id`) names nobody else. Other texts are searched.
+ * Asks whether texts name one of some subjects, under whatever name. Of JSON the decoded values are compared, so that it
+ * does not matter how an id is written: `"7"`, 7, `"\u0037"`, a UUID in upper case, a part of a name such as
+ * `account/<id>/income`, or JSON within a text. Other texts are searched. A user and an account can have the same id
+ * unless it is a UUID: then the contract's own names (`user_id`, `account_id`) decide.
  * @param namesFor further names of a subject, such as the key of its partition
  */
 export function mentions(
@@ -98,7 +121,7 @@ export function mentions(
     sought.some(({ subject, id, name: own, keys, isInText }) => {
       const text = String(value);
       if (isName(text, own) || keys.includes(text)) return true;
-      if (kinds !== undefined && !kinds.includes(subject.kind)) return false;
+      if (kinds?.includes(subject.kind) === false && !isUuid(id)) return false;
       return canonicalId(text) === id ? mayBeId(text, name) : typeof value === "string" && isInText(text);
     });
   const isInAny = (text: string) => sought.some(({ isInText }) => isInText(text));
@@ -120,24 +143,25 @@ function someValue(
 ): boolean {
   const waiting: Visited[] = [first];
   for (let visited = waiting.pop(); visited !== undefined; visited = waiting.pop()) {
-    const { value, name, kinds, inTexts } = visited;
+    const { value, name, inTexts } = visited;
     if (typeof value === "number" || typeof value === "string") {
-      if (isWanted({ ...visited, kinds: kinds ?? kindsOfBareId(name, about) })) return true;
+      if (isWanted(visited)) return true;
       const inner = typeof value === "string" && inTexts < deepestText ? parsed(value) : undefined;
       if (typeof inner?.value === "object")
-        waiting.push({ value: inner.value, name, kinds, inTexts: inTexts + 1 });
+        waiting.push({ ...visited, value: inner.value, inTexts: inTexts + 1 });
     } else if (Array.isArray(value)) {
       for (const element of value) waiting.push({ ...visited, value: element });
     } else if (typeof value === "object" && value !== null) {
       const members = Object.entries(value);
-      // A name may be an id, too, where it can be nothing else.
-      if (members.some(([key]) => isInText(key))) return true;
       for (const [key, member] of members) {
         const isAttribute = members.length === 1 && attributeTypes.has(key);
         if (isAttribute) waiting.push({ ...visited, value: member });
         else {
-          const said = key === "id" ? kindBeside(value) : undefined;
-          waiting.push({ value: member, name: key, kinds: said ?? kindsOfName(key) ?? kinds, inTexts });
+          // A name may be an id, too: `{"users": {"<id>": {}}}`.
+          const isId = /\d/.test(key) && namesOfIds.test(name) && isWanted({ ...visited, value: key });
+          if (isId || isInText(key)) return true;
+          const kinds = isBareId(key) ? kindsOfBareId(value, name, about) : kindsOfName(key);
+          waiting.push({ value: member, name: key, kinds, inTexts });
         }
       }
     }
@@ -147,7 +171,8 @@ function someValue(
 
 function mayBeId(text: string, name: string): boolean {
   if (unmistakable.test(text)) return true;
-  return fewDigits.test(text) ? namesOfIds.test(name) : !namesOfWords.test(name);
+  if (fewDigits.test(text)) return namesOfIds.test(name) && !namesOfCounts.test(name);
+  return !namesOfWords.test(name);
 }
 
 /** A name, or one that goes on from it: `account/<id>`, `account/<id>/income`. An id in a name has no such character. */
@@ -155,11 +180,20 @@ function isName(text: string, name: string): boolean {
   return text.startsWith(name) && (text.length === name.length || text.charAt(name.length) === "/");
 }
 
+/** Only the contract's names, and our own, say of which kind an id is: `account_holder` may be a user. */
 function kindsOfName(name: string): Kinds {
-  if (/compan/i.test(name)) return ["company-account"];
-  // Company accounts are called accounts, too.
-  if (/account/i.test(name)) return ["account", "company-account"];
-  return /user/i.test(name) ? ["user"] : undefined;
+  const [, kind] = /^(user|account|companyaccount)s?(?:id|uuid)?$/i.exec(name.replace(/[_-]/g, "")) ?? [];
+  switch (kind?.toLowerCase()) {
+    case "user":
+      return ["user"];
+    case "account":
+      // Company accounts are called accounts, too.
+      return ["account", "company-account"];
+    case "companyaccount":
+      return ["company-account"];
+    default:
+      return undefined;
+  }
 }
 
 /** Whether digits stand in JSON as a number, and are more than a number keeps. */
@@ -167,15 +201,16 @@ function isLongNumberIn(text: string, id: string): boolean {
   return /^\d{16,}$/.test(id) && new RegExp(`(^|[:,[])\\s*${id}\\s*([,\\]}]|$)`).test(text);
 }
 
-/** A subject as our own code writes it says itself whom its id identifies. */
-function kindBeside(value: object): Kinds {
-  const kind = "kind" in value ? subjectKinds.find((each) => each === value.kind) : undefined;
-  return kind && [kind];
+function isBareId(name: string): boolean {
+  return /^(id|uuid)$/i.test(name);
 }
 
-function kindsOfBareId(name: string, about: WebhookKind | undefined): Kinds {
-  if (!/^(id|uuid)$/i.test(name) || about === undefined || about === "endpoints") return undefined;
-  return kindsOfName(about);
+/** What holds an `id` says whose it is: a subject as our own code writes it, a member `account`, or the webhook's kind. */
+function kindsOfBareId(holder: object, name: string, about: WebhookKind | undefined): Kinds {
+  const kind = "kind" in holder ? subjectKinds.find((each) => each === holder.kind) : undefined;
+  if (kind !== undefined) return [kind];
+  const isOfWebhook = about !== undefined && about !== "endpoints" && !namesOfIds.test(name);
+  return kindsOfName(isOfWebhook ? about : name);
 }
 
 /** @returns undefined where the text is no JSON */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Subject } from "../../../domain/event/subjects.ts";
+import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { mentions } from "../../../domain/recovery/mentions.ts";
 import { hostileText } from "../samples.ts";
 
@@ -57,14 +57,77 @@ describe("a subject", () => {
   );
 
   it.each<[string, string]>([
-    ["what an account is called", `{"account_id":"${id}"}`],
-    ["the address of an account", `{"href":"/accounts/${id}"}`],
-    ["the partition of an account", `{"Keys":{"pk":{"S":"ACCOUNT#${id}"}}}`],
-    ["an account in what is no JSON", `account_id=${id}`],
-    ["the id of an account's own webhook", `{"id":"${id}"}`],
-  ])("is not mentioned by %s with the same id", (_, text) => {
-    expect(mentions([user(id)])(text, "accounts")).toBe(false);
-    expect(mentions([account(id)])(text, "accounts")).toBe(true);
+    ["what an account is called", '{"account_id":"12345678"}'],
+    ["a member that is an account", '{"owner":{"account":{"id":"12345678"}}}'],
+    ["the address of an account", '{"href":"/accounts/12345678"}'],
+    ["the partition of an account", '{"Keys":{"pk":{"S":"ACCOUNT#12345678"}}}'],
+    ["an account in what is no JSON", "account_id=12345678"],
+    ["the id of an account's own webhook", '{"data":{"id":12345678}}'],
+  ])("whose id is no UUID is not mentioned by %s with the same id", (_, text) => {
+    expect(mentions([user("12345678")])(text, "accounts")).toBe(false);
+    expect(mentions([account("12345678")])(text, "accounts")).toBe(true);
+  });
+
+  const ids = [id, "12345678", "4711", "anna-7@example.org", "u 1/2"] as const;
+  const bodies: readonly (readonly [string, (id: string) => string])[] = [
+    ["account_holder", (any) => JSON.stringify({ account_holder: any })],
+    ["account.owner", (any) => JSON.stringify({ account: { owner: any } })],
+    ["account.owner.id", (any) => JSON.stringify({ account: { owner: { id: any } } })],
+    ["company_user_id", (any) => JSON.stringify({ company_user_id: any })],
+    ["companyContact", (any) => JSON.stringify({ companyContact: { personId: any } })],
+    ["accounts[].belongs_to", (any) => JSON.stringify({ accounts: [{ id: "x", belongs_to: any }] })],
+    ["a key", (any) => JSON.stringify({ accountOwners: { [any]: { share: 1 } } })],
+    ["JSON in a string", (any) => JSON.stringify({ payload: JSON.stringify({ accountUser: any }) })],
+    ["JSON cut short", (any) => JSON.stringify({ account_owner: any, and: "more" }).slice(0, -8)],
+    ["a form", (any) => `event=x&${new URLSearchParams({ account_owner: any })}&at=1`],
+    ["a number", (any) => (/^\d+$/.test(any) ? `{"account_holder":${any}.0}` : JSON.stringify([any]))],
+  ];
+  it.each(bodies.flatMap(([name, bodyOf]) => ids.map((any) => [any, name, bodyOf(any)] as const)))(
+    "%s is mentioned by %s: %s",
+    (any, _, text) => {
+      expect(mentions([user(any)])(text, "accounts")).toBe(true);
+    },
+  );
+
+  it.each<[string, string]>([
+    [id, `account_owner=${id}`],
+    [id, JSON.stringify({ next: `https://h.example/?to=${encodeURIComponent(`/accounts/of/${id}`)}` })],
+    [id, `to=${encodeURIComponent(encodeURIComponent(`/holder=${id}&x`))}`],
+    [id, JSON.stringify({ account_ref: id.replaceAll("-", "").toUpperCase() })],
+    [id, JSON.stringify({ account_id: id })],
+    [id, `<account owner="{${id.toUpperCase()}}"/>`],
+    ["12345678", `to=${encodeURIComponent("/holders/12345678/income")}`],
+    ["12345678", "account holder: 12345678."],
+    ["1234567890123456789", '{"a":"{\\"account_holder\\":1234567890123456789}"}'],
+  ])("with the id %s is mentioned by the text %s", (any, text) => {
+    expect(mentions([user(any)])(text)).toBe(true);
+  });
+
+  it.each<[string, string]>([
+    ["12345678", "123456789"],
+    ["12345678", "12345678.9"],
+    ["12345678", "x_12345678"],
+    ["12345678", "12345678@example.org"],
+    ["b7@example.org", "anna.b7@example.org"],
+    ["b7@example.org", "a+b7@example.org"],
+    ["4711", "47110"],
+  ])("%s is not mentioned where %s is, however that is written", (any, longer) => {
+    const named = mentions([user(any)], ({ id: own }) => [`USER#${own}`]);
+    for (const text of [
+      JSON.stringify({ user_id: longer }),
+      JSON.stringify({ subject: nameOf(user(longer)), id: `${nameOf(user(longer))}.7` }),
+      JSON.stringify({ href: `https://h.example/v1/users/${encodeURIComponent(longer)}/documents/income` }),
+      JSON.stringify({ Keys: { pk: { S: `USER#${longer}` } } }),
+      `user_id=${encodeURIComponent(longer)}&x=1`,
+      `{"user_id":"${longer}"`,
+    ])
+      expect([text, named(text)]).toEqual([text, false]);
+  });
+
+  it("is not mentioned in an address of a longer id that has a slash", () => {
+    const href = `https://h.example/v1/users/${encodeURIComponent("12345678/9")}/documents/income`;
+    expect(mentions([user("12345678")])(JSON.stringify({ href }))).toBe(false);
+    expect(mentions([user("12345678/9")])(JSON.stringify({ href }))).toBe(true);
   });
 
   it("whose id is a word of ours or the provider's is not mentioned where the word stands for itself", () => {
@@ -87,10 +150,14 @@ describe("a subject", () => {
       ['{"user_id":"7"}', '{"subject":"user/7"}', '{"body":"{\\"id\\":\\"7\\"}"}'].map((text) => named(text)),
     ).toEqual([true, true, true]);
     expect(
-      ['{"receipts":7}', '{"at":"7 o\'clock"}', '{"id":"17"}', '{"subject":"user/7%2F1"}'].map((text) =>
-        named(text),
-      ),
-    ).toEqual([false, false, false, false]);
+      [
+        '{"receipts":7}',
+        '{"accounts_number":7}',
+        '{"at":"7 o\'clock"}',
+        '{"id":"17"}',
+        '{"subject":"user/7%2F1"}',
+      ].map((text) => named(text)),
+    ).toEqual([false, false, false, false, false]);
   });
 
   it("is found whatever characters its id has, and none is found where none is asked for", () => {
