@@ -1,37 +1,116 @@
-const pattern =
-  /^(\d{4}-\d{2}-\d{2})[ Tt]((?:[01]\d|2[0-3]):\d{2}:\d{2})(?:\.(\d+))?\s*(UTC|Z|z|[+-]\d{2}:\d{2})?$/;
+/** A time as it was read: ISO 8601 in UTC with milliseconds, which compares as text, and the form that it had. */
+export type ReadTime = { readonly time: string; readonly form: string };
 
 /**
- * Reads the provider's date-times (`<date> <time> UTC`, with or without fractional seconds) and RFC 3339; a
- * time without a zone is UTC, as the specification says. Fractions finer than a millisecond are cut.
+ * Reads a time in any form that webhooks and APIs use: what `parseTimestamp` reads, and a Unix time in seconds,
+ * milliseconds, microseconds or nanoseconds, as a number or its digits, with or without a fraction. Its size tells which:
+ * ten digits are seconds, thirteen milliseconds, sixteen microseconds and nineteen nanoseconds of the years 2001 to 2286.
+ * @returns undefined where it is none
+ */
+export function readTime(value: unknown): ReadTime | undefined {
+  return readUnixTime(value) ?? (typeof value === "string" ? readDateTime(value.trim()) : undefined);
+}
+
+/**
+ * Reads a date-time in ISO 8601 (extended or basic, a calendar, ordinal or week date, with any offset), as the provider
+ * writes it (`<date> <time> UTC`), or in RFC 1123. A time without a zone is UTC, as the specification says; a date
+ * without a time is its first moment. Fractions finer than a millisecond are cut.
  * @returns ISO 8601 in UTC with milliseconds, which compares as text; undefined where it is no date-time
  */
 export function parseTimestamp(text: string): string | undefined {
-  const match = pattern.exec(text.trim());
-  if (match === null) return undefined;
-  const [, date = "", time, fraction = "", zone = "UTC"] = match;
-  const offset = /^[+-]/.test(zone) ? zone : "Z";
-  const milliseconds = fraction.slice(0, 3).padEnd(3, "0");
-  const timestamp = new Date(`${date}T${time}.${milliseconds}${offset}`);
-  if (Number.isNaN(timestamp.getTime()) || !isOnCalendar(date)) return undefined;
-  const iso = timestamp.toISOString();
-  // An offset can push a timestamp out of the years of four digits, and then it would not compare as text.
-  return /^\d{4}-/.test(iso) ? iso : undefined;
+  return readDateTime(text.trim())?.time;
 }
 
-// Date takes 30 February for 2 March.
-function isOnCalendar(date: string): boolean {
-  const midnight = new Date(`${date}T00:00:00Z`);
-  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(date);
+const unixUnits: Readonly<Record<number, string>> = {
+  10: "seconds",
+  13: "milliseconds",
+  16: "microseconds",
+  19: "nanoseconds",
+};
+
+function readUnixTime(value: unknown): ReadTime | undefined {
+  const text = typeof value === "number" ? String(value) : value;
+  if (typeof text !== "string") return undefined;
+  const [, whole = "", fraction = ""] = /^([1-9]\d{9,18})(?:\.(\d+))?$/.exec(text) ?? [];
+  const unit = unixUnits[whole.length];
+  if (unit === undefined) return undefined;
+  const milliseconds = `${whole}${fraction}`.padEnd(13, "0").slice(0, 13);
+  return { time: new Date(Number(milliseconds)).toISOString(), form: `Unix ${unit}` };
 }
 
-/**
- * Reads a Unix time in whole seconds or milliseconds, as a number or its digits. Ten digits are seconds (2001 to 2286),
- * thirteen are milliseconds of the same years: no number can be both.
- * @returns as `parseTimestamp`
- */
-export function parseUnixTime(value: unknown): string | undefined {
-  const digits = typeof value === "number" ? String(value) : value;
-  if (typeof digits !== "string" || !/^[1-9]\d{9}(\d{3})?$/.test(digits)) return undefined;
-  return new Date(Number(digits.padEnd(13, "0"))).toISOString();
+const time = String.raw`(?<hour>[01]\d|2[0-3])(?::?(?<minute>[0-5]\d)(?::?(?<second>[0-5]\d)(?:[.,](?<fraction>\d+))?)?)?`;
+const zone = String.raw`(?:\s*(?<zone>UTC|GMT|UT|[Zz]|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?))?`;
+const iso = ["-", ""].map((dash) => {
+  const day = String.raw`(?:(?<month>\d{2})${dash}(?<day>\d{2})|W(?<week>\d{2})${dash}(?<weekday>[1-7])|(?<ordinal>\d{3}))`;
+  // A basic form has no separator at all, else parts of both would be mixed.
+  const ofDay = dash === "" ? time.replaceAll(":?", "") : time.replaceAll(":?", ":");
+  return new RegExp(`^(?<year>\\d{4})${dash}${day}(?:[ Tt]${ofDay}${zone})?$`);
+});
+const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const rfc1123 = new RegExp(
+  `^(?:[A-Z][a-z]{2}, )?(?<day>\\d{1,2}) (?<name>${months.join("|")}) (?<year>\\d{4}) ${time.replaceAll(":?", ":")}${zone}$`,
+);
+
+function readDateTime(text: string): ReadTime | undefined {
+  const rfc = rfc1123.exec(text)?.groups;
+  if (rfc !== undefined) {
+    const month = String(months.indexOf(rfc.name ?? "") + 1);
+    return atTime(calendarDay(rfc.year, month, rfc.day), rfc, "RFC 1123");
+  }
+  for (const pattern of iso) {
+    const groups = pattern.exec(text)?.groups;
+    if (groups !== undefined) return atTime(dayOf(groups), groups, "ISO 8601");
+  }
+  return undefined;
+}
+
+type Groups = Readonly<Record<string, string | undefined>>;
+
+/** @returns the day's first millisecond in UTC; undefined where no calendar has it */
+function dayOf({ year, month, day, week, weekday, ordinal }: Groups): number | undefined {
+  if (month !== undefined) return calendarDay(year, month, day);
+  const first = calendarDay(year, "1", "1");
+  if (first === undefined) return undefined;
+  const inYear = week === undefined ? Number(ordinal) : ordinalOfWeek(first, Number(week), Number(weekday));
+  const date = first + (inYear - 1) * dayInMillis;
+  // A week is of its Thursday's year.
+  const deciding = week === undefined ? date : date + (4 - Number(weekday)) * dayInMillis;
+  return new Date(deciding).getUTCFullYear() === Number(year) ? date : undefined;
+}
+
+const dayInMillis = 86_400_000;
+
+/** Week 1 has the year's first Thursday. */
+function ordinalOfWeek(firstOfYear: number, week: number, weekday: number): number {
+  const fourth = new Date(firstOfYear + 3 * dayInMillis).getUTCDay() || 7;
+  return (week - 1) * 7 + weekday + 4 - fourth;
+}
+
+function calendarDay(year = "", month = "", day = ""): number | undefined {
+  const date = new Date(`${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}T00:00:00Z`);
+  // Date takes 30 February for 2 March.
+  const isOnCalendar = !Number.isNaN(date.getTime()) && date.getUTCDate() === Number(day);
+  return isOnCalendar ? date.getTime() : undefined;
+}
+
+function atTime(day: number | undefined, groups: Groups, form: string): ReadTime | undefined {
+  if (day === undefined) return undefined;
+  const { hour = "0", minute = "0", second = "0", fraction = "", zone: offset } = groups;
+  const seconds = Number(hour) * 3_600 + Number(minute) * 60 + Number(second) - offsetInSeconds(offset);
+  const milliseconds = Number(fraction.slice(0, 3).padEnd(3, "0"));
+  const read = new Date(day + seconds * 1_000 + milliseconds);
+  // An offset can push a time out of the years of four digits, and then it would not compare as text.
+  if (!/^\d{4}-/.test(read.toISOString())) return undefined;
+  return { time: read.toISOString(), form: `${form}${assumedOf(groups)}` };
+}
+
+function assumedOf({ hour, zone: offset }: Groups): string {
+  if (hour === undefined) return ", a date: its first moment in UTC";
+  return offset === undefined ? " without a zone: UTC" : "";
+}
+
+function offsetInSeconds(zone = "Z"): number {
+  const [, sign, hours = "0", minutes = "0"] = /^([+-])(\d{2}):?(\d{2})?$/.exec(zone) ?? [];
+  if (sign === undefined) return 0;
+  return (sign === "-" ? -1 : 1) * (Number(hours) * 3_600 + Number(minutes ?? "0") * 60);
 }

@@ -1,7 +1,7 @@
 import { permanent } from "../core/failures.ts";
 import { isNameOrDate } from "../core/mask.ts";
 import { fieldsOf, present } from "../core/parse.ts";
-import { parseTimestamp, parseUnixTime } from "../core/timestamps.ts";
+import { readTime } from "../core/timestamps.ts";
 import { canonicalId, isUuid } from "./canonical-id.ts";
 import {
   type EventAttributes,
@@ -178,9 +178,9 @@ function endpointAt(field: string, value: unknown): string | undefined {
 
 function timestampAt(field: string, value: unknown): string | undefined {
   if (value === undefined || value === "") return undefined;
-  const timestamp = parseUnixTime(value) ?? (typeof value === "string" ? parseTimestamp(value) : undefined);
-  if (timestamp === undefined) throw permanent(`${field}: expected a date-time, not ${typeNamed(value)}`);
-  return timestamp;
+  const read = readTime(value);
+  if (read === undefined) throw permanent(`${field}: expected a date-time, not ${typeNamed(value)}`);
+  return read.time;
 }
 
 /** @throws permanent failure */

@@ -1,5 +1,5 @@
 import { isFields } from "../../../domain/core/parse.ts";
-import { parseTimestamp, parseUnixTime } from "../../../domain/core/timestamps.ts";
+import { readTime } from "../../../domain/core/timestamps.ts";
 import type { WebhookKind } from "../../../domain/event/events.ts";
 import type { KindMapping } from "../../../domain/event/mapping.ts";
 import { headerText, type MappingSource, mayHoldCredential } from "../../../domain/event/mapping-source.ts";
@@ -13,6 +13,8 @@ export type FieldTrial = {
   readonly gave: unknown;
   /** Why it can't be taken. */
   readonly fault?: string;
+  /** The form that a time was read in. */
+  readonly readAs?: string;
 };
 
 /** What to do about a reason for which a sample was not mapped. Reasons begin with the field that they are about. */
@@ -104,8 +106,7 @@ function placesIn({ sample, body }: ReadSample): readonly Place[] {
 /** Whether a value has the form that a field asks for. */
 function fits(field: Field, value: Place["value"]): boolean {
   const text = String(value);
-  const isTime =
-    parseUnixTime(value) !== undefined || (typeof value === "string" && parseTimestamp(value) !== undefined);
+  const isTime = readTime(value) !== undefined;
   switch (field) {
     case "time":
       return isTime;

@@ -4,13 +4,13 @@ import type { Trial } from "./trial.ts";
 
 /** A trial for people: what each field's source gave, and what comes of it. */
 export function trialText(trial: Trial): string {
-  const rows = trial.fields.map(({ field, source, gave, fault }) => [
+  const rows = trial.fields.map(({ field, source, gave, fault, readAs }) => [
     field,
     typeof source === "string" ? source : `header ${source.header}`,
     valueText(gave),
-    fault ?? "",
+    fault ?? (readAs === undefined ? "" : `read as ${readAs}`),
   ]);
-  const table = rows.length === 0 ? [] : [tableText(["FIELD", "WHERE", "GAVE", "FAULT"], rows), ""];
+  const table = rows.length === 0 ? [] : [tableText(["FIELD", "WHERE", "GAVE", "NOTE"], rows), ""];
   return [...table, outcomeText(trial)].join("\n");
 }
 

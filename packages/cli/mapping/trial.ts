@@ -1,4 +1,6 @@
 import { FailureError, failureOf } from "../../../domain/core/failures.ts";
+import { present } from "../../../domain/core/parse.ts";
+import { readTime } from "../../../domain/core/timestamps.ts";
 import {
   type EventAttributes,
   isUnordered,
@@ -54,7 +56,16 @@ export function tryMapping(kind: WebhookKind, mapping: KindMapping, sample: Samp
     const fact = attempt(() =>
       field === "type" ? typeOf(mapping, gave.value) : factAt(mapping, field, gave.value),
     );
-    return [{ field, source, gave: gave.value, ...("fault" in fact && { fault: fact.fault }) }];
+    const readAs = field === "time" ? readTime(gave.value)?.form : undefined;
+    return [
+      {
+        field,
+        source,
+        gave: gave.value,
+        ...present({ readAs }),
+        ...("fault" in fact && { fault: fact.fault }),
+      },
+    ];
   });
   const event = attempt(() =>
     withBelievableTime(mapPayload(mapping, read.body, search, headers), new Date().toISOString()),
