@@ -1,7 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-
-/** Longer than a caller keeps an idle connection: closed in its face, it would have to call again. */
-const keepAliveTimeout = 120_000;
+import { bodyOf, closeServer, keepAliveTimeout, listen } from "./http-server.ts";
 
 export type ProviderRequest = {
   readonly method: string;
@@ -31,37 +29,23 @@ export type TestProvider = {
 /** A real HTTP server in the provider's place, which says what a test wants it to say. */
 export async function startTestProvider(): Promise<TestProvider> {
   const requests: ProviderRequest[] = [];
-  const server = createServer({ keepAliveTimeout }, (message, response) => {
-    let body = "";
-    message.setEncoding("utf8").on("data", (chunk: string) => {
-      body += chunk;
-    });
-    message.on("end", () => {
-      const request = {
-        method: message.method ?? "",
-        path: message.url ?? "",
-        headers: message.headers,
-        body,
-      };
-      requests.push(request);
-      Promise.resolve(provider.answer(request, requests.length)).then(
-        (answer) => write(response, answer),
-        () => response.destroy(),
-      );
-    });
+  const server = createServer({ keepAliveTimeout }, async (message, response) => {
+    const body = String(await bodyOf(message));
+    const { method = "", url: path = "", headers } = message;
+    const request = { method, path, headers, body };
+    requests.push(request);
+    try {
+      write(response, await provider.answer(request, requests.length));
+    } catch {
+      response.destroy();
+    }
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port for the provider");
+  const port = await listen(server);
   const provider: TestProvider = {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${port}`,
     requests,
     answer: () => 500,
-    close: async () => {
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
-    },
+    close: () => closeServer(server),
   };
   return provider;
 }

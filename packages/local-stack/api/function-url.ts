@@ -1,8 +1,9 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { UrlPlan } from "../assembly/plan.ts";
 import type { Gateway, Principal } from "../gateway/types.ts";
+import { bodyOf, closeServer, listen, writeAnswer } from "../http-server.ts";
 import type { HostedFunction } from "../lambda/hosted-function.ts";
-import { httpAnswer, httpEvent, messageAnswer } from "./http-event.ts";
+import { httpAnswer, httpEvent, messageAnswer, receivedRequest } from "./http-event.ts";
 import { type StreamedHead, streamedAnswer } from "./streamed-answer.ts";
 
 /** The URL of one function, on a port of its own. */
@@ -33,11 +34,7 @@ export async function startFunctionUrl(plan: UrlPlan, gateway: Authorizer): Prom
   return {
     url: `http://127.0.0.1:${port}/`,
     serve: served.resolve,
-    close: async () => {
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
-    },
+    close: () => closeServer(server),
   };
 }
 
@@ -52,22 +49,16 @@ async function answer(
   response: ServerResponse,
   { plan, gateway, target }: Context,
 ): Promise<void> {
-  const body = await bodyOf(request);
-  const head = (answered: StreamedHead) => void response.writeHead(answered.status, answered.headers);
-  const refuse = (status: number, message: string) => {
-    const { headers, body: text } = messageAnswer(status, message);
-    head({ status, headers: { ...headers, "content-length": String(text.byteLength) } });
-    response.end(text);
-  };
+  const body = await bodyOf(request, longestBody);
+  const refuse = (status: number, message: string) => writeAnswer(response, messageAnswer(status, message));
   if (body === undefined) return refuse(413, "Request Entity Too Large");
-  const received = { method: request.method ?? "", target: request.url ?? "/", body };
+  const received = receivedRequest(request, body);
   const caller = gateway.identifyCaller({ ...received, headers: request.headers });
   if ("errorType" in caller) return refuse(caller.status, caller.message);
   const host = await target;
   if (!mayInvoke(caller, host, gateway)) return refuse(403, "Forbidden");
-  const { remoteAddress = "127.0.0.1" } = request.socket;
-  const sent = { ...received, rawHeaders: request.rawHeaders, sourceIp: remoteAddress };
-  const event = JSON.stringify(eventOf(sent, plan, caller));
+  const event = JSON.stringify(eventOf(received, plan, caller));
+  const head = (answered: StreamedHead) => void response.writeHead(answered.status, answered.headers);
   const streamed = streamedAnswer(head, (chunk) => void response.write(chunk));
   const outcome = await host.invoke(event, [], plan.streams ? streamed.take : undefined);
   if (outcome.kind === "throttled") return refuse(429, "Too Many Requests");
@@ -78,9 +69,7 @@ async function answer(
     return;
   }
   if (outcome.kind === "failed" || plan.streams) return refuse(502, "Internal Server Error");
-  const { status, headers, body: text } = httpAnswer(outcome.payload);
-  head({ status, headers: { ...headers, "content-length": String(text.byteLength) } });
-  response.end(request.method === "HEAD" ? undefined : text);
+  writeAnswer(response, httpAnswer(outcome.payload));
 }
 
 /** By the caller's own policies, or the function's. */
@@ -116,26 +105,4 @@ function eventOf(request: Parameters<typeof httpEvent>[0], { url }: UrlPlan, cal
 function sessionArn(arn: string): string {
   const [, account = "", path = ""] = /^arn:aws:iam::(\d{12}):role\/(.+)$/.exec(arn) ?? [];
   return path === "" ? arn : `arn:aws:sts::${account}:assumed-role/${path.split("/").at(-1)}/local`;
-}
-
-/** Undefined where it is over the limit; the rest of it is read and dropped, so that the answer arrives. */
-async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request) {
-    const part = Buffer.from(chunk);
-    bytes += part.byteLength;
-    if (bytes <= longestBody) chunks.push(part);
-  }
-  return bytes <= longestBody ? Buffer.concat(chunks) : undefined;
-}
-
-function listen(server: Server): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      resolve(typeof address === "object" && address !== null ? address.port : 0);
-    });
-  });
 }

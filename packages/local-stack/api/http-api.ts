@@ -2,8 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { setTimeout as wait } from "node:timers/promises";
 import type { ApiPlan, RoutePlan } from "../assembly/plan.ts";
 import type { Gateway } from "../gateway/types.ts";
+import { type Answer, bodyOf, closeServer, keepAliveTimeout, listen, writeAnswer } from "../http-server.ts";
 import { type HostedFunction, synchronousPayloadBytes } from "../lambda/hosted-function.ts";
-import { type HttpAnswer, httpAnswer, httpEvent, messageAnswer, type ReceivedRequest } from "./http-event.ts";
+import { httpAnswer, httpEvent, messageAnswer, type ReceivedRequest, receivedRequest } from "./http-event.ts";
 import { matchRoute } from "./routes.ts";
 import { createThrottle, type Throttle } from "./throttle.ts";
 
@@ -38,8 +39,6 @@ export type HttpApi = {
 
 /** HTTP API's limit for a request's body, in bytes. */
 const longestBody = 10 * 1024 * 1024;
-/** Milliseconds: longer than a caller keeps an idle connection, so that none is closed in its face. */
-const keepAliveTimeout = 120_000;
 const keptEntries = 10_000;
 
 /**
@@ -57,33 +56,29 @@ export async function startHttpApi(
   const served = Promise.withResolvers<Served>();
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const received = await readRequest(request);
+    const body = await bodyOf(request, longestBody);
     const path = (request.url ?? "/").split("?")[0] ?? "/";
     const { answer, name, route } =
-      received === undefined
+      body === undefined
         ? { answer: messageAnswer(413, "Request Entity Too Large"), name: undefined, route: undefined }
-        : await answerRequest(received, path, await served.promise, gateway);
+        : await answerRequest(receivedRequest(request, body), path, await served.promise, gateway);
     entries.push({ method: request.method ?? "", path, status: answer.status, function: name });
     if (entries.length > keptEntries) entries.shift();
     statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-    onAnswered({ path, body: received?.body ?? Buffer.alloc(0), status: answer.status, route });
-    write(response, answer, request.method === "HEAD");
+    onAnswered({ path, body: body ?? Buffer.alloc(0), status: answer.status, route });
+    writeAnswer(response, answer);
   };
 
   const server = createServer({ keepAliveTimeout }, (request, response) => {
     handle(request, response).catch(() => response.destroy());
   });
-  const actualPort = await listen(server, port);
+  const actualPort = await listen(server, { port, name: "HTTP API" });
   return {
     url: `http://127.0.0.1:${actualPort}`,
     accessLog: () => entries,
     statusCounts: () => statuses,
     serve: (plan, functions) => served.resolve({ plan, functions, throttle: throttleOf(plan) }),
-    close: async () => {
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
-    },
+    close: () => closeServer(server),
   };
 }
 
@@ -100,7 +95,7 @@ async function answerRequest(
   { plan, functions, throttle }: Served,
   gateway: Authorizer,
 ): Promise<{
-  readonly answer: HttpAnswer;
+  readonly answer: Answer;
   readonly name: string | undefined;
   readonly route: string | undefined;
 }> {
@@ -111,7 +106,7 @@ async function answerRequest(
   }
   const { name } = target.plan;
   const { key } = route.plan;
-  const answered = (answer: HttpAnswer) => ({ answer, name, route: key });
+  const answered = (answer: Answer) => ({ answer, name, route: key });
   if (!throttle(key)) return answered(messageAnswer(429, "Too Many Requests"));
   if (!mayInvoke(target, { route: route.plan, method: request.method, apiId: plan.id }, gateway)) {
     return answered(messageAnswer(500, "Internal Server Error"));
@@ -141,11 +136,7 @@ function mayInvoke(
   return authorize("apigateway.amazonaws.com", "lambda:InvokeFunction", target.plan.arn, context).allowed;
 }
 
-async function invoke(
-  target: HostedFunction,
-  event: string,
-  timeoutMilliseconds: number,
-): Promise<HttpAnswer> {
+async function invoke(target: HostedFunction, event: string, timeoutMilliseconds: number): Promise<Answer> {
   const abandon = new AbortController();
   const tooLate = wait(timeoutMilliseconds, "too late" as const, { signal: abandon.signal });
   const outcome = await Promise.race([target.invoke(event), tooLate]);
@@ -160,56 +151,4 @@ async function invoke(
     case "failed":
       return messageAnswer(500, "Internal Server Error");
   }
-}
-
-/** Undefined where the body is over the limit; the rest of it is read and dropped, so that the answer arrives. */
-function readRequest(request: IncomingMessage): Promise<ReceivedRequest | undefined> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    request.on("data", (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes <= longestBody) chunks.push(chunk);
-      else chunks.length = 0;
-    });
-    request.on("error", reject);
-    request.on("end", () => {
-      if (bytes > longestBody) return resolve(undefined);
-      resolve({
-        method: request.method ?? "",
-        target: request.url ?? "/",
-        rawHeaders: request.rawHeaders,
-        body: Buffer.concat(chunks),
-        sourceIp: request.socket.remoteAddress ?? "127.0.0.1",
-      });
-    });
-  });
-}
-
-function write(response: ServerResponse, answer: HttpAnswer, isHead: boolean): void {
-  response.writeHead(answer.status, {
-    ...answer.headers,
-    ...(answer.cookies.length > 0 && { "set-cookie": [...answer.cookies] }),
-    "content-length": answer.body.length,
-  });
-  response.end(isHead ? undefined : answer.body);
-}
-
-function listen(server: ReturnType<typeof createServer>, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => {
-      const isTaken = error.code === "EADDRINUSE";
-      reject(
-        isTaken
-          ? new Error(
-              `Port ${port} is in use, so the HTTP API can't listen on it: choose another port, or 0 for any free one`,
-            )
-          : error,
-      );
-    });
-    server.listen(port, "127.0.0.1", () => {
-      const address = server.address();
-      resolve(typeof address === "object" && address !== null ? address.port : port);
-    });
-  });
 }

@@ -5,7 +5,9 @@
  */
 
 import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
 import { z } from "zod";
+import type { Answer } from "../http-server.ts";
 
 export type ReceivedRequest = {
   readonly method: string;
@@ -21,6 +23,11 @@ export type Route = {
   readonly key: string;
   readonly parameters: Readonly<Record<string, string>>;
 };
+
+export function receivedRequest(request: IncomingMessage, body: Buffer): ReceivedRequest {
+  const { method = "", url = "/", rawHeaders, socket } = request;
+  return { method, target: url, rawHeaders, body, sourceIp: socket.remoteAddress ?? "127.0.0.1" };
+}
 
 /** The event of one request. */
 export function httpEvent(request: ReceivedRequest, route: Route, apiId: string, now: Date) {
@@ -92,13 +99,6 @@ function isText(contentType: string | undefined, body: Buffer): boolean {
   }
 }
 
-export type HttpAnswer = {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly cookies: readonly string[];
-  readonly body: Buffer;
-};
-
 const scalar = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 const responseSchema = z.object({
   statusCode: z.coerce.number().int().min(100).max(599),
@@ -113,7 +113,7 @@ const responseSchema = z.object({
  * as JSON.
  * @param payload JSON text
  */
-export function httpAnswer(payload: string): HttpAnswer {
+export function httpAnswer(payload: string): Answer {
   const result: unknown = JSON.parse(payload);
   const hasStatus = typeof result === "object" && result !== null && "statusCode" in result;
   if (!hasStatus) {
@@ -126,17 +126,20 @@ export function httpAnswer(payload: string): HttpAnswer {
   const lowerCase = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
   return {
     status: statusCode,
-    headers: { "content-type": "text/plain;charset=UTF-8", ...Object.fromEntries(lowerCase) },
-    cookies: cookies ?? [],
+    headers: {
+      "content-type": "text/plain;charset=UTF-8",
+      ...Object.fromEntries(lowerCase),
+      ...(cookies && cookies.length > 0 && { "set-cookie": cookies }),
+    },
     body: Buffer.from(body ?? "", isBase64Encoded ? "base64" : "utf8"),
   };
 }
 
 /** What the API itself answers. */
-export function messageAnswer(status: number, message: string): HttpAnswer {
+export function messageAnswer(status: number, message: string): Answer {
   return jsonAnswer(status, JSON.stringify({ message }));
 }
 
-function jsonAnswer(status: number, body: string): HttpAnswer {
-  return { status, headers: { "content-type": "application/json" }, cookies: [], body: Buffer.from(body) };
+function jsonAnswer(status: number, body: string): Answer {
+  return { status, headers: { "content-type": "application/json" }, body: Buffer.from(body) };
 }

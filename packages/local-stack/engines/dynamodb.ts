@@ -1,12 +1,13 @@
 import { execFile } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { existsSync, globSync, mkdirSync } from "node:fs";
+import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
-import { freePort } from "../free-port.ts";
+import { closeServer, listen } from "../http-server.ts";
 import { type EngineCommand, type EngineProcess, startEngineProcess } from "./child-process.ts";
 import { loopbackLauncher } from "./loopback/launcher.ts";
 import { newRunSecret, withRunSecret } from "./run-secret.ts";
@@ -173,6 +174,13 @@ function packageDirectory(name: string): string | undefined {
   return (require.resolve.paths(name) ?? [])
     .map((path) => join(path, name))
     .find((path) => existsSync(join(path, "package.json")));
+}
+
+async function freePort(host: string): Promise<number> {
+  const server = createServer();
+  const port = await listen(server, { host });
+  await closeServer(server);
+  return port;
 }
 
 /** A free port can be taken by another process before the engine has it: then another is tried. */

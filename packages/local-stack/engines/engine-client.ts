@@ -1,4 +1,5 @@
 import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from "node:http";
+import type { Answer } from "../http-server.ts";
 import { secretHeadersFor } from "./run-secret.ts";
 
 export type EngineRequest = {
@@ -8,15 +9,9 @@ export type EngineRequest = {
   readonly body: Buffer;
 };
 
-export type EngineAnswer = {
-  readonly status: number;
-  readonly headers: OutgoingHttpHeaders;
-  readonly body: Buffer;
-};
-
 /** The way to one engine. */
 export type EngineClient = {
-  send(request: EngineRequest): Promise<EngineAnswer>;
+  send(request: EngineRequest): Promise<Answer>;
   close(): void;
 };
 
@@ -29,7 +24,7 @@ export function createEngineClient(address: string): EngineClient {
   const secret = secretHeadersFor(address);
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 64 });
 
-  function attempt(outgoing: EngineRequest, isRetry: boolean): Promise<EngineAnswer> {
+  function attempt(outgoing: EngineRequest, isRetry: boolean): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const upstream = request(
         {

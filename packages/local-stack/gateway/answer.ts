@@ -1,13 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { OutgoingHttpHeaders } from "node:http";
+import type { Answer } from "../http-server.ts";
 import type { Fault, Service } from "./types.ts";
-
-/** A whole answer, from an engine or made here. */
-export type Answer = {
-  readonly status: number;
-  readonly headers: OutgoingHttpHeaders;
-  readonly body: Buffer;
-};
 
 /** An error in the shape that the service's clients understand. */
 export function errorAnswer(service: Service | undefined, fault: Fault): Answer {

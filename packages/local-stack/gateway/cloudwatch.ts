@@ -1,5 +1,6 @@
 import type { AlarmState } from "../alarms/alarms.ts";
-import { type Answer, jsonAnswer } from "./answer.ts";
+import type { Answer } from "../http-server.ts";
+import { jsonAnswer } from "./answer.ts";
 import { asObject, asString, type JsonObject, type Operation, UnknownOperationError } from "./operation.ts";
 import { type QueueMetricName, type QueueMetrics, queueMetricNames } from "./queue-metrics.ts";
 

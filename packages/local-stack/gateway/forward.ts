@@ -1,8 +1,9 @@
 import { type EngineClient, type EngineRequest, withoutConnectionHeaders } from "../engines/engine-client.ts";
 import type { SecretsEngine } from "../engines/secrets.ts";
 import { SecretsError } from "../engines/secrets-error.ts";
+import type { Answer } from "../http-server.ts";
 import type { AccessBook } from "./access.ts";
-import { type Answer, accessDenied, errorAnswer, jsonAnswer } from "./answer.ts";
+import { accessDenied, errorAnswer, jsonAnswer } from "./answer.ts";
 import { denialMessage, type ReceivedRequest } from "./authorization.ts";
 import { cloudWatchAnswer, type Monitoring } from "./cloudwatch.ts";
 import type { Deduplication } from "./deduplication.ts";

@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createEngineClient, type EngineClient } from "../engines/engine-client.ts";
 import type { SecretsEngine } from "../engines/secrets.ts";
+import { type Answer, bodyOf, closeServer, keepAliveTimeout, listen, writeAnswer } from "../http-server.ts";
 import { createAccessBook } from "./access.ts";
-import { type Answer, errorAnswer } from "./answer.ts";
+import { errorAnswer } from "./answer.ts";
 import {
   type AuthorizationContext,
   authenticate,
@@ -62,9 +63,6 @@ export type GatewayOptions = {
   readonly logs?: LogsEngine;
 };
 
-/** Longer than any client keeps an idle connection, so that it is never us who closes one in its face. */
-const keepAliveInMs = 120_000;
-
 type Context = AuthorizationContext &
   ForwardContext & {
     readonly interceptors: ReadonlySet<Interceptor>;
@@ -84,8 +82,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     dynamodb: createEngineClient(options.dynamodbUrl),
     s3: createEngineClient(options.s3Url),
   };
-  const server = createServer({ keepAliveTimeout: keepAliveInMs, requestTimeout: 0 });
-  const port = await listen(server, options.port ?? 0);
+  const server = createServer({ keepAliveTimeout, requestTimeout: 0 });
+  const port = await listen(server, { port: options.port ?? 0, name: "gateway" });
   const url = `http://127.0.0.1:${port}`;
   const context: Context = {
     scope: { region: options.region, account: options.account, origin: url },
@@ -114,7 +112,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   server.on("request", (request, response) => {
     answerRequest(request, response, context).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
-      else write(response, errorAnswer(undefined, gatewayFailure(error)), false);
+      else writeAnswer(response, errorAnswer(undefined, gatewayFailure(error)));
     });
   });
   return {
@@ -136,30 +134,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       return () => interceptors.delete(interceptor);
     },
     close: async () => {
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
+      await closeServer(server);
       for (const engine of Object.values(engines)) engine.close();
     },
   };
-}
-
-function listen(server: ReturnType<typeof createServer>, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => {
-      reject(
-        error.code === "EADDRINUSE"
-          ? new Error(
-              `Port ${port} is in use, so the gateway can't listen on it: choose another port, or 0 for any free one`,
-            )
-          : error,
-      );
-    });
-    server.listen(port, "127.0.0.1", () => {
-      const address = server.address();
-      resolve(typeof address === "object" && address !== null ? address.port : port);
-    });
-  });
 }
 
 async function answerRequest(
@@ -167,11 +145,11 @@ async function answerRequest(
   response: ServerResponse,
   context: Context,
 ): Promise<void> {
-  const body = await bodyOf(request);
+  const body = (await bodyOf(request)) ?? Buffer.alloc(0);
   const claim = parseAuthorization(request.headers.authorization);
   const service = serviceOf(request, claim?.service ?? "");
   const received: ReceivedRequest = { message: request, body, claim, service };
-  const reply: Reply = { response, service, isHead: request.method === "HEAD" };
+  const reply: Reply = { response, service };
   const caller = authenticate(received, context);
   if ("errorType" in caller) return fail(reply, caller);
   const operation = authorize(received, caller, context);
@@ -194,20 +172,9 @@ async function answerRequest(
   const after = await firstOutcome(context.interceptors, call, "after");
   if (isRefusal(after)) return fail(reply, after);
   if (before === "cut" || after === "cut") return cut(response, answer);
-  if (!response.destroyed) return write(response, answer, reply.isHead);
+  if (!response.destroyed) return writeAnswer(response, answer);
   const problem = await giveBack(authorized, answer, context);
   if (problem !== undefined) context.onProblem(problem);
-}
-
-/** A trap: `node:stream/consumers` takes twice the processor time, by way of a Blob. */
-function bodyOf(request: IncomingMessage): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    request
-      .on("data", (chunk: Buffer) => chunks.push(chunk))
-      .on("end", () => resolve(Buffer.concat(chunks)))
-      .on("error", reject);
-  });
 }
 
 /** The engine itself never throttles: an interceptor does. */
@@ -218,13 +185,12 @@ function countThrottles(operation: Operation, answer: Fault | Answer, { onThrott
 type Reply = {
   readonly response: ServerResponse;
   readonly service: Service | undefined;
-  readonly isHead: boolean;
 };
 
-function fail({ response, service, isHead }: Reply, outcome: Refusal): void {
+function fail({ response, service }: Reply, outcome: Refusal): void {
   if (outcome === "hang") return;
   if (outcome === "drop") response.destroy();
-  else write(response, errorAnswer(service, outcome), isHead);
+  else writeAnswer(response, errorAnswer(service, outcome));
 }
 
 /** One half of the answer, and then nothing more. */
@@ -248,11 +214,4 @@ function engineFailure(error: unknown): Fault {
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-function write(response: ServerResponse, answer: Answer, isHead: boolean): void {
-  // A HEAD's answer carries the length of what GET would send.
-  const length = isHead ? {} : { "content-length": answer.body.length };
-  response.writeHead(answer.status, { ...answer.headers, ...length });
-  response.end(isHead ? undefined : answer.body);
 }

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { type Answer, errorAnswer, jsonAnswer } from "./answer.ts";
+import type { Answer } from "../http-server.ts";
+import { errorAnswer, jsonAnswer } from "./answer.ts";
 import { asString, parseJsonObject } from "./operation.ts";
 
 /** How many messages a queue may have in flight. */

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { type Answer, jsonAnswer } from "./answer.ts";
+import type { Answer } from "../http-server.ts";
+import { jsonAnswer } from "./answer.ts";
 import type { Call, Detour, Fault, Interceptor, Outcome } from "./types.ts";
 
 /** The first interceptor that has an outcome for a call decides it. */

@@ -1,4 +1,5 @@
-import { type Answer, errorAnswer, jsonAnswer } from "./answer.ts";
+import type { Answer } from "../http-server.ts";
+import { errorAnswer, jsonAnswer } from "./answer.ts";
 import { parseJsonObject } from "./operation.ts";
 
 /** An event source mapping as Lambda announces it. */

@@ -1,5 +1,6 @@
+import type { Answer } from "../http-server.ts";
 import type { HostedFunction } from "../lambda/hosted-function.ts";
-import { type Answer, errorAnswer, jsonAnswer } from "./answer.ts";
+import { errorAnswer, jsonAnswer } from "./answer.ts";
 
 /** Source: Lambda API reference, "GetFunctionConfiguration". */
 export function configurationAnswer(arn: string, target: HostedFunction | undefined): Answer {

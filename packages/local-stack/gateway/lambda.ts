@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { OutgoingHttpHeaders } from "node:http";
+import type { Answer } from "../http-server.ts";
 import { type AsynchronousInvoker, asynchronousPayloadBytes } from "../lambda/asynchronous.ts";
 import { type HostedFunction, type Outcome, synchronousPayloadBytes } from "../lambda/hosted-function.ts";
 import { isRecursionError } from "../lambda/lineage.ts";
-import { type Answer, errorAnswer } from "./answer.ts";
+import { errorAnswer } from "./answer.ts";
 import { type EventSourceMapping, mappingsAnswer, updateMappingAnswer } from "./lambda-mappings.ts";
 import { configurationAnswer } from "./lambda-reading.ts";
 import { type Operation, UnknownOperationError } from "./operation.ts";

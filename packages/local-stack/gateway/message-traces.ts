@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { Answer } from "./answer.ts";
+import type { Answer } from "../http-server.ts";
 import { asObject, asString, type JsonObject, type Operation, parseJsonObject } from "./operation.ts";
 
 /** Keeps the trace header with which a message was sent, as SQS does; the engine of queues knows none. */

@@ -1,7 +1,7 @@
 import type { EngineClient } from "../engines/engine-client.ts";
 import { type QueueSummary, queueSummary } from "../engines/queue-summary.ts";
 import { queuePath } from "../engines/queues-and-objects.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer } from "../http-server.ts";
 import { beginOf, createMinuteCounts } from "./minute-counts.ts";
 import { type Operation, parseJsonObject } from "./operation.ts";
 

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { type Answer, escapeXml } from "./answer.ts";
+import type { Answer } from "../http-server.ts";
+import { escapeXml } from "./answer.ts";
 import { type Operation, UnknownOperationError } from "./operation.ts";
 import type { Principal } from "./types.ts";
 

@@ -5,7 +5,7 @@ import {
   createEngineClient,
   withoutConnectionHeaders,
 } from "@income-events/local-stack/engines/engine-client.ts";
-import type { Answer } from "@income-events/local-stack/gateway/answer.ts";
+import type { Answer } from "@income-events/local-stack/http-server.ts";
 import type { Outcome } from "@income-events/local-stack/gateway/types.ts";
 import type { Interference, ObservedCall } from "../observed-call.ts";
 

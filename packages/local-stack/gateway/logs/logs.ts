@@ -1,5 +1,6 @@
+import type { Answer } from "../../http-server.ts";
 import type { LoggedLine, LogPage } from "../../lambda/log-file.ts";
-import { type Answer, errorAnswer, jsonAnswer } from "../answer.ts";
+import { errorAnswer, jsonAnswer } from "../answer.ts";
 import { asString, type JsonObject, type Operation, UnknownOperationError } from "../operation.ts";
 import { FilterPatternError, parseFilterPattern } from "./filter-pattern.ts";
 

@@ -1,4 +1,5 @@
-import { type Answer, errorAnswer } from "../answer.ts";
+import type { Answer } from "../../http-server.ts";
+import { errorAnswer } from "../answer.ts";
 import { asObject, asString, parseJsonObject } from "../operation.ts";
 import type { Capacity } from "../types.ts";
 import { itemBytes } from "./item-bytes.ts";

@@ -1,4 +1,4 @@
-import type { Answer } from "../answer.ts";
+import type { Answer } from "../../http-server.ts";
 import { asObject, asString, type Operation, parseJsonObject } from "../operation.ts";
 import type { Fault } from "../types.ts";
 import { batchAction } from "./statements.ts";

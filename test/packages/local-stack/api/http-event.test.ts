@@ -94,8 +94,7 @@ describe("a function's result as an answer", () => {
     );
     expect(answer).toEqual({
       status: 201,
-      headers: { "content-type": "text/plain;charset=UTF-8", "x-a": "1" },
-      cookies: ["a=1"],
+      headers: { "content-type": "text/plain;charset=UTF-8", "x-a": "1", "set-cookie": ["a=1"] },
       body: Buffer.from("a"),
     });
   });
