@@ -1,6 +1,6 @@
 import type { Policy } from "../iam/policy.ts";
 import type { QueuePlan } from "./plan.ts";
-import { PlanError, type Problem } from "./problems.ts";
+import { brokenRules, PlanError, type Problem } from "./problems.ts";
 
 const mostReceives = 1000;
 
@@ -37,45 +37,36 @@ export function checkQueuePolicy(document: unknown, { statements }: Policy): voi
 
 function checkFifo(queue: QueuePlan): Problem[] {
   const { logicalId, name, attributes } = queue;
-  const problems: Problem[] = [];
-  if (isFifo(queue) !== name.endsWith(".fifo")) {
-    problems.push({
-      logicalId,
-      what: `the name ${name} does not fit: FIFO queues, and only they, have names that end in .fifo`,
-      remedy: "Leave QueueName out, or correct it or FifoQueue.",
-    });
-  }
   const perGroup = attributes.FifoThroughputLimit === "perMessageGroupId";
-  if (perGroup && attributes.DeduplicationScope !== "messageGroup") {
-    problems.push({
-      logicalId,
-      what: "its FifoThroughputLimit is perMessageGroupId, and its DeduplicationScope is not messageGroup",
-      remedy: "Set DeduplicationScope to messageGroup.",
-    });
-  }
-  return problems;
+  return brokenRules(logicalId, [
+    [
+      isFifo(queue) !== name.endsWith(".fifo"),
+      `the name ${name} does not fit: FIFO queues, and only they, have names that end in .fifo`,
+      "Leave QueueName out, or correct it or FifoQueue.",
+    ],
+    [
+      perGroup && attributes.DeduplicationScope !== "messageGroup",
+      "its FifoThroughputLimit is perMessageGroupId, and its DeduplicationScope is not messageGroup",
+      "Set DeduplicationScope to messageGroup.",
+    ],
+  ]);
 }
 
 function checkRedrive(queue: QueuePlan, queues: readonly QueuePlan[]): Problem[] {
   const { logicalId, redrive } = queue;
   if (redrive === undefined) return [];
-  const problems: Problem[] = [];
   const { maxReceiveCount } = redrive;
-  if (!Number.isInteger(maxReceiveCount) || maxReceiveCount < 1 || maxReceiveCount > mostReceives) {
-    problems.push({
-      logicalId,
-      what: `its maxReceiveCount is ${maxReceiveCount}`,
-      remedy: `Set a whole number from 1 to ${mostReceives}.`,
-    });
-  }
   const target = queues.find(({ arn }) => arn === redrive.deadLetterTargetArn);
-  if (target !== undefined && isFifo(target) !== isFifo(queue)) {
-    problems.push({
-      logicalId,
-      what: `its dead-letter queue ${target.logicalId} is of the other type`,
-      remedy:
-        "The dead-letter queue of a FIFO queue is a FIFO queue, that of a standard queue a standard queue.",
-    });
-  }
-  return problems;
+  return brokenRules(logicalId, [
+    [
+      !Number.isInteger(maxReceiveCount) || maxReceiveCount < 1 || maxReceiveCount > mostReceives,
+      `its maxReceiveCount is ${maxReceiveCount}`,
+      `Set a whole number from 1 to ${mostReceives}.`,
+    ],
+    [
+      target !== undefined && isFifo(target) !== isFifo(queue),
+      `its dead-letter queue ${target?.logicalId} is of the other type`,
+      "The dead-letter queue of a FIFO queue is a FIFO queue, that of a standard queue a standard queue.",
+    ],
+  ]);
 }

@@ -17,7 +17,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import type { SecretsEngine } from "../engines/secrets.ts";
 import type { Identity } from "./identity.ts";
-import type { IndexPlan, KeyElement, QueuePlan, SecretPlan, StackPlan, TablePlan } from "./plan.ts";
+import type { QueuePlan, StackPlan, TablePlan } from "./plan.ts";
 
 export type DataEngines = {
   readonly sqs: SQSClient;
@@ -43,7 +43,10 @@ export async function createData(
   await Promise.all(
     plan.buckets.map(({ name }) => engines.s3.send(new CreateBucketCommand({ Bucket: name }))),
   );
-  const secrets = plan.secrets.map((secret) => createSecret(secret, engines.secrets));
+  const secrets = plan.secrets.map((secret): [string, Identity] => {
+    const { arn } = engines.secrets.create(secret);
+    return [secret.logicalId, { ref: arn, attributes: { Id: arn } }];
+  });
   return new Map([...queues, ...tables, ...secrets]);
 }
 
@@ -97,16 +100,7 @@ async function createNewTable(table: TablePlan, dynamodb: DynamoDBClient): Promi
   const command = new CreateTableCommand({
     TableName: table.name,
     BillingMode: "PAY_PER_REQUEST",
-    AttributeDefinitions: table.attributes.map(({ name, type }) => ({
-      AttributeName: name,
-      AttributeType: type,
-    })),
-    KeySchema: keySchema(table.keys),
-    ...(table.globalIndexes.length > 0 && { GlobalSecondaryIndexes: table.globalIndexes.map(index) }),
-    ...(table.localIndexes.length > 0 && { LocalSecondaryIndexes: table.localIndexes.map(index) }),
-    ...(table.streamView && {
-      StreamSpecification: { StreamEnabled: true, StreamViewType: table.streamView },
-    }),
+    ...table.definition,
   });
   try {
     const { TableDescription: created } = await dynamodb.send(command);
@@ -124,28 +118,4 @@ async function createNewTable(table: TablePlan, dynamodb: DynamoDBClient): Promi
 async function keptStream({ name }: TablePlan, dynamodb: DynamoDBClient): Promise<string | undefined> {
   const { Table } = await dynamodb.send(new DescribeTableCommand({ TableName: name }));
   return Table?.LatestStreamArn;
-}
-
-function keySchema(keys: readonly KeyElement[]) {
-  return keys.map(({ name, type }) => ({ AttributeName: name, KeyType: type }));
-}
-
-function index({ name, keys, projection }: IndexPlan) {
-  return {
-    IndexName: name,
-    KeySchema: keySchema(keys),
-    Projection: {
-      ProjectionType: projection.type,
-      ...(projection.attributes && { NonKeyAttributes: [...projection.attributes] }),
-    },
-  };
-}
-
-function createSecret(secret: SecretPlan, engine: SecretsEngine): [string, Identity] {
-  const { arn } = engine.create({
-    name: secret.name,
-    ...(secret.secretString !== undefined && { secretString: secret.secretString }),
-    ...(secret.generate && { generate: secret.generate }),
-  });
-  return [secret.logicalId, { ref: arn, attributes: { Id: arn } }];
 }

@@ -12,10 +12,7 @@ import type {
   WatchedMetric,
 } from "./plan.ts";
 import { PlanError, type Problem } from "./problems.ts";
-import { number, parseProperties } from "./properties.ts";
-import type { StackScope } from "./stack-scope.ts";
-
-type Properties = Readonly<Record<string, unknown>>;
+import { number, type Planner, type Properties, parseProperties } from "./properties.ts";
 
 const filterSchema = z.strictObject({
   FilterName: z.string().optional(),
@@ -32,11 +29,7 @@ const filterSchema = z.strictObject({
 });
 
 /** A metric made of a log group's lines. */
-export function planMetricFilter(
-  logicalId: string,
-  properties: Properties,
-  scope: StackScope,
-): MetricFilterPlan {
+export const planMetricFilter: Planner<MetricFilterPlan> = (logicalId, properties, scope) => {
   const { FilterPattern, LogGroupName, MetricTransformations } = parseProperties(
     filterSchema,
     properties,
@@ -50,7 +43,7 @@ export function planMetricFilter(
     metric: { namespace: MetricNamespace, name: MetricName },
     value: MetricValue.startsWith("$.") ? { field: MetricValue.slice(2) } : Number(MetricValue),
   };
-}
+};
 
 const dimensions = z.array(z.strictObject({ Name: z.string(), Value: z.string() })).default([]);
 const statistic = z.enum(["Sum", "Maximum"]);
@@ -93,7 +86,7 @@ const togetherSchema = z.strictObject({
 });
 const ignoredOfAlarms = ["ActionsEnabled", "AlarmActions", "InsufficientDataActions", "OKActions", "Tags"];
 
-export function planAlarm(logicalId: string, properties: Properties, scope: StackScope): AlarmPlan {
+export const planAlarm: Planner<AlarmPlan> = (logicalId, properties, scope) => {
   const isTogether = properties.Metrics !== undefined;
   const alarm = isTogether
     ? parseProperties(togetherSchema, properties, scope, ignoredOfAlarms)
@@ -110,7 +103,7 @@ export function planAlarm(logicalId: string, properties: Properties, scope: Stac
     datapointsToAlarm: alarm.DatapointsToAlarm ?? alarm.EvaluationPeriods,
     ...actionsOf(properties),
   };
-}
+};
 
 const compositeSchema = z.strictObject({
   AlarmDescription: z.string().default(""),
@@ -119,11 +112,7 @@ const compositeSchema = z.strictObject({
 });
 
 /** An alarm on other alarms, of which one suffices. */
-export function planCompositeAlarm(
-  logicalId: string,
-  properties: Properties,
-  scope: StackScope,
-): CompositeAlarmPlan {
+export const planCompositeAlarm: Planner<CompositeAlarmPlan> = (logicalId, properties, scope) => {
   const alarm = parseProperties(compositeSchema, properties, scope, ignoredOfAlarms);
   return {
     logicalId,
@@ -132,7 +121,7 @@ export function planCompositeAlarm(
     terms: alarm.AlarmRule.split(" OR ").map(alarmTerm),
     ...actionsOf(properties),
   };
-}
+};
 
 const term = /^(NOT )?(OK|ALARM|INSUFFICIENT_DATA)\("([^"]+)"\)$/;
 

@@ -1,11 +1,10 @@
 import { z } from "zod";
 import { functionIdOf } from "./function-reference.ts";
-import type { ApiPlan, RoutePlan } from "./plan.ts";
+import { referencesIn, resolveValue } from "./intrinsics.ts";
+import type { ApiPlan, RoutePlan, UrlPlan } from "./plan.ts";
 import { PlanError } from "./problems.ts";
-import { boolean, number, parseProperties } from "./properties.ts";
+import { boolean, number, type Planner, parseProperties } from "./properties.ts";
 import type { StackScope } from "./stack-scope.ts";
-
-type Properties = Readonly<Record<string, unknown>>;
 
 const apiSchema = z.strictObject({
   Name: z.string().optional(),
@@ -37,21 +36,16 @@ const stageSchema = z.strictObject({
 });
 const ignoredOfStages = ["Description", "Tags"];
 
+type OfApi = { readonly apiId: string };
+
 /** Checks the API's own settings; its routes are planned one by one. */
-export function planApi(
-  logicalId: string,
-  properties: Properties,
-  scope: StackScope,
-): Pick<ApiPlan, "logicalId" | "id"> {
+export const planApi: Planner<Pick<ApiPlan, "logicalId" | "id">> = (logicalId, properties, scope) => {
   parseProperties(apiSchema, properties, scope, ignoredOfApis);
   return { logicalId, id: scope.identity(logicalId).ref };
-}
+};
 
 /** Only the default stage is served, as it stands without a prefix in the path. */
-export function planStage(
-  properties: Properties,
-  scope: StackScope,
-): Pick<ApiPlan, "throttle" | "accessLog"> & { readonly apiId: string } {
+export const planStage: Planner<OfApi & Pick<ApiPlan, "throttle" | "accessLog">> = (_, properties, scope) => {
   const stage = parseProperties(stageSchema, properties, scope, ignoredOfStages);
   const { ThrottlingRateLimit: ratePerSecond, ThrottlingBurstLimit: burst } =
     stage.DefaultRouteSettings ?? {};
@@ -63,14 +57,10 @@ export function planStage(
     ...(log !== undefined &&
       logGroupName !== undefined && { accessLog: { logGroupName, format: log.Format } }),
   };
-}
+};
 
 /** A route with the function behind its integration. */
-export function planRoute(
-  logicalId: string,
-  properties: Properties,
-  scope: StackScope,
-): RoutePlan & { readonly apiId: string } {
+export const planRoute: Planner<RoutePlan & OfApi> = (logicalId, properties, scope) => {
   const route = parseProperties(routeSchema, properties, scope);
   const integrationId = [...scope.resources]
     .filter(([, { Type }]) => Type === "AWS::ApiGatewayV2::Integration")
@@ -92,4 +82,37 @@ export function planRoute(
     function: functionIdOf(integration.IntegrationUri, scope),
     timeoutMilliseconds: integration.TimeoutInMillis,
   };
+};
+
+/**
+ * The names that the template gives an API, beside the address that AWS gives it. No name is served here: the API's local
+ * address stands in the place of each.
+ * @param api its logical id
+ */
+export function planDomains(api: string, scope: StackScope): readonly string[] {
+  const mapped = [...scope.resources.values()]
+    .filter(({ Type }) => Type === "AWS::ApiGatewayV2::ApiMapping")
+    .map(({ Properties }) => referencesIn(Properties))
+    .filter((references) => references.includes(api))
+    .flat();
+  return [...scope.resources]
+    .filter(([id, { Type }]) => Type === "AWS::ApiGatewayV2::DomainName" && mapped.includes(id))
+    .map(([, { Properties }]) => String(resolveValue(Properties.DomainName, scope)));
 }
+
+const urlSchema = z.strictObject({
+  AuthType: z.literal("AWS_IAM"),
+  InvokeMode: z.enum(["BUFFERED", "RESPONSE_STREAM"]).default("BUFFERED"),
+  TargetFunctionArn: z.string(),
+});
+
+/** The address of a function for callers whom IAM knows; one that is open to all is refused. */
+export const planUrl: Planner<UrlPlan> = (logicalId, properties, scope) => {
+  const parsed = parseProperties(urlSchema, properties, scope);
+  return {
+    logicalId,
+    url: scope.attributeText(logicalId, "FunctionUrl"),
+    function: functionIdOf(parsed.TargetFunctionArn, scope),
+    streams: parsed.InvokeMode === "RESPONSE_STREAM",
+  };
+};

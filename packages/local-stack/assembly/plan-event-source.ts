@@ -3,10 +3,8 @@ import { parseEventFilter } from "../sources/event-filter.ts";
 import { functionIdOf } from "./function-reference.ts";
 import type { BucketPlan, QueuePlan, QueueSourcePlan, StreamSourcePlan, TablePlan } from "./plan.ts";
 import { PlanError } from "./problems.ts";
-import { boolean, number, parseProperties } from "./properties.ts";
+import { boolean, number, type Properties, parseProperties } from "./properties.ts";
 import type { StackScope } from "./stack-scope.ts";
-
-type Properties = Readonly<Record<string, unknown>>;
 
 const mappingSchema = z.strictObject({
   BatchSize: number.optional(),
@@ -54,13 +52,12 @@ export function planEventSource(
   };
   const queue = data.queues.find(({ arn }) => arn === mapping.EventSourceArn);
   if (queue !== undefined) {
-    const maximumConcurrency = mapping.ScalingConfig?.MaximumConcurrency;
     return {
       ...shared,
       kind: "queue",
       queue,
       batchSize: mapping.BatchSize ?? 10,
-      ...(maximumConcurrency !== undefined && { maximumConcurrency }),
+      maximumConcurrency: mapping.ScalingConfig?.MaximumConcurrency,
     };
   }
   const table = data.tables.find(({ streamArn }) => streamArn === mapping.EventSourceArn);
@@ -101,6 +98,6 @@ function streamSettings(mapping: Mapping, buckets: readonly BucketPlan[]) {
     maximumRetryAttempts: mapping.MaximumRetryAttempts,
     maximumRecordAgeSeconds: mapping.MaximumRecordAgeInSeconds,
     bisects: mapping.BisectBatchOnFunctionError,
-    ...(failureBucket && { failureBucket }),
+    failureBucket,
   };
 }

@@ -8,7 +8,7 @@ import { logLevels } from "../lambda/log-level.ts";
 import { resolveValue } from "./intrinsics.ts";
 import type { FunctionPlan } from "./plan.ts";
 import { PlanError } from "./problems.ts";
-import { number, parseProperties } from "./properties.ts";
+import { number, type Planner, parseProperties } from "./properties.ts";
 import type { StackScope } from "./stack-scope.ts";
 
 const functionSchema = z.strictObject({
@@ -88,9 +88,7 @@ export function planFunction(
     environment,
     timeoutSeconds: parsed.Timeout,
     memoryMb: parsed.MemorySize,
-    ...(parsed.ReservedConcurrentExecutions !== undefined && {
-      reservedConcurrency: parsed.ReservedConcurrentExecutions,
-    }),
+    reservedConcurrency: parsed.ReservedConcurrentExecutions,
     ...(parsed.RecursiveLoop === "Allow" && { recursiveLoop: parsed.RecursiveLoop }),
     logGroupName: LoggingConfig.LogGroup ?? `/aws/lambda/${name}`,
     ...(LoggingConfig.LogFormat === "JSON" && { jsonLog: { level: LoggingConfig.ApplicationLogLevel } }),
@@ -125,17 +123,18 @@ const invokeConfigSchema = z.strictObject({
 });
 
 /** What applies to asynchronous invocations of a function. */
-export function planInvokeConfig(
-  properties: Readonly<Record<string, unknown>>,
-  scope: StackScope,
-): InvokeConfig & { readonly functionName: string } {
+export const planInvokeConfig: Planner<InvokeConfig & { readonly functionName: string }> = (
+  _,
+  properties,
+  scope,
+) => {
   const parsed = parseProperties(invokeConfigSchema, properties, scope);
   return {
     functionName: parsed.FunctionName,
     maximumRetryAttempts: parsed.MaximumRetryAttempts,
     maximumEventAgeSeconds: parsed.MaximumEventAgeInSeconds,
   };
-}
+};
 
 const roleSchema = z.strictObject({
   AssumeRolePolicyDocument: z.unknown(),

@@ -2,10 +2,7 @@ import { z } from "zod";
 import { type Policy, parsePolicy } from "../iam/policy.ts";
 import { functionIdOf } from "./function-reference.ts";
 import type { ResourcePolicyPlan } from "./plan.ts";
-import { boolean, parseProperties } from "./properties.ts";
-import type { StackScope } from "./stack-scope.ts";
-
-type Properties = Readonly<Record<string, unknown>>;
+import { boolean, type Planner, parseProperties } from "./properties.ts";
 
 const permissionSchema = z.strictObject({
   Action: z.string(),
@@ -18,11 +15,7 @@ const permissionSchema = z.strictObject({
 });
 
 /** A permission is a statement of the function's resource policy. */
-export function planPermission(
-  logicalId: string,
-  properties: Properties,
-  scope: StackScope,
-): ResourcePolicyPlan {
+export const planPermission: Planner<ResourcePolicyPlan> = (logicalId, properties, scope) => {
   const parsed = parseProperties(permissionSchema, properties, scope);
   const arn = scope.attributeText(functionIdOf(parsed.FunctionName, scope), "Arn");
   const isService = parsed.Principal.endsWith(".amazonaws.com");
@@ -54,7 +47,7 @@ export function planPermission(
     logicalId,
   );
   return { arn, policy };
-}
+};
 
 function present(fields: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
   return Object.fromEntries(

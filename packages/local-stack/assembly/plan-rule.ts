@@ -2,10 +2,7 @@ import { z } from "zod";
 import { parseSchedule } from "../schedules/next-time.ts";
 import { functionIdOf } from "./function-reference.ts";
 import type { RulePlan } from "./plan.ts";
-import { parseProperties } from "./properties.ts";
-import type { StackScope } from "./stack-scope.ts";
-
-type Properties = Readonly<Record<string, unknown>>;
+import { type Planner, parseProperties } from "./properties.ts";
 
 const ruleSchema = z.strictObject({
   Name: z.string().optional(),
@@ -25,7 +22,7 @@ const ruleSchema = z.strictObject({
 });
 
 /** A rule with a schedule. What a target says about failed delivery has no effect: delivery can't fail here. */
-export function planRule(logicalId: string, properties: Properties, scope: StackScope): RulePlan {
+export const planRule: Planner<RulePlan> = (logicalId, properties, scope) => {
   const rule = parseProperties(ruleSchema, properties, scope, ["Description", "EventBusName", "Tags"]);
   parseSchedule(rule.ScheduleExpression);
   return {
@@ -34,9 +31,6 @@ export function planRule(logicalId: string, properties: Properties, scope: Stack
     arn: scope.attributeText(logicalId, "Arn"),
     enabled: rule.State === "ENABLED",
     expression: rule.ScheduleExpression,
-    targets: rule.Targets.map(({ Arn, Input }) => ({
-      function: functionIdOf(Arn, scope),
-      ...(Input !== undefined && { input: Input }),
-    })),
+    targets: rule.Targets.map(({ Arn, Input }) => ({ function: functionIdOf(Arn, scope), input: Input })),
   };
-}
+};

@@ -5,7 +5,7 @@ import { onlyWatches, type Place, type RunType, runType } from "./identity.ts";
 import { referencesIn, resolveValue } from "./intrinsics.ts";
 import type { StackPlan } from "./plan.ts";
 import { planAlarm, planCompositeAlarm, planMetricFilter, unmeasuredAlarms } from "./plan-alarms.ts";
-import { planApi, planRoute, planStage } from "./plan-api.ts";
+import { planApi, planDomains, planRoute, planStage, planUrl } from "./plan-api.ts";
 import {
   planBucket,
   planBucketPolicy,
@@ -15,17 +15,15 @@ import {
   planSecretPolicy,
   planTable,
 } from "./plan-data.ts";
-import { planDomains } from "./plan-domains.ts";
 import { planEventSource } from "./plan-event-source.ts";
 import { planExport } from "./plan-export.ts";
 import { planFunction, planInvokeConfig, roleAndPolicyIds } from "./plan-function.ts";
 import { mergePolicies, planPermission } from "./plan-permissions.ts";
 import { planRule } from "./plan-rule.ts";
-import { planUrl } from "./plan-url.ts";
 import { PlanError, type Problem, UnrunnableAssemblyError } from "./problems.ts";
+import type { Planner } from "./properties.ts";
 import type { SynthesizedStack } from "./read-assembly.ts";
 import { type KnownIdentities, type StackScope, stackScope } from "./stack-scope.ts";
-import type { TemplateResource } from "./template.ts";
 
 export type PlanOptions = {
   readonly region: string;
@@ -51,59 +49,42 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
   problems.add(...unknownCallers(scope));
 
   /** Plans every resource of a type; one that can't be planned is noted and left out. */
-  const each = <T>(type: RunType, plan: (logicalId: string, resource: TemplateResource) => T): T[] =>
-    [...scope.resources]
-      .filter(([, resource]) => resource.Type === type)
-      .flatMap(([logicalId, resource]) => {
-        const planned = problems.attempt(logicalId, () => plan(logicalId, resource));
-        return planned === undefined ? [] : [planned];
-      });
+  const each = <T>(type: RunType, plan: Planner<T>): T[] =>
+    [...scope.resources].flatMap(([logicalId, { Type, Properties }]) => {
+      if (Type !== type) return [];
+      const planned = problems.attempt(logicalId, () => plan(logicalId, Properties, scope));
+      return planned === undefined ? [] : [planned];
+    });
 
-  const queues = each("AWS::SQS::Queue", (id, { Properties }) => planQueue(id, Properties, scope));
-  const tables = each("AWS::DynamoDB::Table", (id, { Properties }) => planTable(id, Properties, scope));
-  const buckets = each("AWS::S3::Bucket", (id, { Properties }) => planBucket(id, Properties, scope));
-  const secrets = each("AWS::SecretsManager::Secret", (id, { Properties }) =>
-    planSecret(id, Properties, scope),
-  );
-  const invokeConfigs = each("AWS::Lambda::EventInvokeConfig", (_, { Properties }) =>
-    planInvokeConfig(Properties, scope),
-  );
+  const queues = each("AWS::SQS::Queue", planQueue);
+  const tables = each("AWS::DynamoDB::Table", planTable);
+  const buckets = each("AWS::S3::Bucket", planBucket);
+  const secrets = each("AWS::SecretsManager::Secret", planSecret);
+  const invokeConfigs = each("AWS::Lambda::EventInvokeConfig", planInvokeConfig);
   const functions = each("AWS::Lambda::Function", (id) => {
     problems.add(...unknownDependencies(id, scope));
     const { ref } = scope.identity(id);
-    return planFunction(
-      id,
-      scope,
-      stack.assets,
-      invokeConfigs.find(({ functionName }) => functionName === ref),
-    );
+    const invokeConfig = invokeConfigs.find(({ functionName }) => functionName === ref);
+    return planFunction(id, scope, stack.assets, invokeConfig);
   });
-  const sources = each("AWS::Lambda::EventSourceMapping", (id, { Properties }) =>
-    planEventSource(id, Properties, scope, { queues, tables, buckets }),
+  const sources = each("AWS::Lambda::EventSourceMapping", (id, properties) =>
+    planEventSource(id, properties, scope, { queues, tables, buckets }),
   );
-  const permissions = each("AWS::Lambda::Permission", (id, { Properties }) =>
-    planPermission(id, Properties, scope),
-  );
+  const permissions = each("AWS::Lambda::Permission", planPermission);
   const dataPolicies = [
-    ...each("AWS::SQS::QueuePolicy", (id, { Properties }) => planQueuePolicy(id, Properties, scope, queues)),
-    ...each("AWS::S3::BucketPolicy", (id, { Properties }) => planBucketPolicy(id, Properties, scope)),
-    ...each("AWS::SecretsManager::ResourcePolicy", (id, { Properties }) =>
-      planSecretPolicy(id, Properties, scope),
-    ),
+    ...each("AWS::SQS::QueuePolicy", (id, properties) => planQueuePolicy(id, properties, scope, queues)),
+    ...each("AWS::S3::BucketPolicy", planBucketPolicy),
+    ...each("AWS::SecretsManager::ResourcePolicy", planSecretPolicy),
   ];
-  const urls = each("AWS::Lambda::Url", (id, { Properties }) => planUrl(id, Properties, scope));
-  const rules = each("AWS::Events::Rule", (id, { Properties }) => planRule(id, Properties, scope));
-  const metricFilters = each("AWS::Logs::MetricFilter", (id, { Properties }) =>
-    planMetricFilter(id, Properties, scope),
-  );
-  const alarms = each("AWS::CloudWatch::Alarm", (id, { Properties }) => planAlarm(id, Properties, scope));
-  const compositeAlarms = each("AWS::CloudWatch::CompositeAlarm", (id, { Properties }) =>
-    planCompositeAlarm(id, Properties, scope),
-  );
-  const stages = each("AWS::ApiGatewayV2::Stage", (_, { Properties }) => planStage(Properties, scope));
-  const routes = each("AWS::ApiGatewayV2::Route", (id, { Properties }) => planRoute(id, Properties, scope));
-  const apis = each("AWS::ApiGatewayV2::Api", (id, { Properties }) => {
-    const planned = planApi(id, Properties, scope);
+  const urls = each("AWS::Lambda::Url", planUrl);
+  const rules = each("AWS::Events::Rule", planRule);
+  const metricFilters = each("AWS::Logs::MetricFilter", planMetricFilter);
+  const alarms = each("AWS::CloudWatch::Alarm", planAlarm);
+  const compositeAlarms = each("AWS::CloudWatch::CompositeAlarm", planCompositeAlarm);
+  const stages = each("AWS::ApiGatewayV2::Stage", planStage);
+  const routes = each("AWS::ApiGatewayV2::Route", planRoute);
+  const apis = each("AWS::ApiGatewayV2::Api", (id, properties) => {
+    const planned = planApi(id, properties, scope);
     const isOwn = ({ apiId }: { readonly apiId: string }) => apiId === planned.id;
     const domains = planDomains(id, scope);
     return { ...stages.find(isOwn), ...planned, routes: routes.filter(isOwn), domains };

@@ -1,7 +1,8 @@
 /** What a stack comes to on this machine, every value resolved. Names are physical names, ARNs complete. */
 
+import type { CreateTableCommandInput } from "@aws-sdk/client-dynamodb";
 import type { LogPattern } from "../alarms/log-pattern.ts";
-import type { GenerateSecretString } from "../engines/secrets.ts";
+import type { GenerateSecretString } from "../engines/secret-string.ts";
 import type { Policy } from "../iam/policy.ts";
 import type { LogLevel } from "../lambda/log-level.ts";
 import type { EventFilter } from "../sources/event-filter.ts";
@@ -13,32 +14,26 @@ export type QueuePlan = {
   /** As CreateQueue takes them. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly visibilitySeconds: number;
-  readonly redrive?: { readonly deadLetterTargetArn: string; readonly maxReceiveCount: number };
+  readonly redrive?: { readonly deadLetterTargetArn: string; readonly maxReceiveCount: number } | undefined;
 };
 
-export type AttributeDefinition = { readonly name: string; readonly type: "S" | "N" | "B" };
-export type KeyElement = { readonly name: string; readonly type: "HASH" | "RANGE" };
-export type IndexPlan = {
-  readonly name: string;
-  readonly keys: readonly KeyElement[];
-  readonly projection: {
-    readonly type: "ALL" | "KEYS_ONLY" | "INCLUDE";
-    readonly attributes?: readonly string[];
-  };
-};
-export type StreamView = "NEW_IMAGE" | "OLD_IMAGE" | "NEW_AND_OLD_IMAGES" | "KEYS_ONLY";
+export type TableDefinition = Pick<
+  CreateTableCommandInput,
+  | "AttributeDefinitions"
+  | "KeySchema"
+  | "GlobalSecondaryIndexes"
+  | "LocalSecondaryIndexes"
+  | "StreamSpecification"
+>;
 
 export type TablePlan = {
   readonly logicalId: string;
   readonly name: string;
   readonly arn: string;
-  readonly attributes: readonly AttributeDefinition[];
-  readonly keys: readonly KeyElement[];
-  readonly globalIndexes: readonly IndexPlan[];
-  readonly localIndexes: readonly IndexPlan[];
-  readonly streamView?: StreamView;
+  /** As CreateTable takes it. */
+  readonly definition: TableDefinition;
   readonly streamArn?: string;
-  readonly timeToLiveAttribute?: string;
+  readonly timeToLiveAttribute?: string | undefined;
 };
 
 export type BucketPlan = { readonly logicalId: string; readonly name: string; readonly arn: string };
@@ -47,8 +42,8 @@ export type SecretPlan = {
   readonly logicalId: string;
   readonly name: string;
   readonly arn: string;
-  readonly secretString?: string;
-  readonly generate?: GenerateSecretString;
+  readonly secretString?: string | undefined;
+  readonly generate?: GenerateSecretString | undefined;
 };
 
 export type FunctionPlan = {
@@ -64,7 +59,7 @@ export type FunctionPlan = {
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
-  readonly reservedConcurrency?: number;
+  readonly reservedConcurrency?: number | undefined;
   /** Absent: Lambda ends a chain that comes back too often. */
   readonly recursiveLoop?: "Allow";
   readonly logGroupName: string;
@@ -92,7 +87,7 @@ type EventSourcePlan = {
 export type QueueSourcePlan = EventSourcePlan & {
   readonly kind: "queue";
   readonly queue: QueuePlan;
-  readonly maximumConcurrency?: number;
+  readonly maximumConcurrency?: number | undefined;
 };
 
 export type StreamSourcePlan = EventSourcePlan & {
@@ -108,7 +103,7 @@ export type StreamSourcePlan = EventSourcePlan & {
   readonly maximumRecordAgeSeconds: number;
   readonly bisects: boolean;
   /** The bucket that takes what is given up. */
-  readonly failureBucket?: BucketPlan;
+  readonly failureBucket?: BucketPlan | undefined;
 };
 
 export type RoutePlan = {
@@ -155,7 +150,7 @@ export type RulePlan = {
   readonly enabled: boolean;
   /** `rate(…)` or `cron(…)`. */
   readonly expression: string;
-  readonly targets: readonly { readonly function: string; readonly input?: string }[];
+  readonly targets: readonly { readonly function: string; readonly input?: string | undefined }[];
 };
 
 export type MetricFilterPlan = {

@@ -23,3 +23,10 @@ export class PlanError extends Error {
     this.remedy = remedy;
   }
 }
+
+/** A rule of a service, whether a resource breaks it, and what to do then. */
+export type Rule = readonly [isBroken: boolean, what: string, remedy: string];
+
+export function brokenRules(logicalId: string, rules: readonly Rule[]): Problem[] {
+  return rules.flatMap(([isBroken, what, remedy]) => (isBroken ? [{ logicalId, what, remedy }] : []));
+}

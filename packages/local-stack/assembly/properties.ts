@@ -1,6 +1,13 @@
 import { z } from "zod";
 import { noValue, resolveValue, type Scope } from "./intrinsics.ts";
 import { PlanError } from "./problems.ts";
+import type { StackScope } from "./stack-scope.ts";
+
+/** A resource's properties as its template has them. */
+export type Properties = Readonly<Record<string, unknown>>;
+
+/** Plans one resource. @throws PlanError where it can't run here */
+export type Planner<Plan> = (logicalId: string, properties: Properties, scope: StackScope) => Plan;
 
 /** Numbers and booleans may be strings in a template, above all where a parameter stands behind them. */
 export const number = z.coerce.number();
@@ -14,7 +21,7 @@ export const boolean = z.union([z.boolean(), z.enum(["true", "false"]).transform
  */
 export function parseProperties<T>(
   schema: z.ZodType<T>,
-  properties: Readonly<Record<string, unknown>>,
+  properties: Properties,
   scope: Scope,
   ignored: readonly string[] = [],
 ): T {

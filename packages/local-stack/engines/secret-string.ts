@@ -1,18 +1,21 @@
 import { randomInt } from "node:crypto";
+import { z } from "zod";
+import { boolean, number } from "../assembly/properties.ts";
 
 /** What `AWS::SecretsManager::Secret`'s GenerateSecretString says, in the template's spelling. */
-export type GenerateSecretString = {
-  readonly SecretStringTemplate?: string;
-  readonly GenerateStringKey?: string;
-  readonly PasswordLength?: number;
-  readonly ExcludeCharacters?: string;
-  readonly ExcludePunctuation?: boolean;
-  readonly ExcludeUppercase?: boolean;
-  readonly ExcludeLowercase?: boolean;
-  readonly ExcludeNumbers?: boolean;
-  readonly IncludeSpace?: boolean;
-  readonly RequireEachIncludedType?: boolean;
-};
+export const generationRules = z.strictObject({
+  SecretStringTemplate: z.string().optional(),
+  GenerateStringKey: z.string().optional(),
+  PasswordLength: number.optional(),
+  ExcludeCharacters: z.string().optional(),
+  ExcludePunctuation: boolean.optional(),
+  ExcludeUppercase: boolean.optional(),
+  ExcludeLowercase: boolean.optional(),
+  ExcludeNumbers: boolean.optional(),
+  IncludeSpace: boolean.optional(),
+  RequireEachIncludedType: boolean.optional(),
+});
+export type GenerateSecretString = z.output<typeof generationRules>;
 
 const defaultLength = 32;
 

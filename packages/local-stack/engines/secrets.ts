@@ -15,14 +15,12 @@ import {
 import { notFound, SecretsError, versionExists } from "./secrets-error.ts";
 import { loadSecrets, secretsToKeep } from "./secrets-kept.ts";
 
-export type { GenerateSecretString } from "./secret-string.ts";
-
 export type SecretsEngine = {
   /** Creates a secret as CloudFormation does; answers its ARN (with the random suffix). */
   create(secret: {
     readonly name: string;
-    readonly secretString?: string;
-    readonly generate?: GenerateSecretString;
+    readonly secretString?: string | undefined;
+    readonly generate?: GenerateSecretString | undefined;
   }): { readonly arn: string };
   /** The ARN of a secret named by its name, its ARN or its ARN without the suffix. */
   arnOf(secretId: string): string | undefined;
