@@ -20,22 +20,22 @@ export type Fetches = {
 
 /** Fetches end on the clock; those that a restart interrupted end afterwards. */
 export function createFetches(clock: Clock, store: Store, onEnd: (fetch: DataFetch) => void): Fetches {
-  const kept = store.collection("fetches");
+  const kept = store.collection("fetches", parseFetch);
   const underWay = countUnderWay();
 
   function follow(fetch: DataFetch): void {
     underWay.begin();
     clock.schedule(fetch.endsAt, () => {
       onEnd(fetch);
-      kept.remove(fetch.requestId);
+      kept.delete(fetch.requestId);
       underWay.end();
     });
   }
 
-  for (const { value } of kept.load()) follow(parseFetch(value));
+  for (const fetch of kept.values()) follow(fetch);
   return {
     start: (fetch) => {
-      kept.put(fetch.requestId, fetch);
+      kept.set(fetch.requestId, fetch);
       follow(fetch);
     },
     ended: underWay.none,

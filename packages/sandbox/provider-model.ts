@@ -172,19 +172,16 @@ function withNewData({ data: before }: Account, endpoints: readonly EndpointName
 
 /** The users that are kept, by id and by session. */
 function openUsers(store: Store) {
-  const kept = store.collection("users");
-  const users = new Map(kept.load().map(({ id, value }) => [id, parseUser(value)]));
+  const users = store.collection("users", parseUser);
   const sessions = new Map([...users.values()].map(({ id, session }) => [session, id]));
   return {
     add: (user: User): void => {
       users.set(user.id, user);
       sessions.set(user.session, user.id);
-      kept.put(user.id, user);
     },
     remove: ({ id, session }: User): void => {
       users.delete(id);
       sessions.delete(session);
-      kept.remove(id);
     },
     /** @throws where there is no such user */
     known: (userId: string): User => {
@@ -204,8 +201,7 @@ function openUsers(store: Store) {
 
 /** The accounts that are kept, by id and by user. */
 function openAccounts(store: Store, clock: Clock) {
-  const kept = store.collection("accounts");
-  const accounts = new Map(kept.load().map(({ id, value }) => [id, parseAccount(value)]));
+  const accounts = store.collection("accounts", parseAccount, keepAccount);
   const idsOfUsers = Map.groupBy(accounts.keys(), (id) => known(id).userId);
 
   function known(accountId: string): Account {
@@ -216,7 +212,6 @@ function openAccounts(store: Store, clock: Clock) {
 
   function keep(account: Account): Account {
     accounts.set(account.id, account);
-    kept.put(account.id, keepAccount(account));
     return account;
   }
 

@@ -81,15 +81,14 @@ async function startProduction(options: SandboxOptions, clock: Clock): Promise<E
 
 /** The system's time and what it was advanced by, before a restart too. */
 function keptClock(store: Store): AdjustableClock {
-  const kept = store.collection("clock");
-  const [known] = kept.load();
-  let offset = known === undefined ? 0 : numberOf(fieldsOf(known.value), "offset");
+  const kept = store.collection("clock", (value) => ({ offset: numberOf(fieldsOf(value), "offset") }));
+  let { offset } = kept.get("current") ?? { offset: 0 };
   const clock = runningClock(offset);
   return {
     ...clock,
     advance: (milliseconds) => {
       offset += milliseconds;
-      kept.put("current", { offset });
+      kept.set("current", { offset });
       clock.advance(milliseconds);
     },
   };

@@ -1,3 +1,4 @@
+import type { FastifyReply } from "fastify";
 import { fieldsOf } from "./parse.ts";
 import type { Store } from "./store.ts";
 
@@ -25,17 +26,11 @@ export type Shapes = {
 };
 
 export function createShapes(store: Store): Shapes {
-  const kept = store.collection("shapes");
-  const templates = new Map(kept.load().map(({ id, value }) => [id, value]));
+  const templates = store.collection("shapes", (template) => template);
   return {
     set: (thing, template) => {
-      if (template === undefined) {
-        templates.delete(thing);
-        kept.remove(thing);
-      } else {
-        templates.set(thing, template);
-        kept.put(thing, template);
-      }
+      if (template === undefined) templates.delete(thing);
+      else templates.set(thing, template);
     },
     apply: (thing, payload) =>
       templates.has(thing) ? { shaped: fill(templates.get(thing), payload) } : undefined,
@@ -66,4 +61,11 @@ function valueAt(payload: unknown, path: string): unknown {
     value = Object.hasOwn(fields, name) ? fields[name] : undefined;
   }
   return value;
+}
+
+/** Sends an answer, in its shape where it was given one: past the route's schema, which describes the usual one. */
+export function answer(reply: FastifyReply, shapes: Shapes, thing: ShapedThing, value: object): unknown {
+  const shape = shapes.apply(thing, value);
+  if (shape === undefined) return value;
+  return reply.type("application/json").send(Buffer.from(JSON.stringify(shape.shaped)));
 }

@@ -2,17 +2,26 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-/** Keeps JSON values by name, so that the service goes on after a restart where it was. */
-export type Collection = {
-  /** Every value, the oldest first. */
-  load(): readonly { readonly id: string; readonly value: unknown }[];
-  put(id: string, value: unknown): void;
-  remove(id: string): void;
+/** Values by name, the oldest first, which are kept as JSON: the service goes on after a restart where it was. */
+export type Collection<Value> = Pick<
+  ReadonlyMap<string, Value>,
+  "get" | "has" | "size" | "keys" | "values"
+> & {
+  set(id: string, value: Value): void;
+  delete(id: string): void;
 };
 
 export type Store = {
   readonly database: DatabaseSync;
-  collection(name: string): Collection;
+  /**
+   * @param parse reads a value that was kept
+   * @param toKeep what is kept of a value; unset: the value itself
+   */
+  collection<Value>(
+    name: string,
+    parse: (value: unknown) => Value,
+    toKeep?: (value: Value) => unknown,
+  ): Collection<Value>;
   close(): void;
 };
 
@@ -54,19 +63,29 @@ export function openStore(environment: string, directory?: string): Store {
   const remove = database.prepare("DELETE FROM documents WHERE collection = ? AND id = ?");
   return {
     database,
-    collection: (name) => ({
-      load: () =>
-        load.all(name).map((row) => {
-          const value: unknown = JSON.parse(String(row.value));
-          return { id: String(row.id), value };
-        }),
-      put: (id, value) => {
-        put.run(name, id, JSON.stringify(value));
-      },
-      remove: (id) => {
-        remove.run(name, id);
-      },
-    }),
+    collection: (name, parse, toKeep = (value) => value) => {
+      const kept = load
+        .all(name)
+        .map(({ id, value }) => [String(id), parse(JSON.parse(String(value)))] as const);
+      const values = new Map(kept);
+      return {
+        get: (id) => values.get(id),
+        has: (id) => values.has(id),
+        get size() {
+          return values.size;
+        },
+        keys: () => values.keys(),
+        values: () => values.values(),
+        set: (id, value) => {
+          values.set(id, value);
+          put.run(name, id, JSON.stringify(toKeep(value)));
+        },
+        delete: (id) => {
+          values.delete(id);
+          remove.run(name, id);
+        },
+      };
+    },
     close: () => database.close(),
   };
 }

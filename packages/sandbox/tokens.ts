@@ -44,27 +44,19 @@ type Issued = { readonly expires: number; readonly ended?: TokenEnd };
 export function createTokens(settings: TokenSettings): Tokens {
   const { clock, store, lifetimeSeconds, environment, refreshEndsToken } = settings;
   const key = keyOf(store);
-  const kept = store.collection("tokens");
-  const issued = new Map(kept.load().map(({ id, value }) => [id, parseIssued(value)]));
+  const issued = store.collection("tokens", parseIssued);
   const now = () => Math.floor(clock.now().getTime() / 1000);
 
-  function keep(tokenId: string, token: Issued): void {
-    issued.set(tokenId, token);
-    kept.put(tokenId, token);
-  }
-
   function forgetExpired(): void {
-    for (const [tokenId, { expires }] of issued) {
-      if (expires > now()) continue;
-      issued.delete(tokenId);
-      kept.remove(tokenId);
+    for (const tokenId of [...issued.keys()]) {
+      if ((issued.get(tokenId)?.expires ?? 0) <= now()) issued.delete(tokenId);
     }
   }
 
   function end(tokenId: string, how: TokenEnd): boolean {
     const token = issued.get(tokenId);
     if (token === undefined || token.ended !== undefined) return false;
-    keep(tokenId, { ...token, ended: how });
+    issued.set(tokenId, { ...token, ended: how });
     return true;
   }
 
@@ -72,7 +64,7 @@ export function createTokens(settings: TokenSettings): Tokens {
     forgetExpired();
     const tokenId = randomUUID();
     const expires = now() + remainingSeconds;
-    keep(tokenId, { expires });
+    issued.set(tokenId, { expires });
     return new SignJWT()
       .setProtectedHeader({ alg: algorithm, typ: "JWT" })
       .setIssuer(issuer)
@@ -116,12 +108,10 @@ function refuse(reason: TokenRefusal): TokenCheck {
 
 /** The environment's signing key: made once, so that tokens outlive a restart. */
 function keyOf(store: Store): Uint8Array {
-  const kept = store.collection("token-key");
-  const [known] = kept.load();
-  if (known !== undefined) return Buffer.from(textOf(fieldsOf(known.value), "key"), "base64");
-  const key = randomBytes(32);
-  kept.put("current", { key: key.toString("base64") });
-  return key;
+  const kept = store.collection("token-key", (value) => ({ key: textOf(fieldsOf(value), "key") }));
+  const { key } = kept.get("current") ?? { key: randomBytes(32).toString("base64") };
+  if (kept.size === 0) kept.set("current", { key });
+  return Buffer.from(key, "base64");
 }
 
 function parseIssued(value: unknown): Issued {

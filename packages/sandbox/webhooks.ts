@@ -1,5 +1,5 @@
 import { fieldsOf, textOf } from "./parse.ts";
-import type { Store } from "./store.ts";
+import type { Collection, Store } from "./store.ts";
 
 /** What a webhook announces about. */
 export const webhookKinds = ["users", "accounts", "endpoints", "company-accounts"] as const;
@@ -15,22 +15,11 @@ export type Webhook = {
   readonly secret?: string;
 };
 
-export type WebhookRegistry = {
-  get(kind: WebhookKind): Webhook | undefined;
-  /** A webhook that was registered before is replaced as a whole. */
-  put(kind: WebhookKind, webhook: Webhook): void;
-};
+/** By kind: one that was registered before is replaced as a whole. */
+export type WebhookRegistry = Collection<Webhook>;
 
 export function createWebhookRegistry(store: Store): WebhookRegistry {
-  const kept = store.collection("webhooks");
-  const webhooks = new Map(kept.load().map(({ id, value }) => [id, parseWebhook(value)]));
-  return {
-    get: (kind) => webhooks.get(kind),
-    put: (kind, webhook) => {
-      webhooks.set(kind, webhook);
-      kept.put(kind, webhook);
-    },
-  };
+  return store.collection("webhooks", parseWebhook);
 }
 
 export function isWebhookKind(value: unknown): value is WebhookKind {

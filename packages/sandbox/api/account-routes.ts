@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { Account } from "../accounts.ts";
 import { type EndpointName, isEndpointName } from "../endpoint-names.ts";
 import type { ProviderModel } from "../provider-model.ts";
-import type { Shapes } from "../shapes.ts";
+import { answer, type Shapes } from "../shapes.ts";
 import { formatTimestamp } from "../timestamps.ts";
 import { type DaysQuery, daysOf, daysProperties } from "./days.ts";
 import { ApiError, notFound } from "./errors.ts";
@@ -10,13 +10,12 @@ import { isPaged, listAnswer, type PageQuery, pagedQuerySchema, pageOf, pageQuer
 import {
   accountSchema,
   accountsSchema,
-  answers,
   dataSetSchema,
+  describe,
   fetchBodySchema,
   pathSchema,
   requestIdSchema,
 } from "./schemas.ts";
-import { answer } from "./shaped-answer.ts";
 
 /** Where accounts are served, and company accounts: under the company API, and beside the accounts. */
 const groups = [
@@ -40,14 +39,10 @@ export function accountRoutes(app: FastifyInstance, model: ProviderModel, shapes
 function listRoute(app: FastifyInstance, model: ProviderModel): void {
   app.get<{ Params: { user_id: string }; Querystring: PageQuery }>(
     "/api/v0.4/users/:user_id/accounts",
-    {
-      schema: {
-        summary: "List a user's accounts",
-        params: pathSchema("user_id"),
-        querystring: pageQuerySchema,
-        response: answers(200, accountsSchema),
-      },
-    },
+    describe("List a user's accounts", accountsSchema, {
+      params: pathSchema("user_id"),
+      querystring: pageQuerySchema,
+    }),
     async ({ params, query }) => {
       if (model.user(params.user_id) === undefined) throw notFound("there is no user with this id");
       const accounts = model.accountsOf(params.user_id).filter(({ company }) => !company);
@@ -70,13 +65,7 @@ function findAccount(model: ProviderModel, id: string, company: boolean): Accoun
 function stateRoute(app: FastifyInstance, path: string, find: Find, shapes: Shapes): void {
   app.get<{ Params: { account_id: string } }>(
     `${path}/:account_id`,
-    {
-      schema: {
-        summary: "An account's state",
-        params: pathSchema("account_id"),
-        response: answers(200, accountSchema),
-      },
-    },
+    describe("An account's state", accountSchema, { params: pathSchema("account_id") }),
     async ({ params }, reply) =>
       answer(reply, shapes, "account-answer", showAccount(find(params.account_id))),
   );
@@ -90,14 +79,10 @@ function dataRoute(
 ): void {
   app.get<{ Params: { account_id: string; endpoint: string }; Querystring: PageQuery & DaysQuery }>(
     `${path}/:account_id/:endpoint`,
-    {
-      schema: {
-        summary: "An endpoint's data",
-        params: pathSchema("account_id", "endpoint"),
-        querystring: pagedQuerySchema(daysProperties),
-        response: answers(200, dataSetSchema),
-      },
-    },
+    describe("An endpoint's data", dataSetSchema, {
+      params: pathSchema("account_id", "endpoint"),
+      querystring: pagedQuerySchema(daysProperties),
+    }),
     async ({ params, query }, reply) => {
       const account = find(params.account_id);
       if (!isEndpointName(params.endpoint)) throw notFound("there is no endpoint of this name");
@@ -113,14 +98,12 @@ function dataRoute(
 function fetchRoute(app: FastifyInstance, path: string, find: Find, model: ProviderModel): void {
   app.post<{ Params: { account_id: string }; Body: { endpoints: EndpointName[] } }>(
     `${path}/:account_id/fetches`,
-    {
-      schema: {
-        summary: "Start a data fetch",
-        params: pathSchema("account_id"),
-        body: fetchBodySchema,
-        response: answers(202, requestIdSchema),
-      },
-    },
+    describe(
+      "Start a data fetch",
+      requestIdSchema,
+      { params: pathSchema("account_id"), body: fetchBodySchema },
+      202,
+    ),
     async ({ params, body }, reply) => {
       const account = find(params.account_id);
       if (!account.connected) throw new ApiError(409, "not_connected", "the account is not connected");

@@ -1,3 +1,4 @@
+import type { FastifySchema } from "fastify";
 import { endpointNames } from "../endpoint-names.ts";
 import { cursorSchema } from "./paging.ts";
 
@@ -9,23 +10,15 @@ const timestamp = {
   description: "Date and time in UTC, written as <date> <time> UTC",
 } as const;
 
-export const errorSchema = {
-  type: "object",
-  required: ["error", "message"],
-  properties: { error: { type: "string" }, message: { type: "string" } },
-} as const;
+export const errorSchema = objectSchema({ error: { type: "string" }, message: { type: "string" } });
 
-export const tokenSchema = {
-  type: "object",
-  required: ["token"],
-  properties: { token: { type: "string", description: "A new JWT" } },
-} as const;
+export const tokenSchema = objectSchema({ token: { type: "string", description: "A new JWT" } });
 
-export const userSchema = {
-  type: "object",
-  required: ["id", "created_at", "accounts_number"],
-  properties: { id: uuid, created_at: timestamp, accounts_number: { type: "integer", minimum: 0 } },
-} as const;
+export const userSchema = objectSchema({
+  id: uuid,
+  created_at: timestamp,
+  accounts_number: { type: "integer", minimum: 0 },
+});
 
 export const usersSchema = listSchema(userSchema);
 
@@ -70,16 +63,12 @@ export const webhookBodySchema = {
   },
 } as const;
 
-export const webhookSchema = {
-  type: "object",
-  required: ["kind", "url", "method", "header_names"],
-  properties: {
-    kind: { type: "string" },
-    url: { type: "string" },
-    method: { type: "string" },
-    header_names: { type: "array", items: { type: "string" }, description: "Values are secrets: not shown" },
-  },
-} as const;
+export const webhookSchema = objectSchema({
+  kind: { type: "string" },
+  url: { type: "string" },
+  method: { type: "string" },
+  header_names: { type: "array", items: { type: "string" }, description: "Values are secrets: not shown" },
+});
 
 export const fetchBodySchema = {
   type: "object",
@@ -90,11 +79,12 @@ export const fetchBodySchema = {
   },
 } as const;
 
-export const requestIdSchema = {
-  type: "object",
-  required: ["request_id"],
-  properties: { request_id: uuid },
-} as const;
+export const requestIdSchema = objectSchema({ request_id: uuid });
+
+/** An object that has all of these. */
+export function objectSchema(properties: Readonly<Record<string, object>>) {
+  return { type: "object", required: Object.keys(properties), properties };
+}
 
 /** An id in a path is any text: an unknown one is 404, whatever its form. */
 export function pathSchema(...names: readonly string[]) {
@@ -105,20 +95,18 @@ export function pathSchema(...names: readonly string[]) {
   } as const;
 }
 
-/** The answers of a route: its own, and the error that any route may give. */
-export function answers(status: 200 | 202, schema: object) {
-  return { [status]: schema, "4xx": errorSchema, "5xx": errorSchema };
+/** What a route takes, and what it answers: its own, and the error that any route may give. */
+export function describe(summary: string, answer: object, takes: FastifySchema = {}, status = 200) {
+  return {
+    schema: { summary, ...takes, response: { [status]: answer, "4xx": errorSchema, "5xx": errorSchema } },
+  };
 }
 
 function listSchema(item: object) {
   return {
     anyOf: [
       { type: "array", items: item },
-      {
-        type: "object",
-        required: ["data", "next"],
-        properties: { data: { type: "array", items: item }, next: cursorSchema },
-      },
+      objectSchema({ data: { type: "array", items: item }, next: cursorSchema }),
     ],
     description: "The whole list, or a page of it where a limit is given",
   } as const;

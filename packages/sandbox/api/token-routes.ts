@@ -1,13 +1,13 @@
 import type { FastifyInstance } from "fastify";
 import type { Tokens } from "../tokens.ts";
 import type { Callers } from "./guard.ts";
-import { answers, tokenSchema } from "./schemas.ts";
+import { describe, tokenSchema } from "./schemas.ts";
 
 /** A new token for a valid one, under both versions of the path. */
 export function tokenRoutes(app: FastifyInstance, tokens: Tokens, callers: Callers): void {
-  const schema = { summary: "Refresh the token", response: answers(200, tokenSchema) };
+  const options = describe("Refresh the token", tokenSchema);
   for (const version of ["v0.4", "v0.3"]) {
-    app.get(`/api/${version}/token/refresh`, { schema }, async (request) => {
+    app.get(`/api/${version}/token/refresh`, options, async (request) => {
       return { token: await tokens.refresh(callers.tokenIdOf(request)) };
     });
   }

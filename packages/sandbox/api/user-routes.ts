@@ -1,12 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import type { User } from "../accounts.ts";
 import type { ProviderModel } from "../provider-model.ts";
-import type { Shapes } from "../shapes.ts";
+import { answer, type Shapes } from "../shapes.ts";
 import { formatTimestamp } from "../timestamps.ts";
 import { notFound } from "./errors.ts";
 import { listAnswer, type PageQuery, pageQuerySchema } from "./paging.ts";
-import { answers, pathSchema, userSchema, usersSchema } from "./schemas.ts";
-import { answer } from "./shaped-answer.ts";
+import { describe, pathSchema, userSchema, usersSchema } from "./schemas.ts";
 
 /** The users; their names, links and sessions are not shown: links and sessions are credentials. */
 export function userRoutes(app: FastifyInstance, model: ProviderModel, shapes: Shapes): void {
@@ -17,20 +16,12 @@ export function userRoutes(app: FastifyInstance, model: ProviderModel, shapes: S
   });
   app.get<{ Querystring: PageQuery }>(
     "/api/v0.4/users",
-    {
-      schema: {
-        summary: "List the users",
-        querystring: pageQuerySchema,
-        response: answers(200, usersSchema),
-      },
-    },
+    describe("List the users", usersSchema, { querystring: pageQuerySchema }),
     async ({ query }) => listAnswer(model.users(), query, show),
   );
   app.get<{ Params: { user_id: string } }>(
     "/api/v0.4/users/:user_id",
-    {
-      schema: { summary: "Show a user", params: pathSchema("user_id"), response: answers(200, userSchema) },
-    },
+    describe("Show a user", userSchema, { params: pathSchema("user_id") }),
     async ({ params }, reply) => {
       const user = model.user(params.user_id);
       if (user === undefined) throw notFound("there is no user with this id");

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
-import type { Webhook, WebhookKind, WebhookRegistry } from "../webhooks.ts";
+import { type Webhook, type WebhookKind, type WebhookRegistry, webhookKinds } from "../webhooks.ts";
 import { ApiError, asked, notFound } from "./errors.ts";
 import { checkHeaders } from "./header-rules.ts";
-import { answers, webhookBodySchema, webhookSchema } from "./schemas.ts";
+import { describe, webhookBodySchema, webhookSchema } from "./schemas.ts";
 
 /** The path on which each kind's webhook is defined, under the version of its group. */
 export const webhookPaths: Readonly<Record<WebhookKind, string>> = {
@@ -14,32 +14,22 @@ export const webhookPaths: Readonly<Record<WebhookKind, string>> = {
 
 /** Defines the webhooks: a PUT replaces the one of its kind. Beside the specification they can be read, too. */
 export function webhookRoutes(app: FastifyInstance, webhooks: WebhookRegistry): void {
-  for (const kind of ["users", "accounts", "endpoints", "company-accounts"] as const) {
+  for (const kind of webhookKinds) {
     app.put<{ Body: Webhook }>(
       webhookPaths[kind],
-      {
-        schema: {
-          summary: `Define the webhook for ${kind}`,
-          body: webhookBodySchema,
-          response: answers(200, webhookSchema),
-        },
-      },
+      describe(`Define the webhook for ${kind}`, webhookSchema, { body: webhookBodySchema }),
       async ({ body }) => {
         checkUrl(body.url);
         asked(() => checkHeaders(body.headers));
-        webhooks.put(kind, body);
+        webhooks.set(kind, body);
         return shown(kind, body);
       },
     );
-    app.get(
-      webhookPaths[kind],
-      { schema: { summary: `Read the webhook for ${kind}`, response: answers(200, webhookSchema) } },
-      async () => {
-        const webhook = webhooks.get(kind);
-        if (webhook === undefined) throw notFound(`no webhook for ${kind} is defined`);
-        return shown(kind, webhook);
-      },
-    );
+    app.get(webhookPaths[kind], describe(`Read the webhook for ${kind}`, webhookSchema), async () => {
+      const webhook = webhooks.get(kind);
+      if (webhook === undefined) throw notFound(`no webhook for ${kind} is defined`);
+      return shown(kind, webhook);
+    });
   }
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { asked } from "../api/errors.ts";
 import type { Fault } from "../api/faults.ts";
-import { answers, pathSchema } from "../api/schemas.ts";
+import { describe, pathSchema } from "../api/schemas.ts";
 import type { Branding } from "../connect/branding.ts";
 import type { EndpointName } from "../endpoint-names.ts";
 import type { CreateAccountOptions, CreateUsersOptions, DropOptions, Environment } from "../environment.ts";
@@ -34,12 +34,12 @@ export function actionRoutes(app: FastifyInstance, choose: Choose, clock: Contro
   brandingRoute(app, choose);
   app.post<{ Body: EventsBody }>(
     "/events",
-    describe("Fire events", schemas.eventsBody, schemas.deliveryIds),
+    describe("Fire events", schemas.deliveryIds, { body: schemas.eventsBody }),
     async ({ body }) => ({ deliveries: asked(() => fireAll(choose(body.environment), body)) }),
   );
   app.post<{ Body: { readonly advanceSeconds: number } }>(
     "/clock",
-    describe("Move the clock forward", schemas.clockBody, schemas.clockAnswer),
+    describe("Move the clock forward", schemas.clockAnswer, { body: schemas.clockBody }),
     async ({ body }) => {
       await clock.advance(body.advanceSeconds);
       return { now: clock.now().toISOString() };
@@ -50,19 +50,22 @@ export function actionRoutes(app: FastifyInstance, choose: Choose, clock: Contro
 function dataRoutes(app: FastifyInstance, choose: Choose): void {
   app.post<{ Body: UsersBody }>(
     "/users",
-    describe("Create users and connect accounts", schemas.usersBody, schemas.createdUsers),
+    describe("Create users and connect accounts", schemas.createdUsers, { body: schemas.usersBody }),
     async ({ body }) => choose(body.environment).createUsers(body.count, body),
   );
   app.post<{ Body: About & CreateAccountOptions & { readonly userId: string } }>(
     "/accounts",
-    describe("Create an account of a user", schemas.newAccountBody, schemas.createdAccount),
+    describe("Create an account of a user", schemas.createdAccount, { body: schemas.newAccountBody }),
     async ({ body: { environment, userId, ...options } }) => ({
       account: asked(() => choose(environment).createAccount(userId, options)),
     }),
   );
   app.post<{ Body: AccountBody; Params: { account_id: string } }>(
     "/accounts/:account_id",
-    describe("Change an account", schemas.accountBody, schemas.nothing, pathSchema("account_id")),
+    describe("Change an account", schemas.nothing, {
+      body: schemas.accountBody,
+      params: pathSchema("account_id"),
+    }),
     async ({ body, params }) => {
       asked(() => changeAccount(choose(body.environment), body, params.account_id));
       return {};
@@ -70,7 +73,10 @@ function dataRoutes(app: FastifyInstance, choose: Choose): void {
   );
   app.post<{ Body: About & { readonly endpoints: readonly EndpointName[] }; Params: { account_id: string } }>(
     "/accounts/:account_id/fetches",
-    describe("Fetch an account's data", schemas.fetchesBody, schemas.nothing, pathSchema("account_id")),
+    describe("Fetch an account's data", schemas.nothing, {
+      body: schemas.fetchesBody,
+      params: pathSchema("account_id"),
+    }),
     async ({ body, params }) => {
       asked(() => choose(body.environment).fetchData(params.account_id, body.endpoints));
       return {};
@@ -78,7 +84,7 @@ function dataRoutes(app: FastifyInstance, choose: Choose): void {
   );
   app.post<{ Body: About & Load }>(
     "/load",
-    describe("Make endpoint events at a rate", schemas.loadBody, schemas.nothing),
+    describe("Make endpoint events at a rate", schemas.nothing, { body: schemas.loadBody }),
     async ({ body }) => {
       choose(body.environment).load(body);
       return {};
@@ -89,7 +95,7 @@ function dataRoutes(app: FastifyInstance, choose: Choose): void {
 function apiRoutes(app: FastifyInstance, choose: Choose): void {
   app.post<{ Body: About & Fault }>(
     "/faults",
-    describe("Let calls fail", schemas.faultBody, schemas.nothing),
+    describe("Let calls fail", schemas.nothing, { body: schemas.faultBody }),
     async ({ body }) => {
       asked(() => choose(body.environment).fault(body));
       return {};
@@ -97,13 +103,7 @@ function apiRoutes(app: FastifyInstance, choose: Choose): void {
   );
   app.delete<{ Querystring: About }>(
     "/faults",
-    {
-      schema: {
-        summary: "End every fault",
-        querystring: schemas.environmentQuery,
-        response: answers(200, schemas.nothing),
-      },
-    },
+    describe("End every fault", schemas.nothing, { querystring: schemas.environmentQuery }),
     async ({ query }) => {
       choose(query.environment).clearFaults();
       return {};
@@ -111,12 +111,12 @@ function apiRoutes(app: FastifyInstance, choose: Choose): void {
   );
   app.post<{ Body: TokenBody }>(
     "/token",
-    describe("End every token, or issue one", schemas.tokenBody, schemas.tokenAnswer),
+    describe("End every token, or issue one", schemas.tokenAnswer, { body: schemas.tokenBody }),
     async ({ body }) => handleTokens(choose(body.environment), body),
   );
   app.post<{ Body: About & { readonly of: ShapedThing; readonly template?: unknown } }>(
     "/shape",
-    describe("Give payloads another shape", schemas.shapeBody, schemas.nothing),
+    describe("Give payloads another shape", schemas.nothing, { body: schemas.shapeBody }),
     async ({ body }) => {
       choose(body.environment).shape(body.of, body.template);
       return {};
@@ -127,16 +127,12 @@ function apiRoutes(app: FastifyInstance, choose: Choose): void {
 function brandingRoute(app: FastifyInstance, choose: Choose): void {
   app.post<{ Body: About & Branding }>(
     "/branding",
-    describe("Set how the connection flow looks", schemas.brandingBody, schemas.nothing),
+    describe("Set how the connection flow looks", schemas.nothing, { body: schemas.brandingBody }),
     async ({ body: { environment, ...branding } }) => {
       asked(() => choose(environment).brand(branding));
       return {};
     },
   );
-}
-
-function describe(summary: string, body: object, answer: object, params?: object) {
-  return { schema: { summary, body, response: answers(200, answer), ...(params && { params }) } };
 }
 
 function changeAccount(

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { notFound } from "../api/errors.ts";
-import { answers, pathSchema } from "../api/schemas.ts";
+import { describe, pathSchema } from "../api/schemas.ts";
 import type { Delivery, DeliveryStatus } from "../delivery/queue.ts";
 import type { EnvironmentName } from "../environment-name.ts";
 import type { WebhookKind } from "../webhooks.ts";
@@ -16,13 +16,9 @@ const defaultLimit = 1000;
 export function logRoutes(app: FastifyInstance, choose: Choose): void {
   app.get<{ Querystring: Page }>(
     "/calls",
-    {
-      schema: {
-        summary: "Every call received, the oldest first",
-        querystring: schemas.callsQuery,
-        response: answers(200, schemas.callsAnswer),
-      },
-    },
+    describe("Every call received, the oldest first", schemas.callsAnswer, {
+      querystring: schemas.callsQuery,
+    }),
     async ({ query }) => {
       const start = Number(query.after ?? 0);
       const all = choose(query.environment).calls();
@@ -36,13 +32,9 @@ export function logRoutes(app: FastifyInstance, choose: Choose): void {
   );
   app.get<{ Querystring: DeliveriesQuery }>(
     "/deliveries",
-    {
-      schema: {
-        summary: "Every delivery, the oldest first",
-        querystring: schemas.deliveriesQuery,
-        response: answers(200, schemas.deliveriesAnswer),
-      },
-    },
+    describe("Every delivery, the oldest first", schemas.deliveriesAnswer, {
+      querystring: schemas.deliveriesQuery,
+    }),
     async ({ query }) => {
       const { environment, limit: _limit, ...wanted } = query;
       const limit = limitOf(query);
@@ -54,13 +46,9 @@ export function logRoutes(app: FastifyInstance, choose: Choose): void {
   );
   app.get<{ Querystring: Page }>(
     "/analytics",
-    {
-      schema: {
-        summary: "How the connection flow was used: of production only",
-        querystring: schemas.environmentQuery,
-        response: answers(200, schemas.analyticsAnswer),
-      },
-    },
+    describe("How the connection flow was used: of production only", schemas.analyticsAnswer, {
+      querystring: schemas.environmentQuery,
+    }),
     async ({ query }) => ({
       events: choose(query.environment ?? "production")
         .analytics()
@@ -69,14 +57,10 @@ export function logRoutes(app: FastifyInstance, choose: Choose): void {
   );
   app.post<{ Querystring: Page; Params: { delivery_id: string } }>(
     "/deliveries/:delivery_id/resend",
-    {
-      schema: {
-        summary: "Deliver an event once more",
-        querystring: schemas.environmentQuery,
-        params: pathSchema("delivery_id"),
-        response: answers(200, schemas.nothing),
-      },
-    },
+    describe("Deliver an event once more", schemas.nothing, {
+      querystring: schemas.environmentQuery,
+      params: pathSchema("delivery_id"),
+    }),
     async ({ query, params }) => {
       if (!choose(query.environment).resend(params.delivery_id)) throw notFound("there is no such delivery");
       return {};

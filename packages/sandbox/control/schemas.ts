@@ -1,5 +1,5 @@
 import { faultEffects } from "../api/faults.ts";
-import { fetchBodySchema } from "../api/schemas.ts";
+import { fetchBodySchema, objectSchema } from "../api/schemas.ts";
 import { categories } from "../datasources.ts";
 import { deliveryStatuses } from "../delivery/queue.ts";
 import { shapedThings } from "../shapes.ts";
@@ -13,13 +13,12 @@ const isoTimestamp = { type: "string", format: "date-time" } as const;
 
 const tenYearsInSeconds = 10 * 366 * 86_400;
 
+function query(properties: object) {
+  return { type: "object", additionalProperties: false, properties: { environment, ...properties } };
+}
+
 function body(required: readonly string[], properties: object) {
-  return {
-    type: "object",
-    required,
-    additionalProperties: false,
-    properties: { environment, ...properties },
-  } as const;
+  return { required, ...query(properties) };
 }
 
 const accountAlert = {
@@ -40,11 +39,7 @@ export const usersBody = body(["count"], {
   drop,
 });
 
-export const createdUsers = {
-  type: "object",
-  required: ["users", "accounts", "companyAccounts"],
-  properties: { users: ids, accounts: ids, companyAccounts: ids },
-} as const;
+export const createdUsers = objectSchema({ users: ids, accounts: ids, companyAccounts: ids });
 
 const event = {
   type: "object",
@@ -77,11 +72,7 @@ export const eventsBody = body(["events"], {
   spacingSeconds: { type: "number", minimum: 0, maximum: 86_400, description: "Default 1" },
 });
 
-export const deliveryIds = {
-  type: "object",
-  required: ["deliveries"],
-  properties: { deliveries: ids },
-} as const;
+export const deliveryIds = objectSchema({ deliveries: ids });
 
 export const faultBody = body([], {
   path: { ...text, description: "A path's beginning, or a regular expression; unset: every path" },
@@ -103,7 +94,7 @@ export const clockBody = body(["advanceSeconds"], {
   advanceSeconds: { type: "number", minimum: 0, maximum: tenYearsInSeconds },
 });
 
-export const clockAnswer = { type: "object", required: ["now"], properties: { now: isoTimestamp } } as const;
+export const clockAnswer = objectSchema({ now: isoTimestamp });
 
 export const tokenBody = body(["action"], {
   action: { enum: ["expire", "revoke", "issue"] },
@@ -148,20 +139,16 @@ export const brandingBody = body([], {
   datasources: { type: "array", items: datasource, description: "What the search offers; unset: all" },
 });
 
-export const analyticsAnswer = {
-  type: "object",
-  required: ["events"],
-  properties: {
-    events: {
-      type: "array",
-      items: {
-        type: "object",
-        required: ["at", "step"],
-        properties: { at: isoTimestamp, step: text, datasourceId: text },
-      },
+export const analyticsAnswer = objectSchema({
+  events: {
+    type: "array",
+    items: {
+      type: "object",
+      required: ["at", "step"],
+      properties: { at: isoTimestamp, step: text, datasourceId: text },
     },
   },
-} as const;
+});
 
 export const newAccountBody = body(["userId"], {
   userId: text,
@@ -173,11 +160,7 @@ export const newAccountBody = body(["userId"], {
   accountAlert,
 });
 
-export const createdAccount = {
-  type: "object",
-  required: ["account"],
-  properties: { account: { ...text, description: "Its id" } },
-} as const;
+export const createdAccount = objectSchema({ account: { ...text, description: "Its id" } });
 
 export const accountBody = body(["action"], {
   action: { enum: ["disconnect", "reconnect", "delete"] },
@@ -188,74 +171,52 @@ export const fetchesBody = body(["endpoints"], fetchBodySchema.properties);
 
 export const nothing = { type: "object", additionalProperties: false, properties: {} } as const;
 
-export const environmentQuery = {
-  type: "object",
-  additionalProperties: false,
-  properties: { environment },
-} as const;
+export const environmentQuery = query({});
 
 const page = {
   after: { type: "string", pattern: "^\\d{1,15}$" },
   limit: { type: "string", pattern: "^[1-9]\\d{0,5}$", description: "Default 1000" },
 } as const;
 
-export const callsQuery = {
-  type: "object",
-  additionalProperties: false,
-  properties: { environment, ...page },
-} as const;
+export const callsQuery = query(page);
 
-export const callsAnswer = {
+const call = objectSchema({
+  method: text,
+  path: text,
+  status: { type: "integer", description: "0: no answer was given" },
+  at: isoTimestamp,
+  authorized: { type: "boolean" },
+  answer: { type: "string", description: "The body's beginning; empty where it holds a token" },
+});
+
+export const callsAnswer = objectSchema({
+  calls: { type: "array", items: call },
+  next: { type: ["string", "null"] },
+});
+
+export const deliveriesQuery = query({
+  ...page,
+  status: { enum: deliveryStatuses },
+  kind: { enum: webhookKinds },
+});
+
+const delivery = {
   type: "object",
-  required: ["calls", "next"],
+  required: ["id", "kind", "status", "attempts", "createdAt"],
   properties: {
-    calls: {
-      type: "array",
-      items: {
-        type: "object",
-        required: ["method", "path", "status", "at", "authorized", "answer"],
-        properties: {
-          method: text,
-          path: text,
-          status: { type: "integer", description: "0: no answer was given" },
-          at: isoTimestamp,
-          authorized: { type: "boolean" },
-          answer: { type: "string", description: "The body's beginning; empty where it holds a token" },
-        },
-      },
-    },
-    next: { type: ["string", "null"] },
+    id: text,
+    kind: { enum: webhookKinds },
+    status: { enum: deliveryStatuses },
+    attempts: { type: "integer" },
+    createdAt: isoTimestamp,
+    nextAt: isoTimestamp,
+    finishedAt: isoTimestamp,
+    lastStatus: { type: "integer" },
+    lastError: text,
   },
 } as const;
 
-export const deliveriesQuery = {
-  type: "object",
-  additionalProperties: false,
-  properties: { environment, ...page, status: { enum: deliveryStatuses }, kind: { enum: webhookKinds } },
-} as const;
-
-export const deliveriesAnswer = {
-  type: "object",
-  required: ["deliveries", "next"],
-  properties: {
-    deliveries: {
-      type: "array",
-      items: {
-        type: "object",
-        required: ["id", "kind", "status", "attempts", "createdAt"],
-        properties: {
-          id: text,
-          kind: { enum: webhookKinds },
-          status: { enum: deliveryStatuses },
-          attempts: { type: "integer" },
-          createdAt: isoTimestamp,
-          nextAt: isoTimestamp,
-          finishedAt: isoTimestamp,
-          lastStatus: { type: "integer" },
-          lastError: text,
-        },
-      },
-    },
-    next: { type: ["string", "null"], description: "The value of `after` for the next page" },
-  },
-} as const;
+export const deliveriesAnswer = objectSchema({
+  deliveries: { type: "array", items: delivery },
+  next: { type: ["string", "null"], description: "The value of `after` for the next page" },
+});

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 // One locale only: the package's main entry loads all of them, half a second's work.
 import { faker } from "@faker-js/faker/locale/en";
+import { fieldsOf } from "../parse.ts";
 import type { Store } from "../store.ts";
 
 /** One source of made-up values, the same for the same names. It is shared: use it before asking for the next. */
@@ -17,10 +18,10 @@ const blockSize = 1000;
 
 /** UUIDs that follow from a name: a sandbox with the same seed and the same calls makes the same ones. */
 export function idSource(name: string, store: Store): () => string {
-  const collection = store.collection("id-blocks");
-  let made = collection.load().length * blockSize;
+  const blocks = store.collection("id-blocks", fieldsOf);
+  let made = blocks.size * blockSize;
   return () => {
-    if (made % blockSize === 0) collection.put(String(made), {});
+    if (made % blockSize === 0) blocks.set(String(made), {});
     made += 1;
     const hex = createHash("sha256").update(`${name} ${made}`).digest("hex");
     // Version 4, variant 10 (RFC 9562).
