@@ -1,4 +1,5 @@
 import { PlanError } from "../assembly/problems.ts";
+import { fieldsOfLine } from "../gateway/operation.ts";
 
 /** A line's JSON must have this text in this field. */
 export type LogPattern = { readonly field: string; readonly text: string };
@@ -27,19 +28,9 @@ export function valueOfLine(
   pattern: LogPattern,
   value: number | { readonly field: string },
 ): number | undefined {
-  const fields = fieldsOf(line);
-  if (fields?.[pattern.field] !== pattern.text) return undefined;
+  const fields = fieldsOfLine(line);
+  if (fields[pattern.field] !== pattern.text) return undefined;
   if (typeof value === "number") return value;
   const held = fields[value.field];
   return typeof held === "number" && Number.isFinite(held) ? held : undefined;
-}
-
-/** Only lines of JSON objects match a JSON pattern. */
-function fieldsOf(line: string): Readonly<Record<string, unknown>> | undefined {
-  if (!line.startsWith("{")) return undefined;
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }

@@ -4,6 +4,7 @@
  * Source: CloudFormation template reference, "Intrinsic functions" and "Pseudo parameters".
  */
 
+import { isObject } from "../gateway/operation.ts";
 import { PlanError } from "./problems.ts";
 
 /** What a template's names stand for. Each function throws a `PlanError` for a name that it doesn't know. */
@@ -193,8 +194,4 @@ function unknownIntrinsic(name: string): PlanError {
     `the intrinsic function ${name} is not known here`,
     "Write the template without it, or teach it to packages/local-stack/assembly/intrinsics.ts.",
   );
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

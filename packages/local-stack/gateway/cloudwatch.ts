@@ -1,7 +1,15 @@
 import type { AlarmState } from "../alarms/alarms.ts";
 import type { Answer } from "../http-server.ts";
 import { jsonAnswer } from "./answer.ts";
-import { asObject, asString, type JsonObject, type Operation, UnknownOperationError } from "./operation.ts";
+import {
+  asObject,
+  asString,
+  checkInputs,
+  type JsonObject,
+  type Operation,
+  type Place,
+  UnknownOperationError,
+} from "./operation.ts";
 import { type QueueMetricName, type QueueMetrics, queueMetricNames } from "./queue-metrics.ts";
 
 /** What CloudWatch knows of the local system. */
@@ -10,8 +18,6 @@ export type Monitoring = {
   readonly alarms: () => readonly AlarmState[] | Promise<readonly AlarmState[]>;
   readonly queueMetrics: QueueMetrics;
 };
-
-type Scope = { readonly region: string; readonly account: string };
 
 type Query = {
   readonly id: string;
@@ -29,13 +35,8 @@ const knownInputs: Readonly<Record<string, readonly string[]>> = {
  * Source: CloudWatch API reference, "DescribeAlarms" and "GetMetricData"; service authorization reference.
  * @throws UnknownOperationError for what this machine does not answer as CloudWatch would
  */
-export function cloudWatchOperation(name: string, input: JsonObject, scope: Scope): Operation {
-  const known = knownInputs[name];
-  const unknown = Object.keys(input).find((key) => !known?.includes(key));
-  if (known === undefined || unknown !== undefined) {
-    const what = known === undefined ? name : `${name} with ${unknown}`;
-    throw refusal(name, `the CloudWatch operation ${what}; it knows DescribeAlarms and GetMetricData`);
-  }
+export function cloudWatchOperation(name: string, input: JsonObject, scope: Place): Operation {
+  checkInputs(`cloudwatch:${name}`, input, knownInputs);
   if (name === "GetMetricData") queriesOf(input);
   const resource =
     name === "DescribeAlarms" ? `arn:aws:cloudwatch:${scope.region}:${scope.account}:alarm:*` : "*";
@@ -105,8 +106,8 @@ function queriesOf({ MetricDataQueries }: JsonObject): readonly Query[] {
     const metric = queueMetricNames.find((each) => each === MetricName);
     const isMeasured = Namespace === "AWS/SQS" && Name === "QueueName" && others.length === 0;
     if (metric === undefined || !isMeasured || Stat !== statisticOf(metric)) {
-      throw refusal(
-        "GetMetricData",
+      throw new UnknownOperationError(
+        "cloudwatch:GetMetricData",
         `the metric ${asString(Namespace)} ${asString(MetricName)} ${asString(Stat)}; it measures, of AWS/SQS by ` +
           `QueueName: ${queueMetricNames.map((each) => `${each} ${statisticOf(each)}`).join(", ")}`,
       );
@@ -117,8 +118,4 @@ function queriesOf({ MetricDataQueries }: JsonObject): readonly Query[] {
 
 function statisticOf(metric: QueueMetricName): "Maximum" | "Sum" {
   return metric === "ApproximateAgeOfOldestMessage" ? "Maximum" : "Sum";
-}
-
-function refusal(name: string, what: string): UnknownOperationError {
-  return new UnknownOperationError(`cloudwatch:${name}`, `The local gateway does not know ${what}`);
 }

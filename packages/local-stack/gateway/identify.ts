@@ -48,40 +48,33 @@ export function identify(
   context: IdentifyContext,
 ): Operation {
   const [, name = ""] = targetOf(request).split(".");
+  const { method = "GET", url = "/", headers } = request;
+  const { scope, tableArns, secrets } = context;
+  const input = () => parseJsonObject(body.toString());
   switch (service) {
     case "sqs":
-      return sqsOperation(name, parseJsonObject(body.toString()), context.scope);
+      return sqsOperation(name, input(), scope);
     case "dynamodb":
-      return dynamoDbOperation(name, parseJsonObject(body.toString()), context.tableArns);
+      return dynamoDbOperation(name, input(), tableArns);
     case "streams":
-      return streamsOperation(
-        name,
-        parseJsonObject(body.toString()),
-        context.tableArns,
-        context.scope.region,
-      );
+      return streamsOperation(name, input(), tableArns, scope.region);
     case "secretsmanager":
-      return secretsManagerOperation(name, parseJsonObject(body.toString()), context.secrets, context.scope);
+      return secretsManagerOperation(name, input(), secrets, scope);
     case "s3":
-      return s3Operation(
-        request.method ?? "GET",
-        request.url ?? "/",
-        body,
-        request.headers["x-amz-copy-source"]?.toString(),
-      );
+      return s3Operation(method, url, body, headers["x-amz-copy-source"]?.toString());
     case "lambda":
-      return lambdaOperation(request.method ?? "GET", request.url ?? "/", context.scope);
+      return lambdaOperation(method, url, scope);
     case "cloudwatch":
-      return cloudWatchOperation(name, parseJsonObject(body.toString()), context.scope);
+      return cloudWatchOperation(name, input(), scope);
     case "sts":
       return stsOperation(body.toString());
     case "logs":
-      return logsOperation(name, parseJsonObject(body.toString()), context.scope);
+      return logsOperation(name, input(), scope);
     case undefined:
       throw new UnknownOperationError(
-        targetOf(request) || `${request.method} ${request.url}`,
-        `The local gateway does not know the service of ${targetOf(request) || "this request"}; it knows SQS, ` +
-          "DynamoDB and its streams, S3, Secrets Manager, Lambda, CloudWatch and its logs, and STS",
+        targetOf(request) || `${method} ${url}`,
+        `the service of ${targetOf(request) || "this request"}; it knows SQS, DynamoDB and its streams, S3, ` +
+          "Secrets Manager, Lambda, CloudWatch and its logs, and STS",
       );
   }
 }

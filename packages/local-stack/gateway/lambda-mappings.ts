@@ -54,6 +54,6 @@ function configurationOf({ id, eventSourceArn, functionArn }: EventSourceMapping
   return { UUID: id, EventSourceArn: eventSourceArn, FunctionArn: functionArn, State };
 }
 
-function refusal(status: number, errorType: string, message: string): Answer {
+export function refusal(status: number, errorType: string, message: string): Answer {
   return errorAnswer("lambda", { status, errorType, message });
 }

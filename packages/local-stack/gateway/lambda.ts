@@ -4,10 +4,9 @@ import type { Answer } from "../http-server.ts";
 import { type AsynchronousInvoker, asynchronousPayloadBytes } from "../lambda/asynchronous.ts";
 import { type HostedFunction, type Outcome, synchronousPayloadBytes } from "../lambda/hosted-function.ts";
 import { isRecursionError } from "../lambda/lineage.ts";
-import { errorAnswer } from "./answer.ts";
-import { type EventSourceMapping, mappingsAnswer, updateMappingAnswer } from "./lambda-mappings.ts";
-import { configurationAnswer } from "./lambda-reading.ts";
-import { type Operation, UnknownOperationError } from "./operation.ts";
+import { jsonAnswer } from "./answer.ts";
+import { type EventSourceMapping, mappingsAnswer, refusal, updateMappingAnswer } from "./lambda-mappings.ts";
+import { type Operation, type Place, UnknownOperationError } from "./operation.ts";
 
 /** The functions that can be invoked, and who invokes them where nobody waits. */
 export type LambdaEngine = {
@@ -17,8 +16,6 @@ export type LambdaEngine = {
   /** As they are at this moment; absent: there are none. */
   readonly mappings?: () => readonly EventSourceMapping[];
 };
-
-type Scope = { readonly region: string; readonly account: string };
 
 /** A function's name, also from its ARN or a part of it. */
 const identifierPattern =
@@ -32,36 +29,39 @@ const mappingPath = /^\/2015-03-31\/event-source-mappings\/(?<id>[^/?]+)$/;
  * Invoke and GetFunctionConfiguration of a function's latest version, ListEventSourceMappings and UpdateEventSourceMapping.
  * Source: Lambda API reference; service authorization reference.
  */
-export function lambdaOperation(method: string, target: string, scope: Scope): Operation {
+export function lambdaOperation(method: string, target: string, scope: Place): Operation {
   const [path = "", query = ""] = target.split("?");
   if (method === "GET" && mappingsPath.test(path)) {
     // The permission has no resource: it holds for all mappings or for none.
-    return operationOf("lambda:ListEventSourceMappings", "lambda:ListEventSourceMappings", "*");
+    return operationOf("ListEventSourceMappings", "*");
   }
   const mapping = method === "PUT" ? mappingPath.exec(path)?.groups : undefined;
   if (mapping !== undefined) {
     const resource = `arn:aws:lambda:${scope.region}:${scope.account}:event-source-mapping:${mapping.id}`;
-    return operationOf("lambda:UpdateEventSourceMapping", "lambda:UpdateEventSourceMapping", resource);
+    return operationOf("UpdateEventSourceMapping", resource);
   }
   const [, encoded = "", part] = functionPath.exec(path) ?? [];
   const found = identifierPattern.exec(decodeURIComponent(encoded))?.groups;
   if (found !== undefined && query === "") {
     const { region = scope.region, account = scope.account, name = "" } = found;
     const resource = `arn:aws:lambda:${region}:${account}:function:${name}`;
-    if (method === "POST" && part === "invocations")
-      return operationOf("lambda:Invoke", "lambda:InvokeFunction", resource);
+    if (method === "POST" && part === "invocations") return operationOf("Invoke", resource, "InvokeFunction");
     if (method === "GET" && part === "configuration")
-      return operationOf("lambda:GetFunctionConfiguration", "lambda:GetFunctionConfiguration", resource);
+      return operationOf("GetFunctionConfiguration", resource);
   }
   throw new UnknownOperationError(
     `lambda:${method}`,
-    `The local gateway does not know the Lambda operation ${method} ${target}; it knows Invoke, without a version, ` +
+    `the Lambda operation ${method} ${target}; it knows Invoke, without a version, ` +
       "GetFunctionConfiguration, ListEventSourceMappings and UpdateEventSourceMapping",
   );
 }
 
-function operationOf(action: string, permission: string, resource: string): Operation {
-  return { service: "lambda", action, needs: [{ action: permission, resource }] };
+function operationOf(name: string, resource: string, permission = name): Operation {
+  return {
+    service: "lambda",
+    action: `lambda:${name}`,
+    needs: [{ action: `lambda:${permission}`, resource }],
+  };
 }
 
 type InvokeRequest = {
@@ -84,7 +84,7 @@ export async function lambdaAnswer(
     case "lambda:UpdateEventSourceMapping":
       return updateMappingAnswer(arn.split(":").at(-1) ?? "", request.body, engine?.mappings?.() ?? []);
     case "lambda:GetFunctionConfiguration":
-      return configurationAnswer(arn, functionOf(arn, engine));
+      return configurationAnswer(arn, engine);
     default:
       return invokeAnswer(arn, request, engine);
   }
@@ -92,6 +92,21 @@ export async function lambdaAnswer(
 
 function functionOf(arn: string, engine: LambdaEngine | undefined): HostedFunction | undefined {
   return engine && [...engine.functions.values()].find(({ plan }) => plan.arn === arn);
+}
+
+/** Source: Lambda API reference, "GetFunctionConfiguration". */
+function configurationAnswer(arn: string, engine: LambdaEngine | undefined): Answer {
+  const target = functionOf(arn, engine);
+  if (target === undefined) return refusal(404, "ResourceNotFoundException", `Function not found: ${arn}`);
+  const { name, timeoutSeconds, memoryMb } = target.plan;
+  return jsonAnswer(200, {
+    FunctionName: name,
+    FunctionArn: arn,
+    Timeout: timeoutSeconds,
+    MemorySize: memoryMb,
+    State: "Active",
+    LastUpdateStatus: "Successful",
+  });
 }
 
 /** Invokes the function; waits for its answer unless the invocation's type is Event. */
@@ -140,10 +155,6 @@ function payloadAnswer(status: number, payload: string, headers: OutgoingHttpHea
     headers: { "x-amzn-requestid": randomUUID(), "x-amz-executed-version": "$LATEST", ...headers },
     body: Buffer.from(payload),
   };
-}
-
-function refusal(status: number, errorType: string, message: string): Answer {
-  return errorAnswer("lambda", { status, errorType, message });
 }
 
 function isJson(text: string): boolean {

@@ -31,65 +31,39 @@ export function s3Operation(
   const unknown = [...query.keys()].find((name) => !knownParameters.has(name));
   if (unknown !== undefined || copySource !== undefined) {
     const what = copySource === undefined ? `?${unknown}` : "copying";
-    throw new UnknownOperationError(
-      `s3:${method}`,
-      `The local gateway does not know the S3 operation ${method} ${what}`,
-    );
+    throw new UnknownOperationError(`s3:${method}`, `the S3 operation ${method} ${what}`);
   }
   if (bucket === "") return operation("ListBuckets", [{ action: "s3:ListAllMyBuckets", resource: "*" }]);
   const arn = `arn:aws:s3:::${bucket}`;
-  if (key !== "") {
-    const [name, action] = objectOperation(method, query);
-    return operation(name, [{ action, resource: `${arn}/${key}` }]);
-  }
-  if (method === "POST" && query.has("delete")) return operation("DeleteObjects", deletions(arn, body));
-  const [name, action] = bucketOperation(method);
-  return operation(name, [{ action, resource: arn }]);
+  const mark = ["uploadId", "uploads", "delete"].find((parameter) => query.has(parameter));
+  const plain = key === "" ? method : `${method} key`;
+  const [name, permission] = operations[`${plain} ${mark}`] ?? operations[plain] ?? [];
+  if (name === undefined || permission === undefined)
+    throw new UnknownOperationError(`s3:${method}`, `the S3 method ${method}`);
+  if (name === "DeleteObjects") return operation(name, deletions(arn, body));
+  return operation(name, [{ action: `s3:${permission}`, resource: key === "" ? arn : `${arn}/${key}` }]);
 }
 
 function operation(name: string, needs: readonly Need[]): Operation {
   return { service: "s3", action: `s3:${name}`, needs };
 }
 
-function objectOperation(method: string, query: URLSearchParams): [string, string] {
-  switch (method) {
-    case "GET":
-      return ["GetObject", "s3:GetObject"];
-    case "HEAD":
-      return ["HeadObject", "s3:GetObject"];
-    case "PUT":
-      return [query.has("uploadId") ? "UploadPart" : "PutObject", "s3:PutObject"];
-    case "POST":
-      return [query.has("uploads") ? "CreateMultipartUpload" : "CompleteMultipartUpload", "s3:PutObject"];
-    case "DELETE":
-      return query.has("uploadId")
-        ? ["AbortMultipartUpload", "s3:AbortMultipartUpload"]
-        : ["DeleteObject", "s3:DeleteObject"];
-    default:
-      throw new UnknownOperationError(
-        `s3:${method}`,
-        `The local gateway does not know the S3 method ${method}`,
-      );
-  }
-}
-
-function bucketOperation(method: string): [string, string] {
-  switch (method) {
-    case "GET":
-      return ["ListObjectsV2", "s3:ListBucket"];
-    case "HEAD":
-      return ["HeadBucket", "s3:ListBucket"];
-    case "PUT":
-      return ["CreateBucket", "s3:CreateBucket"];
-    case "DELETE":
-      return ["DeleteBucket", "s3:DeleteBucket"];
-    default:
-      throw new UnknownOperationError(
-        `s3:${method}`,
-        `The local gateway does not know the S3 method ${method}`,
-      );
-  }
-}
+/** Operations by what they are asked for with, and the permission that each needs. */
+const operations: Readonly<Record<string, readonly [name: string, permission: string]>> = {
+  "GET key": ["GetObject", "GetObject"],
+  "HEAD key": ["HeadObject", "GetObject"],
+  "PUT key": ["PutObject", "PutObject"],
+  "PUT key uploadId": ["UploadPart", "PutObject"],
+  "POST key": ["CompleteMultipartUpload", "PutObject"],
+  "POST key uploads": ["CreateMultipartUpload", "PutObject"],
+  "DELETE key": ["DeleteObject", "DeleteObject"],
+  "DELETE key uploadId": ["AbortMultipartUpload", "AbortMultipartUpload"],
+  GET: ["ListObjectsV2", "ListBucket"],
+  HEAD: ["HeadBucket", "ListBucket"],
+  PUT: ["CreateBucket", "CreateBucket"],
+  DELETE: ["DeleteBucket", "DeleteBucket"],
+  "POST delete": ["DeleteObjects", "DeleteObject"],
+};
 
 function deletions(bucketArn: string, body: Buffer): Need[] {
   const keys = [...body.toString().matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = ""]) => decodeXml(key));

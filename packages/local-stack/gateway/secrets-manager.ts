@@ -1,12 +1,12 @@
 import type { SecretsEngine } from "../engines/secrets.ts";
-import { asString, type JsonObject, type Operation } from "./operation.ts";
+import { asString, type JsonObject, type Operation, type Place } from "./operation.ts";
 
 /** An operation on a secret, which may be named by its name or its ARN. */
 export function secretsManagerOperation(
   name: string,
   input: JsonObject,
   secrets: SecretsEngine,
-  scope: { readonly region: string; readonly account: string },
+  scope: Place,
 ): Operation {
   const action = `secretsmanager:${name}`;
   const id = asString(input.SecretId) || asString(input.Name);

@@ -1,39 +1,32 @@
-import { asString, type JsonObject, type Operation, UnknownOperationError } from "./operation.ts";
+import { asString, type JsonObject, type Operation, type Place, UnknownOperationError } from "./operation.ts";
 
-export type QueueScope = { readonly region: string; readonly account: string; readonly origin: string };
+export type QueueScope = Place & { readonly origin: string };
 
-/** Operations and the permission that each needs: a batch needs the permission of its single operation. */
-const permissions: Readonly<Record<string, string>> = {
-  ChangeMessageVisibility: "ChangeMessageVisibility",
-  ChangeMessageVisibilityBatch: "ChangeMessageVisibility",
-  CreateQueue: "CreateQueue",
-  DeleteMessage: "DeleteMessage",
-  DeleteMessageBatch: "DeleteMessage",
-  DeleteQueue: "DeleteQueue",
-  GetQueueAttributes: "GetQueueAttributes",
-  GetQueueUrl: "GetQueueUrl",
-  ListQueueTags: "ListQueueTags",
-  ListQueues: "ListQueues",
-  PurgeQueue: "PurgeQueue",
-  ReceiveMessage: "ReceiveMessage",
-  SendMessage: "SendMessage",
-  SendMessageBatch: "SendMessage",
-  SetQueueAttributes: "SetQueueAttributes",
-  TagQueue: "TagQueue",
-  UntagQueue: "UntagQueue",
-};
+const operations: readonly string[] = [
+  "ChangeMessageVisibility",
+  "CreateQueue",
+  "DeleteMessage",
+  "DeleteQueue",
+  "GetQueueAttributes",
+  "GetQueueUrl",
+  "ListQueueTags",
+  "ListQueues",
+  "PurgeQueue",
+  "ReceiveMessage",
+  "SendMessage",
+  "SetQueueAttributes",
+  "TagQueue",
+  "UntagQueue",
+];
 
 /** Answers of these carry QueueUrls, which must name the gateway: clients send to the address in them. */
 const answersWithQueueUrls = new Set(["CreateQueue", "GetQueueUrl", "ListQueues"]);
 
 export function sqsOperation(name: string, input: JsonObject, scope: QueueScope): Operation {
-  const permission = permissions[name];
-  if (permission === undefined) {
-    throw new UnknownOperationError(
-      `sqs:${name}`,
-      `The local gateway does not know the operation sqs:${name}`,
-    );
-  }
+  // A batch needs the permission of its single operation.
+  const permission = name.replace(/^(ChangeMessageVisibility|DeleteMessage|SendMessage)Batch$/, "$1");
+  if (!operations.includes(permission))
+    throw new UnknownOperationError(`sqs:${name}`, `the operation sqs:${name}`);
   return {
     service: "sqs",
     action: `sqs:${name}`,

@@ -12,7 +12,7 @@ export function stsOperation(body: string): Operation {
   const name = new URLSearchParams(body).get("Action") ?? "";
   const action = `sts:${name}`;
   if (name !== "GetCallerIdentity")
-    throw new UnknownOperationError(action, "The local gateway knows GetCallerIdentity of STS only");
+    throw new UnknownOperationError(action, `the STS operation ${name}; it knows GetCallerIdentity`);
   return { service: "sts", action, needs: [] };
 }
 

@@ -1,3 +1,5 @@
+import { fieldsOfLine } from "../gateway/operation.ts";
+
 /** Lambda's levels, from the most detailed one on. */
 export const logLevels = ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -14,16 +16,7 @@ export function isOfLevel(line: string, least: LogLevel): boolean {
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
 function levelOf(line: string): LogLevel {
-  const { level, timestamp } = fieldsOf(line);
+  const { level, timestamp } = fieldsOfLine(line);
   if (typeof timestamp !== "string" || !rfc3339.test(timestamp)) return "INFO";
   return logLevels.find((known) => known === String(level).toUpperCase()) ?? "INFO";
-}
-
-function fieldsOf(line: string): Readonly<Record<string, unknown>> {
-  if (!line.startsWith("{")) return {};
-  try {
-    return JSON.parse(line);
-  } catch {
-    return {};
-  }
 }

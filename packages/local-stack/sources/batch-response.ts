@@ -1,3 +1,4 @@
+import { isObject } from "../gateway/operation.ts";
 import type { Outcome } from "../lambda/hosted-function.ts";
 
 /** What became of a batch. */
@@ -50,8 +51,4 @@ function readItemFailures(response: unknown, identifiers: readonly string[]): Ba
 
 function malformed(what: string): BatchResult {
   return { kind: "failed", reason: `malformed batch response: ${what}` };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

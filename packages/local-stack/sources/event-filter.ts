@@ -6,6 +6,7 @@
  */
 
 import { PlanError } from "../assembly/problems.ts";
+import { isObject } from "../gateway/operation.ts";
 
 /** Whether a record (as an object) is taken. */
 export type EventFilter = (record: unknown) => boolean;
@@ -110,8 +111,4 @@ function unknownPattern(pattern: unknown): PlanError {
     `its filter pattern ${text} is not one that the local runner knows`,
     "Use exact values, null, exists, prefix, suffix, equals-ignore-case, numeric or anything-but.",
   );
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

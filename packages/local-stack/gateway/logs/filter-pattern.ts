@@ -1,4 +1,4 @@
-import { asObject, parseJsonObject } from "../operation.ts";
+import { asObject, fieldsOfLine, type JsonObject } from "../operation.ts";
 
 export type LinePredicate = (line: string) => boolean;
 
@@ -19,7 +19,7 @@ export function parseFilterPattern(pattern: string): LinePredicate {
   if (text === "") return () => true;
   if (text.startsWith("{") && text.endsWith("}")) {
     const condition = parseCondition(text.slice(1, -1));
-    return (line) => line.startsWith("{") && condition(fieldsOf(line));
+    return (line) => line.startsWith("{") && condition(fieldsOfLine(line));
   }
   const [, expression] = /^%(.+)%$/s.exec(text) ?? [];
   if (expression !== undefined) return matches(expression);
@@ -28,8 +28,7 @@ export function parseFilterPattern(pattern: string): LinePredicate {
   throw unknown(text);
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-type Condition = (fields: Fields) => boolean;
+type Condition = (fields: JsonObject) => boolean;
 
 const token = /\s*(\(|\)|&&|\|\||\$\.[\w.]+|=|"[^"\\]*"|%[^%]+%)/y;
 
@@ -109,14 +108,6 @@ function contains(phrase: string): LinePredicate {
   const escaped = phrase.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
   const whole = new RegExp(`(?<![A-Za-z0-9_])${escaped}(?![A-Za-z0-9_])`);
   return (line) => whole.test(line);
-}
-
-function fieldsOf(line: string): Fields {
-  try {
-    return parseJsonObject(line);
-  } catch {
-    return {};
-  }
 }
 
 function unknown(pattern: string): FilterPatternError {

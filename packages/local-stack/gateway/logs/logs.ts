@@ -1,7 +1,7 @@
 import type { Answer } from "../../http-server.ts";
 import type { LoggedLine, LogPage } from "../../lambda/log-file.ts";
 import { errorAnswer, jsonAnswer } from "../answer.ts";
-import { asString, type JsonObject, type Operation, UnknownOperationError } from "../operation.ts";
+import { asString, checkInputs, type JsonObject, type Operation, type Place } from "../operation.ts";
 import { FilterPatternError, parseFilterPattern } from "./filter-pattern.ts";
 
 /** The functions' log groups. */
@@ -30,18 +30,9 @@ const overheadBytes = 26;
  * Source: CloudWatch Logs API reference, "DescribeLogGroups" and "FilterLogEvents".
  * @throws UnknownOperationError for what this machine does not answer as CloudWatch Logs would
  */
-export function logsOperation(
-  name: string,
-  input: JsonObject,
-  scope: { readonly region: string; readonly account: string },
-): Operation {
-  const unknown = Object.keys(input).find((key) => !knownInputs[name]?.includes(key));
-  if (knownInputs[name] === undefined || unknown !== undefined)
-    throw new UnknownOperationError(
-      `logs:${name}`,
-      `The local gateway does not know the CloudWatch Logs operation ${name}${unknown === undefined ? "" : ` with ${unknown}`}; ` +
-        "it knows DescribeLogGroups and FilterLogEvents. A function's output is its log, and the runner writes it",
-    );
+export function logsOperation(name: string, input: JsonObject, scope: Place): Operation {
+  const hint = ". A function's output is its log, and the runner writes it";
+  checkInputs(`logs:${name}`, input, knownInputs, hint);
   const resource = `arn:aws:logs:${scope.region}:${scope.account}:log-group:${asString(input.logGroupName)}:log-stream:`;
   return { service: "logs", action: `logs:${name}`, needs: [{ action: `logs:${name}`, resource }] };
 }

@@ -34,10 +34,11 @@ const transactionParts: Readonly<Record<string, string>> = {
 
 export function dynamoDbOperation(name: string, input: JsonObject, arns: TableArns): Operation {
   const action = `dynamodb:${name}`;
-  const operation = { service: "dynamodb", action, needs: needs(name, input, arns) } as const;
   const body = withBareTableNames(input);
   return {
-    ...operation,
+    service: "dynamodb",
+    action,
+    needs: needs(name, input, arns),
     ...(body === undefined ? {} : { body }),
     ...(tableOperations.has(name) ? { rewriteAnswer: (answer) => arns.forCaller(answer) } : {}),
   };
@@ -61,7 +62,7 @@ function needs(name: string, input: JsonObject, arns: TableArns): Need[] {
   if (name === "TransactWriteItems" || name === "TransactGetItems") return transactionNeeds(input, arns);
   if (action === batchAction) return statementNeeds(input, arns);
   if (name === "ListTables") return [{ action, resource: "*" }];
-  throw new UnknownOperationError(action, `The local gateway does not know the operation ${action}`);
+  throw new UnknownOperationError(action, `the operation ${action}`);
 }
 
 function transactionNeeds(input: JsonObject, arns: TableArns): Need[] {
@@ -69,12 +70,8 @@ function transactionNeeds(input: JsonObject, arns: TableArns): Need[] {
   return items.flatMap((item) =>
     Object.entries(asObject(item)).map(([part, request]) => {
       const permission = transactionParts[part];
-      if (permission === undefined) {
-        throw new UnknownOperationError(
-          `dynamodb:${part}`,
-          `The local gateway does not know the transaction part ${part}`,
-        );
-      }
+      if (permission === undefined)
+        throw new UnknownOperationError(`dynamodb:${part}`, `the transaction part ${part}`);
       return {
         action: `dynamodb:${permission}`,
         resource: arns.table(asString(asObject(request).TableName)),

@@ -46,10 +46,7 @@ export function parseStatement(entry: JsonObject): Statement {
 }
 
 function unknownStatement(text: string): UnknownOperationError {
-  return new UnknownOperationError(
-    batchAction,
-    `The local gateway does not understand the statement ${JSON.stringify(text.slice(0, 200))}`,
-  );
+  return new UnknownOperationError(batchAction, `the statement ${JSON.stringify(text.slice(0, 200))}`);
 }
 
 type Tokens = {

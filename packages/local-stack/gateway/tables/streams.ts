@@ -18,20 +18,15 @@ export function streamsOperation(
   region: string,
 ): Operation {
   const action = `dynamodb:${name}`;
+  const operation = { service: "streams", action } as const;
   switch (name) {
     case "ListStreams":
-      return {
-        service: "streams",
-        action,
-        needs: [{ action, resource: "*" }],
-        rewriteAnswer: (answer) => arns.forCaller(answer),
-      };
+      return { ...operation, needs: [{ action, resource: "*" }], rewriteAnswer: arns.forCaller };
     case "DescribeStream":
     case "GetShardIterator": {
       const stream = asString(input.StreamArn);
       return {
-        service: "streams",
-        action,
+        ...operation,
         needs: [{ action, resource: stream }],
         body: JSON.stringify({ ...input, StreamArn: arns.forEngine(stream) }),
         rewriteAnswer: (answer) =>
@@ -43,8 +38,7 @@ export function streamsOperation(
     case "GetRecords": {
       const [stream, iterator] = unwrapIterator(asString(input.ShardIterator));
       return {
-        service: "streams",
-        action,
+        ...operation,
         needs: [{ action, resource: stream }],
         body: JSON.stringify({ ...input, ShardIterator: iterator }),
         rewriteAnswer: (answer) =>
@@ -55,10 +49,7 @@ export function streamsOperation(
       };
     }
     default:
-      throw new UnknownOperationError(
-        action,
-        `The local gateway does not know the streams operation ${action}`,
-      );
+      throw new UnknownOperationError(action, `the streams operation ${action}`);
   }
 }
 

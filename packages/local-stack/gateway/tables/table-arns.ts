@@ -1,3 +1,5 @@
+import type { Place } from "../operation.ts";
+
 /**
  * The engines put a region of their own into ARNs (`ddblocal`, `dynoxide`). Callers and policies see the local
  * system's region; this translates in both directions, having learned the engine's from its answers.
@@ -9,7 +11,7 @@ export type TableArns = {
   forEngine(arn: string): string;
 };
 
-export function createTableArns(scope: { readonly region: string; readonly account: string }): TableArns {
+export function createTableArns(scope: Place): TableArns {
   const own = `arn:aws:dynamodb:${scope.region}:${scope.account}:table/`;
   let engine = own;
   return {
