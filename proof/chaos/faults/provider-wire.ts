@@ -5,8 +5,8 @@ import {
   createEngineClient,
   withoutConnectionHeaders,
 } from "@income-events/local-stack/engines/engine-client.ts";
-import type { Answer } from "@income-events/local-stack/http-server.ts";
 import type { Outcome } from "@income-events/local-stack/gateway/types.ts";
+import type { Answer } from "@income-events/local-stack/http-server.ts";
 import type { Interference, ObservedCall } from "../observed-call.ts";
 
 /** An address of the provider for one function, on which its calls can be met by faults. */
