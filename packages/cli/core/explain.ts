@@ -7,6 +7,10 @@ const noDeployment = (message: string): Explanation => ({ exitCode: exitCodes.no
 /** What AWS calls it where something of the stage is not there. */
 const goneNames = ["NoSuchBucket", "QueueDoesNotExist", "ResourceNotFound", "ResourceNotFoundException"];
 
+const refusedNames =
+  /^(UnrecognizedClientException|Invalid(ClientTokenId|AccessKeyId|SignatureException)|SignatureDoesNotMatch)$/;
+const throttledNames = /Throttl|SlowDown|TooManyRequests|(Limit|Throughput)Exceeded/;
+
 export function isGone(error: unknown): boolean {
   return error instanceof Error && goneNames.includes(error.name);
 }
@@ -23,44 +27,26 @@ export function explain(error: unknown): Explanation {
     return noDeployment(
       `${error.message} Is this the account of the stage, and are the outputs of its last deployment?`,
     );
-  switch (error.name) {
-    case "CredentialsProviderError":
-      return noDeployment(`No AWS credentials were found (${error.message}). Sign in, or set AWS_PROFILE.`);
-    case "ExpiredToken":
-    case "ExpiredTokenException":
-      return noDeployment("The AWS credentials have expired. Sign in again.");
-    case "RequestExpired":
-    case "RequestTimeTooSkewed":
-      return noDeployment(`${error.message} Is the clock of this machine right?`);
-    case "UnrecognizedClientException":
-    case "InvalidClientTokenId":
-    case "InvalidAccessKeyId":
-    case "InvalidSignatureException":
-    case "SignatureDoesNotMatch":
-      return noDeployment(
-        `AWS does not accept the credentials (${error.message}). Sign in to the stage's account.`,
-      );
-    // What CloudFormation makes or changes is not to be asked or changed meanwhile.
-    case "ResourceConflictException":
-    case "ResourceInUseException":
-    case "TableInUseException":
-      return noDeployment(`It is being deployed: ${error.message} Look again in a minute.`);
-    case "AccessDenied":
-    case "AccessDeniedException":
-      return noDeployment(`The credentials do not allow this. ${error.message}`);
-    case "LimitExceededException":
-    case "ProvisionedThroughputExceededException":
-    case "RequestLimitExceeded":
-    case "RequestThrottled":
-    case "SlowDown":
-    case "Throttling":
-    case "ThrottlingException":
-    case "TooManyRequestsException":
-      return {
-        exitCode: exitCodes.failed,
-        message: "AWS asks to go slower. Run the command again in a minute.",
-      };
-  }
+  if (error.name === "CredentialsProviderError")
+    return noDeployment(`No AWS credentials were found (${error.message}). Sign in, or set AWS_PROFILE.`);
+  if (/^ExpiredToken(Exception)?$/.test(error.name))
+    return noDeployment("The AWS credentials have expired. Sign in again.");
+  if (/^Request(Expired|TimeTooSkewed)$/.test(error.name))
+    return noDeployment(`${error.message} Is the clock of this machine right?`);
+  if (refusedNames.test(error.name))
+    return noDeployment(
+      `AWS does not accept the credentials (${error.message}). Sign in to the stage's account.`,
+    );
+  // What CloudFormation makes or changes is not to be asked or changed meanwhile.
+  if (/^(ResourceConflict|ResourceInUse|TableInUse)Exception$/.test(error.name))
+    return noDeployment(`It is being deployed: ${error.message} Look again in a minute.`);
+  if (/^AccessDenied(Exception)?$/.test(error.name))
+    return noDeployment(`The credentials do not allow this. ${error.message}`);
+  if (throttledNames.test(error.name))
+    return {
+      exitCode: exitCodes.failed,
+      message: "AWS asks to go slower. Run the command again in a minute.",
+    };
   const code = "code" in error ? error.code : undefined;
   if (code === "ECONNREFUSED")
     return noDeployment(`${error.message}: nothing listens there. Is it still running?`);

@@ -1,7 +1,5 @@
-import { listDeadLetters } from "@income-events/cli/commands/dlq-list.ts";
-import { purgeQueue } from "@income-events/cli/commands/dlq-purge.ts";
-import { redriveQueue } from "@income-events/cli/commands/dlq-redrive.ts";
-import { showDeadLetters } from "@income-events/cli/commands/dlq-show.ts";
+import { listDeadLetters, showDeadLetters } from "@income-events/cli/commands/dlq-list.ts";
+import { purgeQueue, redriveQueue } from "@income-events/cli/commands/dlq-redrive.ts";
 import type { Operation } from "@income-events/cli/core/command.ts";
 import { CommandError } from "@income-events/cli/core/command-error.ts";
 import type { OnEach } from "@income-events/cli/dead-letters/purge.ts";

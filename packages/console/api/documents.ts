@@ -1,4 +1,4 @@
-import { type DocumentFlags, getDocument } from "@income-events/cli/commands/documents-get.ts";
+import { type DocumentFlags, getDocument } from "@income-events/cli/commands/documents.ts";
 import { documentHistory } from "@income-events/cli/documents/document-history.ts";
 import { documentVersions } from "../../../adapters/dynamodb/document-versions.ts";
 import { documentReader } from "../../../adapters/dynamodb/documents.ts";

@@ -1,7 +1,7 @@
 import { reconcileNow } from "@income-events/cli/commands/reconcile-now.ts";
 import { runControlledReplay, runReplay } from "@income-events/cli/commands/replay.ts";
 import { testSubscriber } from "@income-events/cli/commands/subscribers.ts";
-import { refreshToken } from "@income-events/cli/commands/token-refresh.ts";
+import { refreshToken } from "@income-events/cli/commands/token.ts";
 import { registerNow } from "@income-events/cli/commands/webhooks-register.ts";
 import { sinceFlag } from "@income-events/cli/core/flags.ts";
 import { providerHistory } from "@income-events/cli/provider/provider-history.ts";

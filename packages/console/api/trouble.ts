@@ -4,7 +4,7 @@ import {
   healSandbox,
   sandboxToken,
 } from "@income-events/cli/commands/sandbox.ts";
-import { setGivenToken } from "@income-events/cli/commands/token-set.ts";
+import { setGivenToken } from "@income-events/cli/commands/token.ts";
 import { triggerEvent } from "@income-events/cli/commands/trigger.ts";
 import { CommandError } from "@income-events/cli/core/command-error.ts";
 import { type Asked, type ConsoleContext, change, optionalTextIn, type Route, textIn } from "../route.ts";

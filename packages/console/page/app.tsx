@@ -1,12 +1,17 @@
 import type { ComponentType } from "preact";
-import { type Dispatch, type StateUpdater, useEffect, useState } from "preact/hooks";
+import { type Dispatch, type StateUpdater, useEffect, useRef, useState } from "preact/hooks";
 import { useLoaded } from "./api.ts";
 import { tailState } from "./live.ts";
-import { Help } from "./parts/help.tsx";
 import { followLink, go, place } from "./route.ts";
-import { type Stage, StageContext } from "./stage.ts";
-import { nextTheme, theme } from "./theme.ts";
-import { views } from "./views.ts";
+import { nextTheme, type Stage, StageContext, theme } from "./stage.ts";
+import { DeadLetters } from "./views/dead-letters.tsx";
+import { Events } from "./views/events.tsx";
+import { Mapping } from "./views/mapping.tsx";
+import { Overview } from "./views/overview.tsx";
+import { Provider } from "./views/provider.tsx";
+import { Records } from "./views/records.tsx";
+import { Subscribers } from "./views/subscribers.tsx";
+import { Trouble } from "./views/trouble.tsx";
 
 export function App() {
   const stage = useLoaded<Stage>("/api/stage");
@@ -130,3 +135,55 @@ function focusWhenThere(frames: number): void {
   if (found !== null) found.focus();
   else if (frames > 0) requestAnimationFrame(() => focusWhenThere(frames - 1));
 }
+
+function Help({ onClose }: { readonly onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} onClose={onClose} aria-labelledby="help-title">
+      <h2 id="help-title">Keys</h2>
+      <dl class="facts">
+        <dt>
+          <kbd>/</kbd>
+        </dt>
+        <dd>searches</dd>
+        <dt>
+          <kbd>?</kbd>
+        </dt>
+        <dd>shows this</dd>
+        {views.map(({ letter, name, at }) => (
+          <>
+            <dt key={at}>
+              <kbd>g</kbd> <kbd>{letter}</kbd>
+            </dt>
+            <dd>{name}</dd>
+          </>
+        ))}
+      </dl>
+      <form method="dialog">
+        <button type="submit">Close</button>
+      </form>
+    </dialog>
+  );
+}
+
+type View = {
+  readonly at: string;
+  readonly name: string;
+  /** Pressed after `g` it goes there. */
+  readonly letter: string;
+  readonly view: ComponentType;
+  /** Of systems on this machine alone. */
+  readonly isLocal?: true;
+};
+
+const views: readonly View[] = [
+  { at: "/", name: "Overview", letter: "o", view: Overview },
+  { at: "/events", name: "Events", letter: "e", view: Events },
+  { at: "/records", name: "Users and accounts", letter: "u", view: Records },
+  { at: "/dead-letters", name: "Dead letters", letter: "d", view: DeadLetters },
+  { at: "/subscribers", name: "Subscribers", letter: "s", view: Subscribers },
+  { at: "/provider", name: "Provider", letter: "p", view: Provider },
+  { at: "/mapping", name: "Mapping", letter: "m", view: Mapping },
+  { at: "/trouble", name: "Trouble", letter: "t", view: Trouble, isLocal: true },
+];

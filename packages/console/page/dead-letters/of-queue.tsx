@@ -1,11 +1,11 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useLoaded } from "../api.ts";
 import { number, quoted, visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
 import { Command, Panel, Time } from "../parts/panel.tsx";
+import { Payload } from "../parts/payload.tsx";
 import { VirtualList } from "../parts/virtual-list.tsx";
 import { searchWord, setSearch } from "../route.ts";
-import { type DeadLetter, OpenedDeadLetter } from "./opened-dead-letter.tsx";
 
 /** So many are shown, redriven or purged at once. */
 const perStep = 1000;
@@ -62,8 +62,6 @@ export function OfQueue({ queue, onChanged }: Props) {
         <VirtualList
           count={deadLetters.length}
           itemAt={(index) => deadLetters[index]}
-          onSeen={() => undefined}
-          rowHeight={40}
           label={isArchived ? "Archived dead letters" : "Dead letters"}
           row={(deadLetter) => <Row deadLetter={deadLetter} isChosen={deadLetter.messageId === chosen} />}
         />
@@ -164,5 +162,73 @@ function Row({ deadLetter, isChosen }: { readonly deadLetter: DeadLetter; readon
       <span class="line-text">{visible(reason)}</span>
       <Time at={sentAt} />
     </button>
+  );
+}
+
+type DeadLetter = {
+  readonly messageId: string;
+  readonly what: string;
+  readonly id?: string;
+  readonly reason: string;
+  readonly sentAt: string;
+  readonly receives: number;
+  readonly payload: unknown;
+};
+
+type OpenedProps = {
+  /** SQS's own id of the message. */
+  readonly id: string;
+  /** Absent where it is not among those shown: it is looked for. */
+  readonly known: DeadLetter | undefined;
+  readonly queue: string;
+  readonly isArchived: boolean;
+};
+
+/** One dead letter below the list, so that the list keeps rows of one height. Its address can be sent to somebody. */
+function OpenedDeadLetter({ id, known, queue, isArchived }: OpenedProps) {
+  const words = new URLSearchParams({ queue, id, limit: "1", ...(isArchived && { archive: "yes" }) });
+  const { data, error } = useLoaded<{ readonly deadLetters: readonly DeadLetter[] }>(
+    known === undefined ? `/api/dead-letters/of?${words}` : undefined,
+  );
+  const deadLetter = known ?? data?.deadLetters[0];
+  const [revealed, setRevealed] = useState<unknown>(undefined);
+  const section = useRef<HTMLElement>(null);
+  const isThere = deadLetter !== undefined;
+  useEffect(() => section.current?.scrollIntoView({ block: "nearest" }), [isThere]);
+  const onRevealed = ({ deadLetters }: Readonly<Record<string, unknown>>) => {
+    const [first]: readonly unknown[] = Array.isArray(deadLetters) ? deadLetters : [];
+    if (typeof first === "object" && first !== null && "payload" in first) setRevealed(first.payload);
+  };
+  if (deadLetter === undefined)
+    return error === undefined ? (
+      <p class="quiet">It is being looked for…</p>
+    ) : (
+      <p class="problem" role="alert">
+        {error}
+      </p>
+    );
+  const { messageId, what, reason, sentAt, receives, payload } = deadLetter;
+  return (
+    <section class="opened" aria-label="The dead letter" ref={section}>
+      <div class="panel-head">
+        <h3>
+          <span class="tag tag-dead">{what}</span> <Time at={sentAt} />
+        </h3>
+        <button type="button" onClick={() => setSearch({ opened: "" })}>
+          Close
+        </button>
+      </div>
+      <p>{visible(reason)}</p>
+      <p class="id">
+        {deadLetter.id ?? messageId} · received {receives === 1 ? "once" : `${number(receives)} times`}
+      </p>
+      <Payload
+        value={revealed ?? payload}
+        isRevealed={revealed !== undefined}
+        path="/api/dead-letters/reveal"
+        body={{ queue, id: messageId, archive: isArchived }}
+        onRevealed={onRevealed}
+      />
+    </section>
   );
 }

@@ -1,12 +1,12 @@
 import type { DocumentChanges } from "@income-events/cli/documents/document-changes.ts";
-import { tablesOf } from "@income-events/cli/documents/tabular.ts";
+import { cellText, type Tabular, tablesOf } from "@income-events/cli/documents/tabular.ts";
 import { useState } from "preact/hooks";
 import { useLoaded } from "../api.ts";
+import { number, visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
-import { Command, Panel } from "../parts/panel.tsx";
+import { Table, Wide } from "../parts/data.tsx";
+import { Command, Panel, Time } from "../parts/panel.tsx";
 import { JsonText } from "../parts/payload.tsx";
-import { Changes } from "./changes.tsx";
-import { RecordsTable } from "./records-table.tsx";
 
 /** Which document: whose, and which version of it. */
 export type DocumentName = {
@@ -93,5 +93,92 @@ function Content({ value, isRevealed, children }: ContentProps) {
       )}
       {children}
     </Panel>
+  );
+}
+
+/** What changed in a document against the version before it. */
+function Changes({ of, isRevealed }: { readonly of: DocumentChanges | null; readonly isRevealed: boolean }) {
+  return (
+    <Panel title={isRevealed ? "What changed" : "What changed, masked"}>
+      {of === null ? (
+        <p class="empty">
+          No version before it is kept. The setting retention.documentVersionsDays says for how long versions
+          are.
+        </p>
+      ) : (
+        <Against of={of} />
+      )}
+    </Panel>
+  );
+}
+
+function Against({ of: { observedAt, count, changes } }: { readonly of: DocumentChanges }) {
+  if (count === 0)
+    return (
+      <p>
+        No value differs from the version of <Time at={observedAt} />: only the order or the spacing of the
+        text does.
+      </p>
+    );
+  return (
+    <>
+      <p>
+        {number(count)} {count === 1 ? "change" : "changes"} against the version of <Time at={observedAt} />
+        {count > changes.length ? `; the first ${number(changes.length)} are shown` : ""}.
+      </p>
+      <Wide label="Changes" isLong>
+        <Table
+          columns={["Where", "What", "Before", "After"]}
+          classes={{ Where: "id" }}
+          rows={changes.map(({ path, is, before, after }) => [
+            path === "" ? "all of it" : visible(path),
+            is,
+            visible(cellText(before)),
+            visible(cellText(after)),
+          ])}
+        />
+      </Wide>
+    </>
+  );
+}
+
+/** Rows that are drawn at once. */
+const rowsAtOnce = 100;
+
+/** Records as rows, their members as columns. */
+function RecordsTable({ of: { path, columns, records } }: { readonly of: Tabular }) {
+  const [count, setCount] = useState(rowsAtOnce);
+  const label = `${path === "" ? "Records" : visible(path)}: ${number(records.length)}`;
+  return (
+    <>
+      <Wide label={label} isLong>
+        <table>
+          <caption>{label}</caption>
+          <thead>
+            <tr>
+              {columns.map((column) => (
+                <th key={column} scope="col">
+                  {visible(column)}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {records.slice(0, count).map((record, index) => (
+              <tr key={index}>
+                {columns.map((column) => (
+                  <td key={column}>{visible(cellText(record.get(column)))}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Wide>
+      {records.length > count && (
+        <button type="button" onClick={() => setCount(count + rowsAtOnce)}>
+          Show more: {number(records.length - count)} are left
+        </button>
+      )}
+    </>
   );
 }

@@ -4,8 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Traffic } from "../../api/overview.ts";
 import { useLoaded } from "../api.ts";
 import { number } from "../format.ts";
-import { useStage } from "../stage.ts";
-import { theme } from "../theme.ts";
+import { theme, useStage } from "../stage.ts";
 import { type Line, linesOf, timesOf } from "../traffic.ts";
 import { Panel } from "./panel.tsx";
 

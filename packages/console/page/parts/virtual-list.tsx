@@ -6,17 +6,18 @@ type Props<T> = {
   /** Undefined while it is being asked for. */
   readonly itemAt: (index: number) => T | undefined;
   /** Is called with what is seen, so that it can be asked for. */
-  readonly onSeen: (first: number, last: number) => void;
-  readonly rowHeight: number;
+  readonly onSeen?: (first: number, last: number) => void;
   readonly label: string;
   readonly row: (item: T) => ComponentChildren;
 };
 
+/** Of each row, in pixels. */
+const rowHeight = 40;
 /** Rows above and below what is seen. */
 const spare = 8;
 
 /** A list of which only what is seen is drawn: 100,000 rows scroll as ten do. */
-export function VirtualList<T>({ count, itemAt, onSeen, rowHeight, label, row }: Props<T>) {
+export function VirtualList<T>({ count, itemAt, onSeen, label, row }: Props<T>) {
   const box = useRef<HTMLElement>(null);
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(600);
@@ -25,7 +26,7 @@ export function VirtualList<T>({ count, itemAt, onSeen, rowHeight, label, row }:
   }, [count]);
   const first = Math.max(0, Math.floor(top / rowHeight) - spare);
   const end = Math.min(count, Math.ceil((top + height) / rowHeight) + spare);
-  useEffect(() => onSeen(first, end - 1), [first, end]);
+  useEffect(() => onSeen?.(first, end - 1), [first, end]);
   const shown = Array.from({ length: Math.max(0, end - first) }, (_, index) => itemAt(first + index));
   return (
     <section

@@ -1,7 +1,6 @@
 import { useLoaded } from "../api.ts";
 import { OfQueue } from "../dead-letters/of-queue.tsx";
-import { RelayFailures } from "../dead-letters/relay-failures.tsx";
-import { Work } from "../dead-letters/work.tsx";
+import { RelayFailures, Work } from "../dead-letters/relay-failures.tsx";
 import { number, visible } from "../format.ts";
 import { Table } from "../parts/data.tsx";
 import { Command, Panel, Time } from "../parts/panel.tsx";

@@ -76,7 +76,6 @@ function EventList() {
             count={data.count}
             itemAt={history.rowAt}
             onSeen={history.onSeen}
-            rowHeight={40}
             label="Events, the newest first"
             row={(event) => <Row event={event} whose={whose} />}
           />

@@ -1,12 +1,14 @@
+import type { DocumentHistory } from "@income-events/cli/documents/document-history.ts";
+import type { StateStep } from "@income-events/cli/records/state-history.ts";
 import { useState } from "preact/hooks";
+import type { LegalHold } from "../../../../adapters/dynamodb/legal-holds.ts";
+import type { Subject } from "../../../../domain/event/subjects.ts";
 import { useLoaded } from "../api.ts";
-import { DocumentPage } from "../document/document-page.tsx";
-import { number } from "../format.ts";
+import { DocumentPage, Versions } from "../document/document-page.tsx";
+import { number, visible } from "../format.ts";
+import { Action } from "../parts/action.tsx";
 import { Facts, Select } from "../parts/data.tsx";
 import { Command, Panel, Time } from "../parts/panel.tsx";
-import { Documents } from "../record/documents.tsx";
-import { Erase } from "../record/erase.tsx";
-import { History } from "../record/history.tsx";
 import { go, place, searchWord } from "../route.ts";
 
 type State = {
@@ -29,6 +31,8 @@ type Shown = {
   readonly accounts: readonly { readonly id: string; readonly state: State | null }[];
 };
 
+type Whose = { readonly kind: string; readonly id: string };
+
 const kinds = ["user", "account", "company-account"];
 
 export function Records() {
@@ -46,7 +50,7 @@ export function Records() {
   );
 }
 
-function Finder(given: { readonly kind: string; readonly id: string }) {
+function Finder(given: Whose) {
   const [kind, setKind] = useState(given.kind);
   const [id, setId] = useState(given.id);
   return (
@@ -74,7 +78,7 @@ function Finder(given: { readonly kind: string; readonly id: string }) {
   );
 }
 
-function Record({ kind, id }: { readonly kind: string; readonly id: string }) {
+function Record({ kind, id }: Whose) {
   const { data, error, reload } = useLoaded<Shown>(`/api/record?${new URLSearchParams({ kind, id })}`);
   if (data === undefined) return <Panel title={`${kind} ${id}`} error={error} />;
   const { state, accounts } = data;
@@ -141,4 +145,115 @@ function stateWords(state: State | null): string {
     ...(state.unconfirmed ? ["unconfirmed: the provider is asked"] : []),
   ];
   return words.join(", ") || "known";
+}
+
+type StateSteps = { readonly steps: readonly StateStep[]; readonly isWhole: boolean };
+
+/** How a subject came to its state, as far as stored events tell. */
+function History({ kind, id }: Whose) {
+  const { data, error } = useLoaded<StateSteps>(`/api/record/history?${new URLSearchParams({ kind, id })}`);
+  return (
+    <Panel title="History of its state" error={error}>
+      {data === undefined && error === undefined && <p class="quiet">Reading its events…</p>}
+      {data?.steps.length === 0 && <p class="empty">No event of it is stored any more.</p>}
+      {data !== undefined && data.steps.length > 0 && (
+        <ol class="plain-list" aria-label="What happened, the latest first">
+          {data.steps.map(({ at, says, became, version, event }) => (
+            <li key={at + (event?.id ?? "")}>
+              <Time at={at} />{" "}
+              {event === undefined ? (
+                ""
+              ) : (
+                <a href={`/events/${event.id}?${kind}=${encodeURIComponent(id)}`}>{event.type}</a>
+              )}{" "}
+              {says !== undefined && <b>{says}</b>} <span class={`tag tag-${became}`}>{became}</span>{" "}
+              {version !== undefined && `version ${version}`}
+            </li>
+          ))}
+        </ol>
+      )}
+      {data?.isWhole === false && <p class="quiet">Only its latest events were read.</p>}
+    </Panel>
+  );
+}
+
+/** The documents of a subject by endpoint, a user's with those of its accounts, each with the versions that are kept. */
+function Documents({ kind, id }: Whose) {
+  const { data, error } = useLoaded<{ readonly documents: readonly DocumentHistory[] }>(
+    `/api/documents?${new URLSearchParams({ kind, id })}`,
+  );
+  if (data?.documents.length === 0) return null;
+  return (
+    <Panel title="Documents" error={error}>
+      {data === undefined && error === undefined && <p class="quiet">Looking for them…</p>}
+      <ul class="openable">
+        {(data?.documents ?? []).map((document) => {
+          const { subject, endpoint, dates = "", versions } = document;
+          const others = versions.length - 1;
+          return (
+            <li key={subject.id + endpoint + dates}>
+              <details>
+                <summary>
+                  <b>{endpoint}</b> {dates.replace("..", "–")}{" "}
+                  {subject.id !== id && <span class="id">{subject.id}</span>}{" "}
+                  {others > 0 && <span class="tag">{others === 1 ? "1 before" : `${others} before`}</span>}
+                </summary>
+                <Versions of={document} />
+              </details>
+            </li>
+          );
+        })}
+      </ul>
+    </Panel>
+  );
+}
+
+type Hold = LegalHold & { readonly subject: Subject };
+
+/** Erases a subject once its id is typed; one that a legal hold is on only with a reason, which the audit trail keeps. */
+function Erase({ kind, id, onDone }: Whose & { readonly onDone: () => void }) {
+  const { data, error, reload } = useLoaded<{ readonly holds: readonly Hold[] }>(
+    `/api/record/holds?${new URLSearchParams({ kind, id })}`,
+  );
+  const [reason, setReason] = useState("");
+  const holds = data?.holds ?? [];
+  const isHeld = holds.length > 0;
+  return (
+    <Panel title="Erase" error={error}>
+      {holds.map(({ subject, at, reason: why }) => (
+        <p key={subject.id} class="problem">
+          A legal hold is on the {subject.kind} <span class="id">{subject.id}</span> since <Time at={at} />:{" "}
+          {visible(why)}
+        </p>
+      ))}
+      {isHeld && (
+        <label class="field">
+          Why it is erased despite the hold, without anybody's id: the audit trail keeps it
+          <input
+            value={reason}
+            onInput={({ currentTarget }) => setReason(currentTarget.value)}
+            autocomplete="off"
+          />
+        </label>
+      )}
+      <Action
+        label={isHeld ? `Erase this ${kind} despite the hold` : `Erase this ${kind}`}
+        path="/api/erase"
+        body={{ kind, id, ...(isHeld && { despiteHold: reason }) }}
+        typed={id}
+        isOff={(data === undefined && error === undefined) || (isHeld && reason.trim() === "")}
+        warning={
+          <p class="bad">
+            Records, documents and dead letters{kind === "user" ? ", and those of all accounts," : ""} go for
+            good.
+          </p>
+        }
+        onDone={() => {
+          reload();
+          onDone();
+        }}
+        says={({ subjects }) => `Erased: ${String(subjects)}. A second pass follows by itself.`}
+      />
+    </Panel>
+  );
 }

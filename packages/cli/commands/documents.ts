@@ -1,21 +1,77 @@
 import { writeFile } from "node:fs/promises";
 import type { Command } from "commander";
+import { scanDocuments } from "../../../adapters/dynamodb/document-scan.ts";
 import { documentVersions } from "../../../adapters/dynamodb/document-versions.ts";
 import { documentReader } from "../../../adapters/dynamodb/documents.ts";
 import { partitions } from "../../../adapters/dynamodb/partitions.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
+import { present } from "../../../domain/core/parse.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { type DataName, rangeOf } from "../../../domain/fetch/document-name.ts";
 import { parseVersion, type VersionWanted } from "../../../domain/read/route.ts";
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { choiceFlag, timestampFlag } from "../core/flags.ts";
+import { choiceFlag, countFlag, type SubjectFlags, subjectFlag, timestampFlag } from "../core/flags.ts";
 import { printableJson } from "../core/printable.ts";
+import { agreeToScan } from "../core/scan-consent.ts";
 import { shownJson } from "../core/shown-json.ts";
 import { changesBetween, changesText, versionBefore } from "../documents/document-changes.ts";
+import { type FilterFlags, filterFlags } from "../documents/document-filter.ts";
 import { bytesOf, type DocumentGetPorts, findDocument } from "../documents/document-get.ts";
-import { describeDocument } from "../documents/document-list.ts";
+import {
+  type DocumentQuery,
+  describeDocument,
+  documentsText,
+  listDocuments,
+} from "../documents/document-list.ts";
+
+type Flags = SubjectFlags & FilterFlags & { readonly limit: string };
+
+export function addTo(group: Command): void {
+  addCommand<Flags>(group, {
+    name: "list",
+    summary:
+      "Lists the documents that there are, those that changed last first, without what is in them. Of one user or account it is a query, which lists the versions as well that the stage keeps; else the whole table is read, and what that costs is said before.",
+    asks: true,
+    examples: [
+      "npx income-events documents list --account 9c858901-8a57-4791-81fe-4c455b099bc9",
+      "npx income-events documents list --endpoint income --since 24h    whose income changed in a day",
+    ],
+    run: list,
+  })
+    .option("--user <id>", "those of a user's accounts")
+    .option("--account <id>", "those of an account")
+    .option("--company-account <id>", "those of a company account")
+    .option("--endpoint <name>", "those of one endpoint, such as income")
+    .option("--since <time>", "those that changed since: a date, a date-time, or how long ago (90m, 24h, 7d)")
+    .option("--until <time>", "those that changed before")
+    .option("--limit <count>", "at most so many", "50");
+  addGet(group);
+}
+
+async function list(operation: Operation, flags: Flags): Promise<void> {
+  const { deployment, clients, terminal } = operation;
+  const query = present<DocumentQuery>({
+    subject: subjectFlag(flags),
+    filter: filterFlags(flags, new Date()),
+    limit: countFlag("--limit", flags.limit),
+  });
+  const table = deployment.output("TableName");
+  const { dynamodb } = clients;
+  const documents = await listDocuments(query, {
+    partitions: partitions(dynamodb, table),
+    readDocuments: documentReader(dynamodb, table),
+    versions: documentVersions(dynamodb, table, () => new Date()),
+    scan: () => scanDocuments(dynamodb, table),
+    onScanned: query.subject === undefined ? await agreeToScan(operation) : () => undefined,
+  });
+  const url = deployment.output("DocumentsUrl");
+  terminal.result(
+    { stage: deployment.stage, documents: documents.map((each) => describeDocument(each, url)) },
+    documentsText(documents),
+  );
+}
 
 export type DocumentFlags = {
   readonly dates?: string;
@@ -28,7 +84,7 @@ export type DocumentFlags = {
 
 const kinds = ["account", "company-account"] as const;
 
-export function addTo(group: Command): void {
+function addGet(group: Command): void {
   addCommand<DocumentFlags>(group, {
     name: "get <kind> <id> <endpoint>",
     summary:
