@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import { keyPolicyStatements } from "../../../lib/settings/settings.ts";
 import { addOfflineCommand } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { addStageFlags, readStageSettings, type StageFlags } from "../core/stage-settings.ts";
@@ -22,29 +21,6 @@ export function addTo(program: Command): void {
     "the stage that is to be deployed",
     "prod",
   );
-  addStageFlags(
-    addOfflineCommand<StageFlags>(program, {
-      name: "key-policy",
-      summary: "Prints what the policy of a key of your own must allow, before the stage is deployed.",
-      examples: [
-        "npx income-events key-policy --stage prod",
-        "npx income-events key-policy --settings my-settings.json --json    for programs",
-      ],
-      run: keyPolicy,
-    }),
-    "the stage whose settings name the key",
-    "prod",
-  );
-}
-
-async function keyPolicy(terminal: Terminal, { stage, settings: file }: StageFlags): Promise<void> {
-  const settings = readStageSettings(stage, file);
-  if (settings.encryption.keyArn === undefined)
-    throw CommandError.usage(
-      `The stage ${stage} has no key of its own, so no policy is needed. The setting encryption.keyArn names one.`,
-    );
-  const statements = keyPolicyStatements(`income-events-${stage}`, settings);
-  terminal.result({ statements }, JSON.stringify(statements, undefined, 2));
 }
 
 async function preflight(terminal: Terminal, { stage, settings: file }: StageFlags): Promise<void> {
