@@ -28,16 +28,11 @@ const steps: readonly (readonly [name: string, file: string, ...args: readonly s
   ["conformance", "proof/conformance/main.ts"],
 ];
 
-const usage = `npm run proof                     the long tests, ${steps
-  .slice(1)
-  .map(([name]) => name)
-  .join(", ")}: about 40 minutes
+const listed = Object.entries(programs).map(([name, shows]) => `  ${name.padEnd(12)} ${shows}\n`);
+const usage = `npm run proof                     everything that takes long: about 40 minutes
 npm run proof -- <name> [flags]   one of these; --help after a name lists its flags
 
-${Object.entries(programs)
-  .map(([name, shows]) => `  ${name.padEnd(12)} ${shows}`)
-  .join("\n")}
-`;
+${listed.join("")}`;
 
 const counts = z.object({ numPassedTests: z.number(), numFailedTests: z.number() });
 
@@ -59,12 +54,8 @@ function run(file: string, args: readonly string[]): Promise<number> {
   });
 }
 
-/** Tests of the long tier, by what became of them. */
-function countTests(): { readonly passed: number; readonly failed: number } {
-  const written: unknown = JSON.parse(readFileSync(join(root, report), "utf8"));
-  const { numPassedTests: passed, numFailedTests: failed } = counts.parse(written);
-  return { passed, failed };
-}
+/** Of the long tier. */
+const testCounts = () => counts.parse(JSON.parse(readFileSync(join(root, report), "utf8")));
 
 async function runAll(): Promise<number> {
   const began = performance.now();
@@ -73,10 +64,10 @@ async function runAll(): Promise<number> {
     if (isInterrupted) return 130;
     const begun = performance.now();
     const code = await run(file, args);
-    const counted = name === "tests" && !isInterrupted ? countTests() : { passed: 0, failed: 0 };
-    // A step that fails without a failed test of its own is one failure.
-    passed += counted.passed + (name !== "tests" && code === 0 ? 1 : 0);
-    failed += counted.failed + (code !== 0 && counted.failed === 0 ? 1 : 0);
+    // A step is one, but for the tests; one that fails without a failed test of its own is one failure.
+    const counted = name === "tests" && !isInterrupted ? testCounts() : undefined;
+    passed += counted?.numPassedTests ?? Number(code === 0);
+    failed += counted?.numFailedTests || Number(code !== 0);
     process.stdout.write(`${code === 0 ? "passed" : "FAILED"}  ${secondsSince(begun)} s  ${name}\n`);
   }
   process.stdout.write(`proof: ${passed} passed, ${failed} failed in ${secondsSince(began)} s\n`);

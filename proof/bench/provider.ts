@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { listen } from "../support/listen.ts";
 
 /** A provider that answers at once. */
 export type BenchProvider = AsyncDisposable & {
@@ -87,16 +87,11 @@ export async function startProvider(
       response.end(body);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const { port, [Symbol.asyncDispose]: close } = await listen(server);
   return {
     baseUrl: `http://127.0.0.1:${port}`,
     calls: () => calls,
     rounds: () => rounds,
-    [Symbol.asyncDispose]: async () => {
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
-    },
+    [Symbol.asyncDispose]: close,
   };
 }

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import { join } from "node:path";
+import { listen } from "../../proof/support/listen.ts";
 import { type LockedPackage, lockedPackages } from "./locked-packages.ts";
 import { tarballOf } from "./tarball.ts";
 
@@ -41,17 +41,11 @@ export async function startRegistry(repository: string, kept: string): Promise<R
       to.end(await keptTarball(found, kept));
     }
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const { port, [Symbol.asyncDispose]: close } = await listen(server);
   return {
     url: `http://127.0.0.1:${port}/`,
     unknown: () => [...unknown],
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
+    [Symbol.asyncDispose]: close,
   };
 }
 

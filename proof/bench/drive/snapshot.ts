@@ -10,45 +10,29 @@ import { documentOf, usual } from "../provider.ts";
 import type { Webhook } from "../workload.ts";
 import type { RunningImplementation } from "./running-implementation.ts";
 
-/** What an implementation has in the end, in terms that all share; each list is sorted. */
-export type Snapshot = {
-  /** Ids of events that are stored. */
-  readonly events: readonly string[];
-  /** `<subject> <connected>` */
-  readonly states: readonly string[];
-  /** `<account>/<endpoint> <digest>` */
-  readonly data: readonly string[];
-  /** Ids of messages about events, and `<subject> <digest>` of those about data, each once. */
-  readonly messages: readonly string[];
-};
+const lists = ["events", "states", "data", "messages"] as const;
+/**
+ * What an implementation has in the end, in terms that all share: ids of events that are stored; `<subject> <connected>`;
+ * `<account>/<endpoint> <digest>`; ids of messages about events, and `<subject> <digest>` of those about data.
+ */
+export type Snapshot = Readonly<Record<(typeof lists)[number], ReadonlySet<string>>>;
 
 const item = z.looseObject({ pk: z.string(), sk: z.string() });
 
 /** Reads table and subscriber's queue; the messages are taken away. */
 async function takeTableSnapshot(running: RunningImplementation): Promise<Snapshot> {
-  const lists = { events: new Set<string>(), states: new Set<string>(), data: new Set<string>() };
+  const found = { events: new Set<string>(), states: new Set<string>(), data: new Set<string>() };
   const TableName = outputOf(running.stack, "TableName");
   for await (const { Items = [] } of paginateScan({ client: running.dynamodb }, { TableName })) {
     for (const stored of Items) {
       const { pk, sk, ...fields } = item.parse(unmarshall(stored));
-      if (sk.startsWith("EVENT#")) lists.events.add(sk.slice("EVENT#".length));
-      else if (sk === "STATE" || sk === "PROFILE") lists.states.add(`${pk} ${connectedOf(fields)}`);
+      if (sk.startsWith("EVENT#")) found.events.add(sk.slice("EVENT#".length));
+      else if (sk === "STATE" || sk === "PROFILE") found.states.add(`${pk} ${connectedOf(fields)}`);
       else if (/^(DATA|DOCUMENT)#/.test(sk))
-        lists.data.add(`${pk}/${sk.slice(sk.indexOf("#") + 1)} ${digestOf(fields)}`);
+        found.data.add(`${pk}/${sk.slice(sk.indexOf("#") + 1)} ${digestOf(fields)}`);
     }
   }
-  const messages = await takeMessages(running);
-  return sortedSnapshot({ ...lists, messages });
-}
-
-function sortedSnapshot(found: Readonly<Record<keyof Snapshot, ReadonlySet<string>>>): Snapshot {
-  const sorted = (values: ReadonlySet<string>) => [...values].sort();
-  return {
-    events: sorted(found.events),
-    states: sorted(found.states),
-    data: sorted(found.data),
-    messages: sorted(found.messages),
-  };
+  return { ...found, messages: await takeMessages(running) };
 }
 
 const connection = z.object({ connected: z.boolean().default(false) });
@@ -108,31 +92,31 @@ const payload = z.union([
  * each account is connected and announces the data that is then fetched.
  */
 export function expectationOf(deliveries: readonly Webhook[]): Snapshot {
-  const lists = { events: new Set<string>(), states: new Set<string>(), data: new Set<string>() };
-  const messages = new Set<string>();
+  const set = () => new Set<string>();
+  const { events, states, data, messages } = { events: set(), states: set(), data: set(), messages: set() };
   for (const { kind, body } of deliveries) {
     const id = identify(kind, Buffer.from(body));
-    lists.events.add(id);
+    events.add(id);
     messages.add(id);
     const reported = payload.parse(JSON.parse(body));
     if ("action" in reported) {
-      lists.states.add(`USER#${reported.data.id} false`);
+      states.add(`USER#${reported.data.id} false`);
     } else if (reported.endpoint === undefined) {
-      lists.states.add(`ACCOUNT#${reported.account_id} true`);
+      states.add(`ACCOUNT#${reported.account_id} true`);
     } else {
       const name = `${reported.account_id}/${reported.endpoint}`;
       const content = createHash("sha256").update(documentOf(name, usual.items)).digest("base64url");
-      lists.data.add(`ACCOUNT#${name} ${content}`);
+      data.add(`ACCOUNT#${name} ${content}`);
       messages.add(`account/${name} ${content}`);
     }
   }
-  return sortedSnapshot({ ...lists, messages });
+  return { events, states, data, messages };
 }
 
 /** One line for each list of a snapshot that is not as expected. */
 export function differences(title: string, expected: Snapshot, snapshot: Snapshot): readonly string[] {
-  return (["events", "states", "data", "messages"] as const).flatMap((name) => {
-    const [wanted, found] = [new Set(expected[name]), new Set(snapshot[name])];
+  return lists.flatMap((name) => {
+    const [wanted, found] = [expected[name], snapshot[name]];
     const missing = wanted.difference(found);
     const extra = found.difference(wanted);
     if (missing.size + extra.size === 0) return [];

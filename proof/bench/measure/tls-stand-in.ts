@@ -2,10 +2,11 @@ import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:https";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { z } from "zod";
+import { listen } from "../../support/listen.ts";
 import { webhookSecret } from "../drive/running-implementation.ts";
 import { scratchDirectory } from "../scratch.ts";
 
@@ -21,31 +22,21 @@ export async function startTlsStandIn(): Promise<TlsStandIn> {
   await promisify(execFile)("openssl", request);
   const server = createServer(
     { key: await readFile(key), cert: await readFile(cert) },
-    (message, response) => {
-      let text = "";
-      message.setEncoding("utf8").on("data", (more: string) => {
-        text += more;
+    async (message, response) => {
+      const request = await json(message);
+      const body = JSON.stringify(answer(String(message.headers["x-amz-target"]), request));
+      response.writeHead(200, {
+        "content-type": "application/x-amz-json-1.0",
+        "content-length": Buffer.byteLength(body),
       });
-      message.on("end", () => {
-        const body = JSON.stringify(answer(String(message.headers["x-amz-target"]), JSON.parse(text)));
-        response.writeHead(200, {
-          "content-type": "application/x-amz-json-1.0",
-          "content-length": Buffer.byteLength(body),
-        });
-        response.end(body);
-      });
+      response.end(body);
     },
   );
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const { port, [Symbol.asyncDispose]: close } = await listen(server);
   return {
     url: `https://127.0.0.1:${port}`,
     certificateFile: cert,
-    [Symbol.asyncDispose]: async () => {
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
-    },
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -7,6 +7,7 @@ import {
 } from "@income-events/local-stack/engines/engine-client.ts";
 import type { Outcome } from "@income-events/local-stack/gateway/types.ts";
 import type { Answer } from "@income-events/local-stack/http-server.ts";
+import { listen } from "../../support/listen.ts";
 import type { Interference, ObservedCall } from "../observed-call.ts";
 
 /** An address of the provider for one function, on which its calls can be met by faults. */
@@ -45,14 +46,11 @@ export async function startProviderWire(
     if (refused(after, response)) return;
     write(response, answer, before === "cut" || after === "cut");
   };
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const { port, [Symbol.asyncDispose]: close } = await listen(server);
   return {
     url: `http://127.0.0.1:${port}`,
     [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await close();
       provider.close();
     },
   };
