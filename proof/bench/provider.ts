@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { listen } from "../support/listen.ts";
+import { closeServer, listen } from "@income-events/local-stack/http-server.ts";
 
 /** A provider that answers at once. */
 export type BenchProvider = AsyncDisposable & {
@@ -87,11 +87,11 @@ export async function startProvider(
       response.end(body);
     });
   });
-  const { port, [Symbol.asyncDispose]: close } = await listen(server);
+  const port = await listen(server);
   return {
     baseUrl: `http://127.0.0.1:${port}`,
     calls: () => calls,
     rounds: () => rounds,
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: () => closeServer(server),
   };
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import { join } from "node:path";
-import { listen } from "../../proof/support/listen.ts";
+import { closeServer, listen } from "@income-events/local-stack/http-server.ts";
 import { type LockedPackage, lockedPackages } from "./locked-packages.ts";
 import { tarballOf } from "./tarball.ts";
 
@@ -41,11 +41,11 @@ export async function startRegistry(repository: string, kept: string): Promise<R
       to.end(await keptTarball(found, kept));
     }
   });
-  const { port, [Symbol.asyncDispose]: close } = await listen(server);
+  const port = await listen(server);
   return {
     url: `http://127.0.0.1:${port}/`,
     unknown: () => [...unknown],
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: () => closeServer(server),
   };
 }
 

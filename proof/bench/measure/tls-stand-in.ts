@@ -5,8 +5,8 @@ import { createServer } from "node:https";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { promisify } from "node:util";
+import { closeServer, listen } from "@income-events/local-stack/http-server.ts";
 import { z } from "zod";
-import { listen } from "../../support/listen.ts";
 import { webhookSecret } from "../drive/running-implementation.ts";
 import { scratchDirectory } from "../scratch.ts";
 
@@ -32,11 +32,11 @@ export async function startTlsStandIn(): Promise<TlsStandIn> {
       response.end(body);
     },
   );
-  const { port, [Symbol.asyncDispose]: close } = await listen(server);
+  const port = await listen(server);
   return {
     url: `https://127.0.0.1:${port}`,
     certificateFile: cert,
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: () => closeServer(server),
   };
 }
 

@@ -6,8 +6,7 @@ import {
   withoutConnectionHeaders,
 } from "@income-events/local-stack/engines/engine-client.ts";
 import type { Outcome } from "@income-events/local-stack/gateway/types.ts";
-import type { Answer } from "@income-events/local-stack/http-server.ts";
-import { listen } from "../../support/listen.ts";
+import { type Answer, closeServer, listen } from "@income-events/local-stack/http-server.ts";
 import type { Interference, ObservedCall } from "../observed-call.ts";
 
 /** An address of the provider for one function, on which its calls can be met by faults. */
@@ -46,11 +45,11 @@ export async function startProviderWire(
     if (refused(after, response)) return;
     write(response, answer, before === "cut" || after === "cut");
   };
-  const { port, [Symbol.asyncDispose]: close } = await listen(server);
+  const port = await listen(server);
   return {
     url: `http://127.0.0.1:${port}`,
     [Symbol.asyncDispose]: async () => {
-      await close();
+      await closeServer(server);
       provider.close();
     },
   };
