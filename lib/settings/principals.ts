@@ -7,7 +7,7 @@ type Admission = {
 };
 
 /** Digits of the account that a principal is, or is in. */
-export function accountOf(principal: string): string {
+function accountOf(principal: string): string {
   return principal.split(":")[4] ?? principal;
 }
 
