@@ -77,6 +77,11 @@ export const refusalNoteKey: Key = { pk: "PROVIDER", sk: "REFUSED-TOKEN" };
 /** How far the comparison with the provider's list of users has come. */
 export const reconciliationKey: Key = { pk: "RECONCILE", sk: "USERS" };
 
+/** An orphan's mark, or the deletion that it became. They name an account, so an erasure removes both. */
+export function orphanKey(item: "mark" | "deletion", accountId: string): Key {
+  return { pk: "ORPHANS", sk: `${item.toUpperCase()}#${accountId}` };
+}
+
 /** Who was erased, by digest: nobody can tell from it who that was. */
 export function tombstoneKey(digest: string): Key {
   return { pk: `ERASED#${digest}`, sk: "TOMBSTONE" };

@@ -10,17 +10,31 @@ import type { State } from "../state/state.ts";
  */
 export type DriftType = "missing" | "conflicting" | "orphaned";
 
-/** What was missing, as the event that announces it. */
-export type Drift = {
-  readonly drift: DriftType;
+/** An event that no webhook brought. */
+export type FoundEvent = {
   readonly kind: WebhookKind;
-  /** The same for the same drift, however often it is found; another one once the state has moved on. */
+  /** The same for the same finding, however often it is made; another one once the state has moved on. */
   readonly id: string;
   readonly facts: EventAttributes;
 };
 
+/** What the event corrects. */
+export type Drift = FoundEvent & { readonly drift: Exclude<DriftType, "orphaned"> };
+
+/** An account that the table knows and the provider lists no more. */
+export type Orphan = {
+  readonly accountId: string;
+  /** Whose list it was missing in. */
+  readonly userId: string;
+  /** Of its state: whatever is heard of the account changes it. */
+  readonly version: number;
+};
+
+/** An orphan has no event: it may be the provider's fault. */
+export type Orphaned = { readonly drift: "orphaned"; readonly orphan: Orphan };
+
 /** `deleted`: the provider lists what the table knows as deleted; a deletion is final, so nothing is reported. */
-export type ComparisonResult = Drift | "agrees" | "deleted";
+export type ComparisonResult = Drift | Orphaned | "agrees" | "deleted";
 
 /**
  * Compares a listed user with what is known of it.
@@ -46,9 +60,7 @@ export function compareAccount(
   if (known?.deleted === true) return listed === undefined ? "agrees" : "deleted";
   if (listed === undefined) {
     if (known === undefined) return "agrees";
-    // Unordered, so the provider is asked: only its 404 or 410 makes the account deleted.
-    const facts: EventAttributes = { type: "account.deleted", userId, accountId: known.subject.id };
-    return driftOf("orphaned", "accounts", known, facts);
+    return { drift: "orphaned", orphan: { accountId: known.subject.id, userId, version: known.version } };
   }
   const { id: accountId, connected, datasourceId } = listed;
   const attributes = present<Omit<EventAttributes, "type">>({ userId, accountId, connected, datasourceId });
@@ -86,7 +98,7 @@ function isRecent({ createdAt }: Listed, createdBefore: string): boolean {
 }
 
 function driftOf(
-  drift: DriftType,
+  drift: Drift["drift"],
   kind: WebhookKind,
   known: State | undefined,
   facts: EventAttributes,

@@ -1,5 +1,5 @@
 import { permanent } from "../core/failures.ts";
-import { fieldsOf, numberOf, textOf } from "../core/parse.ts";
+import { fieldsOf, numberOf, textOf, textsOf } from "../core/parse.ts";
 
 /** What a tick of the reconciliation came to, for whoever invoked it. */
 export type ReconcileOutcome =
@@ -10,6 +10,10 @@ export type ReconcileOutcome =
   /** The provider, its rate or a queue is not there now. */
   | { readonly outcome: "paused"; readonly reason: string }
   | { readonly outcome: "overtaken" }
+  /** Deletions that were too many go on. */
+  | { readonly outcome: "accepted"; readonly accepted: number }
+  /** Deletions were taken back; `others` are ids of accounts that reconciliation did not delete. */
+  | { readonly outcome: "restored"; readonly restored: number; readonly others: readonly string[] }
   | { readonly outcome: "not due" };
 
 /** @throws permanent failure where it is none */
@@ -22,6 +26,13 @@ export function parseReconcileOutcome(value: unknown): ReconcileOutcome {
       return { outcome: "goes on", listed: numberOf(fields, "listed") };
     case "paused":
       return { outcome: "paused", reason: textOf(fields, "reason") };
+    case "accepted":
+      return { outcome: "accepted", accepted: numberOf(fields, "accepted") };
+    case "restored":
+      return {
+        outcome: "restored",
+        ...{ restored: numberOf(fields, "restored"), others: textsOf(fields, "others") },
+      };
     case "overtaken":
     case "not due":
       return { outcome: fields.outcome };

@@ -1,5 +1,6 @@
 import { fieldsOf, numberOf } from "../core/parse.ts";
 import { type ListReader, parseListReader } from "../state/listing.ts";
+import type { MaxDeletions } from "./orphans.ts";
 
 /** How the table is compared with the provider's lists. */
 export type ReconcileSettings = {
@@ -8,6 +9,9 @@ export type ReconcileSettings = {
   /** What was created so lately may have a webhook on its way. */
   readonly graceMinutes: number;
   readonly rereadAfterDays: number;
+  readonly maxDeletions: MaxDeletions;
+  /** From when a deletion was found until the provider is asked again. */
+  readonly askAgainAfterHours: number;
   readonly readers: { readonly users: ListReader; readonly accounts: ListReader };
 };
 
@@ -18,10 +22,16 @@ export type ReconcileSettings = {
 export function parseReconcileSettings(value: unknown, ids: unknown): ReconcileSettings {
   const fields = fieldsOf(value, "reconcile");
   const { users, accounts } = fieldsOf(ids, "ids");
+  const maxDeletions = fieldsOf(fields.maxDeletions, "reconcile.maxDeletions");
   return {
     everyHours: numberOf(fields, "everyHours"),
     graceMinutes: numberOf(fields, "graceMinutes"),
     rereadAfterDays: numberOf(fields, "rereadAfterDays"),
+    maxDeletions: {
+      percent: numberOf(maxDeletions, "percent"),
+      atLeast: numberOf(maxDeletions, "atLeast"),
+    },
+    askAgainAfterHours: numberOf(fields, "askAgainAfterHours"),
     readers: {
       users: parseListReader("reconcile.users", fields.users, users),
       accounts: parseListReader("reconcile.accounts", fields.accounts, accounts),

@@ -6,6 +6,8 @@ import { type Continuation, parseContinuation } from "../fetch/paging.ts";
 export type Counts = {
   /** Users that the provider listed. */
   readonly listed: number;
+  /** Accounts that the provider listed. */
+  readonly accounts: number;
   readonly missing: number;
   readonly conflicting: number;
   readonly orphaned: number;
@@ -20,6 +22,7 @@ export type Counts = {
 function countsOf(countOf: (name: keyof Counts) => number): Counts {
   return {
     listed: countOf("listed"),
+    accounts: countOf("accounts"),
     missing: countOf("missing"),
     conflicting: countOf("conflicting"),
     orphaned: countOf("orphaned"),
@@ -39,6 +42,12 @@ export type Run = {
   readonly version: number;
   /** ISO 8601; names the run. */
   readonly startedAt: string;
+  /** Whether the schedule began it; only then are deletions found. */
+  readonly isScheduled: boolean;
+  /** When the scheduled run before this one began. */
+  readonly previousAt?: string;
+  /** Accounts that the last complete run before this one listed. */
+  readonly sizeBefore: number;
   readonly endedAt?: string;
   /** Why it ended before the end of the list; absent: it did not. */
   readonly failure?: string;
@@ -70,8 +79,16 @@ export function isDue(run: Run | undefined, everyHours: number, now: Date): bool
   return now.getTime() - Date.parse(run.startedAt) >= everyHours * 3_600_000;
 }
 
-export function startRun(before: Run | undefined, now: Date): Run {
-  return { version: before?.version ?? 0, startedAt: now.toISOString(), counts: countsOf(() => 0) };
+export function startRun(before: Run | undefined, now: Date, isScheduled: boolean): Run {
+  const isComplete = before?.endedAt !== undefined && before.failure === undefined;
+  return {
+    version: before?.version ?? 0,
+    startedAt: now.toISOString(),
+    isScheduled,
+    ...present({ previousAt: before?.isScheduled ? before.startedAt : before?.previousAt }),
+    sizeBefore: (isComplete ? before.counts.accounts : before?.sizeBefore) ?? 0,
+    counts: countsOf(() => 0),
+  };
 }
 
 /** The run after some users of its page. @param last the id of the last one; undefined where there was none */
@@ -118,6 +135,9 @@ export function parseRun(value: unknown): Run {
   return present<Run>({
     version: numberOf(fields, "version"),
     startedAt: textOf(fields, "startedAt"),
+    isScheduled: fields.isScheduled === true,
+    previousAt: optionalText(fields, "previousAt"),
+    sizeBefore: numberOf(fields, "sizeBefore"),
     endedAt: optionalText(fields, "endedAt"),
     failure: optionalText(fields, "failure"),
     page: isFields(fields.page) ? parseContinuation(fields.page) : undefined,

@@ -12,6 +12,7 @@ export const operatorActs = [
   "restore",
   "token",
   "secret",
+  "reconcile",
 ] as const;
 export type OperatorActName = (typeof operatorActs)[number];
 

@@ -1,4 +1,4 @@
-import { partitionOf } from "../../adapters/dynamodb/keys.ts";
+import { orphanKey, partitionOf } from "../../adapters/dynamodb/keys.ts";
 import type { ErasableRecord } from "../../adapters/erasure/erasable-records.ts";
 import { batchesOf } from "../../domain/core/batches.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
@@ -49,9 +49,13 @@ async function removeAll(
 }
 
 async function removeWhole(subject: Subject, dependencies: StepDependencies): Promise<Progress> {
-  const { objects } = dependencies;
+  const { objects, records } = dependencies;
   const data = await objects.removeBelow(`data/${nameOf(subject)}/`);
   const pages = await objects.removeBelow(`pages/${nameOf(subject)}/`);
+  if (subject.kind === "account") {
+    for (const item of ["mark", "deletion"] as const)
+      await records.remove({ key: orphanKey(item, subject.id) });
+  }
   const { removed, isComplete } = await removeFrom(subject, () => true, dependencies);
   return { removed: addRemoved(counts({ data, pages }), removed), isComplete };
 }

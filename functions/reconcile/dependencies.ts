@@ -1,4 +1,5 @@
 import type { ReadDocuments } from "../../adapters/dynamodb/documents.ts";
+import type { Orphans } from "../../adapters/dynamodb/orphans.ts";
 import type { Partitions } from "../../adapters/dynamodb/partitions.ts";
 import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
@@ -15,6 +16,7 @@ export type ReconcilerDependencies = {
   readonly checkpoint: Checkpoint<Run>;
   readonly versionedRecords: VersionedRecords;
   readonly partitions: Partitions;
+  readonly orphans: Orphans;
   readonly readDocuments: ReadDocuments;
   readonly send: Send;
   /** The queues that webhooks go through as well, and that of fetch tasks. */

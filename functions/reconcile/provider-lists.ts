@@ -11,6 +11,8 @@ export type ProviderLists = {
   readonly users: (from: Continuation | undefined) => Promise<ListSlice>;
   /** All of a user's accounts, page by page; undefined where the settings know no path to them. */
   readonly accountsOf: ((userId: string) => Promise<readonly unknown[]>) | undefined;
+  /** Whether the provider knows an account: false after 404 or 410. */
+  readonly knowsAccount: (accountId: string) => Promise<boolean>;
 };
 
 export function providerLists(
@@ -23,7 +25,7 @@ export function providerLists(
     if (!answer.found) throw permanent(missing);
     return readSlice(reader, answer.text, paging, from);
   };
-  const { users, userAccounts } = paths;
+  const { users, userAccounts, account } = paths;
   return {
     users: (from) =>
       list(users, readers.users, "the provider lists no users; see provider.paths.users", from),
@@ -41,5 +43,7 @@ export function providerLists(
               from = next;
             }
           },
+    knowsAccount: async (id) =>
+      (await call({ method: "GET", path: fillPath(account, { kind: "account", id }) })).found,
   };
 }

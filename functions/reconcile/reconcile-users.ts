@@ -1,5 +1,4 @@
 import { FailureError } from "../../domain/core/failures.ts";
-import { type Envelope, envelopeVersion, writeEnvelope } from "../../domain/event/envelope.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import { documentTask } from "../../domain/fetch/task.ts";
 import {
@@ -8,6 +7,7 @@ import {
   compareUser,
   countComparisons,
   type Drift,
+  type Orphaned,
 } from "../../domain/reconcile/drift.ts";
 import {
   addCounts,
@@ -20,7 +20,9 @@ import type { Listed } from "../../domain/state/listing.ts";
 import type { State } from "../../domain/state/state.ts";
 import { fetchTaskMessage } from "../runtime/fetch-task-message.ts";
 import type { ReconcilerDependencies } from "./dependencies.ts";
+import { feed } from "./feed.ts";
 import { readItems } from "./listed-items.ts";
+import { markOrphans } from "./orphans.ts";
 
 /** What came of a step: `done` are the users, from its first one on, that need not be looked at again. */
 export type StepResult = {
@@ -41,8 +43,8 @@ type KnownUser = {
 type ComparedUser = KnownUser & { readonly accounts?: readonly Listed[]; readonly skipped: number };
 
 /**
- * Compares some users and their accounts with the table, feeds what was missed to the queues, and wants old data
- * again. Done twice, it does nothing more: events have the same ids, and the run wants a document once.
+ * Compares some users and their accounts with the table, feeds what was missed to the queues, marks what the lists
+ * omit, and wants old data again. Done twice, it does nothing more: events have the same ids, and the run wants a document once.
  */
 export async function reconcileUsers(
   users: readonly Listed[],
@@ -53,10 +55,12 @@ export async function reconcileUsers(
   const known = await Promise.all(users.map((user) => loadKnown(user, dependencies)));
   const { listed, failure } = await listAccounts(known, isStuck(run), dependencies, isTimeLeft);
   const results = await Promise.all(listed.map((user) => compare(user, run.startedAt, dependencies)));
+  const drifts = results.flatMap((result) => result.drifts);
   await feed(
-    results.flatMap(({ drifts }) => drifts),
+    drifts.filter((drift) => !isOrphaned(drift)),
     dependencies,
   );
+  await markOrphans(drifts.filter(isOrphaned), run, dependencies);
   return {
     done: listed.map(({ user }) => user),
     found: results.reduce<Partial<Counts>>((counts, { found }) => addCounts(counts, found), {}),
@@ -125,7 +129,11 @@ async function withAccounts(
   }
 }
 
-type Comparison = { readonly drifts: readonly Drift[]; readonly found: Partial<Counts> };
+function isOrphaned(found: Drift | Orphaned): found is Orphaned {
+  return found.drift === "orphaned";
+}
+
+type Comparison = { readonly drifts: readonly (Drift | Orphaned)[]; readonly found: Partial<Counts> };
 
 async function compare(
   { user, state, accountIds, accounts, skipped }: ComparedUser,
@@ -145,30 +153,8 @@ async function compare(
     }
     if (known?.deleted === false) reread += await rereadOld(subject, startedAt, dependencies);
   }
-  const drifts = comparisons.filter((comparison): comparison is Drift => typeof comparison === "object");
-  return { drifts, found: { ...countComparisons(comparisons), reread, skipped } };
-}
-
-/**
- * Sends what was missed through the queues of the webhooks.
- * @throws retryable failure where a part is not durable in SQS; all of it may be sent again
- */
-export async function feed(
-  drifts: readonly Drift[],
-  { send, queueUrls, now }: Pick<ReconcilerDependencies, "send" | "queueUrls" | "now">,
-): Promise<void> {
-  const receivedAt = now().toISOString();
-  for (const kind of ["users", "accounts"] as const) {
-    const messages = drifts
-      .filter((drift) => drift.kind === kind)
-      .map(({ id, facts }): Envelope => {
-        return { schemaVersion: envelopeVersion, kind, id, receivedAt, body: { as: "facts", facts } };
-      })
-      .map((envelope) => ({ body: writeEnvelope(envelope) }));
-    const failures = await send(queueUrls[kind], messages);
-    const failure = failures.find((each) => each !== undefined);
-    if (failure !== undefined) throw new FailureError(failure);
-  }
+  const drifts = comparisons.filter((comparison) => typeof comparison === "object");
+  return { drifts, found: { ...countComparisons(comparisons), accounts: listed.size, reread, skipped } };
 }
 
 /**

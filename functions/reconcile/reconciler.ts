@@ -1,5 +1,6 @@
 import { FailureError } from "../../domain/core/failures.ts";
-import { isFields } from "../../domain/core/parse.ts";
+import { type Fields, isFields, textsOf } from "../../domain/core/parse.ts";
+import { canonicalId } from "../../domain/event/canonical-id.ts";
 import type { ReconcileOutcome } from "../../domain/reconcile/reconcile-outcome.ts";
 import {
   advance,
@@ -14,6 +15,7 @@ import {
 } from "../../domain/reconcile/reconciliation.ts";
 import type { ReconcilerDependencies } from "./dependencies.ts";
 import { readItems, usersLeft } from "./listed-items.ts";
+import { acceptDeletions, findDeletions, restoreAccounts, verifyDeletions } from "./orphans.ts";
 import { isAttempt, reconcileUsers } from "./reconcile-users.ts";
 
 /** What Lambda says of the time that is left. */
@@ -24,19 +26,28 @@ class Overtaken extends Error {}
 
 /**
  * Compares the provider's list of users with the table. A tick goes on where the one before ended, and a run takes as
- * many ticks as it needs: whatever ends a tick, the next one begins with the users after the checkpoint. An event
- * `{"now": true}` begins a run also where none is due.
+ * many ticks as it needs: whatever ends a tick, the next one begins with the users after the checkpoint. Operators send
+ * `{"now": true}`, which begins a run also where none is due, `{"acceptDeletions": true}` or `{"restore": IDS}`.
  */
 export function reconciler(dependencies: ReconcilerDependencies) {
   return async (event: unknown, clock: Clock): Promise<ReconcileOutcome> => {
-    const { checkpoint, settings, now, log } = dependencies;
-    const isAskedFor = isFields(event) && event.now === true;
+    const { checkpoint, settings, longestCallInMillis, now, log } = dependencies;
+    const asked: Fields = isFields(event) ? event : {};
+    if (asked.restore !== undefined) {
+      const ids = asked.restore === "all" ? undefined : textsOf(asked, "restore").map(canonicalId);
+      return { outcome: "restored", ...(await restoreAccounts(ids, dependencies)) };
+    }
     const known = await checkpoint.load();
-    if (!isAskedFor && !isDue(known, settings.everyHours, now())) return { outcome: "not due" };
+    if (asked.acceptDeletions === true)
+      return { outcome: "accepted", accepted: await acceptDeletions(known, dependencies) };
+    const isTimeLeft = () => clock.getRemainingTimeInMillis() > longestCallInMillis;
     let run = known?.endedAt === undefined ? known : undefined;
     try {
-      run ??= await save(startRun(known, now()), dependencies);
-      for await (const step of stepsOf(run, dependencies, clock)) run = step;
+      const isVerified = await verifyDeletions(dependencies, isTimeLeft);
+      if (asked.now !== true && !isDue(known, settings.everyHours, now())) return { outcome: "not due" };
+      if (!isVerified) return { outcome: "goes on", listed: run?.counts.listed ?? 0 };
+      run ??= await save(startRun(known, now(), asked.now !== true), dependencies);
+      for await (const step of stepsOf(run, dependencies, isTimeLeft)) run = step;
     } catch (error) {
       if (error instanceof Overtaken) {
         log("RECONCILIATION_OVERTAKEN");
@@ -65,9 +76,12 @@ export function reconciler(dependencies: ReconcilerDependencies) {
 const usersPerStep = 25;
 
 /** Goes through the list step by step, until its end or until the time is nearly over. */
-async function* stepsOf(begun: Run, dependencies: ReconcilerDependencies, clock: Clock): AsyncGenerator<Run> {
-  const { lists, settings, longestCallInMillis, now } = dependencies;
-  const isTimeLeft = () => clock.getRemainingTimeInMillis() > longestCallInMillis;
+async function* stepsOf(
+  begun: Run,
+  dependencies: ReconcilerDependencies,
+  isTimeLeft: () => boolean,
+): AsyncGenerator<Run> {
+  const { lists, settings, now } = dependencies;
   for (let run = begun; run.endedAt === undefined && (run === begun || isTimeLeft()); ) {
     const { items, next } = await lists.users(run.page);
     const { read: users, skipped } = readItems(settings.readers.users, items, dependencies);
@@ -79,6 +93,7 @@ async function* stepsOf(begun: Run, dependencies: ReconcilerDependencies, clock:
       const isPageDone = left.length === 0 && failure === undefined;
       if (done.length === 0 && failure !== undefined && isAttempt(failure)) run = stall(run);
       if (isPageDone) run = turnPage(run, next, skipped, now());
+      if (run.endedAt !== undefined) await findDeletions(run, dependencies);
       run = await save(run, dependencies);
       yield run;
       if (failure !== undefined) throw failure;

@@ -3,6 +3,7 @@ import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
 import { documentReader } from "../../adapters/dynamodb/documents.ts";
+import { orphans } from "../../adapters/dynamodb/orphans.ts";
 import { partitions } from "../../adapters/dynamodb/partitions.ts";
 import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
@@ -38,6 +39,7 @@ const handle = sanitizeErrors(
     checkpoint: checkpoint(table, tableName),
     versionedRecords: versionedRecords(table, tableName),
     partitions: partitions(table, tableName),
+    orphans: orphans(table, tableName),
     readDocuments: documentReader(table, tableName),
     send: sqsSender(new SQSClient({})),
     queueUrls: {

@@ -47,6 +47,9 @@ export const logCodes = {
     "dead letters that near their end were written to the archive and taken out of their queue",
   ARCHIVING_FAILED: "dead letters that near their end could not be archived and stay in their queue",
   RECONCILED: "the provider's list was compared with the table to its end",
+  DELETIONS_FOUND:
+    "accounts were missing in the provider's lists in two scheduled runs in a row: the provider is asked again later",
+  DELETIONS_HELD: "more accounts were missing than may be deleted without an operator: none is",
   RECONCILIATION_PAUSED: "the comparison with the provider's list goes on with the next tick",
   RECONCILIATION_OVERTAKEN: "another tick goes on with the comparison from the same checkpoint",
   RECONCILIATION_SKIPPED: "a listed item, or a user's accounts, could not be read and were not compared",
@@ -89,6 +92,7 @@ export const logLevels = {
   TOKEN_REFUSED: "ERROR",
   TOKEN_MISSING: "ERROR",
   ARCHIVING_FAILED: "ERROR",
+  DELETIONS_HELD: "ERROR",
   RECONCILIATION_PAUSED: "WARN",
   RECONCILIATION_SKIPPED: "WARN",
   RECONCILIATION_FAILED: "ERROR",
@@ -126,6 +130,7 @@ export type LogFields = {
   readonly tasks?: number;
   readonly remainingInSeconds?: number;
   readonly listed?: number;
+  readonly accounts?: number;
   readonly missing?: number;
   readonly conflicting?: number;
   readonly orphaned?: number;

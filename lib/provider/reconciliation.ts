@@ -66,6 +66,7 @@ export class Reconciliation extends Construct {
             "dynamodb:BatchGetItem",
             "dynamodb:PutItem",
             "dynamodb:UpdateItem",
+            "dynamodb:DeleteItem",
             "dynamodb:Query",
           ],
           [table.table.tableArn],
@@ -87,6 +88,19 @@ export class Reconciliation extends Construct {
         "The comparison with the provider's list of users ended early: what no webhook announced stays unknown. The settings " +
         "reconcile, provider.paths and provider.paging say how the list is read.",
       remedy: `To see the reason: ${tailOf(compare, "2d")}`,
+      period: untilNextRun,
+      breaching: 1,
+      outOf: 1,
+    });
+    new Alarm(this, "DeletionsHeld", {
+      entry: "deletions-held",
+      metric: metricOfLog(compare, "DELETIONS_HELD"),
+      impact:
+        "More accounts disappeared from the provider's lists than may be deleted without an operator " +
+        "(reconcile.maxDeletions). None of them is deleted, and subscribers are not informed. The provider's lists may be " +
+        "at fault.",
+      remedy:
+        "If the provider confirms that the accounts are gone: npx income-events reconcile accept-deletions",
       period: untilNextRun,
       breaching: 1,
       outOf: 1,

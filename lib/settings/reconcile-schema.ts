@@ -1,6 +1,6 @@
 import { expression } from "./mapping-schema.ts";
 import { place } from "./provider-schema.ts";
-import { scalableDuration, section } from "./setting-types.ts";
+import { scalableDuration, section, wholeNumber } from "./setting-types.ts";
 
 /** How the table is compared with the provider's lists; see `domain/state/listing.ts`. */
 export const reconcileSchema = section({
@@ -12,6 +12,14 @@ export const reconcileSchema = section({
   graceMinutes: scalableDuration(0, 1_440).default(15),
   /** Data that was fetched so long ago is read again. */
   rereadAfterDays: scalableDuration(1, 3_650).default(30),
+  /** A run that finds more deletions within seven days waits for an operator. */
+  maxDeletions: section({
+    /** Of the accounts that the last complete run listed. */
+    percent: wholeNumber(0, 100).default(5),
+    atLeast: wholeNumber(0, 1_000_000).default(20),
+  }).prefault({}),
+  /** From when a deletion was found until the provider is asked again. */
+  askAgainAfterHours: scalableDuration(1, 24).default(6),
   users: section({
     items: place.exactOptional(),
     id: expression.default("id || user_id"),

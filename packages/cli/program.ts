@@ -54,6 +54,11 @@ const commandFiles: readonly CommandFile[] = [
   { group: "audit", names: ["list"], load: () => import("./commands/audit-list.ts") },
   { group: "fetch", names: ["account", "company-account"], load: () => import("./commands/fetch.ts") },
   { group: "reconcile", names: ["now"], load: () => import("./commands/reconcile-now.ts") },
+  {
+    group: "reconcile",
+    names: ["accept-deletions", "undelete"],
+    load: () => import("./commands/reconcile-deletions.ts"),
+  },
   { group: "token", names: ["set", "refresh"], load: () => import("./commands/token.ts") },
   { group: "webhooks", names: ["register"], load: () => import("./commands/webhooks-register.ts") },
   { group: "secret", names: ["rotate"], load: () => import("./commands/secret-rotate.ts") },

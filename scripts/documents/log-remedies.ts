@@ -39,6 +39,8 @@ export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
   WEBHOOKS_NOT_REGISTERED: "`token set`, then `webhooks register`",
   ARCHIVING_FAILED:
     "`reason` names AWS's error; the next run tries again, two days before the first dead letter expires",
+  DELETIONS_HELD:
+    "ask the provider whether these accounts are gone. If so, `reconcile accept-deletions`; if not, nothing: [runbook](../operate/runbook.md#deletions-held)",
   RECONCILIATION_PAUSED: "nothing: the next tick goes on. For hours: the provider or its rate, see `reason`",
   RECONCILIATION_SKIPPED:
     "many: `reconcile.users.*` or `reconcile.accounts.*` does not fit the provider's lists",

@@ -22,10 +22,31 @@ export interface ReconcileProps {
    * @default 30
    */
   readonly rereadAfterDays?: number;
+  /** The settings `reconcile.maxDeletions.*`. */
+  readonly maxDeletions?: ReconcileMaxDeletionsProps;
+  /**
+   * From when a deletion is found until the provider is asked again, and it is reported. From 1 to 24.
+   * @default 6
+   */
+  readonly askAgainAfterHours?: number;
   /** The settings `reconcile.users.*`. */
   readonly users?: ReconcileUsersProps;
   /** The settings `reconcile.accounts.*`. */
   readonly accounts?: ReconcileAccountsProps;
+}
+
+/** The settings `reconcile.maxDeletions.*`. */
+export interface ReconcileMaxDeletionsProps {
+  /**
+   * A run that would exceed so many deletions within seven days deletes none and raises an alarm: percent of the accounts that the last complete run listed, at least the number. From 0 to 100.
+   * @default 5
+   */
+  readonly percent?: number;
+  /**
+   * A run that would exceed so many deletions within seven days deletes none and raises an alarm: percent of the accounts that the last complete run listed, at least the number. From 0 to 1000000.
+   * @default 20
+   */
+  readonly atLeast?: number;
 }
 
 /** The settings `reconcile.users.*`. */

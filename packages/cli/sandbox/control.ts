@@ -52,6 +52,7 @@ const effects = {
   large: "large-body",
   malformed: "malformed-json",
   redirect: "redirect",
+  forget: "forget-accounts",
 } as const;
 
 const others = {

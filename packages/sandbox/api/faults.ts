@@ -2,7 +2,14 @@ import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 
 /** What can go wrong with an answer beyond its status. */
-export const faultEffects = ["hang", "slow-body", "large-body", "malformed-json", "redirect"] as const;
+export const faultEffects = [
+  "hang",
+  "slow-body",
+  "large-body",
+  "malformed-json",
+  "redirect",
+  "forget-accounts",
+] as const;
 export type FaultEffect = (typeof faultEffects)[number];
 
 /** Calls that match are answered with `status`, or as the effect says. */
@@ -15,7 +22,8 @@ export type Fault = {
   readonly status?: number;
   /**
    * `hang`: no answer ever; `slow-body`: a byte each 100 ms, without end; `large-body`: 50 MB; `malformed-json`: JSON
-   * that breaks off; `redirect`: 302 to `location`.
+   * that breaks off; `redirect`: 302 to `location`; `forget-accounts`: lists of accounts are empty, and an account's
+   * state is 404.
    */
   readonly effect?: FaultEffect;
   /** Where a redirect leads: an address or a path; unset: another path of the service. */
@@ -46,6 +54,9 @@ type Planned = {
   due: number;
 };
 
+/** What tells which accounts there are: their states and a user's list. */
+const stateOrList = "/(company-)?accounts(/[^/]+)?$";
+
 /** @param now of the system's time: a fault's seconds are those that an operator waits */
 export function createFaults(now: () => number = Date.now): Faults {
   let planned: Planned[] = [];
@@ -63,7 +74,8 @@ export function createFaults(now: () => number = Date.now): Faults {
       const isLasting = fault.share !== undefined || fault.forSeconds !== undefined;
       const left = fault.times ?? (isLasting ? Number.POSITIVE_INFINITY : 1);
       const until = now() + (fault.forSeconds ?? Number.POSITIVE_INFINITY) * 1000;
-      planned.push({ fault, pattern: new RegExp(fault.path ?? ""), until, left, due: 0 });
+      const anyPath = fault.effect === "forget-accounts" ? stateOrList : "";
+      planned.push({ fault, pattern: new RegExp(fault.path ?? anyPath), until, left, due: 0 });
     },
     take: (method, path) => {
       planned = planned.filter(({ until }) => until > now());
@@ -111,8 +123,8 @@ const slowByteMs = 100;
 /** A fault that is more than a status. */
 export type PlayedFault = Fault & { readonly effect: FaultEffect };
 
-/** Answers as the effect says. @returns the status; 0 where there is no answer */
-export function playFault({ effect, location }: PlayedFault, response: ServerResponse): number {
+/** Answers a path as the effect says. @returns the status; 0 where there is no answer */
+export function playFault({ effect, location }: PlayedFault, path: string, response: ServerResponse): number {
   const json = { "content-type": "application/json" };
   switch (effect) {
     case "hang":
@@ -128,6 +140,11 @@ export function playFault({ effect, location }: PlayedFault, response: ServerRes
     case "malformed-json":
       response.writeHead(200, json).end('{"data": [{"id": "');
       return 200;
+    case "forget-accounts": {
+      const isList = path.endsWith("accounts");
+      response.writeHead(isList ? 200 : 404, json).end(isList ? "[]" : "{}");
+      return isList ? 200 : 404;
+    }
     case "redirect":
       response.writeHead(302, { location: location ?? "/elsewhere" }).end();
       return 302;

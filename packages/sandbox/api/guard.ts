@@ -76,7 +76,7 @@ function meet(
   }
   reply.hijack();
   // Logged at once: some of these answers never end.
-  log(playFault({ ...fault, effect }, reply.raw));
+  log(playFault({ ...fault, effect }, pathOf(reply.request), reply.raw));
 }
 
 /** The connection flow's pages are no calls of the API; the sessions in their paths are credentials. */

@@ -15,7 +15,7 @@ import { at } from "../samples.ts";
 
 const later = (hours: number) => new Date(at.getTime() + hours * 3_600_000);
 const next = { next: "cursor", pages: 1, mark: "m" };
-const begun = startRun(undefined, at);
+const begun = startRun(undefined, at, true);
 const ended = endRun({ ...begun, version: 7 }, later(1));
 
 describe("a run", () => {
@@ -28,10 +28,20 @@ describe("a run", () => {
   });
 
   it("begins at the first page with nothing counted, over the version of the one before", () => {
-    expect(startRun(ended, later(24))).toEqual({
-      version: 7,
-      startedAt: later(24).toISOString(),
-      counts: { listed: 0, missing: 0, conflicting: 0, orphaned: 0, deleted: 0, reread: 0, skipped: 0 },
+    const { counts, ...run } = startRun(ended, later(24), true);
+    expect(run).toEqual({
+      ...{ version: 7, startedAt: later(24).toISOString(), isScheduled: true },
+      ...{ previousAt: begun.startedAt, sizeBefore: 0 },
+    });
+    expect(new Set(Object.values(counts))).toEqual(new Set([0]));
+  });
+
+  it("remembers the scheduled run before it, and how many accounts the last complete run listed", () => {
+    const complete = endRun(advance(begun, "u-1", { accounts: 400 }), later(1));
+    const manual = endRun(startRun(complete, later(2), false), later(3), "no list");
+    expect(startRun(manual, later(24), true)).toMatchObject({
+      previousAt: begun.startedAt,
+      sizeBefore: 400,
     });
   });
 
@@ -49,7 +59,7 @@ describe("a run", () => {
     const first = advance(went, "u-1", {});
     expect(first.after).toBe(markOf(first, "u-1"));
     expect(markOf(first, "u-2")).not.toBe(first.after);
-    expect(markOf(startRun(undefined, later(1)), "u-1")).not.toBe(first.after);
+    expect(markOf(startRun(undefined, later(1), true), "u-1")).not.toBe(first.after);
     expect(JSON.stringify(first)).not.toContain("u-1");
     for (const over of [turnPage(first, undefined, 0, later(1)), endRun(stall(first), later(1), "no list")]) {
       for (const place of ["page", "after", "stalls"]) expect(over).not.toHaveProperty(place);

@@ -55,6 +55,8 @@ export function scheduleProvocations({
       const end = stage().answers(/users(\?|$)/, () => ({ json: { data: [listed()], next: null } }));
       await during(end, "RECONCILED", reconcile);
     },
+    DELETIONS_FOUND: "two scheduled runs in a row are hours apart",
+    DELETIONS_HELD: "two scheduled runs in a row are hours apart",
     ERASED: () => erase(erased),
     ARRIVED_LATE: () => send("accounts", account("update_account", { user_id: erased })),
     ERASED_AGAIN: () => erase(randomUUID()),

@@ -62,6 +62,7 @@ const argumentsOf = (
   "subscribers tail": "everything",
   "subscribers test": "everything",
   "local forward": `--to ${target}/refused --subscriber everything --yes`,
+  "reconcile undelete": nobody,
   "fetch account": account,
   "fetch company-account": nobody,
   "dlq show": "users --reveal",

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { orphans } from "../../../adapters/dynamodb/orphans.ts";
 import { readErasure } from "../../../adapters/erasure/tombstones.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { eraseTask } from "../../../domain/recovery/erasure.ts";
@@ -19,6 +20,10 @@ await describeOnTables("the eraser", (tables) => {
   describe("a user", () => {
     test("goes with all accounts: every item, and every object, superseded ones and pages too", async () => {
       await storeAll();
+      const missing = { accountId: fixture.account.id, userId: fixture.user.id, version: 1 };
+      const kept = orphans(fixture.system.dynamodb, fixture.fixture.table.name);
+      await kept.saveMark({ ...missing, first: "2026-01-01T00:00:00Z", lastRun: "2026-01-02T00:00:00Z" });
+      await kept.saveDeletion({ ...missing, decidedAt: "2026-01-02T00:00:00Z" });
       await erase(fixture.user);
       expect(await remains(fixture.user.id, fixture.account.id)).toEqual([]);
       expect(await fixture.fixture.overflow.keys()).toEqual([

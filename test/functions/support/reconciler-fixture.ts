@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { documentReader } from "../../../adapters/dynamodb/documents.ts";
 import { linkTable } from "../../../adapters/dynamodb/links.ts";
+import { orphans } from "../../../adapters/dynamodb/orphans.ts";
 import { partitions } from "../../../adapters/dynamodb/partitions.ts";
 import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { type VersionedRecords, versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
@@ -36,12 +37,13 @@ const anyCall: Permit = async () => undefined;
 
 export const accountsPath = "/api/v0.4/users/{user_id}/accounts";
 
-const stage = (provider: object, graceMinutes: number) =>
-  parseSettings({ production: false, provider, reconcile: { graceMinutes } }, "f.json");
+const stage = (provider: object, reconcile: object) =>
+  parseSettings({ production: false, provider, reconcile }, "f.json");
 
 type Stage = {
   readonly provider?: object;
   readonly graceMinutes?: number;
+  readonly maxDeletions?: { readonly percent: number; readonly atLeast: number };
   readonly baseUrl?: string;
   readonly ids?: "any";
   readonly permit?: Permit;
@@ -100,13 +102,14 @@ export function reconcilerFixture(tables: string) {
   function tickOf({
     provider: given = {},
     graceMinutes = 0,
+    maxDeletions = { percent: 0, atLeast: 20 },
     baseUrl = made.sandbox.baseUrl,
     ids,
     permit = anyCall,
     longestCallInMillis = 0,
   }: Stage = {}) {
     const paths = { userAccounts: accountsPath };
-    const settings = stage({ allowPrivateAddresses: true, paths, ...given }, graceMinutes);
+    const settings = stage({ allowPrivateAddresses: true, paths, ...given }, { graceMinutes, maxDeletions });
     const provider = parseProviderSettings(settings.provider);
     const reconcile = parseReconcileSettings(settings.reconcile, { users: ids, accounts: ids });
     const now = () => new Date(made.time);
@@ -121,6 +124,7 @@ export function reconcilerFixture(tables: string) {
       checkpoint: checkpoint(made.system.dynamodb, made.table.name),
       versionedRecords: made.known,
       partitions: partitions(made.system.dynamodb, made.table.name),
+      orphans: orphans(made.system.dynamodb, made.table.name),
       readDocuments: documentReader(made.system.dynamodb, made.table.name),
       send: sqsSender(made.system.sqs),
       queueUrls: made.queueUrls,
@@ -132,7 +136,8 @@ export function reconcilerFixture(tables: string) {
         made.entries.push(...kept.entries.splice(0));
       },
     });
-    return (remaining = 60_000) => tick({}, { getRemainingTimeInMillis: () => remaining });
+    return (remaining = 60_000, event: object = {}) =>
+      tick(event, { getRemainingTimeInMillis: () => remaining });
   }
 
   const codes = () => made.entries.map(({ code }) => code);

@@ -26,6 +26,7 @@ describe("reconciliation", () => {
     expect(Object.keys(logCodes)).toContain("RECONCILIATION_FAILED");
     const [alarm, ...others] = ofReconcile("AWS::CloudWatch::Alarm");
     expect(others.map(({ Properties }) => Properties)).toMatchObject([
+      { MetricName: "DeletionsHeld", Threshold: 1, Period: 86_400 },
       { MetricName: "ReconciliationDrift", Threshold: 10, Period: 86_400 },
     ]);
     expect(alarm?.Properties).toMatchObject({

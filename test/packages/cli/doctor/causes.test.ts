@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { StackAlarm } from "../../../../adapters/aws/stack-alarms.ts";
+import { startRun } from "../../../../domain/reconcile/reconciliation.ts";
 import { checkAlarm } from "../../../../packages/cli/doctor/alarm-check.ts";
 import { byCause } from "../../../../packages/cli/doctor/causes.ts";
 import type { Finding, Severity } from "../../../../packages/cli/doctor/finding.ts";
@@ -121,8 +122,8 @@ describe("what is fixed already", () => {
   });
 
   test("clears a failed reconciliation by a later one that came to its end", () => {
-    const counts = { listed: 0, missing: 0, conflicting: 0, orphaned: 0, deleted: 0, reread: 0, skipped: 0 };
-    const run = { version: 1, startedAt: "2026-11-21T11:59:00Z", endedAt: "2026-11-21T11:59:30Z", counts };
+    const begun = startRun(undefined, new Date("2026-11-21T11:59:00Z"), true);
+    const run = { ...begun, endedAt: "2026-11-21T11:59:30Z" };
     expect(checkReconciliation({ ...run, failure: "the list is not JSON" }, now).findings).toMatchObject([
       {
         code: "reconciliation-failed",

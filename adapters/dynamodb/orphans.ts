@@ -1,0 +1,70 @@
+import {
+  DeleteItemCommand,
+  type DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  paginateQuery,
+} from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import {
+  type FoundDeletion,
+  type OrphanMark,
+  parseFoundDeletion,
+  parseOrphanMark,
+} from "../../domain/reconcile/orphans.ts";
+import { itemVersion, readItem } from "./items.ts";
+import { orphanKey } from "./keys.ts";
+
+/** What is kept of an orphan. */
+export type OrphanItem = "mark" | "deletion";
+
+/** What scheduled runs of reconciliation keep of accounts that the provider lists no more. */
+export type Orphans = {
+  readonly mark: (accountId: string) => Promise<OrphanMark | undefined>;
+  readonly marks: () => Promise<readonly OrphanMark[]>;
+  readonly deletions: () => Promise<readonly FoundDeletion[]>;
+  readonly saveMark: (mark: OrphanMark) => Promise<void>;
+  readonly saveDeletion: (deletion: FoundDeletion) => Promise<void>;
+  readonly remove: (item: OrphanItem, accountId: string) => Promise<void>;
+};
+
+/** Longer than two runs in a row take, and than a deletion counts against the limit. */
+const keptDays = 30;
+
+export function orphans(client: DynamoDBClient, TableName: string): Orphans {
+  const list = async <T>(item: OrphanItem, parse: (value: unknown) => T): Promise<readonly T[]> => {
+    const { pk, sk } = orphanKey(item, "");
+    const query = {
+      TableName,
+      KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
+      ExpressionAttributeValues: marshall({ ":pk": pk, ":prefix": sk }),
+      ConsistentRead: true,
+    };
+    const found: T[] = [];
+    for await (const { Items = [] } of paginateQuery({ client }, query))
+      found.push(...Items.map((each) => parse(readItem(each)[item])));
+    return found;
+  };
+  const save = async (item: OrphanItem, value: OrphanMark | FoundDeletion, since: string) => {
+    const expiresAt = Math.ceil(Date.parse(since) / 1000) + keptDays * 86_400;
+    const Item = {
+      ...orphanKey(item, value.accountId),
+      ...{ schemaVersion: itemVersion, expiresAt, [item]: value },
+    };
+    await client.send(new PutItemCommand({ TableName, Item: marshall(Item) }));
+  };
+  return {
+    mark: async (accountId) => {
+      const Key = marshall(orphanKey("mark", accountId));
+      const { Item } = await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));
+      return Item && parseOrphanMark(readItem(Item).mark);
+    },
+    marks: () => list("mark", parseOrphanMark),
+    deletions: () => list("deletion", parseFoundDeletion),
+    saveMark: (mark) => save("mark", mark, mark.lastRun),
+    saveDeletion: (deletion) => save("deletion", deletion, deletion.decidedAt),
+    remove: async (item, accountId) => {
+      await client.send(new DeleteItemCommand({ TableName, Key: marshall(orphanKey(item, accountId)) }));
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import { FailureError } from "../../domain/core/failures.ts";
+import { type Envelope, envelopeVersion, writeEnvelope } from "../../domain/event/envelope.ts";
+import type { FoundEvent } from "../../domain/reconcile/drift.ts";
+import type { ReconcilerDependencies } from "./dependencies.ts";
+
+/**
+ * Sends what was missed through the queues of the webhooks.
+ * @throws retryable failure where a part is not durable in SQS; all of it may be sent again
+ */
+export async function feed(
+  events: readonly FoundEvent[],
+  { send, queueUrls, now }: Pick<ReconcilerDependencies, "send" | "queueUrls" | "now">,
+): Promise<void> {
+  const receivedAt = now().toISOString();
+  for (const kind of ["users", "accounts"] as const) {
+    const messages = events
+      .filter((event) => event.kind === kind)
+      .map(({ id, facts }): Envelope => {
+        return { schemaVersion: envelopeVersion, kind, id, receivedAt, body: { as: "facts", facts } };
+      })
+      .map((envelope) => ({ body: writeEnvelope(envelope) }));
+    const failures = await send(queueUrls[kind], messages);
+    const failure = failures.find((each) => each !== undefined);
+    if (failure !== undefined) throw new FailureError(failure);
+  }
+}

@@ -1,0 +1,154 @@
+import { batchesOf } from "../../domain/core/batches.ts";
+import { FailureError } from "../../domain/core/failures.ts";
+import { nameOf, type Subject } from "../../domain/event/subjects.ts";
+import type { Orphan, Orphaned } from "../../domain/reconcile/drift.ts";
+import {
+  deletionCandidates,
+  deletionEvent,
+  type FoundDeletion,
+  isWithinLimit,
+  type OrphanMark,
+  recentDeletions,
+  renewMark,
+} from "../../domain/reconcile/orphans.ts";
+import { correlationOfRun, type Run } from "../../domain/reconcile/reconciliation.ts";
+import { isRestorable } from "../../domain/state/state.ts";
+import type { ReconcilerDependencies } from "./dependencies.ts";
+import { feed } from "./feed.ts";
+
+/** Marks the accounts that a scheduled run did not find in the provider's lists. Nothing else follows from one run. */
+export async function markOrphans(
+  found: readonly Orphaned[],
+  run: Run,
+  { orphans }: ReconcilerDependencies,
+): Promise<void> {
+  if (!run.isScheduled) return;
+  await Promise.all(
+    found.map(async ({ orphan }) =>
+      orphans.saveMark(renewMark(await orphans.mark(orphan.accountId), orphan, run)),
+    ),
+  );
+}
+
+/**
+ * Turns the orphans of two scheduled runs in a row into deletions, unless they are too many. Done twice, it does nothing
+ * more.
+ * @param run that has come to its end
+ */
+export async function findDeletions(run: Run, dependencies: ReconcilerDependencies): Promise<void> {
+  if (!run.isScheduled) return;
+  const { settings, log } = dependencies;
+  const { candidates, recent } = await loadCandidates(run, dependencies);
+  if (candidates.length === 0) return;
+  if (isWithinLimit(candidates.length, recent.length, run, settings.maxDeletions))
+    return decideOn(candidates, run, dependencies);
+  const correlationId = correlationOfRun(run.startedAt);
+  log("DELETIONS_HELD", { correlationId, count: candidates.length });
+}
+
+/** Lets the deletions go on that were too many. @returns how many */
+export async function acceptDeletions(
+  run: Run | undefined,
+  dependencies: ReconcilerDependencies,
+): Promise<number> {
+  if (run === undefined) return 0;
+  const { candidates } = await loadCandidates(run, dependencies);
+  await decideOn(candidates, run, dependencies);
+  return candidates.length;
+}
+
+async function loadCandidates(run: Run, { orphans, now }: ReconcilerDependencies) {
+  const recent = recentDeletions(await orphans.deletions(), now());
+  return { recent, candidates: deletionCandidates(await orphans.marks(), recent, run) };
+}
+
+/** Requests that are under way together. */
+const atOnce = 25;
+
+async function decideOn(
+  candidates: readonly OrphanMark[],
+  run: Run,
+  { orphans, now, log }: ReconcilerDependencies,
+): Promise<void> {
+  const decidedAt = now().toISOString();
+  for (const some of batchesOf(candidates, { maxItems: atOnce })) {
+    await Promise.all(
+      some.map(async ({ accountId, userId, version }) => {
+        await orphans.saveDeletion({ accountId, userId, version, decidedAt });
+        await orphans.remove("mark", accountId);
+      }),
+    );
+  }
+  log("DELETIONS_FOUND", { correlationId: correlationOfRun(run.startedAt), count: candidates.length });
+}
+
+/**
+ * Asks the provider about deletions that were found hours ago, and reports those of accounts that it does not know
+ * either.
+ * @returns false where the time was over before all were asked about
+ * @throws a failure that waits, for example for the provider's rate
+ */
+export async function verifyDeletions(
+  dependencies: ReconcilerDependencies,
+  isTimeLeft: () => boolean,
+): Promise<boolean> {
+  const { orphans, settings, now, log } = dependencies;
+  const before = now().getTime() - settings.askAgainAfterHours * 3_600_000;
+  const due = (await orphans.deletions()).filter(
+    ({ decidedAt, reportedAt }) => reportedAt === undefined && Date.parse(decidedAt) <= before,
+  );
+  for (const [index, deletion] of due.entries()) {
+    if (index > 0 && !isTimeLeft()) return false;
+    try {
+      await verify(deletion, dependencies);
+    } catch (error) {
+      if (!(error instanceof FailureError)) throw error;
+      const { failure } = error;
+      if (failure.kind === "retryable" && failure.waitsFor !== undefined) throw error;
+      // The next tick asks again; one account must not hold up the others.
+      log("RECONCILIATION_SKIPPED", { subject: nameOf(accountOf(deletion)), reason: failure.reason });
+    }
+  }
+  return true;
+}
+
+async function verify(deletion: FoundDeletion, dependencies: ReconcilerDependencies): Promise<void> {
+  const { orphans, versionedRecords, lists, now } = dependencies;
+  const { accountId, userId, version } = deletion;
+  const state = await versionedRecords.loadState(accountOf(deletion));
+  // Nothing may have been heard of the account since it was missing.
+  const isUnheard = state?.version === version && !state.deleted;
+  if (!isUnheard || (await lists.knowsAccount(accountId))) return orphans.remove("deletion", accountId);
+  await feed([deletionEvent("account.deleted", state, userId)], dependencies);
+  await orphans.saveDeletion({ ...deletion, reportedAt: now().toISOString() });
+}
+
+function accountOf({ accountId }: Orphan): Subject {
+  return { kind: "account", id: accountId };
+}
+
+/**
+ * Takes deletions back that only reconciliation reported, and drops those that are still to be verified.
+ * @param ids of accounts; undefined: of all deletions that were found within 30 days
+ * @returns how many accounts were restored, and the ids of the others
+ */
+export async function restoreAccounts(
+  ids: readonly string[] | undefined,
+  dependencies: ReconcilerDependencies,
+): Promise<{ readonly restored: number; readonly others: readonly string[] }> {
+  const { orphans, versionedRecords } = dependencies;
+  const wanted = ids ?? (await orphans.deletions()).map(({ accountId }) => accountId);
+  const others: string[] = [];
+  for (const some of batchesOf(wanted, { maxItems: atOnce })) {
+    await Promise.all(
+      some.map(async (id) => {
+        const state = await versionedRecords.loadState({ kind: "account", id });
+        if (state !== undefined && isRestorable(state))
+          await feed([deletionEvent("account.restored", state)], dependencies);
+        else others.push(id);
+        await orphans.remove("deletion", id);
+      }),
+    );
+  }
+  return { restored: wanted.length - others.length, others };
+}

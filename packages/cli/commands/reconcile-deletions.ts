@@ -1,0 +1,81 @@
+import type { Command } from "commander";
+import { invokeFunction } from "../../../adapters/aws/function-invoker.ts";
+import { parseReconcileOutcome } from "../../../domain/reconcile/reconcile-outcome.ts";
+import { audited } from "../core/audited.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+
+export function addTo(group: Command): void {
+  addCommand(group, {
+    name: "accept-deletions",
+    summary:
+      "Lets reconciliation delete the accounts that are gone at the provider, though they are more than reconcile.maxDeletions. The provider is asked about each again first, hours later.",
+    examples: ["npx income-events reconcile accept-deletions"],
+    run: acceptDeletions,
+  });
+  addCommand<{ readonly all?: true }>(group, {
+    name: "undelete [ids...]",
+    summary:
+      "Restores accounts that only reconciliation deleted. Subscribers get account.restored, and the provider is asked for the accounts' states.",
+    examples: [
+      "npx income-events reconcile undelete 9c858901-8a57-4791-81fe-4c455b099bc9",
+      "npx income-events reconcile undelete --all    all deletions of the last 30 days",
+    ],
+    run: undelete,
+  }).option("--all", "all accounts that reconciliation deleted in the last 30 days");
+}
+
+async function acceptDeletions(operation: Operation): Promise<void> {
+  const { accepted } = await audited(
+    operation,
+    { act: "reconcile", target: "deletions" },
+    async () => {
+      const outcome = await invoke(operation, { acceptDeletions: true });
+      if (outcome.outcome !== "accepted") throw CommandError.failed("Nothing was accepted.");
+      return outcome;
+    },
+    (result) => result.accepted,
+  );
+  const { deployment, terminal } = operation;
+  terminal.result(
+    { stage: deployment.stage, accepted },
+    accepted === 0
+      ? "No deletion waits to be accepted."
+      : `Accepted ${accepted} deletions. The provider is asked about each again before it takes effect.`,
+  );
+}
+
+async function undelete(
+  operation: Operation,
+  { all = false }: { readonly all?: boolean },
+  ...ids: readonly string[]
+): Promise<void> {
+  if (all === ids.length > 0) throw CommandError.usage("Name accounts by their ids, or give --all.");
+  const { restored, others } = await audited(
+    operation,
+    { act: "reconcile", target: "undelete" },
+    async () => {
+      const outcome = await invoke(operation, { restore: all ? "all" : ids });
+      if (outcome.outcome !== "restored") throw CommandError.failed("Nothing was restored.");
+      return outcome;
+    },
+    (result) => result.restored,
+  );
+  const { deployment, terminal } = operation;
+  if (!all && restored === 0)
+    throw new CommandError(
+      "nobody",
+      "Reconciliation deleted none of these accounts, or a webhook did as well.",
+    );
+  const unchanged =
+    others.length === 0 ? "" : ` Not deleted by reconciliation alone, and unchanged: ${others.join(", ")}.`;
+  terminal.result(
+    { stage: deployment.stage, restored, others },
+    `Restored ${restored} accounts.${unchanged}`,
+  );
+}
+
+async function invoke({ deployment, clients }: Operation, event: object) {
+  const name = deployment.output("ReconcileFunctionName");
+  return parseReconcileOutcome(await invokeFunction(clients.lambda, name, event));
+}
