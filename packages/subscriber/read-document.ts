@@ -3,6 +3,7 @@ import type { MessageOf } from "./contract.ts";
 import type { DocumentCache } from "./document-cache.ts";
 import { type DocumentOf, type Endpoint, parseDocument } from "./document-shapes.ts";
 import { type Json, parseJson } from "./json.ts";
+import { contentOf } from "./read-message.ts";
 import { type Credentials, signedHeaders } from "./sign.ts";
 
 export type DocumentOptions = {
@@ -49,8 +50,8 @@ export class DocumentError extends Error {
 }
 
 /**
- * Reads the version of the document that a message names, signed with Signature Version 4, and checks its digest. A
- * busy stage is asked again, after the time that it names.
+ * Reads the version of the document that a message names, and checks its digest: from the message where that holds it,
+ * else from the stage, signed with Signature Version 4. A busy stage is asked again, after the time that it names.
  * @throws DocumentError where the stage refuses the caller, stays busy, or answers with other bytes
  */
 export async function readDocument(
@@ -60,6 +61,8 @@ export async function readDocument(
   const { document } = message.data;
   if (document === undefined) return { as: "gone" };
   const { href, sha256 } = document;
+  const inline = Buffer.from(contentOf(document) ?? "");
+  if (digestOf(inline) === sha256) return documentOf(inline);
   const cached = await options.cache?.get(href);
   const answer = await askUntilAnswered(new URL(href), cached?.etag, options);
   if (answer.status === 404) {
@@ -69,7 +72,7 @@ export async function readDocument(
   const bytes = answer.status === 304 ? cached?.bytes : answer.status === 200 ? answer.bytes : undefined;
   if (bytes === undefined)
     throw new DocumentError(`the document was answered ${answer.status}`, answer.status);
-  if (createHash("sha256").update(bytes).digest("hex") !== sha256) {
+  if (digestOf(bytes) !== sha256) {
     await options.cache?.delete(href);
     throw new DocumentError("the document's bytes are not those that the message names", answer.status);
   }
@@ -77,6 +80,10 @@ export async function readDocument(
     await options.cache?.set(href, { etag: answer.etag, bytes });
   }
   return documentOf(bytes);
+}
+
+function digestOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
 }
 
 function documentOf(bytes: Uint8Array): ReadDocument {

@@ -11,7 +11,7 @@ export type ReaderOptions = {
    */
   readonly handle: (message: Message) => void | Promise<void>;
   readonly memory: Memory;
-  /** Called with what is older than what was handled; absent: it is passed over. */
+  /** Called with what is older than what was handled; absent: it is passed over. Never with what an erasure covers. */
   readonly handleStale?: (message: Message) => void | Promise<void>;
   /** Called with types that this release does not know; absent: they are passed over. */
   readonly handleUnknown?: (message: UnknownMessage) => void | Promise<void>;
@@ -22,6 +22,8 @@ export type ReaderOptions = {
 /** What became of a message: where it is settled, delete it from the queue; else leave it there. */
 export type Result =
   | { readonly settled: true; readonly as: "handled" | "duplicate" | "stale" | "skipped" }
+  /** The message is about somebody whose erasure was handled: nobody was given it. */
+  | { readonly settled: true; readonly as: "erased" }
   /** `unreadable` is no message of the contract: after some deliveries SQS moves it to the dead-letter queue. */
   | {
       readonly settled: false;
@@ -34,10 +36,10 @@ export type Result =
 export type Read = (body: string) => Promise<Result>;
 
 /**
- * Reads messages: drops what was handled before, keeps the order where the newest counts, and remembers after the
- * handler is done. At least once stays at least once: whoever dies between the two handles again. Within one process
- * messages of a subject are handled one after the other; between processes a write of yours decides, which takes the
- * higher `sequence`.
+ * Reads messages: drops what was handled before and whatever is about an erased owner, keeps the order where the newest
+ * counts, and remembers after the handler is done. At least once stays at least once: a process that dies between the two
+ * handles the message again. Within one process messages of an owner are handled one after the other; between processes a
+ * write of yours decides, which takes the higher `sequence`.
  */
 export function createReader(options: ReaderOptions): Read {
   const inTurn = turns();
@@ -46,7 +48,7 @@ export function createReader(options: ReaderOptions): Read {
     if (read.as === "unreadable") return { settled: false, as: "unreadable", reason: read.reason };
     const work = workOf(read, options);
     try {
-      return await inTurn(work.series ?? work.id, () => settle(work, options.memory));
+      return await inTurn(work.owner, () => settle(work, options.memory));
     } catch (error) {
       return {
         settled: false,
@@ -64,6 +66,8 @@ type Handle = () => void | Promise<void>;
 type Work = {
   readonly id: string;
   readonly series: string | undefined;
+  /** The series of the user or account that the message is about. */
+  readonly owner: string;
   readonly sequence: string;
   readonly handle: Handle | undefined;
   readonly handleStale: Handle | undefined;
@@ -71,20 +75,21 @@ type Work = {
 
 function workOf(read: Exclude<ReadMessage, { as: "unreadable" }>, options: ReaderOptions): Work {
   const { handle, handleStale, handleUnknown, repeatReplays = false } = options;
-  const { sequence, source, replayid } = read.message;
+  const { sequence, source, subject, replayid } = read.message;
   // An id is unique within its source.
   const id = [source, read.message.id, ...(repeatReplays && replayid ? [replayid] : [])].join(" ");
+  const owner = [source, ownerOf(subject)].join(" ");
   switch (read.as) {
     case "message": {
       const { message } = read;
       const series = [source, seriesOf(message)].join(" ");
       const stale = handleStale && (() => handleStale(message));
-      return { id, series, sequence, handle: () => handle(message), handleStale: stale };
+      return { id, series, owner, sequence, handle: () => handle(message), handleStale: stale };
     }
     case "unknown": {
       const { message } = read;
       const unknown = handleUnknown && (() => handleUnknown(message));
-      return { id, series: undefined, sequence, handle: unknown, handleStale: undefined };
+      return { id, series: undefined, owner, sequence, handle: unknown, handleStale: undefined };
     }
   }
 }
@@ -94,9 +99,20 @@ function seriesOf({ type, subject }: Message): string {
   return checks[type].newestOf === "subject" ? subject : `${subject} ${type}`;
 }
 
-async function settle({ id, series, sequence, ...work }: Work, memory: Memory): Promise<Result> {
+/** `account/<id>` of `account/<id>/income`, and of each subject that a later release adds below it. */
+function ownerOf(subject: string): string {
+  return subject.split("/", 2).join("/");
+}
+
+/** The sequence of an erasure: higher than any other of the owner, and of each subject below it. */
+const erasure = "9".repeat(20);
+
+async function settle(work: Work, memory: Memory): Promise<Result> {
+  const { id, series, owner, sequence } = work;
   const { isHandled, newest } = await memory.recall(id, series);
   if (isHandled) return { settled: true, as: "duplicate" };
+  const newestOfOwner = series === owner ? newest : (await memory.recall(id, owner)).newest;
+  if (newestOfOwner === erasure && sequence < erasure) return { settled: true, as: "erased" };
   const isStale = newest !== undefined && sequence < newest;
   const handle = isStale ? work.handleStale : work.handle;
   if (handle !== undefined) {

@@ -3,6 +3,7 @@ import { parseAuthorization, verifySignature } from "@income-events/local-stack/
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { inMemoryCache } from "../../../packages/subscriber/document-cache.ts";
 import { type DocumentOptions, readDocument } from "../../../packages/subscriber/read-document.ts";
+import { readMessage } from "../../../packages/subscriber/read-message.ts";
 import { exampleOf } from "../../../scripts/documents/examples.ts";
 
 const text = '{"data":[{"amount":12345678901234567890}]}';
@@ -117,6 +118,35 @@ describe("readDocument", () => {
     expect((await read([{ ...whole, body: "{}" }])).result).toMatchObject({
       message: expect.stringContaining("not those that the message names"),
     });
+  });
+
+  it("takes the document from the message that holds it, with every digit, and asks nobody", async () => {
+    const reference = { ...message.data.document, content: "stand-in" };
+    const inText = JSON.stringify({ ...message, data: { ...message.data, document: reference } });
+    const received = readMessage(inText.replace('"stand-in"', () => text));
+    const asked = vi.fn();
+    vi.stubGlobal("fetch", asked);
+    if (received.as !== "message" || received.message.type !== "data.updated") throw new Error(received.as);
+    const result = await readDocument(received.message);
+    expect(result).toMatchObject({ as: "document", bytes: Buffer.from(text) });
+    expect(String(Object(result).json().data[0].amount)).toBe("12345678901234567890");
+    // A copy of the message has lost the text, and here no digit.
+    const content = { data: [{ amount: 1 }] };
+    const digest = createHash("sha256").update(JSON.stringify(content)).digest("hex");
+    const copied = messageWith({ ...message.data.document, sha256: digest, content });
+    expect(await readDocument(copied)).toMatchObject({ as: "document" });
+    expect(asked).not.toHaveBeenCalled();
+  });
+
+  it("asks for the document where the message's content is not what its digest says", async () => {
+    const held = messageWith({ ...message.data.document, content: { data: [] } });
+    const asked = vi.fn(async () => new Response(text));
+    vi.stubGlobal("fetch", asked);
+    expect(await readDocument(held, { credentials })).toMatchObject({
+      as: "document",
+      bytes: new TextEncoder().encode(text),
+    });
+    expect(asked).toHaveBeenCalledOnce();
   });
 
   it("says that a version was replaced, or that there is nothing any more", async () => {

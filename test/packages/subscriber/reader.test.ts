@@ -78,6 +78,62 @@ describe("a reader", () => {
     expect(handled).toEqual([news, data]);
   });
 
+  describe("after an owner's erasure", () => {
+    const erased = exampleOf("account.erased");
+    const of = (subject: string, change: object = {}) => ({ ...connected, id: subject, subject, ...change });
+    const later = { type: "account.ready", data: {}, sequence: "9".repeat(19).padStart(20, "0") };
+    const owner = erased.subject;
+    const cases: readonly (readonly [string, object])[] = [
+      ["the owner itself", of(owner, { sequence: "8".repeat(20) })],
+      ["new data", { ...exampleOf("data.updated"), subject: `${owner}/income` }],
+      [
+        "new data of a range",
+        { ...exampleOf("data.updated"), subject: `${owner}/shifts/2026-01-01..2026-01-31` },
+      ],
+      ["news of an endpoint", { ...exampleOf("endpoint.updated"), subject: `${owner}/income` }],
+      ["a type of a later release", of(owner, later)],
+      ["a subject of a later release", of(`${owner}/readiness`, later)],
+      ["a subject far below", of(`${owner}/a/b/c`, later)],
+      ["a replay", { ...exampleOf("data.updated"), subject: `${owner}/income`, replayid: "r" }],
+    ];
+
+    it.each(cases)("drops %s, and hands it to nobody", async (_, message) => {
+      const others: unknown[] = [];
+      const keep = (each: unknown) => void others.push(each);
+      const { read, handled } = keepingReader({
+        handleStale: keep,
+        handleUnknown: keep,
+        repeatReplays: true,
+      });
+      await read(text(erased));
+      expect(await read(text(message))).toEqual({ settled: true, as: "erased" });
+      expect([handled, others]).toEqual([[erased], []]);
+    });
+
+    it("drops what is handled while the erasure is still under way", async () => {
+      const handled: Message[] = [];
+      const { read } = keepingReader({
+        handle: async (message) => {
+          await new Promise((resolve) => setImmediate(resolve));
+          handled.push(message);
+        },
+      });
+      const data = { ...exampleOf("data.updated"), subject: `${owner}/income` };
+      const results = await Promise.all([text(erased), text(data)].map(read));
+      expect(results.map(({ as }) => as)).toEqual(["handled", "erased"]);
+      expect(handled).toEqual([erased]);
+    });
+
+    it("still hands over the erasure, also once more, and what is about others", async () => {
+      const { read, handled } = keepingReader();
+      const [again, other] = [{ ...erased, id: "again" }, of(`${owner}0`)];
+      const elsewhere = of(owner, { source: "/income-events/other" });
+      for (const message of [erased, again, other, elsewhere])
+        expect(await read(text(message))).toEqual({ settled: true, as: "handled" });
+      expect(handled).toHaveLength(4);
+    });
+  });
+
   it("passes over types that it does not know, or hands them over, once", async () => {
     const later = { ...created, type: "account.merged", data: [] };
     expect(await keepingReader().read(text(later))).toEqual({ settled: true, as: "skipped" });
@@ -162,10 +218,18 @@ describe("a reader", () => {
 const seriesOf = ({ type, subject }: Message) =>
   contract[type].newestOf === "subject" ? subject : `${subject} ${type}`;
 
-/** A subscriber's table: what it shows is what was written last. */
+const isErasure = ({ type }: Message) => type.endsWith(".erased");
+
+function withoutErased(messages: readonly Message[]): readonly Message[] {
+  const erased = messages.filter(isErasure).map(({ subject }) => subject);
+  const isOf = ({ subject }: Message) => erased.some((owner) => `${subject}/`.startsWith(`${owner}/`));
+  return messages.filter((message) => isErasure(message) || !isOf(message));
+}
+
+/** A subscriber's table: what it shows is what was written last, and of the erased nothing but that. */
 function newestOf(messages: readonly Message[]): ReadonlyMap<string, string> {
   const newest = new Map<string, Message>();
-  for (const message of messages) {
+  for (const message of withoutErased(messages)) {
     const known = newest.get(seriesOf(message));
     if (known === undefined || known.sequence < message.sequence) newest.set(seriesOf(message), message);
   }
@@ -206,6 +270,8 @@ describe("messages delivered in any order, with duplicates, side by side, to a h
             // Something older must not begin while this is under way.
             if (handled.length % 3 === 0) await wait();
             handled.push(message.id);
+            if (isErasure(message))
+              for (const key of shown.keys()) if (key.startsWith(`${message.subject}/`)) shown.delete(key);
             shown.set(seriesOf(message), message.id);
           },
         });
@@ -228,7 +294,8 @@ describe("messages delivered in any order, with duplicates, side by side, to a h
         };
         const { read } = keepingReader({ handle, handleStale: handle });
         await deliver(order, atOnce, read);
-        expect(handled.toSorted()).toEqual([...new Set(messages.map(({ id }) => id))].toSorted());
+        expect(new Set(handled).size).toBe(handled.length);
+        expect(handled).toEqual(expect.arrayContaining(withoutErased(messages).map(({ id }) => id)));
       }),
       { numRuns: 300 },
     );
