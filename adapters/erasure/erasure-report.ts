@@ -22,7 +22,7 @@ export type ErasureReport = {
   /** The subject, and what was found to be its own. */
   readonly subjects: number;
   readonly removed: Removed;
-  /** Queues with dead letters that no look saw. */
+  /** What could not be looked at: queues with dead letters, or large bodies. */
   readonly incomplete: readonly string[];
 };
 

@@ -14,6 +14,9 @@ export type OverflowBucket = {
   readonly find: (key: string) => Promise<Uint8Array | undefined>;
 };
 
+/** Bytes, or why there are none: S3 has no such object, or refuses it, as it does where it can't decrypt it. */
+export type LookAtObject = (key: string) => Promise<Uint8Array | "missing" | "refused">;
+
 /** The bytes of an object as they come; undefined where there is nothing. */
 export type OpenObject = (key: string) => Promise<Readable | undefined>;
 
@@ -24,7 +27,12 @@ export type RemoveObject = (key: string) => Promise<void>;
 export function overflowBucket(
   bucket: string,
   known?: S3Client,
-): OverflowBucket & { readonly open: OpenObject; readonly remove: RemoveObject } {
+): OverflowBucket & {
+  readonly open: OpenObject;
+  readonly remove: RemoveObject;
+  /** For roles that may list the bucket: only they hear of what is missing. */
+  readonly look: LookAtObject;
+} {
   const connect = once(async () => {
     const s3 = await import("#lazy/s3");
     return { s3, client: known ?? new s3.S3Client({}) };
@@ -56,6 +64,18 @@ export function overflowBucket(
       return ContentLength;
     },
     find: (key) => unlessMissing(() => get(key)),
+    look: async (key) => {
+      const { s3 } = await connect();
+      try {
+        return await get(key);
+      } catch (error) {
+        const status = error instanceof s3.S3ServiceException ? error.$metadata.httpStatusCode : undefined;
+        if (status === 404) return "missing";
+        // With a key that is disabled or gone S3 says 400, with one that is denied 403.
+        if (status === 400 || status === 403) return "refused";
+        throw error;
+      }
+    },
     remove: async (key) => {
       const { s3, client } = await connect();
       await client.send(new s3.DeleteObjectCommand({ Bucket: bucket, Key: key }));

@@ -7,6 +7,9 @@ import type { StepDependencies } from "./dependencies.ts";
 /** Read at once: a body's values take many times its bytes. */
 const atOnce = { maxItems: 10, maxBytes: 4 * 1024 * 1024 };
 
+/** What makes a report incomplete: bodies that S3 does not give, though they are there. */
+export const refusedBodies = "large bodies that S3 refuses to give";
+
 /** What a report counts; in a dry run also those that events and dead letters point to, which are still there. */
 const foundByContent = "bodies found by content";
 
@@ -19,31 +22,33 @@ export async function removeBodies(task: EraseTask, dependencies: StepDependenci
   const { objects, isTimeOver } = dependencies;
   const { lastBody, ...rest } = task;
   const isNamed = mentions(task.erased);
-  let { removed } = task;
+  let { removed, incomplete } = task;
   for await (const page of objects.pagesBelow("bodies/", lastBody)) {
     for (const batch of batchesOf(page, { ...atOnce, bytesOf: ({ bytes }) => bytes })) {
       const found = await Promise.all(batch.map(({ key }) => removeIfNamed(key, isNamed, dependencies)));
-      const count = found.filter(Boolean).length;
+      const count = found.filter((each) => each === "removed").length;
+      if (found.includes("refused")) incomplete = [...new Set([...incomplete, refusedBodies])];
       if (count > 0) removed = addRemoved(removed, { [foundByContent]: count });
       const last = batch.at(-1)?.key;
-      if (last !== undefined && isTimeOver()) return { ...rest, removed, lastBody: last };
+      if (last !== undefined && isTimeOver()) return { ...rest, removed, incomplete, lastBody: last };
     }
   }
-  return { ...rest, removed, next: "given-up changes" };
+  return { ...rest, removed, incomplete, next: "given-up changes" };
 }
 
 async function removeIfNamed(
   key: string,
   isNamed: Mentions,
   { bodies, objects }: StepDependencies,
-): Promise<boolean> {
-  const content = await bodies.find(key);
-  if (content === undefined) return false;
+): Promise<"removed" | "kept" | "refused"> {
+  const content = await bodies.look(key);
+  if (content === "missing") return "kept";
+  if (content === "refused") return "refused";
   const text = Buffer.from(content).toString("utf8");
   const kind = webhookKinds.find((each) => key.startsWith(`bodies/${each}/`));
   // Of its form, which its pointer had, nothing is known.
   const texts = [text, Buffer.from(text, "base64").toString("utf8")];
-  if (!texts.some((each) => isNamed(each, kind))) return false;
+  if (!texts.some((each) => isNamed(each, kind))) return "kept";
   await objects.remove(key);
-  return true;
+  return "removed";
 }

@@ -5,7 +5,7 @@ import type { DigestOf } from "../../adapters/erasure/subject-digest.ts";
 import type { TakeSweep } from "../../adapters/erasure/sweep-lease.ts";
 import type { Tombstones } from "../../adapters/erasure/tombstones.ts";
 import type { ObjectEraser } from "../../adapters/s3/object-eraser.ts";
-import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
+import type { LookAtObject } from "../../adapters/s3/overflow-bucket.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import type { RemoveGivenUp } from "../../adapters/streams/given-up-changes.ts";
 import type { DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
@@ -21,7 +21,7 @@ export type EraserDependencies = {
   /** Of the bucket of bodies and data. */
   readonly objects: ObjectEraser;
   /** Of the same bucket: bodies that dead letters point to. */
-  readonly bodies: Pick<OverflowBucket, "find">;
+  readonly bodies: { readonly look: LookAtObject };
   /**
    * Where the dead letters of each queue lie, by its name: in a queue, which is looked at first, and in the archive. The
    * time that is left is that of the invocation.

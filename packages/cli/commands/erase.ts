@@ -126,8 +126,8 @@ function reportText({
     ...(incomplete.length === 0
       ? []
       : [
-          `Not all dead letters could be looked at, of: ${incomplete.join(", ")}. There are too many, or something else ` +
-            "holds them. Redrive or purge them, and run the command again.",
+          `The erasure is incomplete. Not looked at: ${incomplete.join(", ")}. Redrive or purge dead letters that are too many ` +
+            "or held by another reader; where S3 refuses a body, allow its key again. Then run the command again.",
         ]),
   ].join("\n");
 }
@@ -183,6 +183,6 @@ function describe({ subject: { kind, id }, erasedAt, found }: Erased): string {
       : tableText(["removed, with what belongs to it", "count"], rows),
     ...(incomplete.length === 0
       ? []
-      : [`Not all dead letters could be looked at, of: ${incomplete.join(", ")}.`]),
+      : [`The erasure is incomplete. Not looked at: ${incomplete.join(", ")}.`]),
   ].join("\n");
 }

@@ -230,9 +230,9 @@ export class MemoryWorld extends TaskList implements World {
       records: this.#records,
       objects: this.#objectPorts,
       bodies: {
-        find: async (key) => {
+        look: async (key) => {
           const text = this.#objects.get(key);
-          return text === undefined ? undefined : Buffer.from(text);
+          return text === undefined ? "missing" : Buffer.from(text);
         },
       },
       deadLetters: () => [["users", [this.#deadLetters.place(this.#burn), this.#archived.place(this.#burn)]]],
