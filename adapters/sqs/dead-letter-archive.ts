@@ -17,6 +17,8 @@ export type DeadLetterArchive = {
   /** Writes a dead letter; once more, it replaces the same object. `queue` is the name that commands give it. */
   readonly put: (queue: string, deadLetter: DeadLetter) => Promise<void>;
   readonly place: (queue: string) => DeadLetterPlace;
+  /** The dead letters of all other queues, such as those of a subscriber that was removed or renamed. */
+  readonly placeOfOthers: (queues: readonly string[]) => DeadLetterPlace;
   readonly count: (queue: string) => Promise<number>;
 };
 
@@ -26,6 +28,26 @@ const batchSize = 10;
 const deadLetterVersion = 1;
 
 export function deadLetterArchive(client: S3Client, Bucket: string): DeadLetterArchive {
+  const placeBelow = (prefix: string, isWanted = (_key: string) => true): DeadLetterPlace => {
+    return async (look) => {
+      let notTaken = 0;
+      for await (const keys of listKeys(client, Bucket, prefix)) {
+        for (const batch of batchesOf(keys.filter(isWanted), { maxItems: batchSize })) {
+          const read = await Promise.all(batch.map((Key) => readDeadLetter(client, Bucket, Key)));
+          const found = read.filter((each) => each !== undefined);
+          const { done, isEnough } = await look(found.map(({ deadLetter }) => deadLetter));
+          const ids = new Set(done.map(({ messageId }) => messageId));
+          const taken = found.filter(({ deadLetter }) => ids.has(deadLetter.messageId));
+          const deleted = await Promise.allSettled(
+            taken.map(({ Key }) => client.send(new DeleteObjectCommand({ Bucket, Key }))),
+          );
+          notTaken += deleted.filter(({ status }) => status === "rejected").length;
+          if (isEnough) return { notTaken, mayHide: true };
+        }
+      }
+      return { notTaken, mayHide: false };
+    };
+  };
   return {
     put: async (queue, deadLetter) => {
       const Body = JSON.stringify({ schemaVersion: deadLetterVersion, queue, ...deadLetter });
@@ -40,43 +62,31 @@ export function deadLetterArchive(client: S3Client, Bucket: string): DeadLetterA
     },
     count: async (queue) => {
       let count = 0;
-      for await (const keys of listKeys(client, Bucket, queue)) count += keys.length;
+      for await (const keys of listKeys(client, Bucket, prefixOf(queue))) count += keys.length;
       return count;
     },
-    place: (queue) => async (look) => {
-      let notTaken = 0;
-      for await (const keys of listKeys(client, Bucket, queue)) {
-        for (const batch of batchesOf(keys, { maxItems: batchSize })) {
-          const read = await Promise.all(batch.map((Key) => readDeadLetter(client, Bucket, Key)));
-          const found = read.filter((each) => each !== undefined);
-          const { done, isEnough } = await look(found.map(({ deadLetter }) => deadLetter));
-          const ids = new Set(done.map(({ messageId }) => messageId));
-          const taken = found.filter(({ deadLetter }) => ids.has(deadLetter.messageId));
-          const deleted = await Promise.allSettled(
-            taken.map(({ Key }) => client.send(new DeleteObjectCommand({ Bucket, Key }))),
-          );
-          notTaken += deleted.filter(({ status }) => status === "rejected").length;
-          if (isEnough) return { notTaken, mayHide: true };
-        }
-      }
-      return { notTaken, mayHide: false };
-    },
+    place: (queue) => placeBelow(prefixOf(queue)),
+    placeOfOthers: (queues) =>
+      placeBelow(root, (key) => !queues.some((queue) => key.startsWith(prefixOf(queue)))),
   };
 }
 
+const root = "dead-letters/";
+
 function prefixOf(queue: string): string {
-  return `dead-letters/${queue}/`;
+  return `${root}${queue}/`;
 }
 
 function keyOf(queue: string, { messageId, sentAt }: DeadLetter): string {
   return `${prefixOf(queue)}${sentAt.toISOString().slice(0, 10)}/${messageId}.json`;
 }
 
-async function* listKeys(client: S3Client, Bucket: string, queue: string): AsyncGenerator<readonly string[]> {
-  for await (const { Contents = [] } of paginateListObjectsV2(
-    { client },
-    { Bucket, Prefix: prefixOf(queue) },
-  )) {
+async function* listKeys(
+  client: S3Client,
+  Bucket: string,
+  Prefix: string,
+): AsyncGenerator<readonly string[]> {
+  for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket, Prefix })) {
     yield Contents.flatMap(({ Key }) => Key ?? []);
   }
 }

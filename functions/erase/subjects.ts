@@ -51,10 +51,13 @@ const handle = eraser({
   deadLetters: (secondsLeft) => {
     // What a run that was ended by force has hidden comes back when its time is over.
     const hiddenSeconds = () => Math.ceil(secondsLeft()) + 1;
-    return deadLetters.map(([name, url]) => {
+    const known = deadLetters.map(([name, url]) => {
       const inQueue = queueDeadLetters(queues, url, hiddenSeconds, nothingBeside(queues, url));
       return [name, [inQueue, archive.place(name)]] as const;
     });
+    // Of its own dead letters none is looked at: each is an erasure that is still to be done.
+    const others = archive.placeOfOthers([...known.map(([name]) => name), "erase"]);
+    return [...known, ["removed queues", [others]] as const];
   },
   takeSweep: sweepLease(table, tableName, now),
   lookAgainSeconds: () => Math.ceil(numberOf(settings, "lookAgainSeconds") * (0.5 + Math.random())),

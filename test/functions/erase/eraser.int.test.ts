@@ -77,31 +77,6 @@ await describeOnTables("the eraser", (tables) => {
       expect(await read(fixture.other)).toBeUndefined();
     });
 
-    test.each([
-      { status: 403, errorType: "AccessDenied" },
-      { status: 400, errorType: "KMS.DisabledException" },
-    ])(
-      "is erased incompletely where S3 refuses a body with $status $errorType, until it gives it",
-      async (refusal) => {
-        const { overflow, put } = fixture.fixture;
-        await storeAll();
-        await put(overflow.name, "bodies/users/refused", JSON.stringify({ account_holder: fixture.user.id }));
-        const recover = fixture.system.intercept(async ({ action, resources }, phase) =>
-          phase === "before" && action === "s3:GetObject" && resources.some((arn) => arn.endsWith("/refused"))
-            ? { ...refusal, message: "injected by the test" }
-            : undefined,
-        );
-        await erase(fixture.user);
-        expect(await report()).toMatchObject({
-          isDone: true,
-          incomplete: ["large bodies that S3 refuses to give"],
-        });
-        recover();
-        await erase(fixture.user);
-        expect(await overflow.keys()).not.toContain("bodies/users/refused");
-      },
-    );
-
     test("leaves tombstones of digests, so that the relay knows the user and each account", async () => {
       await storeAll();
       await erase(fixture.user);

@@ -56,12 +56,17 @@ export async function createErasureFixture(system: TestSystem) {
     records: erasableRecords(system.dynamodb, table.name),
     objects: objectEraser(system.s3, overflow.name),
     bodies: overflowBucket(overflow.name, system.s3),
-    deadLetters: (secondsLeft) =>
-      Object.entries(sweeps.deadLetters ? deadLetters : {}).map(([name, url]) => {
+    deadLetters: (secondsLeft) => [
+      ...Object.entries(sweeps.deadLetters ? deadLetters : {}).map(([name, url]) => {
         const hidden = () => Math.ceil(secondsLeft()) + 1;
         const inQueue = queueDeadLetters(system.sqs, url, hidden, nothingBeside(system.sqs, url));
         return [name, [inQueue, archivedDeadLetters.place(name)]] as const;
       }),
+      [
+        "removed queues",
+        [archivedDeadLetters.placeOfOthers([...Object.keys(deadLetters), "erase"])],
+      ] as const,
+    ],
     takeSweep: sweepLease(system.dynamodb, table.name, now),
     lookAgainSeconds: () => 0,
     removeGivenUp: givenUpChanges(system.s3, failures.name),
