@@ -1,4 +1,4 @@
-import { FailureError, permanent, retryable } from "../../domain/core/failures.ts";
+import { FailureError, permanent, refusedCall, retryable } from "../../domain/core/failures.ts";
 import { isPrivateHost } from "../../domain/core/private-addresses.ts";
 import { longestCallInSeconds, type ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import { requestSender } from "./http-request.ts";
@@ -25,7 +25,7 @@ export type ApiLimits = Pick<ProviderSettings, "timeouts" | "maxResponseBytes" |
 /**
  * Makes a call with a token. It ends within the sum of its three time-outs, however slowly an answer drips.
  * @returns the answer; `found: false` for 404 and 410
- * @throws `Unauthorized` for 401; retryable failures for 408, 425, 429, 5xx and the network, with the delay that
+ * @throws `Unauthorized` for 401; retryable failures for 403, 408, 425, 429, 5xx and the network, with the delay that
  * the provider asks for; permanent ones for other statuses (redirects are never followed), for answers that are too
  * large, and for a provider at a private address, unless that is allowed
  */
@@ -114,8 +114,10 @@ function redirected(status: number, location: string | undefined, baseUrl: strin
 function failureOfStatus(status: number, retryAfter: string | undefined, now: Date): ApiAnswer {
   if (status === 401) throw new Unauthorized();
   if (status === 404 || status === 410) return { found: false };
-  if (status === 408 || status === 425 || status === 429 || status >= 500) {
-    throw retryable(`the provider answered ${status}`, secondsUntil(retryAfter, now));
+  const pause = secondsUntil(retryAfter, now);
+  if (status === 403 && pause === 0) throw refusedCall("the provider answered 403");
+  if (status === 403 || status === 408 || status === 425 || status === 429 || status >= 500) {
+    throw retryable(`the provider answered ${status}`, pause);
   }
   throw permanent(`the provider answered ${status}`, status);
 }

@@ -78,8 +78,12 @@ export function sharedBreaker(
     return isWritten;
   };
 
-  const failed = async (seen: Breaker, isProbe: boolean, pauseInSeconds: number) => {
-    failuresInARow += 1;
+  const failed = async (
+    seen: Breaker,
+    isProbe: boolean,
+    { pauseInSeconds, isRepeated }: Exclude<CallResult, "healthy">,
+  ) => {
+    if (isRepeated !== true) failuresInARow += 1;
     if (pauseInSeconds > 0) {
       const next = paused(seen, now(), pauseInSeconds, settings);
       if (isProbe || next.openUntil > seen.openUntil) await write(seen, next);
@@ -98,7 +102,7 @@ export function sharedBreaker(
   const reporter = (probe?: Breaker): Report => {
     const write = async (result: CallResult) => {
       if (result === "healthy") await healthy(probe);
-      else await failed(probe ?? (await current()), probe !== undefined, result.pauseInSeconds);
+      else await failed(probe ?? (await current()), probe !== undefined, result);
     };
     // A probe's lease ends with its time, and the next failure opens it as well: the call's own result counts more.
     return (result) => write(result).catch(() => undefined);

@@ -1,4 +1,4 @@
-import { waiting } from "../../domain/core/failures.ts";
+import { isRefusedCall, waiting } from "../../domain/core/failures.ts";
 import type { TokenVersion } from "../../domain/fetch/token-succession.ts";
 import type { SecretReader } from "../secrets/secret-reader.ts";
 import type { TokenRefusals } from "../secrets/token-refusals.ts";
@@ -23,8 +23,15 @@ export function withToken(
   refusals: TokenRefusals,
 ): Call {
   const readOther = rereading(secret);
-  const attempt = async (call: ApiCall, version: TokenVersion) =>
-    callWithToken(usableToken(version, refusals), call);
+  const attempt = async (call: ApiCall, version: TokenVersion) => {
+    try {
+      return await callWithToken(usableToken(version, refusals), call);
+    } catch (error) {
+      // Some providers answer 403 where a token has lost its rights: the refresher tries it.
+      if (isRefusedCall(error)) await refusals.report(version.versionId);
+      throw error;
+    }
+  };
   return async (call) => {
     const first = await secret.read();
     try {

@@ -16,6 +16,11 @@ export type Failure =
        * it is for a function of a later release, which may be there beside this one.
        */
       readonly waitsFor?: "permit" | "provider" | "release";
+      /**
+       * The provider took the token and refused the call (403). `alone`: it has just answered other calls, and refused no
+       * other one since, so that the call's own subject is refused; `unknown`: it may refuse all calls.
+       */
+      readonly refused?: "alone" | "unknown";
     }
   | {
       readonly kind: "permanent";
@@ -40,6 +45,20 @@ export function permanent(reason: string, status?: number): FailureError {
 
 export function retryable(reason: string, delayInSeconds = 0): FailureError {
   return new FailureError({ kind: "retryable", reason, delayInSeconds });
+}
+
+/** A failure of a call that the provider refused: it may refuse all calls for a time. */
+export function refusedCall(reason: string): FailureError {
+  return new FailureError({ kind: "retryable", reason, delayInSeconds: 0, refused: "unknown" });
+}
+
+/** Whether a thrown value is a call that the provider refused. */
+export function isRefusedCall(
+  error: unknown,
+): error is FailureError & { readonly failure: Extract<Failure, { kind: "retryable" }> } {
+  return (
+    error instanceof FailureError && error.failure.kind === "retryable" && error.failure.refused !== undefined
+  );
 }
 
 /** A retryable failure that counts as no attempt, however often it comes: a token or the rate is waited for. */

@@ -17,8 +17,11 @@ export type Breaker = { readonly openUntil: number; readonly opened: number };
 
 export const closed: Breaker = { openUntil: 0, opened: 0 };
 
-/** What a call reported about the provider: that it lives, or that it fails and how long it asks to be left alone. */
-export type CallResult = "healthy" | { readonly pauseInSeconds: number };
+/**
+ * What a call reported about the provider: that it lives, or that it fails and how long it asks to be left alone.
+ * `isRepeated`: the same call was refused before, so that one document that is refused for good opens nothing.
+ */
+export type CallResult = "healthy" | { readonly pauseInSeconds: number; readonly isRepeated?: true };
 
 /** @throws permanent failure naming the setting */
 export function parseBreakerSettings(value: unknown): BreakerSettings {

@@ -13,6 +13,9 @@ export type RetryDecision = {
   readonly correlationId?: string;
 } & ({ readonly do: "hide"; readonly seconds: number } | { readonly do: "give up" });
 
+/** A task that the provider refuses while it answers others is given up when it is so old. */
+const refusedAloneSeconds = 3_600;
+
 export type RetryLimits = { readonly retry: RetrySettings; readonly limits: GiveUpLimits };
 
 /**
@@ -30,8 +33,12 @@ export function decideRetry(
   const { reason } = failure;
   const common = { record, ...present({ correlationId: correlationIdIn(record.body) }) };
   if (failure.kind === "permanent") return { ...common, reason, do: "give up" };
+  const sentAt = Number(record.attributes.SentTimestamp);
+  const ageInSeconds = Math.floor((now - sentAt) / 1000);
+  if (failure.refused === "alone" && ageInSeconds >= refusedAloneSeconds) {
+    return { ...common, reason: `${reason} for over an hour, and answered others`, do: "give up" };
+  }
   const receives = Number(record.attributes.ApproximateReceiveCount);
-  const ageInSeconds = Math.floor((now - Number(record.attributes.SentTimestamp)) / 1000);
   if (isGivenUp(receives, ageInSeconds, limits)) {
     const after = `${receives} attempts in ${Math.floor(ageInSeconds / 3_600)} hours`;
     return { ...common, reason: `${reason}; given up after ${after}`, do: "give up" };

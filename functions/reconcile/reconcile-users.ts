@@ -121,8 +121,10 @@ async function withAccounts(
     return { ...known, accounts: read, skipped };
   } catch (error) {
     if (!(error instanceof FailureError)) throw error;
-    const { kind, reason } = error.failure;
-    if (kind === "retryable" && !(isStuckHere && isAttempt(error))) throw error;
+    const { failure } = error;
+    const { reason } = failure;
+    const isItsOwn = failure.kind === "permanent" || failure.refused === "alone";
+    if (!isItsOwn && !(isStuckHere && isAttempt(error))) throw error;
     // One user's answer must not hold up all others.
     log("RECONCILIATION_SKIPPED", { subject: nameOf({ kind: "user", id: known.user.id }), reason });
     return { ...known, skipped: 1 };

@@ -1,7 +1,7 @@
 import type { CallWithToken } from "../../adapters/provider/provider-api.ts";
 import type { RefusalNote } from "../../adapters/provider/refusal-note.ts";
 import type { StoredToken, TokenSecret } from "../../adapters/secrets/token-secret.ts";
-import { FailureError, failureOf } from "../../domain/core/failures.ts";
+import { FailureError, failureOf, isRefusedCall } from "../../domain/core/failures.ts";
 import { isFields, optionalText } from "../../domain/core/parse.ts";
 import type { RefreshOutcome } from "../../domain/fetch/refresh-outcomes.ts";
 import { hasTokenForm } from "../../domain/fetch/token-form.ts";
@@ -79,13 +79,15 @@ async function run(isAskedFor: boolean, dependencies: RefresherDependencies): Pr
   const remaining = remainingInSeconds(lifetime, now());
   if (remaining !== undefined) log("TOKEN_LIFE", { remainingInSeconds: Math.floor(remaining) });
   if (isShortLived(lifetime, refresh)) log("TOKEN_SHORT_LIVED");
-  const isRefused = await isRefusedByProvider(current, current.token, dependencies);
+  const verdict = await verdictOnRefused(current, current.token, dependencies);
+  const isRefused = verdict === "refused";
   if (isRefused && !isAskedFor && isYoung(current, now())) {
     // Calls wait until an operator sets a token, or until a later run replaces this one.
     await refusals.conclude(current.versionId, true);
     return "refused";
   }
-  if (!isRefused && !isAskedFor && !isRefreshDue(lifetime, now(), refresh)) return "kept";
+  const isForbidden = verdict === "forbidden" && !isYoung(current, now());
+  if (!isRefused && !isForbidden && !isAskedFor && !isRefreshDue(lifetime, now(), refresh)) return "kept";
   const replaced = replace({ ...current, token: current.token }, { isRefused, isAskedFor }, dependencies);
   return warnUnlessReplaced(replaced, isNearEnd(lifetime, now(), refresh), log);
 }
@@ -149,24 +151,26 @@ async function healPending(
 }
 
 /**
- * Whether calls were refused with this very version, and the proof is too: a single path's 401 ends no token. A proof
- * that fails otherwise says nothing: a later run tries again.
+ * Whether the provider refuses this very version, with which calls were refused: a single path's 401 or 403 ends no
+ * token. A proof that fails otherwise says nothing: a later run tries again.
+ * @returns "refused" where the proof is answered 401, "forbidden" where it is answered 403
  */
-async function isRefusedByProvider(
+async function verdictOnRefused(
   { versionId }: StoredToken,
   token: string,
   { refusals, call, proofPath, log }: RefresherDependencies,
-): Promise<boolean> {
-  if ((await refusals.read()) !== versionId) return false;
-  const proven = await isTaken(call, token, proofPath).catch(failureOf);
-  if (typeof proven === "object") {
-    log("TOKEN_UNPROVEN", { reason: proven.reason });
-    return false;
+): Promise<"refused" | "forbidden" | "taken" | "unknown"> {
+  if ((await refusals.read()) !== versionId) return "unknown";
+  try {
+    if (!(await isTaken(call, token, proofPath))) return "refused";
+  } catch (error) {
+    if (isRefusedCall(error)) return "forbidden";
+    log("TOKEN_UNPROVEN", { reason: failureOf(error).reason });
+    return "unknown";
   }
-  if (!proven) return true;
   await refusals.conclude(versionId, false);
   log("TOKEN_STANDS");
-  return false;
+  return "taken";
 }
 
 function isYoung({ replaces, createdAt }: StoredToken, now: Date): boolean {

@@ -54,7 +54,7 @@ export function providerCalls(
   const window = rateLimiter(table, tableName, provider.requestsPerMinute, { now });
   const call = providerApi(variable("PROVIDER_BASE_URL"), provider, now);
   return {
-    call: guardedCall(call, breaker.admit, patient(window.permit, patienceInSeconds, now, sleep)),
+    call: guardedCall(call, breaker.admit, patient(window.permit, patienceInSeconds, now, sleep), now),
     gate: async () => {
       await breaker.gate();
       window.gate();

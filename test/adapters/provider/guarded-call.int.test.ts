@@ -1,8 +1,15 @@
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { guardedCall, patient } from "../../../adapters/provider/guarded-call.ts";
-import { type ApiAnswer, Unauthorized } from "../../../adapters/provider/provider-api.ts";
+import { type ApiAnswer, type CallWithToken, Unauthorized } from "../../../adapters/provider/provider-api.ts";
 import type { Permit } from "../../../adapters/provider/rate-limiter.ts";
-import { permanent, retryable, unreachable, waiting } from "../../../domain/core/failures.ts";
+import {
+  failureOf,
+  permanent,
+  refusedCall,
+  retryable,
+  unreachable,
+  waiting,
+} from "../../../domain/core/failures.ts";
 import type { CallResult } from "../../../domain/fetch/breaker.ts";
 
 const call = { method: "GET", path: "/users" } as const;
@@ -25,7 +32,7 @@ function guarded(outcome: () => Promise<ApiAnswer>, given: { permit?: Permit; is
     steps.push("call");
     return outcome();
   };
-  return { steps, run: () => guardedCall(make, admit, permit)("token", call) };
+  return { steps, run: () => guardedCall(make, admit, permit, () => new Date())("token", call) };
 }
 
 describe("a guarded call", () => {
@@ -61,6 +68,54 @@ describe("a guarded call", () => {
     const { steps, run } = guarded(async () => answer, { permit: () => Promise.reject(rateUsedUp) });
     await expect(run()).rejects.toBe(rateUsedUp);
     expect(steps).toEqual(["admit", "permit"]);
+  });
+});
+
+describe("a call that is refused", () => {
+  let time: number;
+  let answers: ReadonlySet<string>;
+  let reports: CallResult[];
+  let make: CallWithToken;
+  beforeEach(() => {
+    time = 0;
+    answers = new Set();
+    reports = [];
+    make = guardedCall(
+      async (_, { path }) => {
+        if (answers.has(path)) return answer;
+        throw refusedCall("the provider answered 403");
+      },
+      async () => async (result) => void reports.push(result),
+      async () => undefined,
+      () => new Date(time),
+    );
+  });
+  const outcomeOf = async (path: string) => {
+    const outcome = await make("token", { method: "GET", path }).then(() => undefined, failureOf);
+    return outcome?.kind === "retryable" ? outcome.refused : outcome;
+  };
+
+  it("counts once in a run, however often it is made, until the provider answers another one", async () => {
+    answers = new Set(["/b"]);
+    for (const path of ["/a", "/a", "/c", "/a", "/b", "/a"]) await outcomeOf(path);
+    const [first, repeated] = [{ pauseInSeconds: 0 }, { pauseInSeconds: 0, isRepeated: true }];
+    expect(reports).toEqual([first, repeated, first, repeated, "healthy", first]);
+  });
+
+  it("is refused alone only where another one was answered lately, and none refused since", async () => {
+    expect(await outcomeOf("/a")).toBe("unknown");
+    answers = new Set(["/b"]);
+    await outcomeOf("/b");
+    expect(await outcomeOf("/a")).toBe("alone");
+    expect(await outcomeOf("/c")).toBe("unknown");
+    expect(await outcomeOf("/a")).toBe("unknown");
+    await outcomeOf("/b");
+    time = 5 * 60_000 + 1;
+    expect(await outcomeOf("/a")).toBe("unknown");
+    answers = new Set(["/a"]);
+    await outcomeOf("/a");
+    answers = new Set();
+    expect(await outcomeOf("/a")).toBe("unknown");
   });
 });
 

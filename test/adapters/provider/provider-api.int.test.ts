@@ -92,13 +92,21 @@ describe("a call", () => {
     },
   );
 
-  test.each([400, 402, 403, 405, 409, 413, 422, 451])("that is answered %i is given up", async (status) => {
+  test.each([400, 402, 405, 409, 413, 422, 451])("that is answered %i is given up", async (status) => {
     fixture.provider.answer = () => ({ status, text: '{"error":"personal"}' });
     expect(await failureFrom(api()("jwt", get))).toEqual({
       kind: "permanent",
       reason: `the provider answered ${status}`,
       status,
     });
+  });
+
+  test("that is answered 403 is refused, and waits where the answer says how long", async () => {
+    fixture.provider.answer = () => 403;
+    expect(await failureFrom(api()("jwt", get))).toMatchObject({ kind: "retryable", refused: "unknown" });
+    fixture.provider.answer = () => ({ status: 403, headers: { "retry-after": "7" }, text: "" });
+    const failure = await failureFrom(api()("jwt", get));
+    expect(failure).toEqual({ kind: "retryable", reason: "the provider answered 403", delayInSeconds: 7 });
   });
 
   test.each([301, 302, 303, 307, 308])(

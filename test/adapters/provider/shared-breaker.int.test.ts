@@ -50,6 +50,14 @@ await describeOnEachTable("the breaker", (tables) => {
     expect(writes()).toBe(before.writes);
   });
 
+  test("stays closed for one call that is refused again and again", async () => {
+    const admit = caller();
+    await (await admit())(dead);
+    for (let again = 0; again < 10; again += 1) await (await admit())({ ...dead, isRepeated: true });
+    expect(await admit()).toBeTypeOf("function");
+    expect(turns).toEqual([]);
+  });
+
   test("answers all who ask at the same time by one read, and asks again after one that failed", async () => {
     const { gate } = environment();
     const before = reads();

@@ -73,13 +73,13 @@ await describeOnTables("the fetcher", (tables) => {
     });
 
     test("leaves each of a document's tasks among the dead letters, where none holds up another", async () => {
-      fixture.remote.answer = () => 403;
+      fixture.remote.answer = () => 400;
       expect(await perform([read(), read(), read()])).toEqual([]);
       expect(await deadLetters()).toHaveLength(3);
     });
 
     test("stays in its queue while its dead-letter queue can't be written to", async () => {
-      fixture.remote.answer = () => 403;
+      fixture.remote.answer = () => 400;
       const task = read();
       await fixture.tasks.send([task]);
       const working = fixture.system.fail("sqs:SendMessageBatch");
@@ -98,7 +98,46 @@ await describeOnTables("the fetcher", (tables) => {
     });
   });
 
-  test.each([400, 403])("a task that the provider answers with %i is given up at once", async (status) => {
+  describe("a task that the provider refuses with 403", () => {
+    const hoursOld = (hours: number) => seenNow({ sentAt: new Date(noon.getTime() - hours * 3_600_000) });
+
+    test("waits like in an outage, and has the token tried once", async () => {
+      fixture.remote.answer = () => 403;
+      expect(await perform([read(), read({ endpoint: "profile" })])).toHaveLength(2);
+      expect(postponed()).toMatchObject([{ reason: "the provider answered 403" }, {}]);
+      expect(fixture.refreshesAsked).toBe(1);
+    });
+
+    test("is given up by nobody while all are refused, which stops all calls", async () => {
+      fixture.remote.answer = () => 403;
+      const endpoints = Array.from({ length: 9 }, (_, index) => read({ endpoint: `e${index}` }));
+      await fixture.tasks.send(endpoints);
+      const environment = fetcherOf({ ...provider, breaker: { ...provider.breaker, failures: 5 } });
+      expect((await fixture.tasks.deliver(environment, hoursOld(5))).left).toHaveLength(9);
+      const made = calls().length;
+      await fixture.tasks.send([read({ endpoint: "e10" })]);
+      await fixture.tasks.deliver(environment, hoursOld(5));
+      expect(calls()).toHaveLength(made);
+      expect(postponed().at(-1)).toMatchObject({ reason: "the provider is down" });
+      expect(await deadLetters()).toEqual([]);
+    });
+
+    test.each([
+      [0.9, []],
+      [1.1, [{ reason: "the provider answered 403 for over an hour, and answered others" }]],
+    ])("alone is a dead letter after an hour, and no earlier: %f hours", async (hours, letters) => {
+      fixture.remote.answer = ({ path }) => (path.endsWith("/income") ? 403 : { json: {} });
+      const environment = fetcherOf();
+      await fixture.tasks.send([read({ endpoint: "profile" })]);
+      await fixture.tasks.deliver(environment, seenNow());
+      await fixture.tasks.send([read({ endpoint: "income" })]);
+      await fixture.tasks.deliver(environment, hoursOld(hours));
+      expect(await deadLetters()).toMatchObject(letters);
+    });
+  });
+
+  test("a task that the provider answers with 400 is given up at once", async () => {
+    const status = 400;
     await put();
     fixture.remote.answer = () => status;
     const states = (["startFetch", "fetchState"] as const).map((task) =>

@@ -45,6 +45,14 @@ describe("a token that calls were refused with", () => {
     expect(fixture.refused.isEnded).toBe(false);
   });
 
+  test("is refreshed once where the provider answers the proof with 403, and is never said to be of no use", async () => {
+    fixture.onProof = () => 403;
+    await refresherOf()();
+    await refresherOf()();
+    expect(calls().filter((call) => call.startsWith("/refresh"))).toHaveLength(1);
+    expect(fixture.refused.isEnded).toBeUndefined();
+  });
+
   test("is left alone where it is not the current one any more", async () => {
     setByHand(await tokenOf(0, 10));
     fixture.now = new Date(later.getTime() + 60_000);

@@ -138,7 +138,7 @@ export function fetcherFixture(tables: string) {
       keptPages: keptPages(overflow),
       longestRunInMillis: 1_000,
       call: withToken(
-        guardedCall(providerApi(made.remote.url, settings, now), breaker.admit, window.permit),
+        guardedCall(providerApi(made.remote.url, settings, now), breaker.admit, window.permit, now),
         reader,
         refusals,
       ),

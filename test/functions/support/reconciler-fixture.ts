@@ -116,7 +116,11 @@ export function reconcilerFixture(tables: string) {
     const reader = secretReader(made.system.secretsManager, made.token, parseTokenSecret, { now });
     const api = providerApi(baseUrl, provider, now);
     const admit = async () => async () => undefined;
-    const call = withToken(guardedCall(api, admit, permit), reader, noRefusals);
+    const call = withToken(
+      guardedCall(api, admit, permit, () => new Date()),
+      reader,
+      { ...noRefusals, report: async () => undefined },
+    );
     const kept = keptLog();
     const tick = reconciler({
       lists: providerLists(call, provider, reconcile),
