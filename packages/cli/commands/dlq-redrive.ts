@@ -7,6 +7,7 @@ import { contentOfDeadLetter } from "../../../domain/recovery/dead-letter-conten
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
+import { commandLine } from "../core/command-line.ts";
 import { countFlag } from "../core/flags.ts";
 import { milestones } from "../core/pace.ts";
 import { oneLine } from "../core/printable.ts";
@@ -172,10 +173,11 @@ const maxShown = 10;
 /** @param deadLetters a line each */
 function consequence(queue: WorkQueue, deadLetters: readonly string[]): string {
   const more = deadLetters.length - maxShown;
+  const all = commandLine`npx income-events dlq show ${queue.name} --limit ${deadLetters.length}`;
   return [
     `This deletes ${deadLettersText(deadLetters.length)} of ${queue.name} for good, before any archive. ${lossOf(queue)}`,
     ...deadLetters.slice(0, maxShown),
-    ...(more > 0 ? [`  and ${more} more: dlq show ${queue.name} --limit ${deadLetters.length}`] : []),
+    ...(more > 0 ? [`  and ${more} more: ${all}`] : []),
   ].join("\n");
 }
 

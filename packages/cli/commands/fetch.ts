@@ -12,6 +12,7 @@ import type { DataName } from "../../../domain/fetch/document-name.ts";
 import { deduplicationOf, documentTask, groupOf, writeTask } from "../../../domain/fetch/task.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
+import { commandLine } from "../core/command-line.ts";
 import { loadRecord, recordPorts } from "../records/record-lookup.ts";
 import { workQueue } from "../status/work-queues.ts";
 
@@ -66,7 +67,7 @@ async function fetchAgain(
   terminal.result(
     { stage: deployment.stage, subject, endpoints, documents: tasks.length, correlationId: id },
     `Asked for ${tasks.length} ${tasks.length === 1 ? "document" : "documents"} of ${nameOf(subject)}: ${endpoints.join(", ")}. The provider's rate says when.\n` +
-      `Follow what happens: npx income-events logs ${id}`,
+      commandLine`Follow what happens: npx income-events logs ${id}`,
   );
 }
 

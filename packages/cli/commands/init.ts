@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { addOfflineCommand } from "../core/command.ts";
+import { commandLine } from "../core/command-line.ts";
 import { builtPackages, packageDirectory, packageVersion, templateDirectory } from "../core/places.ts";
 import { filesBeside, filesIn, writeApp } from "../init/write-app.ts";
 
@@ -20,7 +21,6 @@ export function addTo(program: Command): void {
           ? filesBeside(packageDirectory, version)
           : filesIn(builtPackages, version);
       const written = writeApp(folder, { files, template: templateDirectory });
-      const quoted = /^[\w./-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`;
       terminal.result(
         { folder: resolve(folder), files: written },
         [
@@ -28,7 +28,7 @@ export function addTo(program: Command): void {
           ...written.map((file) => `  ${file}`),
           "",
           "Run it on this machine, beside a sandbox of the provider:",
-          `  cd ${quoted} && npm install && npm run dev`,
+          commandLine`  cd ${folder} && npm install && npm run dev`,
           "Before it is deployed, fill in stages/prod.json: the provider's address, and who is notified of alarms.",
         ].join("\n"),
       );

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { queueDepth } from "../../../adapters/sqs/queue-depth.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
+import { commandLine } from "../core/command-line.ts";
 import { awaitInterruption, waitUnlessAborted } from "../core/interruption.ts";
 import { spanText } from "../core/spans.ts";
 import { forward } from "../forward/forward.ts";
@@ -48,7 +49,7 @@ async function run({ deployment, clients, terminal }: Operation, flags: Flags): 
   terminal.progress(
     `Forwarding the messages of the subscriber ${name} of the stage ${deployment.stage} to ${target.href}. ` +
       `About ${waiting} wait; its queue keeps them for ${spanText(retentionSeconds)}.\n` +
-      `What is older comes again with: npx income-events replay --subscriber ${name} --since TIME\n` +
+      commandLine`What is older comes again with: npx income-events replay --subscriber ${name} --since TIME\n` +
       "Ctrl-C ends it.",
   );
   const result = await forward({

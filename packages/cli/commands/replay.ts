@@ -8,6 +8,7 @@ import type { ReplayRun } from "../../../domain/recovery/replay-run.ts";
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
+import { commandLine } from "../core/command-line.ts";
 import { milestones, pace } from "../core/pace.ts";
 import { agreeToScan, type OnScanned } from "../core/scan-consent.ts";
 import { checkKnown, recordsIn } from "../records/known-records.ts";
@@ -82,7 +83,7 @@ export async function runControlledReplay(
   // Before anything is sent: from here on it can be gone on with, and an earlier process of it ends.
   const started = await checkpoint.save(planned);
   if (started === undefined) throw CommandError.failed(`Another process goes on with the replay ${id}.`);
-  terminal.progress(`This is the replay ${id}. If it is interrupted, go on with: replay --resume ${id}`);
+  terminal.progress(`This is the replay ${id}. If it is interrupted, go on with: ${resumeCommand(id)}`);
   const replayed = await audited(
     operation,
     { act: "replay", target: started.subscribers.join(", "), subject: started.subject },
@@ -114,7 +115,11 @@ function pausedRun(error: unknown): Replayed & { readonly isPaused: true } {
 
 function reportPause({ deployment: { stage }, terminal }: Operation, { id, counts }: ReplayRun): void {
   const data = { stage, paused: true, replayId: id, messages: counts.messages, sent: counts.sent };
-  terminal.result(data, `Paused after ${counts.messages} messages. Go on with: replay --resume ${id}`);
+  terminal.result(data, `Paused after ${counts.messages} messages. Go on with: ${resumeCommand(id)}`);
+}
+
+function resumeCommand(id: string): string {
+  return commandLine`npx income-events replay --resume ${id}`;
 }
 
 async function begin(

@@ -9,6 +9,7 @@ import { mapPayload } from "../../../domain/event/mapping.ts";
 import { subjectOf } from "../../../domain/event/subjects.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
+import { commandLine } from "../core/command-line.ts";
 import { choiceFlag, type SubjectFlags } from "../core/flags.ts";
 import { checkMapping } from "../mapping/stage-mapping.ts";
 import { type SampleSubject, sampleWebhook } from "../provider/sample-webhooks.ts";
@@ -73,7 +74,7 @@ export async function triggerEvent(
   const id = identify(kind, Buffer.from(text));
   terminal.result(
     { stage, type, kind, id, body },
-    `Sent ${type} to ${kind}: ${text}\nFollow it: npx income-events events show ${id}`,
+    `Sent ${type} to ${kind}: ${text}\n${commandLine`Follow it: npx income-events events show ${id}`}`,
   );
 }
 

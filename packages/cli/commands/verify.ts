@@ -7,6 +7,7 @@ import { webhookSecretStore } from "../../../adapters/secrets/webhook-secret.ts"
 import { webhookKinds } from "../../../domain/event/events.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
+import { commandLine } from "../core/command-line.ts";
 import { type DeploymentOptions, deploymentFlags } from "../core/deployment.ts";
 import { collect, countFlag } from "../core/flags.ts";
 import { webhooksAddress } from "../provider/webhooks-address.ts";
@@ -120,7 +121,7 @@ async function verify({ deployment, clients, terminal }: Operation, flags: Flags
     `${counts.documentsRead} documents read that messages of the stage announced, ${counts.documentsMissing} missing.`,
     ...(subscribers.left.length === 0 ? [] : [left]),
     `Ids of this run begin with ${mark}. To delete what it has stored:`,
-    `  npx income-events verify ${[...deploymentFlags(flags), "--erase", mark].join(" ")}`,
+    commandLine`  npx income-events verify ${[...deploymentFlags(flags), "--erase", mark]}`,
   ];
   terminal.result(report, summary.join("\n"));
   if (!report.passed) throw CommandError.failed(`${checks.length - passed} checks failed.`);

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { fieldsOf, parseJson } from "../../../domain/core/parse.ts";
 import { CommandError } from "./command-error.ts";
+import { commandLine } from "./command-line.ts";
 import { type AwsPlace, checkAddresses, hasOwnEndpoint, placeOfArn } from "./own-addresses.ts";
 import { type DeployedPipeline, isMeant, nameOf, pipelinesIn, resourcesOf } from "./pipelines.ts";
 import { findRunningSystems, type LocalPlace, parseOutputs, type RunningSystem } from "./running-systems.ts";
@@ -36,7 +37,7 @@ export type DeploymentOptions = {
 /** The flags that name a deployment, as they are typed. */
 export function deploymentFlags(options: DeploymentOptions): readonly string[] {
   return (["stage", "outputs", "pipeline", "local"] as const).flatMap((name) =>
-    options[name] === undefined ? [] : [`--${name} ${options[name]}`],
+    options[name] === undefined ? [] : [`--${name}`, options[name]],
   );
 }
 
@@ -103,7 +104,7 @@ function systemLines(running: readonly RunningSystem[]): string {
   return running
     .map(({ stage, id, local: { pid, ports, directory } }) => {
       const where = directory === undefined ? "" : `, started in ${directory}`;
-      const part = id === "" ? "" : ` --pipeline ${id}`;
+      const part = id === "" ? "" : commandLine` --pipeline ${id}`;
       return `  --local ${ports[0] ?? ""}${part}    stage ${stage}, process ${pid}${where}`;
     })
     .join("\n");
@@ -165,9 +166,8 @@ function readOutputsFile(file: string): readonly DeployedPipeline[] {
     return pipelines;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw CommandError.usage(
-      `--outputs ${file} can't be used: ${reason}. Write it with: npx cdk deploy --outputs-file ${file}`,
-    );
+    const write = commandLine`npx cdk deploy --outputs-file ${file}`;
+    throw CommandError.usage(`--outputs ${file} can't be used: ${reason}. Write it with: ${write}`);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Clients } from "../core/clients.ts";
+import { commandLine } from "../core/command-line.ts";
 import type { Deployment } from "../core/deployment.ts";
 import type { RegistrationStatus } from "../status/registration-status.ts";
 
@@ -51,5 +52,5 @@ export function found(findings: readonly Finding[]): Examined {
 
 /** How a stage is brought in line with its settings, and its outputs written again. */
 export function deployAgain(stage: string): string {
-  return `npx cdk deploy -c stage=${stage} --outputs-file outputs.json`;
+  return commandLine`npx cdk deploy -c stage=${stage} --outputs-file outputs.json`;
 }

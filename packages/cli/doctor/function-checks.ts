@@ -3,6 +3,7 @@ import {
   type GetFunctionConfigurationCommandOutput,
 } from "@aws-sdk/client-lambda";
 import { type EventSource, eventSources } from "../../../adapters/sqs/event-sources.ts";
+import { commandLine } from "../core/command-line.ts";
 import { oneLine } from "../core/printable.ts";
 import { ownQueues, workQueueArn } from "../status/work-queues.ts";
 import { type Check, deployAgain, type Finding, found } from "./finding.ts";
@@ -89,6 +90,6 @@ export function checkEventSources(
     .map(({ id }) => ({
       ...off,
       what: `The event source of ${what} is disabled.`,
-      fix: `aws lambda update-event-source-mapping --region ${region} --uuid ${id} --enabled`,
+      fix: commandLine`aws lambda update-event-source-mapping --region ${region} --uuid ${id} --enabled`,
     }));
 }

@@ -1,6 +1,7 @@
 import { ListObjectsV2Command } from "@aws-sdk/client-s3";
 import { queueMetrics } from "../../../adapters/sqs/queue-metrics.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
+import { commandLine } from "../core/command-line.ts";
 import { spanText } from "../core/spans.ts";
 import { type QueueStatus, queueStatuses } from "../status/queue-status.ts";
 import { subscriberQueues, workQueues } from "../status/work-queues.ts";
@@ -63,7 +64,7 @@ export function checkDeadLetterCount(
       severity: "error",
       what: `${name} has ${deadLetters} dead ${deadLetters === 1 ? "letter" : "letters"}${age}.`,
       why: "Each is something received that could not be done. It waits for a person, and not for ever.",
-      fix: `npx income-events dlq show ${name}`,
+      fix: commandLine`npx income-events dlq show ${name}`,
     },
   ];
 }

@@ -1,3 +1,4 @@
+import { commandLine } from "../core/command-line.ts";
 import { type Deployment, type DeploymentOptions, deploymentFlags } from "../core/deployment.ts";
 
 /** What the findings and alarms of the token advise. */
@@ -17,14 +18,15 @@ export function remedyFor(
   if (fix.startsWith("npx income-events")) return withFlags(fix, options);
   if (deployment.local === undefined) return fix;
   const [, since] = /^aws logs tail \S+ --since (\S+)$/.exec(fix) ?? [];
-  if (since !== undefined) return withFlags(`npx income-events logs --level WARN --since ${since}`, options);
+  if (since !== undefined)
+    return withFlags(commandLine`npx income-events logs --level WARN --since ${since}`, options);
   return onThisMachine(fix, deployment);
 }
 
 function withFlags(fix: string, options: DeploymentOptions): string {
-  const flags = deploymentFlags(options).join(" ");
-  if (flags === "") return fix;
-  return fix.replace(/npx income-events [^<]*[^< ]/, (command) => `${command} ${flags}`);
+  const flags = deploymentFlags(options);
+  if (flags.length === 0) return fix;
+  return fix.replace(/( < token\.txt)?$/, (input) => commandLine` ${flags}` + input);
 }
 
 function onThisMachine(fix: string, { client }: Pick<Deployment, "client">): string {
@@ -32,10 +34,10 @@ function onThisMachine(fix: string, { client }: Pick<Deployment, "client">): str
   if (!fix.startsWith("aws ")) return fix;
   const { endpoint = "", region, credentials } = client;
   const environment = [
-    `AWS_ENDPOINT_URL=${endpoint}`,
-    `AWS_REGION=${region}`,
-    `AWS_ACCESS_KEY_ID=${credentials?.accessKeyId ?? ""}`,
-    `AWS_SECRET_ACCESS_KEY=${credentials?.secretAccessKey ?? ""}`,
+    commandLine`AWS_ENDPOINT_URL=${endpoint}`,
+    commandLine`AWS_REGION=${region}`,
+    commandLine`AWS_ACCESS_KEY_ID=${credentials?.accessKeyId ?? ""}`,
+    commandLine`AWS_SECRET_ACCESS_KEY=${credentials?.secretAccessKey ?? ""}`,
   ];
   return [...environment, fix].join(" ");
 }

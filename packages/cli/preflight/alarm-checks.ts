@@ -5,6 +5,7 @@ import {
   paginateListSubscriptionsByTopic,
   type SNSClient,
 } from "@aws-sdk/client-sns";
+import { commandLine } from "../core/command-line.ts";
 import type { Account, Finding, PreflightCheck } from "./account.ts";
 import { allows, parsePolicy } from "./key-check.ts";
 import { findStack, outputOf } from "./stack-checks.ts";
@@ -34,7 +35,7 @@ async function checkGivenTopic(account: Account, topicArn: string): Promise<read
       {
         what: `The policy of the topic ${topicArn} does not let CloudWatch publish.`,
         why,
-        fix: `aws sns set-topic-attributes --topic-arn ${topicArn} --attribute-name Policy --attribute-value FILE    with ${publisher} and sns:Publish`,
+        fix: commandLine`aws sns set-topic-attributes --topic-arn ${topicArn} --attribute-name Policy --attribute-value FILE    with ${publisher} and sns:Publish`,
       },
       ...byKey,
     ];
@@ -52,7 +53,7 @@ async function checkTopicKey({ kms }: Account, topicArn: string, KeyId: string):
   const key = KeyMetadata?.Arn ?? KeyId;
   if (KeyMetadata?.KeyManager === "AWS") {
     const what = `The topic ${topicArn} is encrypted with SNS's own key, whose policy does not admit CloudWatch.`;
-    const fix = `aws sns set-topic-attributes --topic-arn ${topicArn} --attribute-name KmsMasterKeyId --attribute-value KEY    of a key of your own, or none`;
+    const fix = commandLine`aws sns set-topic-attributes --topic-arn ${topicArn} --attribute-name KmsMasterKeyId --attribute-value KEY    of a key of your own, or none`;
     return [{ what, why, fix }];
   }
   const policy = parsePolicy((await kms.send(new GetKeyPolicyCommand({ KeyId: key }))).Policy);
@@ -62,7 +63,7 @@ async function checkTopicKey({ kms }: Account, topicArn: string, KeyId: string):
     {
       what: `The policy of the key ${key}, with which the topic ${topicArn} is encrypted, does not admit CloudWatch.`,
       why,
-      fix: `aws kms put-key-policy --key-id ${key} --policy-name default --policy FILE    with ${publisher}, ${needed.join(" and ")}`,
+      fix: `${commandLine`aws kms put-key-policy --key-id ${key} --policy-name default --policy FILE`}    with ${publisher}, ${needed.join(" and ")}`,
     },
   ];
 }
@@ -93,7 +94,7 @@ export async function checkSubscriptions(
         why: "Alarms go off, and nobody reads of them at that address.",
         fix: isPending
           ? "follow the link in the mail of AWS Notifications, within 48 hours of the deployment"
-          : `aws sns subscribe --topic-arn ${topicArn} --protocol email --notification-endpoint ${email}`,
+          : commandLine`aws sns subscribe --topic-arn ${topicArn} --protocol email --notification-endpoint ${email}`,
       },
     ];
   });

@@ -2,6 +2,7 @@ import { DescribeKeyCommand, GetKeyPolicyCommand, NotFoundException } from "@aws
 import { escapePattern } from "../../../domain/core/escape-pattern.ts";
 import { fieldsOf, isFields, parseJson } from "../../../domain/core/parse.ts";
 import { keyPolicyStatements } from "../../../lib/settings/settings.ts";
+import { commandLine } from "../core/command-line.ts";
 import type { Finding, Plan, PreflightCheck } from "./account.ts";
 
 export const keyCheck: PreflightCheck = {
@@ -22,7 +23,11 @@ async function checkKey({ account, stage }: Plan, keyArn: string): Promise<reado
     const { KeyState = "unknown", KeySpec = "unknown" } = KeyMetadata ?? {};
     if (KeyState !== "Enabled") {
       return [
-        { what: `The key ${keyArn} is ${KeyState}.`, why, fix: `aws kms enable-key --key-id ${keyArn}` },
+        {
+          what: `The key ${keyArn} is ${KeyState}.`,
+          why,
+          fix: commandLine`aws kms enable-key --key-id ${keyArn}`,
+        },
       ];
     }
     if (KeySpec === "SYMMETRIC_DEFAULT") return [];
@@ -46,7 +51,7 @@ async function checkKeyPolicy(
   return lacking.map((principal) => ({
     what: `The policy of the key ${KeyId} does not admit ${principal}.`,
     why: consequenceFor(principal),
-    fix: `npx income-events key-policy --stage ${stage}    prints the statements; then: aws kms put-key-policy --key-id ${KeyId} --policy-name default --policy FILE`,
+    fix: commandLine`npx income-events key-policy --stage ${stage}    prints the statements; then: aws kms put-key-policy --key-id ${KeyId} --policy-name default --policy FILE`,
   }));
 }
 

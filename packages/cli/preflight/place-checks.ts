@@ -2,6 +2,7 @@ import { DescribeResourcePoliciesCommand, type ResourcePolicy } from "@aws-sdk/c
 import { GetAccountSettingsCommand } from "@aws-sdk/client-lambda";
 import { paginateListServiceQuotas } from "@aws-sdk/client-service-quotas";
 import { webhookKinds } from "../../../domain/event/events.ts";
+import { commandLine } from "../core/command-line.ts";
 import type { Finding, PreflightCheck } from "./account.ts";
 
 /** Settings that name something of AWS by its ARN, which must be where the stage is. */
@@ -166,7 +167,7 @@ function checkLogPolicies(policies: readonly ResourcePolicy[]): readonly Finding
     {
       what: `The resource policy ${policyName} of CloudWatch Logs has ${free} of ${longest} characters left.`,
       why,
-      fix: `aws logs put-resource-policy --policy-name ${policyName} --policy-document FILE    with /aws/vendedlogs/* in the place of single log groups`,
+      fix: commandLine`aws logs put-resource-policy --policy-name ${policyName} --policy-document FILE    with /aws/vendedlogs/* in the place of single log groups`,
     },
   ];
 }

@@ -6,6 +6,7 @@ import {
   type Stack,
 } from "@aws-sdk/client-cloudformation";
 import { registrationExportName, selectedBaseUrl } from "../../../lib/settings/settings.ts";
+import { commandLine } from "../core/command-line.ts";
 import type { Finding, Plan, PreflightCheck } from "./account.ts";
 
 /** What an assembly of CDK asks for where it has assets (aws-cdk-lib, MIN_BOOTSTRAP_STACK_VERSION). */
@@ -40,7 +41,7 @@ export const bootstrapCheck: PreflightCheck = {
       {
         what: `The account ${account.id} ${state} in ${account.region}; ${neededBootstrap} is needed.`,
         why: "CDK refuses to deploy before it makes anything.",
-        fix: `npx cdk bootstrap aws://${account.id}/${account.region}`,
+        fix: commandLine`npx cdk bootstrap aws://${account.id}/${account.region}`,
       },
     ];
   },
@@ -58,11 +59,11 @@ function checkStack(stack: Stack, stackName: string): readonly Finding[] {
   const { EnableTerminationProtection: isProtected = false } = stack;
   const status = String(stack.StackStatus);
   const what = `The stack ${stackName} has the status ${status}${isProtected ? " and is protected from termination" : ""}.`;
-  const unprotect = `aws cloudformation update-termination-protection --stack-name ${stackName} --no-enable-termination-protection`;
+  const unprotect = commandLine`aws cloudformation update-termination-protection --stack-name ${stackName} --no-enable-termination-protection`;
   if (status === "ROLLBACK_COMPLETE" && isProtected)
     return [{ what, why: "Its creation failed, and CDK can't remove it to begin again.", fix: unprotect }];
   if (status === "ROLLBACK_FAILED") {
-    const look = `aws cloudformation describe-stack-events --stack-name ${stackName}    names what could not be removed: remove that`;
+    const look = commandLine`aws cloudformation describe-stack-events --stack-name ${stackName}    names what could not be removed: remove that`;
     return [
       {
         what,
@@ -73,10 +74,12 @@ function checkStack(stack: Stack, stackName: string): readonly Finding[] {
   }
   if (status === "UPDATE_ROLLBACK_FAILED") {
     const why = "A deployment failed and so did its rollback: no other can begin.";
-    return [{ what, why, fix: `npx cdk rollback -c stage=${stackName.replace("income-events-", "")}` }];
+    return [
+      { what, why, fix: commandLine`npx cdk rollback -c stage=${stackName.replace("income-events-", "")}` },
+    ];
   }
   if (status.endsWith("_IN_PROGRESS") && status !== "REVIEW_IN_PROGRESS") {
-    const fix = `aws cloudformation describe-stacks --stack-name ${stackName}    until it is done`;
+    const fix = commandLine`aws cloudformation describe-stacks --stack-name ${stackName}    until it is done`;
     return [{ what, why: "Somebody is deploying it, and CloudFormation refuses a second deployment.", fix }];
   }
   return [];

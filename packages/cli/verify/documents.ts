@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { ReadAnswer, ReadDocument } from "../../../adapters/aws/document-reads.ts";
+import { commandLine } from "../core/command-line.ts";
 import { noAnswer } from "../provider/webhook-sender.ts";
 import type { Check } from "./checks.ts";
 import { readPromised } from "./queues.ts";
@@ -105,7 +106,7 @@ async function readOne(
   if (status === 403) return remedies.refused;
   if (status !== 404) return `answered ${status}${status === 500 ? remedies.failed : ""}`;
   if (isSuperseded) return "replaced";
-  const fetchAgain = `npx income-events fetch ${subject.split("/").slice(0, 3).join(" ")}`;
+  const fetchAgain = commandLine`npx income-events fetch ${subject.split("/").slice(0, 3)}`;
   if (newest === undefined || !newest.startsWith(documentsUrl)) return remedies.gone + fetchAgain;
   const later = await askUntilAnswered(newest, read);
   // Times of HTTP are to a second.

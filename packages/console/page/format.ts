@@ -39,8 +39,3 @@ export function span(seconds: number): string {
 export function visible(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "�");
 }
-
-/** A text as a shell takes it: what it would read otherwise stands in quotes. */
-export function quoted(text: string): string {
-  return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useLoaded } from "../api.ts";
-import { number, quoted, visible } from "../format.ts";
+import * as commands from "../commands.ts";
+import { number, visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
 import { Command, Panel, Time } from "../parts/panel.tsx";
 import { Payload } from "../parts/payload.tsx";
@@ -33,11 +34,6 @@ export function OfQueue({ queue, onChanged }: Props) {
     reload();
     onChanged();
   };
-  const flags = [
-    ...(reason === "" ? [] : [`--reason ${quoted(reason)}`]),
-    ...(isArchived ? ["--archive"] : []),
-    ...(isFull ? [`--limit ${perStep}`] : []),
-  ];
   return (
     <Panel title={`Dead letters of ${queue}`} error={error}>
       <Filters reason={reason} isArchived={isArchived} />
@@ -75,7 +71,7 @@ export function OfQueue({ queue, onChanged }: Props) {
           isArchived={isArchived}
         />
       )}
-      <Command line={["npx income-events dlq redrive", queue, ...flags].join(" ")} />
+      <Command line={commands.redrive({ queue, reason, isArchived, ...(isFull && { limit: perStep }) })} />
     </Panel>
   );
 }

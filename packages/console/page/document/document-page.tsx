@@ -3,7 +3,8 @@ import { useLoaded } from "../api.ts";
 import { number } from "../format.ts";
 import { Panel, Time } from "../parts/panel.tsx";
 import { searchWord } from "../route.ts";
-import { type DocumentName, DocumentPanels } from "./document.tsx";
+import { DocumentPanels } from "./document.tsx";
+import type { DocumentName } from "./document-name.ts";
 
 /** Where a version of a document is seen. */
 export function documentPath(of: DocumentName): string {

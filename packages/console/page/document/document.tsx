@@ -2,20 +2,14 @@ import type { DocumentChanges } from "@income-events/cli/documents/document-chan
 import { cellText, type Tabular, tablesOf } from "@income-events/cli/documents/tabular.ts";
 import { useState } from "preact/hooks";
 import { useLoaded } from "../api.ts";
+import * as commands from "../commands.ts";
 import { number, visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
 import { Table, Wide } from "../parts/data.tsx";
 import { Command, Panel, Time } from "../parts/panel.tsx";
 import { JsonText } from "../parts/payload.tsx";
+import type { DocumentName } from "./document-name.ts";
 
-/** Which document: whose, and which version of it. */
-export type DocumentName = {
-  readonly kind: string;
-  readonly id: string;
-  readonly endpoint: string;
-  readonly dates?: string;
-  readonly version: string;
-};
 type Shown = { readonly data: unknown; readonly changes: DocumentChanges | null };
 
 /** One version of a document: masked until somebody asks to see it, as a table and raw, and what changed in it. */
@@ -41,7 +35,7 @@ export function DocumentPanels({ of }: { readonly of: DocumentName }) {
             says={() => "Shown. The audit trail says so."}
           />
         )}
-        <Command line={commandOf(of)} />
+        <Command line={commands.document(of)} />
       </Content>
       <Changes of={shown.changes} isRevealed={isRevealed} />
     </>
@@ -50,11 +44,6 @@ export function DocumentPanels({ of }: { readonly of: DocumentName }) {
 
 function isChanges(value: unknown): value is DocumentChanges {
   return typeof value === "object" && value !== null && "changes" in value;
-}
-
-function commandOf({ kind, id, endpoint, dates, version }: DocumentName): string {
-  const days = dates === undefined ? "" : ` --dates ${dates}`;
-  return `npx income-events documents get ${kind} ${id} ${endpoint}${days} --of-version ${version} --changes`;
 }
 
 type ContentProps = {

@@ -5,6 +5,7 @@ import type { LogEntry } from "@income-events/cli/logs/log-entries.ts";
 import { useState } from "preact/hooks";
 import type { IncomeEvent } from "../../../../domain/event/events.ts";
 import { useLoaded } from "../api.ts";
+import * as commands from "../commands.ts";
 import { DocumentPanels } from "../document/document.tsx";
 import { documentPath } from "../document/document-page.tsx";
 import { visible } from "../format.ts";
@@ -101,7 +102,7 @@ export function EventPage({ id }: { readonly id: string }) {
         </Panel>
       )}
       {data?.document !== undefined && <ItsDocument of={data.document} />}
-      <Command line={`npx income-events events show ${id}`} />
+      <Command line={commands.event(id)} />
     </>
   );
 }

@@ -2,7 +2,8 @@ import type { HistoryRow } from "@income-events/cli/events/event-history.ts";
 import { useState } from "preact/hooks";
 import type { HistoryPage } from "../../history.ts";
 import { get } from "../api.ts";
-import { localTime, number, quoted, utcTime, visible } from "../format.ts";
+import * as commands from "../commands.ts";
+import { localTime, number, utcTime, visible } from "../format.ts";
 import { useHistory } from "../history.ts";
 import { Select } from "../parts/data.tsx";
 import { Command, Panel } from "../parts/panel.tsx";
@@ -80,7 +81,7 @@ function EventList() {
             row={(event) => <Row event={event} whose={whose} />}
           />
         )}
-        <Command line={commandLine(period, filter)} />
+        <Command line={commands.events({ ...period, ...filter })} />
       </Panel>
     </>
   );
@@ -91,16 +92,6 @@ function progressText(data: HistoryPage | undefined, source: string): string {
   if (data.isComplete) return `${number(data.count)} of ${number(data.total)} events, from ${source}.`;
   const { done, of, lines } = data.progress;
   return `Read ${done} of ${of} functions' logs, ${number(lines)} lines so far…`;
-}
-
-function commandLine(
-  period: Readonly<Record<string, string | undefined>>,
-  filter: Readonly<Record<string, string | undefined>>,
-): string {
-  const flags = Object.entries({ ...period, ...filter }).flatMap(([name, value]) =>
-    value === undefined || value === "" ? [] : `--${name} ${quoted(value)}`,
-  );
-  return ["npx income-events events list", ...flags].join(" ");
 }
 
 /** Once it is known whom an event is about, its page finds it by a query. */

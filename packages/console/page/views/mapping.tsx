@@ -4,6 +4,7 @@ import type { Trial } from "@income-events/cli/mapping/trial.ts";
 import { useEffect, useState } from "preact/hooks";
 import type { ComparedSettings } from "../../api/mapping.ts";
 import { post, useLoaded } from "../api.ts";
+import * as commands from "../commands.ts";
 import { localTime, visible } from "../format.ts";
 import { useHistory } from "../history.ts";
 import { Action } from "../parts/action.tsx";
@@ -105,7 +106,7 @@ export function Mapping() {
         )}
         {!isEmpty && problem === undefined && trial !== undefined && <Outcome trial={trial} />}
       </Panel>
-      <Command line={`npx income-events mapping try webhook.json --kind ${kind}`} />
+      <Command line={commands.mapping(kind)} />
     </>
   );
 }

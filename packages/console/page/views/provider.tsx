@@ -2,6 +2,7 @@ import type { ProviderTopic, ProviderTurn } from "@income-events/cli/provider/pr
 import type { ProviderStatus } from "@income-events/cli/provider/provider-status.ts";
 import type { RegistrationStatus } from "@income-events/cli/status/registration-status.ts";
 import { get, useLoaded } from "../api.ts";
+import * as commands from "../commands.ts";
 import { number, visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
 import { Facts, Select, Table } from "../parts/data.tsx";
@@ -219,7 +220,7 @@ function ProviderHistory() {
         ))}
       </div>
       <Findings turns={of("reconciliation")} error={error} />
-      <Command line={`npx income-events status --section provider --since ${since}`} />
+      <Command line={commands.provider(since)} />
     </>
   );
 }

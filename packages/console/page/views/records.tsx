@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import type { LegalHold } from "../../../../adapters/dynamodb/legal-holds.ts";
 import type { Subject } from "../../../../domain/event/subjects.ts";
 import { useLoaded } from "../api.ts";
+import * as commands from "../commands.ts";
 import { DocumentPage, Versions } from "../document/document-page.tsx";
 import { number, visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
@@ -89,7 +90,7 @@ function Record({ kind, id }: Whose) {
         <p>
           <a href={`/events?${kind}=${encodeURIComponent(id)}&since=7d`}>Its events</a>
         </p>
-        <Command line={`npx income-events records show ${kind} ${id}`} />
+        <Command line={commands.record({ kind, id })} />
       </Panel>
       {accounts.length > 0 && (
         <Panel title="Accounts">

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import type { Series } from "../../../../adapters/sqs/queue-metrics.ts";
 import type { Traffic } from "../../api/overview.ts";
 import { useLoaded } from "../api.ts";
+import * as commands from "../commands.ts";
 import { number, span } from "../format.ts";
 import { Action } from "../parts/action.tsx";
 import { Select } from "../parts/data.tsx";
@@ -134,7 +135,7 @@ function One({ name, gets, queue, traffic, error }: OneProps) {
           <Action label="Pause" path="/api/replay/pause" body={{ name }} says={() => "It pauses."} />
         )}
       </div>
-      <Command line={`npx income-events replay --subscriber ${name} --since ${since} --dry-run`} />
+      <Command line={commands.replay({ name, since })} />
     </Panel>
   );
 }

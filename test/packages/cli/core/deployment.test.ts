@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { findDeployment } from "../../../../packages/cli/core/deployment.ts";
+import { shellWords } from "../../../support/shell-words.ts";
 
 const arn = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:Token-abc";
 const credentials = { accessKeyId: "AKIALOCAL", secretAccessKey: "s" };
@@ -234,5 +235,13 @@ describe("a deployment in AWS", () => {
     expect(() => findDeployment({ outputs: join(directory, "none") }, directory)).toThrow(
       /can't be used: ENOENT.* Write it with: npx cdk deploy --outputs-file/,
     );
+    const outputs = join(directory, "none;touch FILE");
+    const message = messageOf(() => findDeployment({ outputs }, directory));
+    expect(shellWords(message.slice(message.indexOf("npx ")))).toEqual([
+      "cdk",
+      "deploy",
+      "--outputs-file",
+      outputs,
+    ]);
   });
 });

@@ -10,6 +10,7 @@ import { remedyFor, setToken } from "../../../../packages/cli/doctor/remedies.ts
 import { openFindings, reportText } from "../../../../packages/cli/doctor/report.ts";
 import { checkTokenState } from "../../../../packages/cli/doctor/token-check.ts";
 import { checkRegistrations } from "../../../../packages/cli/doctor/webhook-checks.ts";
+import { shellWords } from "../../../support/shell-words.ts";
 
 const now = new Date("2026-11-21T12:00:00Z");
 const refused = {
@@ -189,6 +190,22 @@ describe("a remedy", () => {
   ])("for this machine is a command of this machine: %s", (fix, options, typed) => {
     expect(remedyFor(fix, here, options)).toBe(typed);
   });
+
+  test.each(["a b.json", "u1;touch FILE", "$(touch FILE)", "a < b"])(
+    "has what names the stage as one argument each: %s",
+    (outputs) => {
+      for (const [fix, place] of [
+        ["npx income-events dlq list", aws],
+        ["aws logs tail /aws/lambda/relay --since 1h", here],
+      ] as const)
+        expect(shellWords(remedyFor(fix, place, { stage: outputs, outputs })).slice(-4)).toEqual([
+          "--stage",
+          outputs,
+          "--outputs",
+          outputs,
+        ]);
+    },
+  );
 
   test("for this machine's token asks the sandbox for one, where there is a sandbox", () => {
     const sandbox = { baseUrl: "http://127.0.0.1:4010", control: "http://127.0.0.1:4011" };

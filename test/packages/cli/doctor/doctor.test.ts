@@ -8,6 +8,7 @@ import { checkTokenState } from "../../../../packages/cli/doctor/token-check.ts"
 import { checkAddress, checkRegistrations } from "../../../../packages/cli/doctor/webhook-checks.ts";
 import type { QueueStatus } from "../../../../packages/cli/status/queue-status.ts";
 import type { TokenStatus } from "../../../../packages/cli/status/token-status.ts";
+import { shellWords } from "../../../support/shell-words.ts";
 
 const now = new Date("2026-11-21T12:00:00Z");
 const day = 86_400;
@@ -116,6 +117,18 @@ describe("the webhooks at the provider", () => {
       "The provider can't be asked where webhooks go: the provider answered 503. npx income-events status --section webhooks",
     ]);
   });
+});
+
+test.each(["u1;touch FILE", "$(touch FILE)"])("a fix has the name %s as one argument", (name) => {
+  const [letters] = checkDeadLetterCount(
+    { name, waiting: 0, inFlight: 0, deadLetters: 1, retentionSeconds: day },
+    "events-dead-letters",
+  );
+  expect(shellWords(letters?.fix ?? "")).toEqual(["income-events", "dlq", "show", name]);
+  const [source] = checkEventSources("the queue", [{ id: name, state: "Disabled" }], "prod", name);
+  expect(shellWords(source?.fix ?? "").slice(2)).toEqual(["--region", name, "--uuid", name, "--enabled"]);
+  const [none] = checkEventSources("the queue", [], name, "eu-west-1");
+  expect(shellWords(none?.fix ?? "").slice(2, 4)).toEqual(["-c", `stage=${name}`]);
 });
 
 describe("queues", () => {

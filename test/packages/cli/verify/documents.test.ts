@@ -3,6 +3,7 @@ import type { ReadAnswer } from "../../../../adapters/aws/document-reads.ts";
 import { AnnouncedDocuments, checkDocuments } from "../../../../packages/cli/verify/documents.ts";
 import { readPromised } from "../../../../packages/cli/verify/queues.ts";
 import { exampleOf } from "../../../../scripts/documents/examples.ts";
+import { shellWords } from "../../../support/shell-words.ts";
 
 const documentsUrl = "https://id.lambda-url.eu-central-1.on.aws/";
 const example = readPromised(JSON.stringify(exampleOf("data.updated")));
@@ -75,6 +76,18 @@ describe("the documents that messages announced", () => {
     const { seen } = await check([example], { [document.href]: [gone] });
     const [kind, id, endpoint] = example.subject.split("/");
     expect(seen).toContain(`npx income-events fetch ${kind} ${id} ${endpoint}`);
+  });
+
+  it("name it with each argument as one word of a shell", async () => {
+    const subject = "account/$(touch FILE)/income;touch FILE";
+    const { seen } = await check([{ ...example, subject }], { [document.href]: [gone] });
+    expect(shellWords(seen.slice(seen.indexOf("npx ")))).toEqual([
+      "income-events",
+      "fetch",
+      "account",
+      "$(touch FILE)",
+      "income;touch FILE",
+    ]);
   });
 
   it("may be replaced by what is as new as the message at least", async () => {

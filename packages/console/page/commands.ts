@@ -1,0 +1,54 @@
+import { commandLine } from "@income-events/cli/core/command-line.ts";
+import type { DocumentName } from "./document/document-name.ts";
+
+/** The commands that do the same as a page. */
+
+export function record({ kind, id }: { readonly kind: string; readonly id: string }): string {
+  return commandLine`npx income-events records show ${kind} ${id}`;
+}
+
+export function event(id: string): string {
+  return commandLine`npx income-events events show ${id}`;
+}
+
+/** @param filter by the names of the command's flags */
+export function events(filter: Readonly<Record<string, string | undefined>>): string {
+  const flags = Object.entries(filter).flatMap(([name, value]) =>
+    value === undefined || value === "" ? [] : [`--${name}`, value],
+  );
+  return commandLine`npx income-events events ${["list", ...flags]}`;
+}
+
+export function document({ kind, id, endpoint, dates, version }: DocumentName): string {
+  const of = [kind, id, endpoint, ...(dates === undefined ? [] : ["--dates", dates])];
+  return commandLine`npx income-events documents get ${of} --of-version ${version} --changes`;
+}
+
+type DeadLetters = {
+  readonly queue: string;
+  /** Empty: of any reason. */
+  readonly reason: string;
+  readonly isArchived: boolean;
+  readonly limit?: number;
+};
+
+export function redrive({ queue, reason, isArchived, limit }: DeadLetters): string {
+  return commandLine`npx income-events dlq redrive ${[
+    queue,
+    ...(reason === "" ? [] : ["--reason", reason]),
+    ...(isArchived ? ["--archive"] : []),
+    ...(limit === undefined ? [] : ["--limit", String(limit)]),
+  ]}`;
+}
+
+export function replay({ name, since }: { readonly name: string; readonly since: string }): string {
+  return commandLine`npx income-events replay --subscriber ${name} --since ${since} --dry-run`;
+}
+
+export function provider(since: string): string {
+  return commandLine`npx income-events status --section provider --since ${since}`;
+}
+
+export function mapping(kind: string): string {
+  return commandLine`npx income-events mapping try webhook.json --kind ${kind}`;
+}

@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import * as commands from "../../../packages/console/page/commands.ts";
+import { shellWords } from "../../support/shell-words.ts";
+
+describe.each(["u1;touch FILE", "$(touch FILE)", "`touch FILE`", "it's\n& touch FILE"])(
+  "the commands that a page offers for %j",
+  (nasty) => {
+    const document = { kind: "account", id: nasty, endpoint: nasty, dates: nasty, version: nasty };
+    const ofDocument = ["account", nasty, nasty, "--dates", nasty, "--of-version", nasty, "--changes"];
+    it.each<[string, string, readonly string[]]>([
+      ["records", commands.record({ kind: "user", id: nasty }), ["records", "show", "user", nasty]],
+      ["event", commands.event(nasty), ["events", "show", nasty]],
+      ["document", commands.document(document), ["documents", "get", ...ofDocument]],
+      [
+        "events",
+        commands.events({ since: "7d", text: nasty, user: "" }),
+        ["events", "list", "--since", "7d", "--text", nasty],
+      ],
+      [
+        "dead letters",
+        commands.redrive({ queue: nasty, reason: nasty, isArchived: true, limit: 1_000 }),
+        ["dlq", "redrive", nasty, "--reason", nasty, "--archive", "--limit", "1000"],
+      ],
+      [
+        "subscribers",
+        commands.replay({ name: nasty, since: nasty }),
+        ["replay", "--subscriber", nasty, "--since", nasty, "--dry-run"],
+      ],
+      ["provider", commands.provider(nasty), ["status", "--section", "provider", "--since", nasty]],
+      ["mapping", commands.mapping(nasty), ["mapping", "try", "webhook.json", "--kind", nasty]],
+    ])("on the page of %s pass it on as one argument", (_, command, words) => {
+      expect(shellWords(command)).toEqual(["income-events", ...words]);
+    });
+  },
+);
