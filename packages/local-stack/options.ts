@@ -61,7 +61,10 @@ export function parseOptions(args: readonly string[]): StartOptions {
     .option("--once", "run a scenario with faults, print what was counted, and exit")
     .option("--scenario <program>", "of that scenario")
     .option("--users <n>", "sample users that connect their accounts", wholeNumber(1, 100_000), 20)
-    .option("--json <file>", "write addresses and credentials (and with --once the counts) as JSON")
+    .option(
+      "--json <file>",
+      "write addresses and credentials (and with --once the counts) as JSON that only you can read",
+    )
     .option("--assembly <dir>", "run this synthesized directory instead of synthesizing")
     .option(
       "--logs <dir>",

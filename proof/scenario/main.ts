@@ -1,6 +1,6 @@
-import { writeFile } from "node:fs/promises";
 import { addressesOf } from "@income-events/local-stack/addresses.ts";
 import type { StartOptions } from "@income-events/local-stack/options.ts";
+import { writePrivateFile } from "@income-events/local-stack/private-file.ts";
 import type { Surface } from "@income-events/local-stack/stay-up/session.ts";
 import { startSystem } from "@income-events/local-stack/system.ts";
 import { playScenario, type ScenarioResult } from "./run.ts";
@@ -43,7 +43,7 @@ export async function runScenario(options: StartOptions, surface: Surface): Prom
       ]);
       const counted = { ...others, subscribers: Object.fromEntries(subscribers), seconds };
       const content = { ...addresses, ...counted, permissions };
-      await writeFile(options.json, `${JSON.stringify(content, null, 2)}\n`);
+      await writePrivateFile(options.json, `${JSON.stringify(content, null, 2)}\n`);
     }
     print(losses.length === 0 ? `Nothing is lost, after ${seconds} s.` : "Something is lost.");
     return losses.length === 0 ? 0 : 1;

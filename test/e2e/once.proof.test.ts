@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -57,6 +57,8 @@ describe("npm start -- --once", () => {
     const code = await program.ended;
 
     expect(code, program.output()).toBe(0);
+    // It has keys.
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
     const counted = report.parse(JSON.parse(await readFile(file, "utf8")));
     expect(counted.lost).toBe(0);
     // Of two users and their accounts no webhook came: reconciliation found them.

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -66,8 +66,10 @@ describe("npm start", () => {
 
   it("takes a webhook at the address it wrote, stores it once, and puts it on the subscriber's queue", async () => {
     const file = join(directory, "addresses.json");
+    await writeFile(file, "of an earlier start", { mode: 0o644 });
     await using program = start("--json", file, ...freePorts);
     const written = await readAddresses(program, file);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
     const { endpoints, credentials, webhookHeaders, table, queues } = written;
     const userId = "6f1c2b9e-5a0d-4c3e-8f7a-1b2c3d4e5f60";
     const body = JSON.stringify({ action: "create_user", data: { id: userId } });

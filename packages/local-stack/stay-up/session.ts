@@ -1,9 +1,9 @@
-import { writeFile } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import { type Addresses, addressesOf, printableAddresses, subscriberVariables } from "../addresses.ts";
 import { announce } from "../announce.ts";
 import { holdsState } from "../engines/kept.ts";
 import { defaultConsolePort, type StartOptions } from "../options.ts";
+import { writePrivateFile } from "../private-file.ts";
 import { type System, startUnregistered } from "../system.ts";
 import { type Console, startConsole } from "./console.ts";
 import { runSubscriber } from "./subscriber-program.ts";
@@ -46,7 +46,7 @@ export async function runSession<Result>(
       ...(all.size > 1 && { pipelines: Object.fromEntries(all) }),
       ...(page && { console: { url: page.url } }),
     };
-    if (json !== undefined) await writeFile(json, `${JSON.stringify(addresses, null, 2)}\n`);
+    if (json !== undefined) await writePrivateFile(json, `${JSON.stringify(addresses, null, 2)}\n`);
     for (const each of options.subscriber ?? [])
       programs.push(runSubscriber(each, subscriberVariables(all, each.name), print));
     if (goesOn) {

@@ -17,12 +17,12 @@ export type ControlDependencies = {
 
 /**
  * Starts the control address: the operator's bench, and no part of the service's interface. It has no token, so it
- * listens on the loopback interface and answers nobody who came to it under another name.
+ * listens on the loopback interface, and answers no page that another name, site or port has served.
  */
 export async function startControl(port: number, dependencies: ControlDependencies) {
   const { sandbox, production, clock, advance } = dependencies;
   const app = createHttpApp();
-  refuseForeignNames(app);
+  refuseOtherPages(app);
   await describeRoutes(app, {
     title: "The sandbox's control address",
     description: "An operator's bench: what breaks the service on purpose and reports what happened.",
@@ -50,13 +50,15 @@ export async function startControl(port: number, dependencies: ControlDependenci
 
 const ownNames = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
-/** A web page that the operator has open could otherwise reach this address through a name of its own. */
-function refuseForeignNames(app: FastifyInstance): void {
-  app.addHook("onRequest", async (request: FastifyRequest) => {
-    const name = request.headers.host?.replace(/:\d+$/, "") ?? "";
-    const { origin } = request.headers;
-    if (ownNames.has(name) && (origin === undefined || ownNames.has(URL.parse(origin)?.hostname ?? "")))
-      return;
-    throw new ApiError(403, "foreign_name", "the control address is only for this machine: use 127.0.0.1");
+/** A browser names the page that calls in headers; programs send none, and an address that is typed has the site "none". */
+function refuseOtherPages(app: FastifyInstance): void {
+  app.addHook("onRequest", async ({ headers }: FastifyRequest) => {
+    const { host = "", origin, "sec-fetch-site": site = "none" } = headers;
+    // A page can reach this machine through a name of its own (DNS rebinding).
+    if (!ownNames.has(host.replace(/:\d+$/, "")))
+      throw new ApiError(403, "foreign_name", "the control address is only for this machine: use 127.0.0.1");
+    const isOwnOrigin = origin === undefined || origin === `http://${host}`;
+    if (!isOwnOrigin || (site !== "none" && site !== "same-origin"))
+      throw new ApiError(403, "foreign_page", "the control address answers programs, and no other page");
   });
 }

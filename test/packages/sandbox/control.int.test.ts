@@ -124,8 +124,9 @@ test("what is asked for an environment that does not run is refused", async () =
   expect(answer).toMatchObject({ status: 409, body: { error: "not_running" } });
 });
 
-test("the control address answers nobody who came by another name", async () => {
+test("the control address answers programs and its own pages, and no page of another name, site or port", async () => {
   const { sandbox } = await benchFor();
+  const own = String(sandbox.control);
   const status = (headers: Record<string, string>) =>
     new Promise((resolve, reject) => {
       const call = request(`${sandbox.control}/calls`, { headers }, (response) => {
@@ -136,7 +137,14 @@ test("the control address answers nobody who came by another name", async () => 
     });
   expect(await status({})).toBe(200);
   expect(await status({ host: "attacker.example" })).toBe(403);
-  expect(await status({ origin: "https://attacker.example" })).toBe(403);
+  expect(await status({ origin: own, "sec-fetch-site": "same-origin" })).toBe(200);
+  // Typed into the browser's address bar.
+  expect(await status({ "sec-fetch-site": "none" })).toBe(200);
+  for (const origin of ["https://attacker.example", "http://127.0.0.1:1", "http://localhost", "null"])
+    expect(await status({ origin }), origin).toBe(403);
+  // Other ports of this machine are the same site to a browser.
+  for (const site of ["same-site", "cross-site"])
+    expect(await status({ "sec-fetch-site": site }), site).toBe(403);
 });
 
 test("no control address is opened unless asked for, and the service's address has none of its paths", async () => {
