@@ -1,33 +1,34 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 
-/** Who may use a console: whoever opens an address that it has printed. */
+/**
+ * Who may use a console: whoever opens an address that it has printed. Tokens come as `Authorization: Bearer`. A cookie
+ * opens nothing, because a browser sends it to every port of a host.
+ */
 export type Access = {
-  /** The token of the next address; it is good for one exchange. */
+  /** The token of the next address, valid for one exchange. */
   readonly oneTimeToken: () => string;
-  /** Takes a token. @returns the cookie that stands for it from now on; undefined where it is none, or was used */
-  readonly exchange: (token: string) => string | undefined;
+  /** Takes a one-time token. @returns the session's token; undefined if the one-time token is wrong or used */
+  readonly exchange: (headers: IncomingHttpHeaders) => string | undefined;
   readonly isAdmitted: (headers: IncomingHttpHeaders) => boolean;
 };
 
-/** @param port cookies are shared by all ports of a host: the name keeps two consoles apart */
-export function createAccess(port: number): Access {
-  const cookie = `income-events-console-${port}`;
+export function createAccess(): Access {
   const session = secret();
   let token = secret();
   return {
     oneTimeToken: () => token,
-    exchange: (given) => {
-      if (!isSame(given, token)) return undefined;
+    exchange: (headers) => {
+      if (!isBearer(headers, token)) return undefined;
       token = secret();
-      return `${cookie}=${session}; HttpOnly; SameSite=Strict; Path=/`;
+      return session;
     },
-    isAdmitted: ({ cookie: header = "" }) =>
-      header.split(/; */).some((pair) => {
-        const [name, value = ""] = pair.split("=");
-        return name === cookie && isSame(value, session);
-      }),
+    isAdmitted: (headers) => isBearer(headers, session),
   };
+}
+
+function isBearer({ authorization = "" }: IncomingHttpHeaders, token: string): boolean {
+  return isSame(authorization, `Bearer ${token}`);
 }
 
 /**

@@ -8,6 +8,13 @@ export type TailState = {
   readonly reason?: string;
 };
 
+/** What a page that watches gets, one JSON object a line. Its id is where a new connection goes on. */
+export type TailLine =
+  | ({ readonly type: "happening" } & Told)
+  | { readonly type: "state"; readonly id?: string; readonly state: TailState }
+  /** More has happened than is kept: the history has it. */
+  | { readonly type: "missed" };
+
 /** What a page that was away gets when it comes back. */
 export type Backlog = {
   readonly add: (happening: Happening) => Told;
@@ -59,15 +66,3 @@ export function createBacklog(console: string): Backlog {
     },
   };
 }
-
-export function eventText({ id, happening }: Told): string {
-  return `id: ${id}\nevent: happening\ndata: ${JSON.stringify(happening)}\n\n`;
-}
-
-/** @param at an id from which on the page misses nothing */
-export function stateText(state: TailState, at?: string): string {
-  return `${at === undefined ? "" : `id: ${at}\n`}event: state\ndata: ${JSON.stringify(state)}\n\n`;
-}
-
-/** More has happened than is kept: the history has it. */
-export const missedText = "event: missed\ndata: {}\n\n";

@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import { exitCodes } from "@income-events/cli/core/command-error.ts";
 import { explain } from "@income-events/cli/core/explain.ts";
 import { type Access, createAccess, refusalOf, securityHeaders } from "./access.ts";
@@ -30,7 +36,7 @@ const maxBodyBytes = 2 * 1024 * 1024;
 export async function startConsole(parts: ConsoleParts, port: number): Promise<ConsoleServer> {
   const server = createServer();
   const bound = await listen(server, port);
-  const handling: Handling = { ...parts, port: bound, access: createAccess(bound) };
+  const handling: Handling = { ...parts, port: bound, access: createAccess() };
   server.on("request", (request, response) => {
     handle(request, response, handling).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
@@ -59,7 +65,7 @@ function listen(server: Server, port: number): Promise<number> {
 }
 
 function addressOf({ port, access }: Handling): string {
-  return `http://127.0.0.1:${port}/?token=${access.oneTimeToken()}`;
+  return `http://127.0.0.1:${port}/#token=${access.oneTimeToken()}`;
 }
 
 async function handle(request: IncomingMessage, response: ServerResponse, handling: Handling): Promise<void> {
@@ -68,40 +74,30 @@ async function handle(request: IncomingMessage, response: ServerResponse, handli
   const refusal = refusalOf({ method, headers }, port);
   if (refusal !== undefined) return sendJson(response, 403, { error: refusal });
   const { pathname, searchParams } = new URL(url, `http://127.0.0.1:${port}`);
-  const token = searchParams.get("token");
-  if (token !== null && pathname === "/" && method === "GET") return admit(response, token, handling);
-  const isApi = pathname.startsWith("/api/");
-  if (!access.isAdmitted(headers)) {
-    if (isApi) return sendJson(response, 401, { error: notAdmitted });
-    return send(response, 401, "text/plain; charset=utf-8", `${notAdmitted}\n`);
+  if (pathname.startsWith("/api/")) {
+    if (pathname === "/api/session" && method === "POST") return admit(headers, response, handling);
+    if (!access.isAdmitted(headers)) return sendJson(response, 401, { error: notAdmitted });
+    if (pathname === "/api/tail") return tail.serve(response, searchParams.get("after") ?? undefined);
+    return answerApi(request, response, { ...handling, pathname, params: searchParams });
   }
-  if (pathname === "/api/tail") return tail.serve(request, response, searchParams.get("after") ?? undefined);
-  if (isApi) return answerApi(request, response, { ...handling, pathname, params: searchParams });
   if (method !== "GET" && method !== "HEAD")
     return sendJson(response, 405, { error: "Pages are read only." });
-  // Every address that is no file's is a view of the page.
+  // The page's files hold no secret. Every address that is no file's is a view of the page.
   const file = files.get(pathname) ?? (pathname.startsWith("/assets/") ? undefined : files.get("/"));
   if (file === undefined) return sendJson(response, 404, { error: "There is no such file." });
   send(response, 200, file.type, file.content);
 }
 
 const notAdmitted =
-  "This browser has not been let in. Open the address that the console has printed where it was started: each is good once.";
+  "This browser has no access. Open the address that the console printed where it was started. Each address works once.";
 
-/** By a page of its own, so that a browser that came by a link elsewhere sends the strict cookie with what follows. */
-function admit(response: ServerResponse, token: string, handling: Handling): void {
-  const cookie = handling.access.exchange(token);
-  if (cookie === undefined) {
-    send(response, 403, "text/plain; charset=utf-8", `${notAdmitted}\n`);
+function admit(headers: IncomingHttpHeaders, response: ServerResponse, handling: Handling): void {
+  const session = handling.access.exchange(headers);
+  if (session === undefined) {
+    sendJson(response, 401, { error: notAdmitted });
     return;
   }
-  response.setHeader("set-cookie", cookie);
-  send(
-    response,
-    200,
-    "text/html; charset=utf-8",
-    '<!doctype html><html lang="en"><meta http-equiv="refresh" content="0;url=/"><title>Console</title><a href="/">Console</a></html>',
-  );
+  sendJson(response, 200, { session });
   handling.onAdmitted(addressOf(handling));
 }
 

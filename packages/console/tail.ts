@@ -1,18 +1,18 @@
 import { randomBytes } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import { explain } from "@income-events/cli/core/explain.ts";
 import { waitUnlessAborted } from "@income-events/cli/core/interruption.ts";
 import { happeningOf } from "@income-events/cli/events/event-tail.ts";
 import { followStream } from "../../adapters/streams/stream-follower.ts";
 import { streamOf } from "../../adapters/streams/table-stream.ts";
 import { securityHeaders } from "./access.ts";
-import { createBacklog, eventText, missedText, stateText, type TailState } from "./backlog.ts";
+import { createBacklog, type TailLine, type TailState } from "./backlog.ts";
 import type { ConsoleContext } from "./route.ts";
 
 /** What happens, sent to every page that watches: one reader of the table's stream for all of them. */
 export type Tail = Disposable & {
   /** @param after the id of what the page has seen last, where its connection is new */
-  readonly serve: (request: IncomingMessage, response: ServerResponse, after?: string) => void;
+  readonly serve: (response: ServerResponse, after?: string) => void;
 };
 
 const secondsBetweenBeats = 15;
@@ -33,15 +33,15 @@ export function createTail({ operation, now }: Pick<ConsoleContext, "operation" 
   let pause: NodeJS.Timeout | undefined;
   const pace = operation.deployment.local === undefined ? 1 : localPace;
 
-  const tell = (text: string) => {
+  const tell = (line: TailLine) => {
     for (const watcher of watchers) {
       if (watcher.writableLength > maxUnsentBytes) watcher.destroy();
-      else watcher.write(text);
+      else watcher.write(textOf(line));
     }
   };
   const turn = (to: TailState) => {
     state = to;
-    tell(stateText(to));
+    tell({ type: "state", state: to });
   };
   /** Nobody watches: reading on would cost, so the reader stays where it is. */
   const untilWatched = async (signal: AbortSignal) => {
@@ -68,7 +68,7 @@ export function createTail({ operation, now }: Pick<ConsoleContext, "operation" 
     for await (const some of records) {
       for (const record of some) {
         const happening = happeningOf(record, now());
-        if (happening !== undefined) tell(eventText(backlog.add(happening)));
+        if (happening !== undefined) tell({ type: "happening", ...backlog.add(happening) });
       }
     }
   }
@@ -90,18 +90,18 @@ export function createTail({ operation, now }: Pick<ConsoleContext, "operation" 
     backlog.interrupt();
   };
   return {
-    serve: (request, response, after) => {
-      response.writeHead(200, { ...securityHeaders, "content-type": "text/event-stream" });
-      response.write(`retry: 1000\n\n`);
-      const { isMissing, sent, at } = backlog.since(request.headers["last-event-id"]?.toString() ?? after);
-      if (isMissing) response.write(missedText);
-      for (const each of sent) response.write(eventText(each));
-      response.write(stateText(state, at));
+    serve: (response, after) => {
+      response.writeHead(200, { ...securityHeaders, "content-type": "application/x-ndjson" });
+      const send = (line: TailLine) => response.write(textOf(line));
+      const { isMissing, sent, at } = backlog.since(after);
+      if (isMissing) send({ type: "missed" });
+      for (const each of sent) send({ type: "happening", ...each });
+      send({ type: "state", id: at, state });
       watchers.add(response);
       clearTimeout(pause);
       if (reader === undefined) void start();
       else resume();
-      const beat = setInterval(() => response.write(": still here\n\n"), secondsBetweenBeats * 1000);
+      const beat = setInterval(() => response.write("\n"), secondsBetweenBeats * 1000);
       response.once("close", () => {
         clearInterval(beat);
         watchers.delete(response);
@@ -114,4 +114,8 @@ export function createTail({ operation, now }: Pick<ConsoleContext, "operation" 
       for (const watcher of watchers) watcher.destroy();
     },
   };
+}
+
+function textOf(line: TailLine): string {
+  return `${JSON.stringify(line)}\n`;
 }

@@ -10,18 +10,60 @@ export class ApiError extends Error {
   }
 }
 
+/**
+ * Where the session's token is kept. Storage belongs to an origin, which includes the port, so no other server on this
+ * machine can read it. The token ends with the console's process.
+ */
+const sessionKey = "income-events-session";
+
+/** Exchanges the one-time token of the address, if it has one, for the session's token. */
+export async function enter(): Promise<void> {
+  const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (token === null) return;
+  history.replaceState(undefined, "", `${location.pathname}${location.search}`);
+  try {
+    const answer = await call("/api/session", { method: "POST", body: "{}" }, token);
+    const { session } = await answerOf<{ readonly session: string }>(answer);
+    localStorage.setItem(sessionKey, session);
+  } catch {
+    // The address was used before. A session that this browser has already still works.
+  }
+}
+
 export async function get<T>(path: string): Promise<T> {
-  return answerOf(await reached(fetch(path)));
+  return answerOf(await call(path));
 }
 
 export async function post<T>(path: string, body: object = {}): Promise<T> {
-  const headers = { "content-type": "application/json" };
-  return answerOf(await reached(fetch(path, { method: "POST", headers, body: JSON.stringify(body) })));
+  return answerOf(await call(path, { method: "POST", body: JSON.stringify(body) }));
 }
 
-async function reached(answer: Promise<Response>): Promise<Response> {
+/** The lines of an answer that goes on, as they arrive. */
+export async function* lines<T>(path: string, signal: AbortSignal): AsyncGenerator<T> {
+  const response = await call(path, { signal });
+  if (!response.ok || response.body === null) {
+    await answerOf(response);
+    return;
+  }
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  let rest = "";
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    const parts = (rest + decoder.decode(read.value, { stream: true })).split("\n");
+    rest = parts.pop() ?? "";
+    for (const part of parts) if (part !== "") yield JSON.parse(part);
+  }
+}
+
+/** Reads the session's token at each call: another tab may have got a new one. */
+async function call(
+  path: string,
+  init: RequestInit = {},
+  token: string | null = localStorage.getItem(sessionKey),
+): Promise<Response> {
   try {
-    return await answer;
+    const headers = { "content-type": "application/json", authorization: `Bearer ${token ?? ""}` };
+    return await fetch(path, { ...init, headers });
   } catch {
     throw new ApiError(0, "The console does not answer any more. Start it again: npx income-events console");
   }

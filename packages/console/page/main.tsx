@@ -1,4 +1,5 @@
 import { render } from "preact";
+import { enter } from "./api.ts";
 import { App } from "./app.tsx";
 import { startLive } from "./live.ts";
 import "./style/base.css";
@@ -8,6 +9,9 @@ import "./style/picture.css";
 import "./style/document.css";
 import "./style/narrow.css";
 
+// A new address of the same console differs in its fragment alone, which loads nothing by itself.
+addEventListener("hashchange", () => location.reload());
+await enter();
 const root = document.getElementById("page");
 if (root !== null) {
   root.replaceChildren();

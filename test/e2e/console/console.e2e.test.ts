@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { z } from "zod";
 import { findChromium } from "../../packages/sandbox/browser.ts";
 import { type OpenedConsole, openConsole, violationsInThemes } from "./opened-console.ts";
 import { describeWalk } from "./walk.ts";
@@ -13,6 +15,38 @@ describe.skipIf(!hasBrowser)("a first walk through the console in a browser", ()
   afterAll(() => opened?.[Symbol.asyncDispose]());
 
   describeWalk(() => opened);
+
+  it("gives a server on another port of this machine nothing that opens the console", async () => {
+    const { context, origin, page } = opened;
+    const received: IncomingHttpHeaders[] = [];
+    const server = createServer(({ headers }, response) => {
+      received.push(headers);
+      response.setHeader("content-type", "text/html").end("<!doctype html><title>Another server</title>");
+    });
+    onTestFinished(() => void server.close());
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = z.object({ port: z.number() }).parse(server.address());
+    const other = await context.newPage();
+    onTestFinished(() => other.close());
+    await other.goto(`http://127.0.0.1:${port}/`);
+    const kept = await other.evaluate("[document.cookie, { ...localStorage }, { ...sessionStorage }]");
+    expect(kept).toEqual(["", {}, {}]);
+    expect(received.length).toBeGreaterThan(0);
+    for (const { cookie = "", authorization = "" } of received) {
+      const answer = await fetch(`${origin}/api/stage`, { headers: { cookie, authorization } });
+      expect(answer.status).toBe(401);
+    }
+    // The browser itself is still let in, also in another tab and after a reload.
+    await other.goto(`${origin}/`);
+    await other.reload();
+    await other.getByRole("heading", { name: "Overview" }).waitFor();
+    expect(await context.cookies()).toEqual([]);
+    // An address that was used takes nothing from it.
+    await other.goto(`${origin}/#token=used`);
+    await expect.poll(() => other.url()).toBe(`${origin}/`);
+    await other.getByRole("heading", { name: "Overview" }).waitFor();
+    expect(new URL(page.url()).hash).toBe("");
+  });
 
   it("has no finding of axe on the event's page, and lets the browser complain of nothing", async () => {
     expect(await violationsInThemes(opened.page)).toEqual([]);

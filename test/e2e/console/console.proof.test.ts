@@ -1,6 +1,6 @@
 import { ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { findChromium } from "../../packages/sandbox/browser.ts";
 import { describeFigures } from "./figures.ts";
@@ -113,8 +113,13 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
       const actions = other.locator(".action button");
       for (const each of await actions.all()) expect(await each.isDisabled()).toBe(true);
     }
-    expect((await other.goto(url))?.status()).toBe(403);
     await other.close();
+    const second = await opened.context.browser()?.newContext();
+    if (second === undefined) throw new Error("the browser is gone");
+    onTestFinished(() => second.close());
+    const refused = await second.newPage();
+    await refused.goto(url);
+    await refused.getByText("This browser has no access.").waitFor();
   });
 
   it("makes the browser complain of nothing all the while", () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { runProgram } from "../../support/program.ts";
-import type { OpenedConsole } from "./opened-console.ts";
+import { authorizationOf, type OpenedConsole } from "./opened-console.ts";
 
 const asked = z.object({ MetricDataQueries: z.array(z.unknown()) });
 /** US dollars. Source: Amazon CloudWatch pricing, us-east-1. */
@@ -83,7 +83,7 @@ export function describeDeployed(use: () => OpenedConsole): void {
     await page.getByText("Read-only", { exact: true }).waitFor();
     expect(await page.getByRole("link", { name: "Trouble" }).count()).toBe(0);
     const { origin } = new URL(page.url());
-    const headers = { origin, "sec-fetch-site": "same-origin" };
+    const headers = { origin, "sec-fetch-site": "same-origin", ...(await authorizationOf(page)) };
     const failing = await page.request.post(`${origin}/api/trouble/fail`, { headers, data: { how: "503" } });
     expect(failing.status()).toBe(403);
   });

@@ -90,6 +90,12 @@ export async function openConsole(): Promise<OpenedConsole> {
   };
 }
 
+/** The header that the page's calls carry. */
+export async function authorizationOf(page: Page): Promise<{ readonly authorization: string }> {
+  const session = await page.evaluate('localStorage.getItem("income-events-session")');
+  return { authorization: `Bearer ${session}` };
+}
+
 /** Every violation that axe finds on the page in both themes. */
 export async function violationsInThemes(page: Page): Promise<readonly string[]> {
   const found: string[] = [];

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 import type { OperatedStage } from "../../support/operated-stage.ts";
 import { waitUntilIdle } from "../../support/wait-until-idle.ts";
-import { type OpenedConsole, violationsInThemes } from "./opened-console.ts";
+import { authorizationOf, type OpenedConsole, violationsInThemes } from "./opened-console.ts";
 
 /** Users of a stage that keeps versions: an account with three versions of its income, and somebody to erase. */
 export type People = {
@@ -83,7 +83,8 @@ export function describePeople(use: () => { readonly opened: OpenedConsole; read
       .getByRole("rowheader", { name: `data[${index}]`, exact: true })
       .waitFor();
     expect(await page.locator("main").textContent()).not.toContain(last?.net);
-    const masked = await page.request.get(page.url().replace("/records/document", "/api/document"));
+    const address = page.url().replace("/records/document", "/api/document");
+    const masked = await page.request.get(address, { headers: await authorizationOf(page) });
     expect(masked.ok()).toBe(true);
     expect(await masked.text()).not.toContain(last?.net);
     const before = (await actsOf("reveal")).length;
@@ -104,6 +105,10 @@ export function describePeople(use: () => { readonly opened: OpenedConsole; read
     await expect.poll(() => page.evaluate("document.documentElement.scrollWidth")).toBe(360);
     await page.setViewportSize({ width: 1280, height: 900 });
     expect(await violationsInThemes(page)).toEqual([]);
+    await panel("What it holds").getByRole("button", { name: "Hide", exact: true }).click();
+    await panel("What it holds, masked").waitFor();
+    await panel("What changed, masked").waitFor();
+    expect(await page.locator("main").textContent()).not.toContain(last?.net);
   });
 
   it("leads from an event to the version that it led to, and shows what changed by it", async () => {

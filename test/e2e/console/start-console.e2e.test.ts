@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
+import { enterConsole } from "../../support/console-session.ts";
 import { synthesizeProduct } from "../../support/product.ts";
 import { runProgram } from "../../support/program.ts";
 
@@ -41,10 +42,7 @@ describe("npm start", () => {
       .object({ console: z.object({ url: z.url() }) })
       .parse(JSON.parse(await readFile(file, "utf8")));
     const { url } = written.console;
-    const admitted = await fetch(url);
-    expect(admitted.status).toBe(200);
-    const cookie = admitted.headers.get("set-cookie")?.split(";")[0] ?? "";
-    const stage = await fetch(new URL("/api/stage", url), { headers: { cookie } });
+    const stage = await fetch(new URL("/api/stage", url), { headers: await enterConsole(url) });
     expect(await stage.json()).toMatchObject({ stage: "local", isLocal: true, isWritable: true });
     await program.printed(`Console       ${url}`);
     expect((await readdir(directory)).filter((name) => name.startsWith("opened-"))).toEqual([]);

@@ -69,6 +69,10 @@ export function describeWalk(opened: () => OpenedConsole): () => string {
     await press("Show personal data");
     await panel("The body").waitFor();
     expect(await acts()).toContain("reveal");
+    await press("Hide");
+    await panel("The body, masked").waitFor();
+    expect(await panel("The body").count()).toBe(0);
+    await page().getByRole("button", { name: "Show personal data", exact: true }).waitFor();
   });
   return () => eventId;
 }

@@ -4,6 +4,7 @@ import { createJobs } from "../../../packages/console/jobs.ts";
 import type { Route } from "../../../packages/console/route.ts";
 import { consoleRoutes } from "../../../packages/console/routes.ts";
 import { type ConsoleServer, startConsole } from "../../../packages/console/server.ts";
+import { enterConsole } from "../../support/console-session.ts";
 import { consoleContext } from "./console-context.ts";
 
 const changes: string[] = [];
@@ -40,10 +41,10 @@ describe("the console's server", () => {
     const tail = { serve: () => undefined, [Symbol.dispose]: () => undefined };
     return startConsole({ context, files, routes, tail, onAdmitted: (address) => admitted.push(address) }, 0);
   };
-  let cookie = "";
+  let own: Readonly<Record<string, string>> = {};
   beforeAll(async () => {
     [writable, readOnly] = await Promise.all([start(true), start(false)]);
-    cookie = await admit(writable);
+    own = await enterConsole(writable.address());
   });
   afterAll(async () => {
     await Promise.all([writable[Symbol.asyncDispose](), readOnly[Symbol.asyncDispose]()]);
@@ -82,20 +83,8 @@ describe("the console's server", () => {
       sent.end(body);
     });
   }
-  const tokenPath = (server: ConsoleServer) => {
-    const { pathname, search } = new URL(server.address());
-    return `${pathname}${search}`;
-  };
-  async function admit(server: ConsoleServer): Promise<string> {
-    const { headers } = await ask(tokenPath(server), { server });
-    return String(headers["set-cookie"]).split(";")[0] ?? "";
-  }
-  const own = (server: ConsoleServer) => ({
-    cookie,
-    origin: `http://127.0.0.1:${server.port}`,
-    "sec-fetch-site": "same-origin",
-    "content-type": "application/json",
-  });
+  const exchange = (headers: Readonly<Record<string, string>>) =>
+    ask("/api/session", { method: "POST", headers, body: "{}" });
 
   it("listens at 127.0.0.1 alone", async () => {
     const reach = new Promise((resolve, reject) => {
@@ -104,84 +93,89 @@ describe("the console's server", () => {
     await expect(reach).rejects.toMatchObject({ code: "ECONNREFUSED" });
   });
 
-  it("exchanges the token of its address once, for a cookie that scripts and other sites never get", async () => {
-    const path = tokenPath(writable);
+  it("exchanges the token of its address once, and then prints another address", async () => {
+    const address = writable.address();
+    const authorization = `Bearer ${new URL(address).hash.replace("#token=", "")}`;
     const before = admitted.length;
-    const first = await ask(path);
+    const first = await exchange({ ...own, authorization });
     expect(first.status).toBe(200);
-    expect(String(first.headers["set-cookie"])).toMatch(
-      new RegExp(`^income-events-console-${writable.port}=[\\w-]{43}; HttpOnly; SameSite=Strict; Path=/$`),
-    );
-    expect(first.text).not.toContain("token");
-    const second = await ask(path);
-    expect(second.status).toBe(403);
-    expect(second.headers["set-cookie"]).toBeUndefined();
+    expect(JSON.parse(first.text)).toEqual({ session: own.authorization?.replace("Bearer ", "") });
+    expect((await exchange({ ...own, authorization })).status).toBe(401);
     expect(admitted).toHaveLength(before + 1);
-    expect(admitted.at(-1)).not.toContain(path);
-    const next = new URL(admitted.at(-1) ?? "");
-    expect((await ask(`${next.pathname}${next.search}`)).status).toBe(200);
+    expect(admitted.at(-1)).not.toBe(address);
+    expect(await enterConsole(admitted.at(-1) ?? "")).toEqual(own);
   });
 
-  it("shows nothing to who has no cookie, or another", async () => {
-    for (const path of ["/", "/events", "/assets/page.js", "/api/person", "/api/tail"]) {
-      expect((await ask(path)).status).toBe(401);
-      const other = { cookie: `income-events-console-${writable.port}=${"x".repeat(43)}` };
-      expect((await ask(path, { headers: other })).status).toBe(401);
+  it("gives the page's files to anyone, and data to nobody without the session's token", async () => {
+    for (const path of ["/", "/events", "/assets/page.js"]) expect((await ask(path)).status).toBe(200);
+    const oneTime = new URL(writable.address()).hash.replace("#token=", "");
+    for (const authorization of ["", "Bearer ", `Bearer ${"x".repeat(43)}`, `Bearer ${oneTime}`])
+      for (const path of ["/api/person", "/api/tail", "/api/none", "/api/session"])
+        expect((await ask(path, { headers: { authorization } })).status).toBe(401);
+    for (const authorization of ["", "Bearer ", "Bearer guess", own.authorization ?? ""])
+      expect((await exchange({ ...own, authorization })).status).toBe(401);
+  });
+
+  it("accepts and sets no cookie", async () => {
+    const session = own.authorization?.replace("Bearer ", "");
+    for (const name of [`income-events-console-${writable.port}`, "income-events-session", "authorization"]) {
+      const { status, headers } = await ask("/api/person", { headers: { cookie: `${name}=${session}` } });
+      expect(status).toBe(401);
+      expect(headers["set-cookie"]).toBeUndefined();
     }
-    expect((await ask("/?token=")).status).toBe(403);
-    expect((await ask("/?token=guess")).status).toBe(403);
+    const answers = [await ask("/", { headers: own }), await ask("/api/person", { headers: own })];
+    for (const { headers } of answers) expect(headers["set-cookie"]).toBeUndefined();
   });
 
   it("answers to its own host names alone: a name that was led here gets nothing", async () => {
-    const headers = { cookie };
     for (const host of [
       "evil.example",
       `evil.example:${writable.port}`,
       "127.0.0.1",
       `127.0.0.1.evil.example:${writable.port}`,
     ])
-      expect((await ask("/api/person", { headers, host })).status).toBe(403);
-    expect((await ask("/api/person", { headers, host: `localhost:${writable.port}` })).status).toBe(200);
+      expect((await ask("/api/person", { headers: own, host })).status).toBe(403);
+    expect((await ask("/api/person", { headers: own, host: `localhost:${writable.port}` })).status).toBe(200);
   });
 
   it("lets only its own page change anything, by JSON", async () => {
     const change = (headers: Readonly<Record<string, string>>, method = "POST") =>
       ask("/api/change", { method, headers, ...(method === "POST" && { body: "{}" }) });
-    const { origin: _, ...withoutOrigin } = own(writable);
+    const { origin: _, ...withoutOrigin } = own;
     changes.length = 0;
     for (const headers of [
-      { ...own(writable), "sec-fetch-site": "cross-site" },
-      { ...own(writable), "sec-fetch-site": "same-site" },
-      { ...own(writable), origin: "https://evil.example" },
-      { ...own(writable), origin: "null" },
-      { ...own(writable), origin: `http://127.0.0.1:${readOnly.port}` },
+      { ...own, "sec-fetch-site": "cross-site" },
+      { ...own, "sec-fetch-site": "same-site" },
+      { ...own, origin: "https://evil.example" },
+      { ...own, origin: "null" },
+      { ...own, origin: `http://127.0.0.1:${readOnly.port}` },
       withoutOrigin,
-      { ...own(writable), "content-type": "text/plain" },
-      { ...own(writable), "content-type": "application/x-www-form-urlencoded" },
+      { ...own, "content-type": "text/plain" },
+      { ...own, "content-type": "application/x-www-form-urlencoded" },
     ])
       expect((await change(headers)).status).toBe(403);
-    expect((await change(own(writable), "GET")).status).toBe(404);
+    expect((await change(own, "GET")).status).toBe(404);
     expect(changes).toEqual([]);
-    expect((await change(own(writable))).status).toBe(200);
+    expect((await change(own)).status).toBe(200);
     expect(changes).toEqual(["changed"]);
   });
 
   it("has no CORS: a preflight of another origin is refused", async () => {
-    const headers = { origin: "https://evil.example", "access-control-request-method": "POST", cookie };
+    const headers = { origin: "https://evil.example", "access-control-request-method": "POST" };
     const preflight = await ask("/api/change", { method: "OPTIONS", headers });
     expect(preflight.status).toBe(403);
-    for (const answer of [preflight, await ask("/api/person", { headers })])
+    for (const answer of [preflight, await ask("/api/person", { headers: { ...own, ...headers } })])
       expect(Object.keys(answer.headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
   });
 
   it("lets nothing be loaded from elsewhere, framed or kept, whatever it answers", async () => {
     const answers = await Promise.all([
-      ask("/", { headers: { cookie } }),
-      ask("/assets/page.js", { headers: { cookie } }),
-      ask("/api/person", { headers: { cookie } }),
-      ask("/api/none", { headers: { cookie } }),
+      ask("/", { headers: own }),
+      ask("/assets/page.js", { headers: own }),
+      ask("/api/person", { headers: own }),
+      ask("/api/none", { headers: own }),
       ask("/"),
-      ask("/?token=guess"),
+      exchange({ ...own, authorization: "Bearer guess" }),
     ]);
     for (const { headers } of answers) {
       const policy = String(headers["content-security-policy"]);
@@ -195,13 +189,13 @@ describe("the console's server", () => {
   });
 
   it("answers data as JSON, which no browser takes for markup", async () => {
-    const { headers, text } = await ask("/api/person", { headers: { cookie } });
+    const { headers, text } = await ask("/api/person", { headers: own });
     expect(headers["content-type"]).toBe("application/json; charset=utf-8");
     expect(JSON.parse(text)).toEqual({ name: "<script>alert(1)</script>" });
   });
 
   it("only looks, unless it was started with --write", async () => {
-    const headers = { ...own(readOnly), cookie: await admit(readOnly) };
+    const headers = await enterConsole(readOnly.address());
     const asked = { server: readOnly, method: "POST", headers, body: "{}" };
     const refused = await ask("/api/change", asked);
     expect(refused.status).toBe(403);
@@ -217,7 +211,7 @@ describe("the console's server", () => {
       { context, files, routes: real, tail, onAdmitted: () => undefined },
       0,
     );
-    const headers = { ...own(server), cookie: await admit(server) };
+    const headers = await enterConsole(server.address());
     const changing = real.filter(({ changes }) => changes === true);
     expect(changing.length).toBeGreaterThan(10);
     for (const { path } of changing) {
@@ -227,10 +221,10 @@ describe("the console's server", () => {
   });
 
   it("refuses a body that is no JSON object or too large, and no path that leaves its files", async () => {
-    const post = (body: string) => ask("/api/look", { method: "POST", headers: own(writable), body });
+    const post = (body: string) => ask("/api/look", { method: "POST", headers: own, body });
     for (const body of ["[", "[]", '"text"']) expect((await post(body)).status).toBe(400);
     expect((await post(`{"a":"${"x".repeat(3 * 1024 * 1024)}"}`)).status).toBe(413);
     for (const path of ["/assets/../server.ts", "/assets/%2e%2e/server.ts", "/assets/none"])
-      expect((await ask(path, { headers: { cookie } })).text).not.toContain("startConsole");
+      expect((await ask(path, { headers: own })).text).not.toContain("startConsole");
   });
 });

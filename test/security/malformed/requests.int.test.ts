@@ -16,6 +16,7 @@ import { createJobs } from "../../../packages/console/jobs.ts";
 import { consoleRoutes } from "../../../packages/console/routes.ts";
 import { type ConsoleServer, startConsole } from "../../../packages/console/server.ts";
 import { consoleContext } from "../../packages/console/console-context.ts";
+import { enterConsole } from "../../support/console-session.ts";
 import { expectCleanPrototypes, failsAsSaid, near } from "./near.ts";
 
 const words = ["__proto__", "constructor", "%2F", "%00", "..", "\u2028", "\u001b[2J", "null", "1e999"];
@@ -97,7 +98,7 @@ describe("a request of the read API, whatever it is", () => {
 
 describe("the console's addresses, whatever they are given", () => {
   let server: ConsoleServer;
-  let cookie = "";
+  let headers: Readonly<Record<string, string>> = {};
   const routes: { readonly method: string; readonly path: string }[] = [];
   beforeAll(async () => {
     // Nobody is there: what a route asks AWS is refused at once.
@@ -110,8 +111,7 @@ describe("the console's addresses, whatever they are given", () => {
     const tail = { serve: () => undefined, [Symbol.dispose]: () => undefined };
     const files = new Map<string, never>();
     server = await startConsole({ context, files, routes: own, tail, onAdmitted: () => undefined }, 0);
-    const admitted = await fetch(server.address());
-    cookie = admitted.headers.getSetCookie()[0]?.split(";")[0] ?? "";
+    headers = await enterConsole(server.address());
   });
   afterAll(async () => {
     await server?.[Symbol.asyncDispose]();
@@ -144,12 +144,6 @@ describe("the console's addresses, whatever they are given", () => {
       fc.asyncProperty(asked, async ({ at, query, body }) => {
         const { method, path } = routes[at % routes.length] ?? { method: "GET", path: "/api/none" };
         const origin = `http://127.0.0.1:${server.port}`;
-        const headers = {
-          cookie,
-          origin,
-          "sec-fetch-site": "same-origin",
-          "content-type": "application/json",
-        };
         const init = { method, headers, ...(method === "POST" && { body }) };
         const answer = await fetch(`${origin}${path}?${new URLSearchParams(query)}`, init);
         expect([200, 400, 403, 404, 502], `${method} ${path}`).toContain(answer.status);

@@ -224,6 +224,7 @@ function OpenedDeadLetter({ id, known, queue, isArchived }: OpenedProps) {
         path="/api/dead-letters/reveal"
         body={{ queue, id: messageId, archive: isArchived }}
         onRevealed={onRevealed}
+        onHidden={() => setRevealed(undefined)}
       />
     </section>
   );

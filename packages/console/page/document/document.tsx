@@ -7,7 +7,7 @@ import { number, visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
 import { Table, Wide } from "../parts/data.tsx";
 import { Command, Panel, Time } from "../parts/panel.tsx";
-import { JsonText } from "../parts/payload.tsx";
+import { Hide, JsonText } from "../parts/payload.tsx";
 import type { DocumentName } from "./document-name.ts";
 
 type Shown = { readonly data: unknown; readonly changes: DocumentChanges | null };
@@ -22,7 +22,9 @@ export function DocumentPanels({ of }: { readonly of: DocumentName }) {
   return (
     <>
       <Content value={shown.data} isRevealed={isRevealed}>
-        {!isRevealed && (
+        {isRevealed ? (
+          <Hide onPressed={() => setRevealed(undefined)} />
+        ) : (
           <Action
             label="Show personal data"
             path="/api/document/reveal"
@@ -32,7 +34,6 @@ export function DocumentPanels({ of }: { readonly of: DocumentName }) {
             onDone={({ data: all, changes }) =>
               setRevealed({ data: all, changes: isChanges(changes) ? changes : null })
             }
-            says={() => "Shown. The audit trail says so."}
           />
         )}
         <Command line={commands.document(of)} />

@@ -7,24 +7,32 @@ type Props = {
   readonly path: string;
   readonly body: object;
   readonly onRevealed: (result: Readonly<Record<string, unknown>>) => void;
+  readonly onHidden: () => void;
 };
 
 /** A body as text, never as markup; masked until somebody asks to see it. */
-export function Payload({ value, isRevealed, path, body, onRevealed }: Props) {
+export function Payload({ value, isRevealed, path, body, onRevealed, onHidden }: Props) {
   return (
     <>
       <JsonText value={value} label={isRevealed ? "The body" : "The body, masked"} />
-      {!isRevealed && (
-        <Action
-          label="Show personal data"
-          path={path}
-          body={body}
-          isLook
-          onDone={onRevealed}
-          says={() => "Shown. The audit trail says so."}
-        />
+      {isRevealed ? (
+        <Hide onPressed={onHidden} />
+      ) : (
+        <Action label="Show personal data" path={path} body={body} isLook onDone={onRevealed} />
       )}
     </>
+  );
+}
+
+/** Masks again what was revealed. */
+export function Hide({ onPressed }: { readonly onPressed: () => void }) {
+  return (
+    <p class="quiet">
+      Shown, and recorded in the audit trail.{" "}
+      <button type="button" onClick={onPressed}>
+        Hide
+      </button>
+    </p>
   );
 }
 

@@ -97,6 +97,7 @@ export function EventPage({ id }: { readonly id: string }) {
               path="/api/event/reveal"
               body={{ id, ...whose, scan: isScanning }}
               onRevealed={({ body }) => setRevealed(body)}
+              onHidden={() => setRevealed(undefined)}
             />
           )}
         </Panel>
