@@ -40,7 +40,7 @@ const schema = `
  * @throws if the directory can't be written, or another process uses the file
  */
 export function openStore(environment: string, directory?: string): Store {
-  if (directory !== undefined) mkdirSync(directory, { recursive: true });
+  if (directory !== undefined) mkdirSync(directory, { recursive: true, mode: 0o700 });
   const file = directory === undefined ? ":memory:" : join(directory, `${environment}.sqlite`);
   const database = new DatabaseSync(file);
   try {

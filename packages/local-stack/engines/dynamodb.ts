@@ -48,7 +48,7 @@ export async function startDynamoDb(options: DynamoDbOptions = {}): Promise<Runn
   const environment = options.environment ?? process.env;
   const endpoint = environment.DYNAMODB_ENDPOINT;
   if (options.engine === undefined && endpoint !== undefined && endpoint !== "") return external(endpoint);
-  if (options.keep !== undefined) mkdirSync(options.keep, { recursive: true });
+  if (options.keep !== undefined) mkdirSync(options.keep, { recursive: true, mode: 0o700 });
   const kind = (await dynamoDbLocal(options, environment)) ?? dynoxide(options);
   if (kind === undefined) throw noEngine(options.engine);
   return start(kind, environment);

@@ -22,7 +22,7 @@ export function keptJson(directory: string | undefined, name: string): KeptJson 
       }
     },
     save: (value) => {
-      mkdirSync(directory, { recursive: true });
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
       // Renamed into place, so that a process that is killed leaves no half of it.
       const draft = `${file}.draft`;
       writeFileSync(draft, JSON.stringify(value), { mode: 0o600 });

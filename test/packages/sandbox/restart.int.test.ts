@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startSandbox } from "@income-events/sandbox/server.ts";
@@ -32,6 +32,12 @@ test("a receiver that fails for two days, with a restart in the middle, gets eve
   expect(accepted).toHaveLength(15);
   expect(new Set(accepted.map((event) => JSON.stringify(event))).size).toBe(15);
   expect(second.deliveries().map(({ status }) => status)).toEqual(Array(15).fill("delivered"));
+});
+
+test("a directory that is made for the state, with its tokens, is its owner's alone", async () => {
+  const directory = join(await directoryForTest(), "state");
+  await sandboxFor({ directory });
+  expect((await stat(directory)).mode & 0o777).toBe(0o700);
 });
 
 test("one that fails for four days leaves each event recorded as given up", async () => {
