@@ -113,6 +113,7 @@ function buildFirst(scope: Construct, { stage, settings, codeOf }: PipelineProps
     logsInvocations: settings.logs.invocations,
     tracing: settings.tracing,
     dataKey: dataKeyOf(scope, settings),
+    previousKeyArns: settings.encryption.previousKeyArns,
   };
   scope.node.addValidation({ validate: () => deploymentProblems(scope) });
   const providerBaseUrl = addProviderBaseUrl(scope, settings);

@@ -72,6 +72,7 @@ export class IncomeEvents extends Construct {
   /** Whether its data outlives mistakes: the setting `production`. */
   readonly isProduction: boolean;
   readonly #pipeline: Pipeline;
+  readonly #previousKeyArns: readonly string[];
   readonly #own: OwnResources;
   readonly #parse: (added: readonly SubscriberProps[]) => Settings;
   readonly #added: SubscriberProps[] = [];
@@ -92,6 +93,7 @@ export class IncomeEvents extends Construct {
     this.#parse = (added) => parseWith(own, withSubscribers(written, added), where);
     const settings = withOwn(own, this.#parse([]));
     this.isProduction = settings.production;
+    this.#previousKeyArns = settings.encryption.previousKeyArns;
     this.#pipeline = new Pipeline(this, {
       stage,
       settings,
@@ -127,7 +129,14 @@ export class IncomeEvents extends Construct {
         `${this.node.path} has no subscriber ${name}; it has: ${[...queues.keys()].join(", ") || "none"}`,
       );
     }
-    return new Subscriber({ scope: this, name, work, readers, readApi: () => this.#pipeline.readApi });
+    return new Subscriber({
+      scope: this,
+      name,
+      work,
+      readers,
+      readApi: () => this.#pipeline.readApi,
+      previousKeyArns: this.#previousKeyArns,
+    });
   }
 
   /** The dashboard of the data flow, to which widgets can be added; undefined: the settings want none. Add all subscribers first. */

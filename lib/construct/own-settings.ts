@@ -55,7 +55,7 @@ function refuse(
 export function withOwn({ encryptionKey, alarmTopic }: OwnResources, settings: Settings): Settings {
   return {
     ...settings,
-    ...(encryptionKey && { encryption: { keyArn: encryptionKey.keyArn } }),
+    ...(encryptionKey && { encryption: { ...settings.encryption, keyArn: encryptionKey.keyArn } }),
     ...(alarmTopic && { alarms: { ...settings.alarms, topicArn: alarmTopic.topicArn } }),
   };
 }

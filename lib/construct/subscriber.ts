@@ -17,6 +17,8 @@ type SubscriberParts = {
   /** ARNs of those that read documents by a grant, by the name of the subscriber. */
   readonly readers: Map<string, string[]>;
   readonly readApi: () => ReadApi;
+  /** Keys that encrypted its messages before the one in use. */
+  readonly previousKeyArns: readonly string[];
 };
 
 /** A subscriber of the pipeline: where its messages are, and who may read what it may read. */
@@ -30,15 +32,17 @@ export class Subscriber {
   readonly #scope: Construct;
   readonly #readers: Map<string, string[]>;
   readonly #readApi: () => ReadApi;
+  readonly #previousKeyArns: readonly string[];
 
   /** @internal */
-  constructor({ scope, name, work, readers, readApi }: SubscriberParts) {
+  constructor({ scope, name, work, readers, readApi, previousKeyArns }: SubscriberParts) {
     this.name = name;
     this.queue = work.queue;
     this.deadLetterQueue = work.deadLetterQueue;
     this.#scope = scope;
     this.#readers = readers;
     this.#readApi = readApi;
+    this.#previousKeyArns = previousKeyArns;
   }
 
   /** Documents are read below this address, with a slash at its end. Known at deploy time. */
@@ -46,9 +50,17 @@ export class Subscriber {
     return Lazy.string({ produce: () => this.#readApi().url });
   }
 
-  /** Lets somebody receive and delete the messages, and decrypt them. */
+  /** Lets somebody receive and delete the messages, and decrypt them, those of `encryption.previousKeyArns` too. */
   grantConsume(grantee: iam.IGrantable): iam.Grant {
-    return this.queue.grantConsumeMessages(grantee);
+    const granted = this.queue.grantConsumeMessages(grantee);
+    if (this.#previousKeyArns.length === 0) return granted;
+    return granted.combine(
+      iam.Grant.addToPrincipal({
+        grantee,
+        actions: ["kms:Decrypt"],
+        resourceArns: [...this.#previousKeyArns],
+      }),
+    );
   }
 
   /**

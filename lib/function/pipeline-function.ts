@@ -1,12 +1,11 @@
 import { Duration } from "aws-cdk-lib";
 import * as iam from "aws-cdk-lib/aws-iam";
-import type * as kms from "aws-cdk-lib/aws-kms";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import { acknowledgeWildcard } from "../acknowledgements.ts";
 import type { Settings } from "../settings/settings.ts";
-import { keyPermissions } from "../storage/encryption.ts";
+import { type DataKeys, keyPermissions } from "../storage/encryption.ts";
 import { nameOf } from "./entry-name.ts";
 import { allow, wildcardsOf } from "./permissions.ts";
 
@@ -14,14 +13,12 @@ import { allow, wildcardsOf } from "./permissions.ts";
 export type CodeOf = (entry: string, settings: unknown) => lambda.Code;
 
 /** What all functions of a stack share. */
-export type FunctionDefaults = {
+export type FunctionDefaults = DataKeys & {
   readonly codeOf: CodeOf;
   readonly logRetentionInDays: logs.RetentionDays;
   /** Whether Lambda's own lines about each invocation are in the log, not those about failures only. */
   readonly logsInvocations: boolean;
   readonly tracing: Settings["tracing"];
-  /** The customer's key that the stage's data is encrypted with; undefined: keys of AWS's own. */
-  readonly dataKey: kms.IKey | undefined;
 };
 
 type FunctionSize = {
@@ -73,7 +70,7 @@ export class PipelineFunction extends Construct {
       assumedBy: new iam.ServicePrincipal("lambda.amazonaws.com"),
       inlinePolicies: {
         permissions: new iam.PolicyDocument({
-          statements: [...permissions, ...keyPermissions(permissions, props.dataKey), writeLogs],
+          statements: [...permissions, ...keyPermissions(permissions, props), writeLogs],
         }),
       },
     });

@@ -4,6 +4,14 @@ import type { Construct } from "constructs";
 import { allow } from "../function/permissions.ts";
 import type { Settings } from "../settings/settings.ts";
 
+/** The customer's keys. */
+export type DataKeys = {
+  /** Encrypts data at rest; undefined: the keys of AWS do. */
+  readonly dataKey: kms.IKey | undefined;
+  /** Encrypted it before. */
+  readonly previousKeyArns: readonly string[];
+};
+
 /** The customer's key for data at rest; undefined: keys that AWS owns, and SSE-SQS. */
 export function dataKeyOf(scope: Construct, { encryption }: Settings): kms.IKey | undefined {
   if (encryption.keyArn === undefined) return undefined;
@@ -54,16 +62,21 @@ const askedOfKey: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * What a role must be allowed on the key, where there is one, for what it is allowed on data.
+ * What a role must be allowed on the customer's keys for what it is allowed on data: all that it needs of the key in
+ * use, and decryption with former ones.
  * @throws for an action that `askedOfKey` does not know
  */
 export function keyPermissions(
   permissions: readonly iam.PolicyStatement[],
-  key: kms.IKey | undefined,
+  { dataKey, previousKeyArns }: DataKeys,
 ): readonly iam.PolicyStatement[] {
-  if (key === undefined) return [];
+  if (dataKey === undefined && previousKeyArns.length === 0) return [];
   const actions = new Set(permissions.flatMap((statement) => statement.actions).flatMap(askedBy));
-  return actions.size === 0 ? [] : [allow([...actions].sort(), [key.keyArn])];
+  const decrypts = reading.some((action) => actions.has(action));
+  return [
+    ...(dataKey && actions.size > 0 ? [allow([...actions].sort(), [dataKey.keyArn])] : []),
+    ...(decrypts && previousKeyArns.length > 0 ? [allow(reading, previousKeyArns)] : []),
+  ];
 }
 
 function askedBy(action: string): readonly string[] {

@@ -42,7 +42,10 @@ const everything = {
   tracing: "service",
   functions: { receive: { reservedConcurrency: 7 } },
   accountConcurrency: 1_000,
-  encryption: { keyArn: "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e" },
+  encryption: {
+    keyArn: "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e",
+    previousKeyArns: ["arn:aws:kms:eu-central-1:123456789012:key/7c9e6679-7425-40de-944b-e07fc1f90ae7"],
+  },
   dashboard: true,
 };
 

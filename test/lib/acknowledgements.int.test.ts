@@ -86,6 +86,7 @@ describe("a function's wildcard", () => {
       logsInvocations: false,
       tracing: "off",
       dataKey: undefined,
+      previousKeyArns: [],
       entry: "entry.ts",
       description: "planted",
       size: { memoryMb: 128, timeoutSeconds: 1 },

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { App, Aspects, CfnOutput, CfnResource, type Environment, Stack, Tags } from "aws-cdk-lib";
-import { Template } from "aws-cdk-lib/assertions";
+import { Match, Template } from "aws-cdk-lib/assertions";
 import { TextWidget } from "aws-cdk-lib/aws-cloudwatch";
 import * as iam from "aws-cdk-lib/aws-iam";
 import * as kms from "aws-cdk-lib/aws-kms";
@@ -189,6 +189,22 @@ describe("the construct in a stack of an app", () => {
         Resource: { "Fn::GetAtt": [expect.stringMatching(/^Key/), "Arn"] },
       }),
     );
+  });
+
+  it("lets who consumes decrypt with former keys, beside the app's own", () => {
+    const former = "arn:aws:kms:eu-central-1:123456789012:key/7c9e6679-7425-40de-944b-e07fc1f90ae7";
+    const template = appWith((stack, add) => {
+      const settings = { ...minimal, encryption: { previousKeyArns: [former] } };
+      const events = add("Events", settings, { encryptionKey: new kms.Key(stack, "Key") });
+      const reader = new iam.Role(stack, "Reader", { assumedBy: new iam.AccountRootPrincipal() });
+      events.subscriber("billing").grantConsume(reader);
+    });
+    template.hasResourceProperties("AWS::IAM::Policy", {
+      PolicyName: Match.stringLikeRegexp("^Reader"),
+      PolicyDocument: {
+        Statement: Match.arrayWith([{ Action: "kms:Decrypt", Effect: "Allow", Resource: former }]),
+      },
+    });
   });
 
   it("gives its dashboard, to which an app adds widgets, and none where the settings want none", () => {

@@ -247,6 +247,11 @@ export interface EncryptionProps {
    */
   readonly keyArn?: string;
   /**
+   * Former values of `keyArn`, which the functions and `grantConsume` may still decrypt with; without them what these keys encrypted can't be read.
+   * @default []
+   */
+  readonly previousKeyArns?: readonly string[];
+  /**
    * `alias/aws/sqs`: the queues alone; refused where another account reads one.
    * @default - SSE-SQS
    */

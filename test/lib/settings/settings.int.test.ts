@@ -136,6 +136,14 @@ describe("encryption", () => {
       { keyArn: own, queueKey: "alias/aws/sqs" },
       "queueKey: is another key for the queues than encryption.keyArn; leave one of them out",
     ],
+    [
+      { previousKeyArns: ["alias/mine"] },
+      'previousKeyArns.0: is "alias/mine"; write the ARN of a symmetric key of KMS in the stage\'s region; an alias is none',
+    ],
+    [
+      { keyArn: own, previousKeyArns: [own] },
+      "previousKeyArns: names encryption.keyArn, which is the key in use; leave it out of the list",
+    ],
   ])("is refused as %j", (encryption, fault) => {
     expect(faultsOf({ production: false, encryption })).toEqual([`encryption.${fault}`]);
   });

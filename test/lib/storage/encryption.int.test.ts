@@ -168,14 +168,42 @@ describe("the key's policy", () => {
   });
 });
 
+describe("a former key", () => {
+  const formerKeyArn = "arn:aws:kms:eu-central-1:123456789012:key/7c9e6679-7425-40de-944b-e07fc1f90ae7";
+  const keyStatements = (encryption: object) =>
+    synthesized({ ...productionSettings, encryption })
+      .ofType("AWS::IAM::Role")
+      .map(({ id, Properties }) => {
+        const statements = [...JSON.stringify(Properties).matchAll(statementOnKey)];
+        return { id, statements: statements.map(([, actions = "", arn = ""]) => ({ actions, arn })) };
+      });
+  const statementOnKey = /"Action":([^:{}]*"kms:[^{}]*?),"Effect":"Allow","Resource":"([^"]*)"/g;
+
+  it.each([{ keyArn }, {}])(
+    "may be used for decryption alone, by each role that decrypted with it, where the settings now say %j",
+    (now) => {
+      const before = keyStatements({ keyArn: formerKeyArn });
+      const after = keyStatements({ ...now, previousKeyArns: [formerKeyArn] });
+      expect(before.filter(({ statements }) => statements.length > 0).length).toBeGreaterThan(10);
+      const decrypting = before.filter(({ statements }) =>
+        statements.some(({ actions }) => actions.includes("kms:Decrypt")),
+      );
+      const allowed = after.flatMap(({ id, statements }) =>
+        statements.filter(({ arn }) => arn === formerKeyArn).map(({ actions }) => ({ id, actions })),
+      );
+      expect(allowed).toEqual(decrypting.map(({ id }) => ({ id, actions: '"kms:Decrypt"' })));
+    },
+  );
+});
+
 describe("a permission on data", () => {
-  const key = kms.Key.fromKeyArn(new Stack(new App(), "Test"), "Key", keyArn);
+  const dataKey = kms.Key.fromKeyArn(new Stack(new App(), "Test"), "Key", keyArn);
 
   it("of which nobody said what it asks of a key ends the synthesis, with a key only", () => {
     const unknown = [allow(["dynamodb:PartiQLSelect"], ["arn:aws:dynamodb:eu-central-1:1:table/t"])];
-    expect(() => keyPermissions(unknown, key)).toThrow(
+    expect(() => keyPermissions(unknown, { dataKey, previousKeyArns: [] })).toThrow(
       "dynamodb:PartiQLSelect: say in lib/storage/encryption.ts",
     );
-    expect(keyPermissions(unknown, undefined)).toEqual([]);
+    expect(keyPermissions(unknown, { dataKey: undefined, previousKeyArns: [] })).toEqual([]);
   });
 });
