@@ -1,7 +1,7 @@
 import { oneLine } from "../core/printable.ts";
 import type { Finding, Plan, PreflightCheck } from "./account.ts";
 import { alarmRecipientsCheck } from "./alarm-checks.ts";
-import { keyCheck } from "./key-check.ts";
+import { keyChangeCheck, keyCheck } from "./key-check.ts";
 import {
   concurrencyCheck,
   functionUrlCheck,
@@ -28,6 +28,7 @@ const checks: readonly PreflightCheck[] = [
   stackCheck,
   registrationCheck,
   keyCheck,
+  keyChangeCheck,
   concurrencyCheck,
   throttleCheck,
   logPolicyCheck,

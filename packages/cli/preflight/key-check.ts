@@ -1,9 +1,11 @@
+import type { Stack } from "@aws-sdk/client-cloudformation";
 import { DescribeKeyCommand, GetKeyPolicyCommand, NotFoundException } from "@aws-sdk/client-kms";
 import { escapePattern } from "../../../domain/core/escape-pattern.ts";
 import { fieldsOf, isFields, parseJson } from "../../../domain/core/parse.ts";
-import { keyPolicyStatements } from "../../../lib/settings/settings.ts";
+import { keyPolicyStatements, unpackSettings } from "../../../lib/settings/settings.ts";
 import { commandLine } from "../core/command-line.ts";
 import type { Finding, Plan, PreflightCheck } from "./account.ts";
+import { findStack, outputOf } from "./stack-checks.ts";
 
 export const keyCheck: PreflightCheck = {
   name: "the key",
@@ -14,6 +16,31 @@ export const keyCheck: PreflightCheck = {
     return broken.length > 0 ? broken : checkKeyPolicy(plan, keyArn);
   },
 };
+
+export const keyChangeCheck: PreflightCheck = {
+  name: "a change of the key",
+  examine: async ({ account, stackName, stage, settings: { encryption } }) => {
+    const stack = await findStack(account.cloudFormation, stackName);
+    if (stack === undefined) return [];
+    const used = deployedKeyOf(stack);
+    if (used === undefined || [encryption.keyArn, ...encryption.previousKeyArns].includes(used)) return [];
+    return [
+      {
+        what: `The deployed stack encrypts with ${used}, which the new settings name no longer.`,
+        why: "Nobody could read messages and objects that it encrypted: messages expire in their queues, reads of large documents fail, and erasures stay incomplete.",
+        fix: `add it to encryption.previousKeyArns in stages/${stage}.json`,
+      },
+    ];
+  },
+};
+
+/** @throws where the stack does not tell its settings */
+function deployedKeyOf(stack: Stack): string | undefined {
+  const deployed = unpackSettings(outputOf(stack, "SettingsPacked") ?? "");
+  if (!isFields(deployed)) throw new Error("the outputs of the deployed stack do not hold its settings");
+  const { encryption } = deployed;
+  return isFields(encryption) && typeof encryption.keyArn === "string" ? encryption.keyArn : undefined;
+}
 
 async function checkKey({ account, stage }: Plan, keyArn: string): Promise<readonly Finding[]> {
   const fix = `correct encryption.keyArn in stages/${stage}.json`;

@@ -1,4 +1,5 @@
-import { registrationExportName } from "../../../../lib/settings/settings.ts";
+import { packSettings, parseSettings, registrationExportName } from "../../../../lib/settings/settings.ts";
+import { productionSettings } from "../../../lib/synthesized.ts";
 import type { WireAnswer, WireAws } from "../../../support/wire-aws.ts";
 import {
   allowing,
@@ -22,6 +23,15 @@ export const ownTopic = "arn:aws:sns:eu-central-1:123456789012:income-events-pro
 /** What the stage's stack, and CDK's, are answered with. */
 export function answerStacks(aws: WireAws, own: WireAnswer, toolkit: WireAnswer = bootstrapped("21")) {
   aws.answers.set("DescribeStacks", ({ body }) => (body.includes("CDKToolkit") ? toolkit : own));
+}
+
+export const formerKeyArn = keyArn.replace("0f8fad5b-d9cb", "7c9e6679-7425");
+
+/** The stage's stack is deployed with a key, as its outputs tell. */
+export function standsWithKey(aws: WireAws, deployed: string) {
+  const settings = parseSettings({ ...productionSettings, encryption: { keyArn: deployed } }, "deployed");
+  const SettingsPacked = packSettings(settings) ?? "";
+  answerStacks(aws, stackXml("income-events-prod", complete, { SettingsPacked }));
 }
 
 /** What the stage's stack is in, and whether it is protected. */
@@ -232,6 +242,14 @@ export const planted: readonly Planted[] = [
     /does not admit arn:aws:iam::111122223333:root/,
     { encryption: { keyArn }, subscribers: [{ name: "other", principals: ["111122223333"] }] },
   ],
+  ...[{}, { encryption: { keyArn } }].map(
+    (settings): Planted => [
+      `a key of the deployed stack that is forgotten by ${JSON.stringify(settings)}`,
+      (aws) => standsWithKey(aws, formerKeyArn),
+      /encrypts with .*7c9e6679.*add it to encryption\.previousKeyArns in stages\/prod\.json/,
+      settings,
+    ],
+  ),
   [
     "a topic in another region",
     (aws) => answerTopic(aws, { Policy: admitsCloudWatch }),

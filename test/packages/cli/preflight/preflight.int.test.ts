@@ -13,10 +13,12 @@ import { startWireAws, type WireAws } from "../../../support/wire-aws.ts";
 import {
   answerStacks,
   exported,
+  formerKeyArn,
   keyArn,
   ownTopic,
   planted,
   standing,
+  standsWithKey,
   subscriptions,
 } from "./planted-faults.ts";
 import {
@@ -99,6 +101,15 @@ describe("an account in which nothing stands in the way", () => {
   it("has none with a key and a stack that stands either", async () => {
     answerStacks(aws, stackXml("income-events-prod", complete));
     expect(await findings({ encryption: { keyArn } })).toEqual([]);
+  });
+
+  it("has none where the deployed key stays, or is named as a former one, and says where that can't be seen", async () => {
+    standsWithKey(aws, formerKeyArn);
+    expect(await findings({ encryption: { keyArn: formerKeyArn } })).toEqual([]);
+    expect(await findings({ encryption: { keyArn, previousKeyArns: [formerKeyArn] } })).toEqual([]);
+    expect(await findings({ encryption: { previousKeyArns: [formerKeyArn] } })).toEqual([]);
+    answerStacks(aws, stackXml("income-events-prod", complete));
+    expect((await run({ encryption: { keyArn } })).stdout).toContain("Not seen: a change of the key");
   });
 });
 
