@@ -105,4 +105,20 @@ export const upkeepScenarios: readonly AlarmScenario[] = [
     make: async ({ answers }) => answers(/users(\?|$)/, 400),
     goOn: reconcile,
   },
+  {
+    entry: "deletions-held",
+    condition: "the provider lists a user, and none of the user's 3 accounts any more",
+    isAfterOthers: true,
+    make: async ({ send, answers }) => {
+      const id = randomUUID();
+      await send("users", { action: "create_user", id });
+      await times(3, () =>
+        send("accounts", { action: "connect_account", account_id: randomUUID(), user_id: id }),
+      );
+      return answers(/users(\?|$)/, {
+        json: { data: [{ id, created_at: "2026-01-01T00:00:00Z" }], next: null },
+      });
+    },
+    goOn: reconcile,
+  },
 ];

@@ -1,8 +1,11 @@
+import { DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { marshall } from "@aws-sdk/util-dynamodb";
 import type { Call, Interceptor } from "@income-events/local-stack/gateway/types.ts";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { refusalNoteKey } from "../../../adapters/dynamodb/keys.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type RunningProduct, startProduct } from "../../support/running-product.ts";
 
@@ -11,6 +14,7 @@ describe("the token of a running system", () => {
   let product: RunningProduct;
   let system: System;
   let secrets: SecretsManagerClient;
+  let table: DynamoDBClient;
   let printed: string[];
 
   beforeAll(async () => {
@@ -20,9 +24,11 @@ describe("the token of a running system", () => {
     ({ system } = product);
     const { gatewayUrl: endpoint, region, operator: credentials } = system.stack;
     secrets = new SecretsManagerClient({ endpoint, region, credentials });
+    table = new DynamoDBClient({ endpoint, region, credentials });
   });
   afterAll(async () => {
     secrets.destroy();
+    table.destroy();
     await product?.[Symbol.asyncDispose]();
   });
 
@@ -32,8 +38,17 @@ describe("the token of a running system", () => {
     const { SecretString = "" } = await secrets.send(new GetSecretValueCommand({ SecretId: secretId() }));
     return SecretString;
   };
-  /** A run of the schedule; resolves when it is done, whatever came of it. */
-  const run = () => system.stack.schedules.fire(ruleOf(system));
+  /** A run of the schedule, a minute after the one before; resolves when it is done, whatever came of it. */
+  const run = async () => {
+    await table.send(
+      new UpdateItemCommand({
+        TableName: outputOf(system.stack, "TableName"),
+        Key: marshall(refusalNoteKey),
+        UpdateExpression: "REMOVE refreshClaimedAt",
+      }),
+    );
+    await system.stack.schedules.fire(ruleOf(system));
+  };
   const refreshes = () => system.sandbox.calls().filter(({ path }) => path.endsWith("/token/refresh")).length;
   const alarm = (id: RegExp) => system.stack.alarms().find(({ logicalId }) => id.test(logicalId));
   const refresher = () => {
