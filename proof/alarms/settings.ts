@@ -5,7 +5,11 @@ import compressed from "../../stages/compressed.json" with { type: "json" };
  * in seconds. The limits that alarms derive from time-outs and rates follow by themselves.
  */
 export const alarmSettings = {
-  provider: { ...compressed.provider, requestsPerMinute: 60 },
+  provider: {
+    ...compressed.provider,
+    paths: { ...compressed.provider.paths, userAccounts: "/api/v0.4/users/{user_id}/accounts" },
+    requestsPerMinute: 60,
+  },
   divideDurationsBy: 10_000,
   accountConcurrency: 200,
   subscribers: [
