@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import type { S3Client } from "@aws-sdk/client-s3";
+import type { S3Client, S3ServiceException } from "@aws-sdk/client-s3";
 
 /**
  * What is too large for a message or an item. The client of S3 is loaded when it is first needed: small ones
@@ -10,14 +10,14 @@ export type OverflowBucket = {
   readonly get: (key: string) => Promise<Uint8Array>;
   /** How many bytes an object has, as it lies there. */
   readonly size: (key: string) => Promise<number>;
-  /** Undefined where there is nothing. */
+  /** Undefined where there is nothing. @throws where KMS refuses to decrypt it */
   readonly find: (key: string) => Promise<Uint8Array | undefined>;
 };
 
 /** Bytes, or why there are none: S3 has no such object, or refuses it, as it does where it can't decrypt it. */
 export type LookAtObject = (key: string) => Promise<Uint8Array | "missing" | "refused">;
 
-/** The bytes of an object as they come; undefined where there is nothing. */
+/** The bytes of an object as they come; undefined where there is nothing. Throws where KMS refuses to decrypt it. */
 export type OpenObject = (key: string) => Promise<Readable | undefined>;
 
 /** Deletes an object. One that is not there is as good as deleted. */
@@ -47,8 +47,7 @@ export function overflowBucket(
     try {
       return await read();
     } catch (error) {
-      if (error instanceof s3.S3ServiceException && isMissing(error.$metadata.httpStatusCode))
-        return undefined;
+      if (error instanceof s3.S3ServiceException && isMissing(error)) return undefined;
       throw error;
     }
   };
@@ -89,9 +88,14 @@ export function overflowBucket(
   };
 }
 
-/** To whoever may not list a bucket, S3 says 403 of an object that is not there. */
-function isMissing(status: number | undefined): boolean {
-  return status === 404 || status === 403;
+/**
+ * S3 answers 403 for a missing object where the caller may not list the bucket, and for an object that KMS does not let
+ * the caller decrypt. Only the message tells them apart: "… not authorized to perform: kms:Decrypt", or, for a key of
+ * another account, "The ciphertext refers to a customer master key that does not exist …".
+ */
+function isMissing({ $metadata, message }: S3ServiceException): boolean {
+  const status = $metadata.httpStatusCode;
+  return status === 404 || (status === 403 && !/\bkms:|ciphertext/i.test(message));
 }
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {

@@ -60,6 +60,23 @@ describe("the pages of a list that are kept", () => {
     expect(await found()).toMatchObject({ items: "2" });
   });
 
+  test("are an error, not none, where KMS refuses to decrypt them", async () => {
+    await pages.keep(of, listOf("1"));
+    const recover = system.intercept(async ({ action }, phase) =>
+      phase === "before" && action === "s3:GetObject"
+        ? {
+            status: 403,
+            errorType: "AccessDenied",
+            message:
+              "User: arn:aws:sts::111111111111:assumed-role/r/s is not authorized to perform: kms:Decrypt",
+          }
+        : undefined,
+    );
+    await expect(found()).rejects.toMatchObject({ name: "AccessDenied" });
+    recover();
+    expect(await found()).toMatchObject({ items: "1" });
+  });
+
   test("are those of one message: another that reads the same document has its own", async () => {
     await pages.keep(of, listOf("1"));
     expect(await found({ ...of, messageId: "another" })).toBeUndefined();

@@ -124,6 +124,25 @@ await describeOnTables("what subscribers read", (tables) => {
       ]);
     });
 
+    it.each([
+      [403, "AccessDenied", "is not authorized to perform: kms:Decrypt on this resource"],
+      [400, "KMS.DisabledException", "the key is disabled"],
+    ])(
+      "whose object KMS refuses to decrypt, with %i %s, is unavailable, never missing",
+      async (...refusal) => {
+        const [status, errorType, message] = refusal;
+        await save(JSON.stringify(randomBytes(40_000).toString("base64")), 1);
+        const recover = reading.system.intercept(async ({ action }, phase) =>
+          action === "s3:GetObject" && phase === "before" ? { status, errorType, message } : undefined,
+        );
+        const refused = await ask(path());
+        recover();
+        expect([refused.status, refused.json().type]).toEqual([503, "urn:income-events:problem:unavailable"]);
+        expect(reading.logged).toEqual([expect.stringMatching(/^READ_FAILED /)]);
+        expect((await ask(path())).status).toBe(200);
+      },
+    );
+
     it("can't be read for a moment while the table throttles, and can be when it does not", async () => {
       await save(text, 1);
       const endThrottling = reading.system.intercept(async ({ action }, phase) =>
