@@ -32,6 +32,10 @@ const usedElsewhere: readonly (readonly [RegExp, string])[] = [
     "documents that are older than a run lasts; test/functions/reconcile/reconciler-lists.int.test.ts",
   ],
   [
+    /^ReconcileUsers dynamodb:DeleteItem /,
+    "marks of two scheduled runs in a row; test/functions/reconcile/orphans.int.test.ts",
+  ],
+  [
     /^ReadDocuments dynamodb:(?:Query|BatchGetItem) /,
     "a subscriber that lists; those of the scenario read by address; test/functions/read/reader.int.test.ts",
   ],
