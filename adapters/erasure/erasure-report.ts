@@ -22,7 +22,7 @@ export type ErasureReport = {
   /** The subject, and what was found to be its own. */
   readonly subjects: number;
   readonly removed: Removed;
-  /** What could not be looked at: queues with dead letters, or large bodies. */
+  /** Queues of dead letters and large bodies that could not be searched. */
   readonly incomplete: readonly string[];
 };
 

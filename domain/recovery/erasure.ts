@@ -65,7 +65,7 @@ export type EraseTask = {
   readonly isThorough: boolean;
   /** What was removed, by kind. */
   readonly removed: Removed;
-  /** What could not be looked at: queues with too many dead letters or other readers, large bodies that S3 refuses. */
+  /** Queues with too many dead letters or other readers, and large bodies that S3 refuses: they could not be searched. */
   readonly incomplete: readonly string[];
   /** How often this pass has looked at the dead letters. */
   readonly looks: number;

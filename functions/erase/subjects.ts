@@ -55,7 +55,7 @@ const handle = eraser({
       const inQueue = queueDeadLetters(queues, url, hiddenSeconds, nothingBeside(queues, url));
       return [name, [inQueue, archive.place(name)]] as const;
     });
-    // Of its own dead letters none is looked at: each is an erasure that is still to be done.
+    // The eraser's dead letters are not searched: each is an erasure that is still to be done.
     const others = archive.placeOfOthers([...known.map(([name]) => name), "erase"]);
     return [...known, ["removed queues", [others]] as const];
   },

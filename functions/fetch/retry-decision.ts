@@ -13,7 +13,7 @@ export type RetryDecision = {
   readonly correlationId?: string;
 } & ({ readonly do: "hide"; readonly seconds: number } | { readonly do: "give up" });
 
-/** A task that the provider refuses while it answers others is given up when it is so old. */
+/** Age at which a task is given up that the provider refuses while it answers others. */
 const refusedAloneSeconds = 3_600;
 
 export type RetryLimits = { readonly retry: RetrySettings; readonly limits: GiveUpLimits };

@@ -26,7 +26,7 @@ async function main({ once, scenario }: StartOptions): Promise<number> {
   return program.runScenario(options, surface);
 }
 
-/** A program that lets things happen to a system of its own and says whether it stood them. */
+/** A program that exercises a new system and reports whether it passed. */
 type ScenarioProgram = {
   /** @returns the exit code */
   readonly runScenario: (options: StartOptions, surface: Surface) => Promise<number>;

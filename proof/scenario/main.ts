@@ -15,7 +15,7 @@ const sandboxOptions = {
   pageSize: 6,
 };
 
-/** Runs the scenario on a system of its own. @returns 0 only if every expected record and message is there */
+/** Runs the scenario on a new system. @returns 0 only if every expected record and message is there */
 export async function runScenario(options: StartOptions, surface: Surface): Promise<number> {
   const { print, progress, interrupted } = surface;
   const started = performance.now();

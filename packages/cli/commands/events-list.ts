@@ -140,7 +140,7 @@ function parseQuery(flags: Flags, now: Date): EventQuery {
   const subject = subjectFlag(flags);
   checkFilter(filter, subject);
   if (flags.outcome !== undefined && (subject !== undefined || flags.state !== undefined))
-    throw CommandError.usage("--outcome is told by the logs: leave out --state and whose events they are.");
+    throw CommandError.usage("--outcome is read from the logs: leave out --state and the ids.");
   return present<EventQuery>({
     subject,
     filter,

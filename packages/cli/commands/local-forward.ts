@@ -49,7 +49,7 @@ async function run({ deployment, clients, terminal }: Operation, flags: Flags): 
   terminal.progress(
     `Forwarding the messages of the subscriber ${name} of the stage ${deployment.stage} to ${target.href}. ` +
       `About ${waiting} wait; its queue keeps them for ${spanText(retentionSeconds)}.\n` +
-      commandLine`What is older comes again with: npx income-events replay --subscriber ${name} --since TIME\n` +
+      commandLine`To send older messages again: npx income-events replay --subscriber ${name} --since TIME\n` +
       "Ctrl-C ends it.",
   );
   const result = await forward({

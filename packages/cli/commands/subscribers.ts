@@ -13,7 +13,7 @@ export function addTo(group: Command): void {
   addCommand(group, {
     name: "tail <name>",
     summary:
-      "Shows what a subscriber is sent from now on, until Ctrl-C. Its queue is left alone: the messages are made from the table's stream, as the relay makes them. Not shown is what reaches the queue in another way: replays, redriven letters, tests, erasures.",
+      "Shows what a subscriber is sent from now on, until Ctrl-C. It does not read the queue: the messages are made from the table's stream, as the relay makes them. It does not show what reaches the queue in another way: replays, redriven letters, tests, erasures.",
     examples: [
       "npx income-events subscribers tail everything",
       "npx income-events subscribers tail everything --json | jq .id    whole messages, for programs",

@@ -152,7 +152,7 @@ function textOf(outcome: RefreshOutcome): { readonly isWell: boolean; readonly t
         isWell: true,
         text:
           "The provider gave a new token, and failed when it was tried. It is tried again in each run, and takes over " +
-          "when half of the time between refresh and end is left. The present one was kept.",
+          "when half of the margin before its end is left. The present one was kept.",
       };
     case "paced":
       return {

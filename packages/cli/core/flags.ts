@@ -64,11 +64,11 @@ export function periodFlags(
   return period;
 }
 
-/** @throws CommandError where it is still to come: nothing has happened since */
+/** @throws CommandError where it is in the future */
 export function sinceFlag(text: string | undefined, now: Date): string | undefined {
   const since = timestampFlag("--since", text, now);
   if (since === undefined || since <= now.toISOString()) return since;
-  throw CommandError.usage(`--since ${since} is still to come: nothing has happened since.`);
+  throw CommandError.usage(`--since ${since} is in the future; write an earlier time.`);
 }
 
 const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };

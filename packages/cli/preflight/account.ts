@@ -66,7 +66,7 @@ function openClients(): Omit<Account, "id" | "region"> {
   return { ...clients, [Symbol.dispose]: end };
 }
 
-/** Something that stands in the way of a deployment, or of what it is for. */
+/** A problem that prevents a deployment, or keeps it from working. */
 export type Finding = {
   readonly what: string;
   /** What would happen. */

@@ -122,7 +122,7 @@ export const concurrencyCheck: PreflightCheck = {
     if (production && all < enough) {
       findings.push({
         what: `The account has ${all} concurrent executions in ${account.region}, for all of its functions.`,
-        why: "A burst of webhooks is answered 503 or 429 in part and comes again later, and any function may have to wait.",
+        why: "In a burst, some webhooks are answered 503 or 429 and retried by the provider, and any function may have to wait.",
         fix: raise,
       });
     }

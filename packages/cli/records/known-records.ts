@@ -37,7 +37,7 @@ function bySubject<T>(load: (subject: Subject) => Promise<T>): (subject: Subject
   };
 }
 
-/** @throws CommandError where nothing is known of a subject: an empty answer would be taken for the truth */
+/** @throws CommandError where the subject is not found: an empty answer would be misleading */
 export async function checkKnown(
   subject: Subject,
   { deployment, clients }: Pick<Operation, "deployment" | "clients">,

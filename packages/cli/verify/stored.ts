@@ -45,7 +45,7 @@ async function problemOf(
     const records = await stored.eventsOf(owner);
     const [record] = records;
     if (records.length > 1) return [`${subject} has ${records.length} records`];
-    // What comes again is counted where the event has neither id nor time, and SQS may deliver a message twice.
+    // A duplicate is counted where the event has neither id nor time, and SQS may deliver a message twice.
     if (record !== undefined && (!isUnordered(record.event) || record.receipts.count >= accepted)) return [];
     const lack = record === undefined ? "is not stored" : `was received ${record.receipts.count} times`;
     if (Date.now() >= end) return [`${subject} ${lack} after ${seconds} s`];

@@ -275,7 +275,7 @@ export function describeRecords(use: () => LookedUpStage): void {
       ["list --endpoint in/come", "no endpoint's name", 2],
       ["list --limit 0", "--limit", 2],
       ["export --endpoint income", "--to is missing", 2],
-      ["export --to DIRECTORY --since 2999-01-01", "still to come", 2],
+      ["export --to DIRECTORY --since 2999-01-01", "is in the future", 2],
       ["export --to /proc/self/environ", "is no directory", 2],
     ])("refuses %s", async (line, reason, code) => {
       const words = line.replace("ACCOUNT", account).replace("DIRECTORY", directory).split(" ");

@@ -57,7 +57,7 @@ describe.skipIf(!hasBrowser)("who uses the console", () => {
       ["/dead-letters", /There are none: everything was processed/],
       ["/dead-letters", /Nothing: what follows from all that is stored has happened/],
       ["/subscribers", /Nothing was sent to it yet\. Send it a test message, or trigger an event/],
-      ["/provider", /^It was never found down in this time: nothing is to be done/],
+      ["/provider", /^No outages in this period/],
       ["/trouble", /Nothing has happened since this page was opened\..*trigger an event/],
     ] as const) {
       await open(path);

@@ -177,7 +177,7 @@ const titles: Readonly<Record<ProviderTopic, string>> = {
   registration: "History of the registrations",
 };
 const empty: Readonly<Record<ProviderTopic, string>> = {
-  breaker: "It was never found down in this time: nothing is to be done.",
+  breaker: "No outages in this period.",
   token: "Nothing became of it in this time. Whether it can be refreshed, Refresh now shows.",
   reconciliation: "None has ended in this time. Begin one above.",
   registration: "Nothing was registered in this time. Register them here does it.",

@@ -44,7 +44,7 @@ const standsAs =
 const keyIs = (facts: object) => (aws: WireAws) =>
   aws.answers.set("DescribeKey", json({ KeyMetadata: { KeyId: "k", KeyState: "Enabled", ...facts } }));
 
-/** Something that stands in the way, and the finding that says so. */
+/** A problem that prevents a deployment, and its finding. */
 type Planted = readonly [name: string, plant: (aws: WireAws) => unknown, expected: RegExp, settings: object];
 const alarms = { topicArn };
 const admitsCloudWatch = JSON.stringify({

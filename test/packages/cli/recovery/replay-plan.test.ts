@@ -44,7 +44,7 @@ describe("a replay's plan", () => {
     [{ subscriber: "ledger", type: "accounts.*" }, "--type"],
     [{ subscriber: "ledger", rate: "0" }, "--rate"],
     [{ subscriber: "ledger", since: "soon" }, "--since"],
-    [{ subscriber: "ledger", since: "2026-03-02" }, "still to come"],
+    [{ subscriber: "ledger", since: "2026-03-02" }, "is in the future"],
     [{ subscriber: "ledger", since: "1h", until: "2h" }, "nothing lies between"],
     [{ subscriber: "mailer", type: "account.*" }, "the filter of mailer leaves it out. Add --all-types"],
     [{ subscriber: "ledger", user: "1", account: "2" }, "exclude each other"],
