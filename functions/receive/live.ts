@@ -2,6 +2,7 @@ import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { leanClient } from "../../adapters/aws/lean-client.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
+import { briefRequests, lastKnown } from "../../adapters/secrets/last-known.ts";
 import { secretReader } from "../../adapters/secrets/secret-reader.ts";
 import { singleSender } from "../../adapters/sqs/sqs-sender.ts";
 import { numberOf, textOf, textsOf } from "../../domain/core/parse.ts";
@@ -17,7 +18,7 @@ export function liveDependencies(): ReceiverDependencies {
   const now = () => new Date();
   const settings = readSettings();
   const secret = secretReader(
-    new SecretsManagerClient({}),
+    new SecretsManagerClient(briefRequests),
     variable("WEBHOOK_SECRET_ARN"),
     parseWebhookSecret,
     { now, keptFor: numberOf(settings, "secretCacheSeconds") },
@@ -32,7 +33,10 @@ export function liveDependencies(): ReceiverDependencies {
     credentials: credentialFields(textsOf(settings, "credentialFields")),
     maxBodyBytes: numberOf(settings, "maxBodyBytes"),
     isAllowedSource: parseSourceAddresses(settings.sourceAddresses),
-    readSecret: secret.read,
+    readSecret: lastKnown(secret.read, {
+      now,
+      onFallback: (error) => log("WEBHOOK_SECRET_STALE", { reason: error.name }),
+    }),
     now,
     log,
   };

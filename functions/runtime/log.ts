@@ -7,6 +7,8 @@ export const logCodes = {
   WEBHOOK_REFUSED:
     "a webhook's secret or signature is missing or wrong, its source is not allowed, or its body is too large",
   WEBHOOK_SECRET_EMPTY: "no webhook secret is configured: every webhook is refused",
+  WEBHOOK_SECRET_STALE:
+    "Secrets Manager is unavailable: webhooks are checked with the secret that was read last, for up to 15 minutes",
   WEBHOOK_FAILED: "a webhook could not be made durable: the provider will send it again",
   EVENT_STORED: "events were stored for the first time",
   EVENT_AGAIN: "events that were stored before came again",
@@ -70,6 +72,7 @@ export const logLevels = {
   WEBHOOK_UNREADABLE: "ERROR",
   WEBHOOK_REFUSED: "WARN",
   WEBHOOK_SECRET_EMPTY: "ERROR",
+  WEBHOOK_SECRET_STALE: "WARN",
   WEBHOOK_FAILED: "WARN",
   MESSAGE_REJECTED: "ERROR",
   MESSAGE_FAILED: "WARN",

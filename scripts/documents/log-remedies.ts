@@ -6,6 +6,8 @@ export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
   WEBHOOK_REFUSED:
     "a few are strangers. Many for the secret: `status --section webhooks`, then `webhooks register`; for the source address or the size: the setting `webhooks.sourceAddresses` or `webhooks.maxBodyBytes`",
   WEBHOOK_SECRET_EMPTY: "`secret rotate`",
+  WEBHOOK_SECRET_STALE:
+    "nothing while it is short. After 15 minutes webhooks get 503: check AWS's health page for Secrets Manager; `reason` names its error",
   WEBHOOK_FAILED:
     "nothing while it is rare: the provider sends again for three days. `reason` names AWS's error",
   MESSAGE_REJECTED:

@@ -8,7 +8,7 @@ export interface WebhooksProps {
    */
   readonly secretHeader?: string;
   /**
-   * So long a receiver keeps the secret that it read; a rotation registers the new one after twice that. From 1 to 900.
+   * How long a receiver keeps the secret that it read; a rotation registers the new one after twice that. While Secrets Manager is unavailable, the last known secret serves for another 15 minutes. From 1 to 900.
    * @default 60
    */
   readonly secretCacheSeconds?: number;

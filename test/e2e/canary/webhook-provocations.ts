@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import { stateTask, writeTask } from "../../../domain/fetch/task.ts";
+import { eventually } from "../../support/eventually.ts";
 import type { CanaryDriver, Provocations } from "./canary-driver.ts";
 
 /** How the codes of receivers, stores, the relay and fetch come to be logged, in order. */
@@ -66,6 +67,18 @@ export function webhookProvocations({
         errorType: "InvalidRequestException",
       });
       await during(end, "WEBHOOK_FAILED", () => send("users", user()));
+    },
+    WEBHOOK_SECRET_STALE: async () => {
+      expect(await send("users", user())).toBe(202);
+      const down = { status: 503, errorType: "ServiceUnavailable" };
+      const end = stage().fails(/^UsersReceive/, "secretsmanager:GetSecretValue", down);
+      await during(end, "WEBHOOK_SECRET_STALE", () =>
+        // Until the time is over for which the receiver keeps the secret without asking.
+        eventually(async () => {
+          expect(await send("users", user())).toBe(202);
+          expect(stage().count("WEBHOOK_SECRET_STALE")).toBeGreaterThan(0);
+        }, 100),
+      );
     },
     WEBHOOK_SECRET_EMPTY: async () => {
       await setWebhookSecret({ currently: plantSecret("a secret under a wrong name") });

@@ -114,6 +114,23 @@ describe("a webhook is answered with 503, so that the provider sends it again, w
   });
 });
 
+test("while Secrets Manager is down, the last known secret serves for 15 minutes, and a log line says so", async () => {
+  let time = noon.getTime();
+  const handler = receiverOf("accounts", { now: () => new Date(time) });
+  expect(await call(handler)).toMatchObject({ statusCode: 202 });
+  const working = fixture.system.fail("secretsmanager:GetSecretValue");
+  for (const seconds of [61, 300, 899]) {
+    time = noon.getTime() + seconds * 1000;
+    expect(await call(handler)).toMatchObject({ statusCode: 202 });
+    expect(await call(handler, { headers: { [secretHeader]: "wrong" } })).toMatchObject({ statusCode: 401 });
+  }
+  expect(fixture.logged.match(/"WARN","code":"WEBHOOK_SECRET_STALE"/g)).toHaveLength(3);
+  time = noon.getTime() + 900_000;
+  expect(await call(handler)).toMatchObject({ statusCode: 503 });
+  working();
+  expect(await call(handler)).toMatchObject({ statusCode: 202 });
+});
+
 test("log lines hold codes, ids and reasons only, whatever came in", async () => {
   const handlers = { users: receiverOf("users"), accounts: receiverOf("accounts") };
   for (const { kind, body } of badInputs.filter(({ body }) => rawOf(body).length < 100_000)) {

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from "vitest";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
+import { lastKnown } from "../../../adapters/secrets/last-known.ts";
 import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
 import { singleSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { parseSourceAddresses } from "../../../domain/core/source-addresses.ts";
@@ -71,6 +72,8 @@ export function receiverFixture() {
       credentialNames = defaultCredentialFields as readonly string[],
     } = {},
   ): HttpHandler {
+    const { secretsManager, createSecret } = made.system;
+    const reader = secretReader(secretsManager, createSecret(secret), parseWebhookSecret, { now });
     return receiver(kind, {
       send: singleSender(made.system.sqs),
       overflow: overflowBucket(made.bucket.name),
@@ -81,14 +84,10 @@ export function receiverFixture() {
       maxBodyBytes,
       mappedHeaders,
       credentials: credentialFields(credentialNames),
-      readSecret: secretReader(
-        made.system.secretsManager,
-        made.system.createSecret(secret),
-        parseWebhookSecret,
-        {
-          now,
-        },
-      ).read,
+      readSecret: lastKnown(reader.read, {
+        now,
+        onFallback: (error) => log("WEBHOOK_SECRET_STALE", { reason: error.name }),
+      }),
       now,
       log,
     });
