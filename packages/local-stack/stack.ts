@@ -109,7 +109,7 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
   progress(`Created ${provisionalPlan.queues.length} queues, ${provisionalPlan.tables.length} tables`);
 
   const apis = await startApis(provisionalPlan, { gateway, options, cleanup }, () => alarmsOf);
-  const urls = await startUrls(provisionalPlan, gateway, cleanup);
+  const urls = await startUrls(provisionalPlan, { gateway, cleanup }, () => alarmsOf);
   const addresses = new Map([...urls].map(([logicalId, { url }]) => [logicalId, url]));
   const planOf = (stack: SynthesizedStack) =>
     withLocalAddresses(planStack(stack, { ...place, known }), apis, addresses, region);
@@ -205,12 +205,15 @@ async function startApis(
 
 async function startUrls(
   { urls }: StackPlan,
-  gateway: Gateway,
-  cleanup: AsyncDisposableStack,
+  { gateway, cleanup }: Pick<StackParts, "gateway" | "cleanup">,
+  alarms: () => Alarms | undefined,
 ): Promise<ReadonlyMap<string, FunctionUrl>> {
   const started = new Map<string, FunctionUrl>();
   for (const url of urls) {
-    const listening = await startFunctionUrl(url, gateway);
+    const listening = await startFunctionUrl(url, gateway, ({ plan: { name } }, status) => {
+      const metric = { namespace: "AWS/Lambda", name: "Url5xxCount", dimensions: { FunctionName: name } };
+      if (status >= 500) alarms()?.record(metric, 1);
+    });
     cleanup.adopt(listening, ({ close }) => close());
     started.set(url.logicalId, listening);
   }

@@ -262,6 +262,7 @@ describe("a subscriber's principal in another account", () => {
       enabled: true,
       filters: [],
       reportsItemFailures: true,
+      countsEvents: false,
       queue,
       batchSize: 10,
       windowSeconds: 0,

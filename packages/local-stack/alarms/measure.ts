@@ -2,9 +2,9 @@
 
 import { accessLogLine } from "../api/access-log.ts";
 import type { Exchange } from "../api/http-api.ts";
-import type { ApiPlan, FunctionPlan, MetricPlan, StreamSourcePlan } from "../assembly/plan.ts";
+import type { ApiPlan, FunctionPlan, MetricPlan, StackPlan } from "../assembly/plan.ts";
 import type { FunctionCounts } from "../lambda/hosted-function.ts";
-import type { StreamMetricName } from "../sources/stream-batch.ts";
+import type { SourceMetricName } from "../sources/batch-response.ts";
 import type { Alarms } from "./alarms.ts";
 
 /** What Lambda counts of a function; undefined for what it reports otherwise. */
@@ -35,9 +35,9 @@ export function measureRequest(
 }
 
 /** The age of records is the function's metric; counts of events are the mapping's. */
-export function streamMetric(
-  name: StreamMetricName,
-  source: Pick<StreamSourcePlan, "id">,
+export function sourceMetric(
+  name: SourceMetricName,
+  source: Pick<StackPlan["sources"][number], "id">,
   target: Pick<FunctionPlan, "name">,
 ): MetricPlan {
   const dimensions: MetricPlan["dimensions"] =

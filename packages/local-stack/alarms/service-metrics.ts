@@ -5,9 +5,10 @@ import type { MetricPlan } from "../assembly/plan.ts";
  * "metrics and dimensions" (Lambda, SQS, API Gateway for HTTP APIs, DynamoDB).
  */
 const serviceMetrics: Readonly<Record<string, readonly string[]>> = {
-  "AWS/Lambda FunctionName": ["Invocations", "Errors", "Throttles", "IteratorAge"],
+  "AWS/Lambda FunctionName": ["Invocations", "Errors", "Throttles", "IteratorAge", "Url5xxCount"],
   "AWS/Lambda EventSourceMappingUUID": [
     "InvokedEventCount",
+    "FailedInvokeEventCount",
     "OnFailureDestinationDeliveredEventCount",
     "DroppedEventCount",
   ],

@@ -25,9 +25,14 @@ const longestBody = 6 * 1024 * 1024;
  * that function URLs ask for.
  * Source: Lambda developer guide, "Control access to Lambda function URLs", "Invoking Lambda function URLs".
  */
-export async function startFunctionUrl(plan: UrlPlan, gateway: Authorizer): Promise<FunctionUrl> {
+export async function startFunctionUrl(
+  plan: UrlPlan,
+  gateway: Authorizer,
+  onAnswered: (target: HostedFunction, status: number) => void,
+): Promise<FunctionUrl> {
   const served = Promise.withResolvers<HostedFunction>();
   const server = createServer((request, response) => {
+    response.once("finish", () => void served.promise.then((host) => onAnswered(host, response.statusCode)));
     answer(request, response, { plan, gateway, target: served.promise }).catch(() => response.destroy());
   });
   const port = await listen(server);

@@ -49,6 +49,7 @@ export function planEventSource(
     windowSeconds: mapping.MaximumBatchingWindowInSeconds,
     filters: (mapping.FilterCriteria?.Filters ?? []).map(({ Pattern }) => parseEventFilter(Pattern)),
     reportsItemFailures: mapping.FunctionResponseTypes.length > 0,
+    countsEvents: (mapping.MetricsConfig?.Metrics ?? []).length > 0,
   };
   const queue = data.queues.find(({ arn }) => arn === mapping.EventSourceArn);
   if (queue !== undefined) {
@@ -71,7 +72,6 @@ export function planEventSource(
     ...shared,
     ...streamSettings(mapping, data.buckets),
     kind: "stream",
-    countsEvents: (mapping.MetricsConfig?.Metrics ?? []).length > 0,
     table,
     streamArn: table.streamArn,
   };

@@ -93,7 +93,10 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
     ...apis.map(({ id }) => id),
     ...[...functions, ...queues, ...tables].map(({ name }) => name),
   ];
-  const names = new Set([...measured, ...sources.filter(countsEvents).map(({ id }) => id)]);
+  const names = new Set([
+    ...measured,
+    ...sources.filter(({ countsEvents }) => countsEvents).map(({ id }) => id),
+  ]);
   problems.add(...unmeasuredAlarms(alarms, metricFilters, names));
   const resourcePolicies = mergePolicies([...permissions, ...dataPolicies.flat()]);
   for (const source of sources) {
@@ -136,10 +139,6 @@ function planExports(
     return problems.attempt(output, () => [[output, planExport(Export.Name, scope)] as const]) ?? [];
   });
   return Object.fromEntries(exports);
-}
-
-function countsEvents(source: StackPlan["sources"][number]): boolean {
-  return source.kind === "stream" && source.countsEvents === true;
 }
 
 class ProblemList {

@@ -82,6 +82,8 @@ type EventSourcePlan = {
   /** A record is taken where any of them matches; empty: every record. */
   readonly filters: readonly EventFilter[];
   readonly reportsItemFailures: boolean;
+  /** Whether it counts events, for CloudWatch. */
+  readonly countsEvents: boolean;
 };
 
 export type QueueSourcePlan = EventSourcePlan & {
@@ -92,8 +94,6 @@ export type QueueSourcePlan = EventSourcePlan & {
 
 export type StreamSourcePlan = EventSourcePlan & {
   readonly kind: "stream";
-  /** Whether it counts events, for CloudWatch. */
-  readonly countsEvents?: boolean;
   readonly table: TablePlan;
   readonly streamArn: string;
   readonly startingPosition: "TRIM_HORIZON" | "LATEST";

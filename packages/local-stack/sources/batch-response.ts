@@ -8,6 +8,14 @@ export type BatchResult =
   | { readonly kind: "partial"; readonly failed: ReadonlySet<string> }
   | { readonly kind: "failed"; readonly reason: string };
 
+/** The function's IteratorAge in milliseconds, and counts of events, which a mapping may ask for. */
+export type SourceMetricName =
+  | "IteratorAge"
+  | "InvokedEventCount"
+  | "FailedInvokeEventCount"
+  | "OnFailureDestinationDeliveredEventCount"
+  | "DroppedEventCount";
+
 /**
  * Reads how a function answered a batch.
  * Source: Lambda developer guide, "Success and failure conditions" of partial batch responses.
@@ -51,4 +59,13 @@ function readItemFailures(response: unknown, identifiers: readonly string[]): Ba
 
 function malformed(what: string): BatchResult {
   return { kind: "failed", reason: `malformed batch response: ${what}` };
+}
+
+/**
+ * How many events of a batch count as FailedInvokeEventCount: those that the response names, or all. A throttled invocation
+ * was none. Source: Lambda developer guide, "Types of metrics for Lambda functions", event source mapping metrics.
+ */
+export function failedEvents(outcome: Outcome, result: BatchResult, events: number): number {
+  if (outcome.kind === "throttled" || result.kind === "succeeded") return 0;
+  return result.kind === "partial" ? result.failed.size : events;
 }

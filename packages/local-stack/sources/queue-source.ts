@@ -8,7 +8,7 @@ import type { QueueSourcePlan } from "../assembly/plan.ts";
 import type { Delay } from "../lambda/delay.ts";
 import { type HostedFunction, type Outcome, synchronousPayloadBytes } from "../lambda/hosted-function.ts";
 import { isRecursionError } from "../lambda/lineage.ts";
-import { batchResult } from "./batch-response.ts";
+import { batchResult, failedEvents, type SourceMetricName } from "./batch-response.ts";
 import { isTaken, type QueueRecord, queueRecord } from "./queue-record.ts";
 
 export type QueueSource = {
@@ -25,6 +25,8 @@ export type QueueSourceOptions = {
   /** With the function's own credentials, as Lambda polls in the name of its role. */
   readonly sqs: SQSClient;
   readonly delay: Delay;
+  /** Is called for what CloudWatch would measure of the mapping. */
+  readonly onMeasured?: (name: SourceMetricName, value: number) => void;
   /** Takes what keeps the source from polling. */
   readonly onProblem: (message: string) => void;
 };
@@ -94,6 +96,7 @@ export function startQueueSource(options: QueueSourceOptions): QueueSource {
     const begun = Date.now();
     let waited = 0;
     for (let wait = shortestThrottleWait; ; wait = Math.min(longestThrottleWait, wait * 2)) {
+      options.onMeasured?.("InvokedEventCount", records.length);
       const outcome = await target.invoke(event, traces);
       waited = Math.max(waited + wait, Date.now() - begun + wait);
       const isOver = signal.aborted || waited >= plan.queue.visibilitySeconds * 1000;
@@ -107,6 +110,8 @@ export function startQueueSource(options: QueueSourceOptions): QueueSource {
     const outcome = await invoke(records);
     if (outcome.kind === "failed" && isRecursionError(outcome.error)) report(outcome.error.errorMessage);
     const result = batchResult(outcome, plan.reportsItemFailures, ids);
+    const failedCount = failedEvents(outcome, result, records.length);
+    if (failedCount > 0 && !signal.aborted) options.onMeasured?.("FailedInvokeEventCount", failedCount);
     if (result.kind === "failed") return;
     const failed = result.kind === "partial" ? result.failed : new Set<string>();
     await remove(records.filter(({ messageId }) => !failed.has(messageId)));

@@ -1,7 +1,7 @@
 import type { StreamSourcePlan } from "../assembly/plan.ts";
 import type { Delay } from "../lambda/delay.ts";
 import type { HostedFunction } from "../lambda/hosted-function.ts";
-import { batchResult } from "./batch-response.ts";
+import { batchResult, failedEvents, type SourceMetricName } from "./batch-response.ts";
 import type { GivenUp } from "./failure-destination.ts";
 import { isOlder, type StreamRecord } from "./stream-record.ts";
 
@@ -14,17 +14,10 @@ export type BatchRunner = {
   /** How long the stream keeps a record: then it is lost, whatever the mapping says. */
   readonly retentionSeconds: number;
   /** Is called for what CloudWatch would measure of the function or the mapping. */
-  readonly onMeasured?: (name: StreamMetricName, value: number) => void;
+  readonly onMeasured?: (name: SourceMetricName, value: number) => void;
   /** Takes what is given up; it must not reject. */
   readonly giveUp: (givenUp: Omit<GivenUp, "shardId" | "functionArn" | "now">) => Promise<void>;
 };
-
-/** The function's IteratorAge in milliseconds, and counts of events, if the mapping asks for them. */
-export type StreamMetricName =
-  | "IteratorAge"
-  | "InvokedEventCount"
-  | "OnFailureDestinationDeliveredEventCount"
-  | "DroppedEventCount";
 
 /** Records that are retried together, and how often these very records have failed. */
 type Segment = { readonly records: readonly StreamRecord[]; readonly failures: number };
@@ -58,6 +51,8 @@ async function runSegment(segment: Segment, runner: BatchRunner): Promise<Segmen
   const outcome = await target.invoke(JSON.stringify({ Records: records }));
   if (runner.signal.aborted) return [];
   const result = batchResult(outcome, plan.reportsItemFailures, numbers);
+  const failedCount = failedEvents(outcome, result, records.length);
+  if (failedCount > 0) runner.onMeasured?.("FailedInvokeEventCount", failedCount);
   if (result.kind === "succeeded") return [];
   if (outcome.kind === "throttled") {
     await runner.delay(backOff(segment.failures), runner.signal);

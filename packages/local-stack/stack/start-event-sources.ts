@@ -1,7 +1,8 @@
-import { streamMetric } from "../alarms/measure.ts";
+import { sourceMetric } from "../alarms/measure.ts";
 import type { StackPlan } from "../assembly/plan.ts";
 import { keptJson } from "../engines/kept-json.ts";
 import type { EventSourceMapping } from "../gateway/lambda-mappings.ts";
+import type { SourceMetricName } from "../sources/batch-response.ts";
 import { type QueueSource, startQueueSource } from "../sources/queue-source.ts";
 import { type StreamSource, startStreamSource } from "../sources/stream-source.ts";
 import type { StackParts } from "./stack-parts.ts";
@@ -40,7 +41,9 @@ function startEventSource(
   queueUrl: string,
   { gateway, alarms, options, delay, onProblem }: StackParts,
 ): QueueSource | StreamSource {
-  const shared = { region: gateway.region, target: host, delay, onProblem };
+  const onMeasured = (name: SourceMetricName, value: number): void =>
+    alarms.record(sourceMetric(name, plan, host.plan), value);
+  const shared = { region: gateway.region, target: host, delay, onProblem, onMeasured };
   if (plan.kind === "queue") return startQueueSource({ ...shared, plan, queueUrl, sqs: clients.sqs });
   return startStreamSource({
     ...shared,
@@ -48,7 +51,6 @@ function startEventSource(
     gateway,
     ...(options.keep !== undefined && { kept: keptJson(options.keep, `stream-${plan.logicalId}`) }),
     retentionSeconds: options.streamRetentionSeconds,
-    onMeasured: (name, value) => alarms.record(streamMetric(name, plan, host.plan), value),
     ...clients,
   });
 }

@@ -26,11 +26,11 @@ afterAll(async () => {
   await system.close();
 });
 
-async function newQueue(): Promise<{ url: string; arn: string; name: string }> {
+async function newQueue(isFifo = false): Promise<{ url: string; arn: string; name: string }> {
   created += 1;
-  const name = `queue-${created}`;
+  const name = `queue-${created}${isFifo ? ".fifo" : ""}`;
   const { QueueUrl = "" } = await clients(system, system.operator).sqs.send(
-    new CreateQueueCommand({ QueueName: name }),
+    new CreateQueueCommand({ QueueName: name, ...(isFifo && { Attributes: { FifoQueue: "true" } }) }),
   );
   return { url: QueueUrl, arn: `arn:aws:sqs:${region}:${account}:${name}`, name };
 }
@@ -144,6 +144,31 @@ describe("permissions", () => {
     );
     expect((await clients(system, guest).sqs.send(message)).MessageId).toBeTypeOf("string");
   });
+});
+
+test.each([
+  ["a standard queue counts no more, and is at its back", false, "young"],
+  ["a FIFO queue still counts, and is at its front", true, "old"],
+])("a message that was received three times of %s", async (_, isFifo, next) => {
+  const { url: QueueUrl, name } = await newQueue(isFifo);
+  const { sqs } = clients(system, system.operator);
+  const send = (MessageBody: string) => {
+    const order = { MessageGroupId: "g", MessageDeduplicationId: MessageBody };
+    return sqs.send(new SendMessageCommand({ QueueUrl, MessageBody, ...(isFifo && order) }));
+  };
+  const receive = async () => {
+    const once = new ReceiveMessageCommand({ QueueUrl, VisibilityTimeout: 0 });
+    return (await sqs.send(once)).Messages?.[0]?.Body;
+  };
+  const age = () => system.gateway.queueGauge(name, "ApproximateAgeOfOldestMessage");
+  await send("old");
+  for (let receives = 0; receives < 3; receives += 1) {
+    expect(await age()).toBeTypeOf("number");
+    expect(await receive()).toBe("old");
+  }
+  expect(typeof (await age())).toBe(isFifo ? "number" : "undefined");
+  await send("young");
+  expect(await receive()).toBe(next);
 });
 
 describe("long polling", () => {

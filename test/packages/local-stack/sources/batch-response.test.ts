@@ -1,4 +1,4 @@
-import { batchResult } from "@income-events/local-stack/sources/batch-response.ts";
+import { batchResult, failedEvents } from "@income-events/local-stack/sources/batch-response.ts";
 import { describe, expect, test } from "vitest";
 
 const result = (response: unknown, reports = true) =>
@@ -45,4 +45,16 @@ describe("a batch's response", () => {
     });
     expect(batchResult({ kind: "throttled" }, true, ["a"])).toMatchObject({ kind: "failed" });
   });
+});
+
+test.each([
+  ["all of a batch whose function failed", "failed", null, 2],
+  ["all of a batch with a malformed response", "returned", { batchItemFailures: "b" }, 2],
+  ["the items that a response names", "returned", { batchItemFailures: [{ itemIdentifier: "b" }] }, 1],
+  ["none of a batch that succeeded", "returned", null, 0],
+  ["none of a batch whose invocation was throttled", "throttled", null, 0],
+] as const)("the failed events of a batch are %s", (_, kind, response, expected) => {
+  const error = { errorType: "Error", errorMessage: "no" };
+  const outcome = kind === "returned" ? { kind, payload: JSON.stringify(response) } : { kind, error };
+  expect(failedEvents(outcome, batchResult(outcome, true, ["a", "b"]), 2)).toBe(expected);
 });

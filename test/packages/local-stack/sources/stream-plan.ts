@@ -12,6 +12,7 @@ export function streamPlan(plan: Partial<StreamSourcePlan>): StreamSourcePlan {
     windowSeconds: 0,
     filters: [],
     reportsItemFailures: true,
+    countsEvents: false,
     table: { logicalId: "T", name: "T", arn: "T", definition: {} },
     streamArn: "arn:aws:dynamodb:eu-central-1:000000000000:table/T/stream/1",
     startingPosition: "TRIM_HORIZON",

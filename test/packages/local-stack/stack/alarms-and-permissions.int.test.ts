@@ -1,5 +1,12 @@
+import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { describe, expect, test } from "vitest";
-import { functionResources, packageUrl, queueResource } from "../../../support/assembly.ts";
+import {
+  functionResources,
+  mappingResource,
+  packageUrl,
+  queueResource,
+  receiving,
+} from "../../../support/assembly.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { started } from "./started.ts";
 
@@ -39,6 +46,32 @@ describe("an alarm", () => {
     });
     await running.stack.functions[0]?.invoke("{}");
     expect(running.stack.alarms()).toMatchObject([{ state: "ALARM" }]);
+  });
+
+  test("goes off when a function reports a message as failed, which is no failure of the function", async () => {
+    await using running = await started({
+      assets: {
+        Work: `export const handler = ({ Records }) =>
+          ({ batchItemFailures: Records.map(({ messageId }) => ({ itemIdentifier: messageId })) });`,
+      },
+      resources: {
+        ...queueResource("Queue", { VisibilityTimeout: 60 }),
+        ...functionResources("Work", { allow: [receiving("Queue")], properties: { Timeout: 30 } }),
+        ...mappingResource("Mapping", ["Queue", "Arn"], "Work", {
+          MetricsConfig: { Metrics: ["EventCount"] },
+        }),
+        Alarm: alarm({
+          MetricName: "FailedInvokeEventCount",
+          Namespace: "AWS/Lambda",
+          Dimensions: [{ Name: "EventSourceMappingUUID", Value: { "Fn::GetAtt": ["Mapping", "Id"] } }],
+        }),
+      },
+    });
+    await running.clients.sqs.send(
+      new SendMessageCommand({ QueueUrl: running.url("Queue"), MessageBody: "x" }),
+    );
+    await eventually(() => expect(running.stack.alarms()).toMatchObject([{ state: "ALARM" }]));
+    expect(running.stack.functions[0]?.counts()).toMatchObject({ errors: 0 });
   });
 });
 
