@@ -4,7 +4,9 @@ import { numberOf, textOf } from "../../domain/core/parse.ts";
 import {
   type EraseTask,
   parseIncomplete,
+  parseRefused,
   parseRemoved,
+  type RefusedKind,
   type Removed,
 } from "../../domain/recovery/erasure.ts";
 import { isWritten } from "../dynamodb/conditional-write.ts";
@@ -22,21 +24,33 @@ export type ErasureReport = {
   /** The subject, and what was found to be its own. */
   readonly subjects: number;
   readonly removed: Removed;
-  /** Queues of dead letters and large bodies that could not be searched. */
+  /** Queues of dead letters that could not be searched. */
   readonly incomplete: readonly string[];
+  /** Kinds of objects of which S3 refused some. */
+  readonly refused: readonly RefusedKind[];
+  /** Whether all else is done, and the erasure stays open until S3 gives what it refuses; absent: no. */
+  readonly isWaiting?: true;
 };
 
-export type KeepReport = (task: EraseTask, isDone: boolean, isHeld?: true) => Promise<void>;
+/** How a step ended; `held`: the erasure was not begun, `waiting`: S3 refuses objects that may name the erased. */
+export type StepOutcome = "going on" | "waiting" | "done" | "held";
+
+export type KeepReport = (task: EraseTask, outcome: StepOutcome) => Promise<void>;
 
 const lifetimeInSeconds = 86_400;
 
 export function keepReport(client: DynamoDBClient, tableName: string, now: () => Date): KeepReport {
-  return async ({ id, next, erased, isFound, removed, incomplete }, isDone, isHeld) => {
+  return async ({ id, next, erased, isFound, removed, incomplete, refused }, outcome) => {
     if (id === undefined) return;
-    const report = { step: next, isDone, isFound, subjects: erased.length, removed, incomplete };
+    const isDone = outcome === "done" || outcome === "held";
+    const counts = { subjects: erased.length, removed, incomplete, refused };
+    const report = { step: next, isDone, isFound, ...counts };
     const expiresAt = Math.ceil(now().getTime() / 1000) + lifetimeInSeconds;
-    const held = isHeld && { isHeld };
-    const item = { ...erasureReportKey(id), schemaVersion: itemVersion, expiresAt, ...report, ...held };
+    const state = {
+      ...(outcome === "held" && { isHeld: true }),
+      ...(outcome === "waiting" && { isWaiting: true }),
+    };
+    const item = { ...erasureReportKey(id), schemaVersion: itemVersion, expiresAt, ...report, ...state };
     // A copy of a step that comes when its records are gone finds fewer than the first one did.
     const isNoCopy = "(attribute_not_exists(subjects) OR subjects <= :subjects)";
     // A step says last how far it came: the steps after it may have come to the end before.
@@ -75,5 +89,7 @@ export async function readReport(
     subjects: numberOf(item, "subjects"),
     removed: parseRemoved(item.removed),
     incomplete: parseIncomplete(item.incomplete),
+    refused: parseRefused(item.refused),
+    ...(item.isWaiting === true && { isWaiting: true }),
   };
 }

@@ -10,7 +10,9 @@ import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import {
   type EraseTask,
   parseIncomplete,
+  parseRefused,
   parseRemoved,
+  type RefusedKind,
   type Removed,
 } from "../../domain/recovery/erasure.ts";
 import { itemVersion, readItem } from "../dynamodb/items.ts";
@@ -33,7 +35,9 @@ export type Found = {
   readonly removed: Removed;
   /** Queues with dead letters that no look saw. */
   readonly incomplete: readonly string[];
-  /** Whether the second pass is over, too. */
+  /** Kinds of objects of which S3 refused some. */
+  readonly refused: readonly RefusedKind[];
+  /** Whether the second pass is over, too, and S3 refused nothing in it. */
   readonly isFinished: boolean;
 };
 
@@ -63,7 +67,7 @@ export type Tombstones = {
   readonly keepFound: (
     digest: string,
     correlationId: string,
-    task: Pick<EraseTask, "removed" | "incomplete" | "pass">,
+    task: Pick<EraseTask, "removed" | "incomplete" | "refused" | "pass">,
   ) => Promise<void>;
 };
 
@@ -130,14 +134,15 @@ export function tombstones(
         }),
       );
     },
-    keepFound: async (digest, correlationId, { removed, incomplete, pass }) => {
+    keepFound: async (digest, correlationId, { removed, incomplete, refused, pass }) => {
+      const isFinished = pass === 2 && refused.length === 0;
       await client.send(
         new UpdateItemCommand({
           TableName: tableName,
           Key: marshall(tombstoneKey(digest)),
           UpdateExpression: "SET #found.#id = :found",
           ExpressionAttributeNames: { "#found": "found", "#id": correlationId },
-          ExpressionAttributeValues: marshall({ ":found": { removed, incomplete, isFinished: pass === 2 } }),
+          ExpressionAttributeValues: marshall({ ":found": { removed, incomplete, refused, isFinished } }),
         }),
       );
     },
@@ -163,10 +168,11 @@ export async function readErasure(
 
 /** @throws permanent failure naming the field */
 function parseFound(value: unknown): Found {
-  const { removed, incomplete, isFinished } = fieldsOf(value, "found");
+  const { removed, incomplete, refused, isFinished } = fieldsOf(value, "found");
   return {
     removed: parseRemoved(removed),
     incomplete: parseIncomplete(incomplete),
+    refused: parseRefused(refused),
     isFinished: isFinished === true,
   };
 }

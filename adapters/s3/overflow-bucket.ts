@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import type { S3Client, S3ServiceException } from "@aws-sdk/client-s3";
+import { isRefused, statusOf } from "./refused.ts";
 
 /**
  * What is too large for a message or an item. The client of S3 is loaded when it is first needed: small ones
@@ -64,14 +65,11 @@ export function overflowBucket(
     },
     find: (key) => unlessMissing(() => get(key)),
     look: async (key) => {
-      const { s3 } = await connect();
       try {
         return await get(key);
       } catch (error) {
-        const status = error instanceof s3.S3ServiceException ? error.$metadata.httpStatusCode : undefined;
-        if (status === 404) return "missing";
-        // With a key that is disabled or gone S3 says 400, with one that is denied 403.
-        if (status === 400 || status === 403) return "refused";
+        if (statusOf(error) === 404) return "missing";
+        if (isRefused(error)) return "refused";
         throw error;
       }
     },

@@ -11,6 +11,7 @@ import { failureOf } from "../../domain/core/failures.ts";
 import { fieldsOf, numberOf, optionalText, parseJson, present, textOf } from "../../domain/core/parse.ts";
 import { checkSchemaVersion } from "../../domain/message/schema-version.ts";
 import type { DeadLetter, DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
+import { isRefused } from "../s3/refused.ts";
 
 /** Keeps dead letters that would have expired, an object each: `dead-letters/<queue>/<day of sending>/<message id>.json`. */
 export type DeadLetterArchive = {
@@ -30,11 +31,12 @@ const deadLetterVersion = 1;
 export function deadLetterArchive(client: S3Client, Bucket: string): DeadLetterArchive {
   const placeBelow = (prefix: string, isWanted = (_key: string) => true): DeadLetterPlace => {
     return async (look) => {
-      let notTaken = 0;
+      let [notTaken, refused] = [0, 0];
       for await (const keys of listKeys(client, Bucket, prefix)) {
         for (const batch of batchesOf(keys.filter(isWanted), { maxItems: batchSize })) {
           const read = await Promise.all(batch.map((Key) => readDeadLetter(client, Bucket, Key)));
-          const found = read.filter((each) => each !== undefined);
+          const found = read.filter((each) => typeof each === "object");
+          refused += read.filter((each) => each === "refused").length;
           const { done, isEnough } = await look(found.map(({ deadLetter }) => deadLetter));
           const ids = new Set(done.map(({ messageId }) => messageId));
           const taken = found.filter(({ deadLetter }) => ids.has(deadLetter.messageId));
@@ -42,10 +44,10 @@ export function deadLetterArchive(client: S3Client, Bucket: string): DeadLetterA
             taken.map(({ Key }) => client.send(new DeleteObjectCommand({ Bucket, Key }))),
           );
           notTaken += deleted.filter(({ status }) => status === "rejected").length;
-          if (isEnough) return { notTaken, mayHide: true };
+          if (isEnough) return { notTaken, refused, mayHide: true };
         }
       }
-      return { notTaken, mayHide: false };
+      return { notTaken, refused, mayHide: false };
     };
   };
   return {
@@ -97,7 +99,11 @@ type Archived = { readonly Key: string; readonly deadLetter: DeadLetter };
  * One that can't be read is a dead letter too, with all its text: else it would hide all others.
  * @returns undefined where another reader took it meanwhile
  */
-async function readDeadLetter(client: S3Client, Bucket: string, Key: string): Promise<Archived | undefined> {
+async function readDeadLetter(
+  client: S3Client,
+  Bucket: string,
+  Key: string,
+): Promise<Archived | "refused" | undefined> {
   try {
     const { Body, LastModified: sentAt = new Date(0) } = await client.send(
       new GetObjectCommand({ Bucket, Key }),
@@ -106,6 +112,7 @@ async function readDeadLetter(client: S3Client, Bucket: string, Key: string): Pr
     return { Key, deadLetter: readOrWhole(body, { messageId: Key, sentAt }) };
   } catch (error) {
     if (error instanceof NoSuchKey) return undefined;
+    if (isRefused(error)) return "refused";
     throw error;
   }
 }

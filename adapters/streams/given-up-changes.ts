@@ -6,39 +6,49 @@ import {
   type S3Client,
 } from "@aws-sdk/client-s3";
 import { isFields, parseJson } from "../../domain/core/parse.ts";
+import { isRefused } from "../s3/refused.ts";
 
 /**
  * Takes records out of what the relay gave up on: whole batches, as Lambda writes them, an object each.
  * @param isUnwanted is given a record as text
- * @returns how many records were removed
+ * @returns how many records were removed, and how many objects S3 refused to give
  */
 export type RemoveGivenUp = (
   isUnwanted: (record: string) => boolean,
   options?: { readonly isDryRun: boolean },
-) => Promise<number>;
+) => Promise<{ readonly removed: number; readonly refused: number }>;
 
 export function givenUpChanges(client: S3Client, bucket: string): RemoveGivenUp {
   return async (isUnwanted, { isDryRun } = { isDryRun: false }) => {
-    let removed = 0;
+    let [removed, refused] = [0, 0];
     for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket: bucket })) {
       for (const { Key = "" } of Contents) {
-        const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key }));
-        const text = (await Body?.transformToString()) ?? "";
-        if (!isUnwanted(text)) continue;
+        const text = await read(client, { Bucket: bucket, Key });
+        if (text === undefined) refused += 1;
+        if (text === undefined || !isUnwanted(text)) continue;
         const { kept, removed: count } = withoutUnwanted(text, isUnwanted);
         if (!isDryRun) await replace(client, { Bucket: bucket, Key }, kept);
         removed += count;
       }
     }
-    return removed;
+    return { removed, refused };
   };
 }
 
-async function replace(
-  client: S3Client,
-  object: { readonly Bucket: string; readonly Key: string },
-  kept: string | undefined,
-): Promise<void> {
+type ObjectName = { readonly Bucket: string; readonly Key: string };
+
+/** @returns undefined where S3 refuses it */
+async function read(client: S3Client, object: ObjectName): Promise<string | undefined> {
+  try {
+    const { Body } = await client.send(new GetObjectCommand(object));
+    return (await Body?.transformToString()) ?? "";
+  } catch (error) {
+    if (isRefused(error)) return undefined;
+    throw error;
+  }
+}
+
+async function replace(client: S3Client, object: ObjectName, kept: string | undefined): Promise<void> {
   if (kept === undefined) await client.send(new DeleteObjectCommand(object));
   else await client.send(new PutObjectCommand({ ...object, Body: kept, ContentType: "application/json" }));
 }

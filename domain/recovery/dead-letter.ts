@@ -33,6 +33,8 @@ export type PlaceSeen = {
   readonly notTaken: number;
   /** Others may have been there that were not shown: another reader holds them, or it was enough before. */
   readonly mayHide: boolean;
+  /** How many S3 refused to give; absent: none. */
+  readonly refused?: number;
 };
 
 /** When a queue drops a message: a standard queue counts from its sending, also after SQS moved it to another. */

@@ -34,6 +34,17 @@ export const eraseSteps = [
 ] as const;
 export type EraseStep = (typeof eraseSteps)[number];
 
+/** Objects that an erasure must read to know whom they name. */
+const refusedKinds = ["archived dead letters", "large bodies", "given-up changes"] as const;
+export type RefusedKind = (typeof refusedKinds)[number];
+
+/** Which step reads which objects. */
+export const objectsReadBy: Readonly<Partial<Record<EraseStep, RefusedKind>>> = {
+  "dead letters": "archived dead letters",
+  bodies: "large bodies",
+  "given-up changes": "given-up changes",
+};
+
 /** What is to be erased, and what of it is done. */
 export type EraseTask = {
   readonly schemaVersion: typeof eraseTaskVersion;
@@ -65,8 +76,12 @@ export type EraseTask = {
   readonly isThorough: boolean;
   /** What was removed, by kind. */
   readonly removed: Removed;
-  /** Queues with too many dead letters or other readers, and large bodies that S3 refuses: they could not be searched. */
+  /** Queues with too many dead letters or other readers: they could not be searched. */
   readonly incomplete: readonly string[];
+  /** Kinds of objects of which S3 refused some in this pass. The erasure stays open until S3 gives them. */
+  readonly refused: readonly RefusedKind[];
+  /** All else is done: the second pass repeats the steps that read objects, and fails while S3 refuses any. */
+  readonly isWaiting?: true;
   /** How often this pass has looked at the dead letters. */
   readonly looks: number;
   /** The last of the large bodies that this pass has looked at; absent: none yet. */
@@ -98,6 +113,7 @@ export function eraseTask(
     isThorough: false,
     removed: {},
     incomplete: [],
+    refused: [],
     looks: 0,
   };
 }
@@ -219,6 +235,8 @@ export function readEraseTask(text: string): EraseTask {
     isThorough: fields.isThorough === true,
     removed: parseRemoved(fields.removed),
     incomplete: parseIncomplete(fields.incomplete),
+    refused: parseRefused(fields.refused),
+    ...(fields.isWaiting === true && { isWaiting: true }),
     looks: numberOf(fields, "looks"),
   };
 }
@@ -231,6 +249,21 @@ function subjectsOf(fields: Fields, name: string): readonly Subject[] {
 
 export function parseIncomplete(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map(String) : [];
+}
+
+export function parseRefused(value: unknown): readonly RefusedKind[] {
+  const named = parseIncomplete(value);
+  return refusedKinds.filter((kind) => named.includes(kind));
+}
+
+/** What S3 refuses, as a step that reads one kind of objects found it. */
+export function withRefusal(
+  refused: readonly RefusedKind[],
+  kind: RefusedKind,
+  isRefused: boolean,
+): readonly RefusedKind[] {
+  const others = refused.filter((each) => each !== kind);
+  return isRefused ? [...others, kind] : others;
 }
 
 /** @throws permanent failure naming the count that is none */

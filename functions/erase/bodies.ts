@@ -1,14 +1,11 @@
 import { batchesOf } from "../../domain/core/batches.ts";
 import { webhookKinds } from "../../domain/event/events.ts";
-import { addRemoved, type EraseTask } from "../../domain/recovery/erasure.ts";
+import { addRemoved, type EraseTask, withRefusal } from "../../domain/recovery/erasure.ts";
 import { type Mentions, mentions } from "../../domain/recovery/mentions.ts";
 import type { StepDependencies } from "./dependencies.ts";
 
 /** Read at once: a body's values take many times its bytes. */
 const atOnce = { maxItems: 10, maxBytes: 4 * 1024 * 1024 };
-
-/** What makes a report incomplete: bodies that S3 does not give, though they are there. */
-export const refusedBodies = "large bodies that S3 refuses to give";
 
 /** What a report counts; in a dry run also those that events and dead letters point to, which are still there. */
 const foundByContent = "bodies found by content";
@@ -22,18 +19,19 @@ export async function removeBodies(task: EraseTask, dependencies: StepDependenci
   const { objects, isTimeOver } = dependencies;
   const { lastBody, ...rest } = task;
   const isNamed = mentions(task.erased);
-  let { removed, incomplete } = task;
+  let removed = task.removed;
+  let refused = lastBody === undefined ? withRefusal(task.refused, "large bodies", false) : task.refused;
   for await (const page of objects.pagesBelow("bodies/", lastBody)) {
     for (const batch of batchesOf(page, { ...atOnce, bytesOf: ({ bytes }) => bytes })) {
       const found = await Promise.all(batch.map(({ key }) => removeIfNamed(key, isNamed, dependencies)));
       const count = found.filter((each) => each === "removed").length;
-      if (found.includes("refused")) incomplete = [...new Set([...incomplete, refusedBodies])];
+      if (found.includes("refused")) refused = withRefusal(refused, "large bodies", true);
       if (count > 0) removed = addRemoved(removed, { [foundByContent]: count });
       const last = batch.at(-1)?.key;
-      if (last !== undefined && isTimeOver()) return { ...rest, removed, incomplete, lastBody: last };
+      if (last !== undefined && isTimeOver()) return { ...rest, removed, refused, lastBody: last };
     }
   }
-  return { ...rest, removed, incomplete, next: "given-up changes" };
+  return { ...rest, removed, refused, next: "given-up changes" };
 }
 
 async function removeIfNamed(

@@ -3,7 +3,7 @@ import { retryable } from "../../domain/core/failures.ts";
 import { type Envelope, readEnvelope } from "../../domain/event/envelope.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
 import type { DeadLetter, DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
-import { addRemoved, type EraseTask } from "../../domain/recovery/erasure.ts";
+import { addRemoved, type EraseTask, withRefusal } from "../../domain/recovery/erasure.ts";
 import { type Mentions, mentions } from "../../domain/recovery/mentions.ts";
 import type { NextStep, StepDependencies } from "./dependencies.ts";
 
@@ -18,6 +18,8 @@ type Swept = {
   readonly isTooLong: boolean;
   /** Another reader may hold dead letters that this look did not see. */
   readonly mayHide: boolean;
+  /** How many of the archive S3 refused to give. */
+  readonly refused: number;
 };
 
 /** So often dead letters are looked at again while other readers hold some: longer than the longest of them does. */
@@ -51,30 +53,33 @@ async function lookThrough(task: EraseTask, dependencies: StepDependencies): Pro
     if (deleted > 0) removed = addRemoved(removed, { [`dead letters of ${queue}`]: deleted });
   }
   const looks = task.looks + 1;
+  const isRefused = swept.some((each) => each.refused > 0);
+  const refused = withRefusal(task.refused, "archived dead letters", isRefused);
   const isHidden = swept.some(({ mayHide }) => mayHide);
   const hasFound = !task.isDryRun && swept.some(({ deleted }) => deleted > 0);
   if (looks < mostLooks && (isHidden || hasFound)) {
     // A dry run counts once.
     if (task.isDryRun) removed = task.removed;
     return {
-      task: { ...task, removed, looks },
+      task: { ...task, removed, refused, looks },
       afterSeconds: isHidden ? dependencies.lookAgainSeconds() : 0,
     };
   }
   const incomplete = swept.flatMap(({ queue, isTooLong, mayHide }) => (isTooLong || mayHide ? [queue] : []));
-  return { task: { ...task, removed, incomplete, looks: 0, next: "bodies" }, afterSeconds: 0 };
+  return { task: { ...task, removed, incomplete, refused, looks: 0, next: "bodies" }, afterSeconds: 0 };
 }
 
 /** The queue before its archive: a dead letter goes from there to here, and is seen in one of them. */
 async function sweepQueue(queue: string, places: readonly DeadLetterPlace[], sweep: Sweep): Promise<Swept> {
-  let swept: Swept = { queue, deleted: 0, isTooLong: false, mayHide: false };
+  let swept: Swept = { queue, deleted: 0, isTooLong: false, mayHide: false, refused: 0 };
   for (const place of places) {
-    const { deleted, isTooLong, mayHide } = await sweepPlace(queue, place, sweep);
+    const { deleted, isTooLong, mayHide, refused } = await sweepPlace(queue, place, sweep);
     swept = {
       queue,
       deleted: swept.deleted + deleted,
       isTooLong: swept.isTooLong || isTooLong,
       mayHide: swept.mayHide || mayHide,
+      refused: swept.refused + refused,
     };
   }
   return swept;
@@ -83,7 +88,11 @@ async function sweepQueue(queue: string, places: readonly DeadLetterPlace[], swe
 async function sweepPlace(queue: string, place: DeadLetterPlace, sweep: Sweep): Promise<Swept> {
   let deleted = 0;
   let isTooLong = false;
-  const { notTaken, mayHide } = await place(async (deadLetters) => {
+  const {
+    notTaken,
+    mayHide,
+    refused = 0,
+  } = await place(async (deadLetters) => {
     const named = await Promise.all(deadLetters.map((deadLetter) => isNamedIn(deadLetter, sweep)));
     const done = deadLetters.filter((_, index) => named[index]);
     deleted += done.length;
@@ -91,7 +100,7 @@ async function sweepPlace(queue: string, place: DeadLetterPlace, sweep: Sweep): 
     return { done, isEnough: isTooLong };
   });
   if (notTaken > 0) throw retryable(`${notTaken} dead letters of ${queue} could not be deleted`, 1);
-  return { queue, deleted, isTooLong, mayHide: mayHide && !isTooLong };
+  return { queue, deleted, isTooLong, mayHide: mayHide && !isTooLong, refused };
 }
 
 /**
@@ -117,7 +126,7 @@ async function isNamedBody(
   kind: WebhookKind,
   { bodies, isNamed }: Sweep,
 ): Promise<boolean> {
-  // A body that S3 refuses names nobody here: the next step reports it.
+  // A body that S3 refuses names nobody here: the next step keeps the erasure open for it.
   const get = async (key: string) => {
     const content = await bodies.look(key);
     return typeof content === "string" ? new Uint8Array() : content;

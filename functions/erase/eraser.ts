@@ -1,14 +1,18 @@
 import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { holdKey, partitionOf } from "../../adapters/dynamodb/keys.ts";
 import type { ErasableRecords } from "../../adapters/erasure/erasable-records.ts";
-import { FailureError } from "../../domain/core/failures.ts";
+import type { StepOutcome } from "../../adapters/erasure/erasure-report.ts";
+import { FailureError, retryable } from "../../domain/core/failures.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import { messageOfErasure } from "../../domain/message/message.ts";
 import {
   addRemoved,
   correlationOfErasure,
+  type EraseStep,
   type EraseTask,
+  objectsReadBy,
   readEraseTask,
+  withRefusal,
   writeEraseTask,
 } from "../../domain/recovery/erasure.ts";
 import { mentions } from "../../domain/recovery/mentions.ts";
@@ -47,18 +51,35 @@ async function goOn(task: EraseTask, dependencies: StepDependencies): Promise<vo
   const { keepReport, log } = dependencies;
   if (await isHeldBack(task, dependencies)) {
     log("ERASURE_HELD", { correlationId: correlationOfErasure(task) });
-    return keepReport(task, true, true);
+    return keepReport(task, "held");
   }
   const next = await perform(task, task.isDryRun ? dryRun(dependencies) : dependencies);
-  const isDone = next === undefined || next.task.pass > task.pass;
+  if (task.isWaiting === true && next !== undefined) failWhileRefused(task.next, next.task);
+  const outcome = outcomeOf(task, next?.task);
   // The report last: whoever follows it may rely on the second pass.
   if (next !== undefined) await sendNext(next, dependencies);
-  await keepReport(isDone ? task : next.task, isDone);
-  if (isDone && task.isFound && !task.isDryRun)
+  await keepReport(next?.task.pass === task.pass ? next.task : task, outcome);
+  if (outcome === "done" && task.isFound && !task.isDryRun)
     log(task.pass === 1 ? "ERASED" : "ERASED_AGAIN", {
       correlationId: correlationOfErasure(task),
       count: task.erased.length,
     });
+}
+
+function outcomeOf(task: EraseTask, next: EraseTask | undefined): StepOutcome {
+  if (next === undefined) return "done";
+  if (next.isWaiting === true) return "waiting";
+  if (next.pass === task.pass) return "going on";
+  return task.refused.length > 0 ? "waiting" : "done";
+}
+
+/**
+ * Nothing is left to do but to read what S3 refuses. The message comes back, then goes to the dead letters of `erase`.
+ * @throws retryable failure
+ */
+function failWhileRefused(step: EraseStep, { refused }: EraseTask): void {
+  const kind = objectsReadBy[step];
+  if (kind !== undefined && refused.includes(kind)) throw retryable(`S3 refuses ${kind}`);
 }
 
 /** @returns what is to be done next; undefined where all is done */
@@ -83,6 +104,8 @@ async function perform(task: EraseTask, dependencies: StepDependencies): Promise
         return atOnce({ ...task, isFound: true, next: "subjects" });
       }
       await announceErasures(task, dependencies);
+      if (task.pass === 2 && task.refused.length > 0)
+        return atOnce({ ...task, isWaiting: true, next: "dead letters" });
       if (task.pass === 2) return undefined;
       return { task: { ...task, pass: 2, next: "subjects" }, afterSeconds: dependencies.drainSeconds };
   }
@@ -147,9 +170,11 @@ async function removeGivenUpChanges(
   task: EraseTask,
   { removeGivenUp }: StepDependencies,
 ): Promise<EraseTask> {
-  const count = await removeGivenUp(mentions(task.erased, (subject) => [partitionOf(subject)]));
-  const removed = count === 0 ? task.removed : addRemoved(task.removed, { "given-up changes": count });
-  return { ...task, removed, next: "messages" };
+  const found = await removeGivenUp(mentions(task.erased, (subject) => [partitionOf(subject)]));
+  const removed =
+    found.removed === 0 ? task.removed : addRemoved(task.removed, { "given-up changes": found.removed });
+  const refused = withRefusal(task.refused, "given-up changes", found.refused > 0);
+  return { ...task, removed, refused, next: "messages" };
 }
 
 /**

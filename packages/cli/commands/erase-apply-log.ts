@@ -8,7 +8,7 @@ import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { agreeToScan, type OnScanned } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
-import { eraseAgain } from "../recovery/erasure.ts";
+import { eraseAgain, failWhileOpen } from "../recovery/erasure.ts";
 
 export function addTo(group: Command): void {
   addCommand(group, {
@@ -45,6 +45,7 @@ async function applyLog(operation: Operation): Promise<void> {
       ? `Of ${log.size} who were erased nobody is in the table.`
       : `${returned.length} users and accounts are erased again.\n${tableText(["removed", "count"], Object.entries(removed))}`;
   terminal.result({ stage, logged: log.size, erased: returned.length, removed }, text);
+  failWhileOpen(reports);
 }
 
 /** Finds who is in the table though the log says that they were erased. */

@@ -15,7 +15,7 @@ import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { reasonFlag } from "../core/flags.ts";
 import { tableText } from "../core/table.ts";
-import { followErasures } from "../recovery/erasure.ts";
+import { failWhileOpen, followErasures } from "../recovery/erasure.ts";
 import { workQueue } from "../status/work-queues.ts";
 
 const kinds = {
@@ -78,6 +78,7 @@ export async function eraseSubject(
     { stage, subject, ...report, notSearched: [notSearched], correlationId },
     reportText({ subject, ...report, isDryRun }),
   );
+  failWhileOpen([report]);
 }
 
 /** An erasure searches the queues of the deployed settings only; others that outlived their subscriber keep their messages. */
@@ -86,7 +87,7 @@ const removedSubscribers =
   `Incomplete: ${notSearched} were not searched (Subscriber…Queue and Subscriber…DeadLetters that the settings no longer ` +
   "name). If such queues still exist, delete them: aws sqs delete-queue --queue-url URL.";
 
-type Found = Pick<ErasureReport, "subjects" | "removed" | "incomplete">;
+type Found = Pick<ErasureReport, "subjects" | "removed" | "incomplete" | "refused" | "isWaiting">;
 
 /** @throws CommandError where nobody was found: of nobody it may not be said that they are erased */
 function found(report: ErasureReport | undefined, { kind, id }: Subject, stage: string): Found {
@@ -96,11 +97,14 @@ function found(report: ErasureReport | undefined, { kind, id }: Subject, stage: 
       `A legal hold is on the ${kind} ${id} of the stage ${stage}, on an account of it or on its user: nothing was erased.\n` +
         "To end the hold: npx income-events hold clear. To erase all the same: --despite-hold REASON.",
     );
-  const { subjects = 0, removed = {}, incomplete = [] } = report ?? {};
-  if (report?.isFound === true || Object.keys(removed).length > 0) return { subjects, removed, incomplete };
+  const { subjects = 0, removed = {}, incomplete = [], refused = [], isWaiting } = report ?? {};
+  if (report?.isFound === true || Object.keys(removed).length > 0)
+    return { subjects, removed, incomplete, refused, ...present({ isWaiting }) };
+  const unread =
+    refused.length === 0 ? "" : `\nS3 refuses ${refused.join(" and ")}: allow their key, then run it again.`;
   throw new CommandError(
     "nobody",
-    `Nobody is known as the ${kind} ${id} in the stage ${stage}: nothing was erased, and nothing is announced or logged.`,
+    `Nobody is known as the ${kind} ${id} in the stage ${stage}: nothing was erased, and nothing is announced or logged.${unread}`,
   );
 }
 
@@ -118,6 +122,8 @@ export function reportText({
   subjects,
   removed,
   incomplete,
+  refused,
+  isWaiting,
   isDryRun,
 }: Found & {
   readonly subject: Subject;
@@ -129,7 +135,9 @@ export function reportText({
   return [
     isDryRun
       ? `This would erase the ${kind} ${id}${accounts}. Nothing is erased.`
-      : `The ${kind} ${id} is erased${accounts}. A second pass follows by itself, for what functions were writing meanwhile.`,
+      : isWaiting === true
+        ? `The erasure of the ${kind} ${id}${accounts} is not finished: S3 refuses ${refused.join(" and ")}.`
+        : `The ${kind} ${id} is erased${accounts}. A second pass follows by itself, for what functions were writing meanwhile.`,
     rows.length === 0
       ? "There was nothing to remove."
       : tableText([isDryRun ? "to remove" : "removed", "count"], rows),
@@ -137,7 +145,7 @@ export function reportText({
       ? []
       : [
           `The erasure is incomplete. Not looked at: ${incomplete.join(", ")}. Redrive or purge dead letters that are too many ` +
-            "or held by another reader; where S3 refuses a body, allow its key again. Then run the command again.",
+            "or held by another reader. Then run the command again.",
         ]),
     removedSubscribers,
   ].join("\n");
@@ -187,6 +195,7 @@ function describe({ subject: { kind, id }, erasedAt, found }: Erased): string {
   if (found === undefined) return `${was} What was found is no longer kept.`;
   const removed = found.reduce<Removed>((sum, each) => addRemoved(sum, each.removed), {});
   const incomplete = [...new Set(found.flatMap((each) => each.incomplete))];
+  const refused = [...new Set(found.flatMap((each) => (each.isFinished ? [] : each.refused)))];
   const rows = Object.entries(removed).map(([what, count]) => [what, count] as const);
   return [
     found.length > 0 && found.every(({ isFinished }) => isFinished)
@@ -198,5 +207,6 @@ function describe({ subject: { kind, id }, erasedAt, found }: Erased): string {
     ...(incomplete.length === 0
       ? []
       : [`The erasure is incomplete. Not looked at: ${incomplete.join(", ")}.`]),
+    ...(refused.length === 0 ? [] : [`S3 refuses ${refused.join(" and ")}: allow their key.`]),
   ].join("\n");
 }

@@ -5,7 +5,7 @@ import { subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { eraseAgain } from "../recovery/erasure.ts";
+import { eraseAgain, failWhileOpen } from "../recovery/erasure.ts";
 import { restore } from "../recovery/restore.ts";
 
 export function addTo(program: Command): void {
@@ -43,13 +43,14 @@ async function restoreFrom(operation: Operation, source: string): Promise<void> 
     ({ copied }) => copied,
   );
   // For their tombstones, which the table may have lost with the rest.
-  await eraseAgain({ deployment, clients, terminal }, restored.erased);
+  const erasures = await eraseAgain({ deployment, clients, terminal }, restored.erased);
   const { copied, kept, left } = restored;
   terminal.result(
     { stage, copied, kept, left, erased: restored.erased.length },
     `${copied} items are restored; ${kept} were there already, and stay as they are. ${left} were left out: they are of ` +
       `${restored.erased.length} users and accounts who were erased since.\nDelete the table ${source} when you need it no more: it holds personal data, and nothing in it expires.`,
   );
+  failWhileOpen(erasures);
 }
 
 function consequences(source: string, stage: string): string {

@@ -43,9 +43,17 @@ export function deadLettersGivenBack(
   };
 }
 
+/** Throws in the end where S3 refuses some. */
 export function archivedDeadLettersOf(
   { clients, deployment }: Operation,
   { name }: WorkQueue,
 ): DeadLetterPlace {
-  return deadLetterArchive(clients.s3, deployment.output("ArchiveBucketName")).place(name);
+  const place = deadLetterArchive(clients.s3, deployment.output("ArchiveBucketName")).place(name);
+  return async (look) => {
+    const seen = await place(look);
+    if (seen.refused === undefined || seen.refused === 0) return seen;
+    throw CommandError.failed(
+      `S3 refuses ${seen.refused} archived dead letters of ${name}: you may not read them, or not use their key.`,
+    );
+  };
 }

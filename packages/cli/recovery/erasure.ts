@@ -27,7 +27,7 @@ const patience = (6 * 300 * 1000) / pauseInMs;
 /**
  * Has erasures done by the stage's own function and follows them. They go on by themselves if this ends before.
  * @param tasks with an id each
- * @returns the reports, in order
+ * @returns the reports, in order, each of an erasure that is done or waits for S3
  * @throws CommandError where one makes no progress
  */
 export async function followErasures(
@@ -45,6 +45,20 @@ export async function followErasures(
   return reports;
 }
 
+/**
+ * Reports erasures that stay open, once everything else was said.
+ * @throws CommandError where S3 refuses objects of one
+ */
+export function failWhileOpen(reports: readonly Pick<ErasureReport, "refused" | "isWaiting">[]): void {
+  const refused = new Set(reports.flatMap((report) => (report.isWaiting ? report.refused : [])));
+  if (refused.size === 0) return;
+  throw CommandError.failed(
+    `Not erased yet: S3 refuses ${[...refused].join(" and ")}, which may hold data of a person to erase. Their key may be ` +
+      "disabled, or the eraser may not use it: see encryption.previousKeyArns. Allow the key. The erasure then ends by itself; " +
+      "after 12 hours it waits in the dead letters of erase: npx income-events dlq redrive erase.",
+  );
+}
+
 /** Named as AWS names what went wrong, so that it is explained as whatever AWS refuses. */
 function notAskedFor(reason: string): Error {
   const message = `The erasure could not be asked for (${reason}). Run the command again.`;
@@ -59,7 +73,7 @@ async function follow(
   let reported = "";
   for (let idle = 0; idle < patience; idle += 1) {
     const report = await readReport(id);
-    if (report?.isDone) return report;
+    if (report?.isDone || report?.isWaiting) return report;
     const now = report === undefined ? "" : progressText(report, isDryRun);
     if (now !== reported) {
       terminal.progress(now);

@@ -242,7 +242,7 @@ export class MemoryWorld extends TaskList implements World {
         this.#burn();
         const before = this.#givenUp.flat().length;
         this.#givenUp = this.#givenUp.map((batch) => batch.filter((record) => !isUnwanted(record)));
-        return before - this.#givenUp.flat().length;
+        return { removed: before - this.#givenUp.flat().length, refused: 0 };
       },
       publish: async () => [],
       keepReport: async ({ subject: _, namedWith, claimed, erased, ...counts }) => {

@@ -34,12 +34,18 @@ const task: fc.Arbitrary<EraseTask> = fc
     isThorough: fc.boolean(),
     removed: fc.dictionary(fc.constantFrom("events", "data"), fc.nat()),
     incomplete: fc.array(fc.constantFrom("users", "fetch")),
+    refused: fc.subarray(["archived dead letters", "large bodies"] as const),
     looks: fc.nat(),
     isFound: fc.boolean(),
     isDryRun: fc.boolean(),
   })
   .chain((fields) =>
-    fc.constantFrom(fields, { ...fields, id: "one" }, { ...fields, lastBody: "bodies/users/a" }),
+    fc.constantFrom(
+      fields,
+      { ...fields, id: "one" },
+      { ...fields, isWaiting: true as const },
+      { ...fields, lastBody: "bodies/users/a" },
+    ),
   );
 
 describe("an erase task", () => {

@@ -1,36 +1,78 @@
 import { expect, test } from "vitest";
+import { readErasure } from "../../../adapters/erasure/tombstones.ts";
+import type { Subject } from "../../../domain/event/subjects.ts";
+import { eraseTask, readEraseTask } from "../../../domain/recovery/erasure.ts";
+import { eraser } from "../../../functions/erase/eraser.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { eraserFixture } from "../support/eraser-fixture.ts";
 import { erasedAt } from "../support/erasing.ts";
+import { deliver } from "../support/lambda.ts";
 
 await describeOnTables("a user", (tables) => {
   const fixture = eraserFixture(tables);
-  const { storeAll, erase, report } = fixture;
+  const { storeAll, erase, report, ask, run, bodies } = fixture;
+  const keptOf = async (subject: Subject) => {
+    const { digestOf, table } = fixture.fixture;
+    return readErasure(fixture.system.dynamodb, table.name, await digestOf(subject));
+  };
 
   test.each([
-    { status: 403, errorType: "AccessDenied" },
-    { status: 400, errorType: "KMS.DisabledException" },
-  ])(
-    "is erased incompletely where S3 refuses a body with $status $errorType, until it gives it",
-    async (refusal) => {
-      const { overflow, put } = fixture.fixture;
-      await storeAll();
-      await put(overflow.name, "bodies/users/refused", JSON.stringify({ account_holder: fixture.user.id }));
-      const recover = fixture.system.intercept(async ({ action, resources }, phase) =>
-        phase === "before" && action === "s3:GetObject" && resources.some((arn) => arn.endsWith("/refused"))
-          ? { ...refusal, message: "injected by the test" }
-          : undefined,
-      );
-      await erase(fixture.user);
-      expect(await report()).toMatchObject({
-        isDone: true,
-        incomplete: ["large bodies that S3 refuses to give"],
-      });
-      recover();
-      await erase(fixture.user);
-      expect(await overflow.keys()).not.toContain("bodies/users/refused");
-    },
-  );
+    { what: "large bodies", status: 403, errorType: "AccessDenied" },
+    { what: "large bodies", status: 400, errorType: "KMS.DisabledException" },
+    { what: "archived dead letters", status: 403, errorType: "AccessDenied" },
+    { what: "given-up changes", status: 403, errorType: "AccessDenied" },
+  ])("stays to be erased while S3 refuses $what with $status $errorType", async ({ what, ...refusal }) => {
+    const { overflow, archive, archivedDeadLetters, failures, put, dependencies } = fixture.fixture;
+    await storeAll();
+    const body = JSON.stringify({ account_holder: fixture.user.id });
+    const named = { messageId: "refused", sentAt: erasedAt, receives: 1, body };
+    await put(overflow.name, "bodies/users/refused", body);
+    await archivedDeadLetters.put("subscriber/removed", named);
+    await put(
+      failures.name,
+      "refused",
+      JSON.stringify({ payload: JSON.stringify({ Records: [JSON.parse(body)] }) }),
+    );
+    const bucket = {
+      "large bodies": overflow,
+      "archived dead letters": archive,
+      "given-up changes": failures,
+    }[what];
+    const recover = fixture.system.intercept(async ({ action, resources }, phase) =>
+      phase === "before" &&
+      action === "s3:GetObject" &&
+      resources.some((arn) => arn.includes(`${bucket?.name}/`) && /refused(\.json)?$/.test(arn))
+        ? { ...refusal, message: "injected by the test" }
+        : undefined,
+    );
+    const handler = eraser(dependencies);
+    await ask(eraseTask(fixture.user, "operator", [], "followed"));
+    const untilOneFails = async () => {
+      for (let steps = 0; steps < 40; steps += 1) {
+        const [failed] = await deliver(fixture.system, fixture.fixture.queueUrl, handler);
+        if (failed !== undefined) return failed;
+      }
+      return "none";
+    };
+    const failed = await untilOneFails();
+    expect(readEraseTask(failed)).toMatchObject({ pass: 2, isWaiting: true });
+    await fixture.system.send(fixture.fixture.queueUrl, failed);
+    expect(await untilOneFails()).not.toBe("none");
+    expect(await report()).toMatchObject({ isDone: false, isWaiting: true, refused: [what] });
+    expect(await keptOf(fixture.user)).toMatchObject({ found: [{ isFinished: false, refused: [what] }] });
+    expect(await bodies(fixture.fixture.subscriber)).toContainEqual(
+      expect.objectContaining({ type: "user.erased" }),
+    );
+
+    recover();
+    await fixture.system.send(fixture.fixture.queueUrl, failed);
+    await run(handler);
+
+    expect(await report()).toMatchObject({ isDone: true, refused: [] });
+    expect(await keptOf(fixture.user)).toMatchObject({ found: [{ isFinished: true }] });
+    for (const each of [overflow, archive, failures])
+      expect((await each.keys()).filter((key) => key.includes("refused"))).toEqual([]);
+  });
 
   test("goes from archived dead letters of a subscriber that was removed, and no failed erasure does", async () => {
     const { archive, archivedDeadLetters } = fixture.fixture;

@@ -33,6 +33,7 @@ await describeOnTables("the eraser", (tables) => {
       expect(await report()).toEqual({
         step: "messages",
         isDone: true,
+        refused: [],
         isFound: true,
         subjects: 2,
         removed: {
@@ -71,7 +72,7 @@ await describeOnTables("the eraser", (tables) => {
       const { digestOf, table } = fixture.fixture;
       const read = async (subject: Subject) =>
         readErasure(fixture.system.dynamodb, table.name, await digestOf(subject));
-      const found = [{ removed: (await report())?.removed, incomplete: [], isFinished: true }];
+      const found = [{ removed: (await report())?.removed, incomplete: [], refused: [], isFinished: true }];
       expect(await read(fixture.user)).toEqual({ erasedAt: erasedAt.toISOString(), found });
       expect(await read(fixture.account)).toEqual({ erasedAt: erasedAt.toISOString(), found });
       expect(await read(fixture.other)).toBeUndefined();
