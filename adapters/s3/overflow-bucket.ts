@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import type { S3Client, S3ServiceException } from "@aws-sdk/client-s3";
 import { isRefused, statusOf } from "./refused.ts";
+import { s3Client } from "./s3-client.ts";
 
 /**
  * What is too large for a message or an item. The client of S3 is loaded when it is first needed: small ones
@@ -36,7 +37,7 @@ export function overflowBucket(
 } {
   const connect = once(async () => {
     const s3 = await import("#lazy/s3");
-    return { s3, client: known ?? new s3.S3Client({}) };
+    return { s3, client: known ?? s3Client(s3.S3Client) };
   });
   const get = async (key: string) => {
     const { s3, client } = await connect();

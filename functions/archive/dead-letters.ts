@@ -1,5 +1,6 @@
 import { S3Client } from "@aws-sdk/client-s3";
 import { SQSClient } from "@aws-sdk/client-sqs";
+import { s3Client } from "../../adapters/s3/s3-client.ts";
 import { deadLetterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
 import { queueDeadLetters } from "../../adapters/sqs/queue-dead-letters.ts";
 import { numberOf, textsOf } from "../../domain/core/parse.ts";
@@ -25,7 +26,7 @@ const handle = sanitizeErrors(
       const hiddenSeconds = () => Math.ceil(secondsLeft()) + 1;
       return new Map(urls.map(([name, url]) => [name, queueDeadLetters(queues, url, hiddenSeconds)]));
     },
-    put: deadLetterArchive(new S3Client({}), variable("ARCHIVE_BUCKET")).put,
+    put: deadLetterArchive(s3Client(S3Client), variable("ARCHIVE_BUCKET")).put,
     retentionSeconds: numberOf(settings, "retentionSeconds"),
     beforeEndSeconds: numberOf(settings, "beforeEndSeconds"),
     longestRunSeconds: longestRunInSeconds(numberOf(settings, "timeoutSeconds")),

@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { s3Client } from "../../../adapters/s3/s3-client.ts";
 import type { Deployment } from "./deployment.ts";
 
 type Packages = {
@@ -35,7 +36,7 @@ export function createClients({ client: settings }: Pick<Deployment, "client">) 
   const dynamodb = once(() => new (load("@aws-sdk/client-dynamodb").DynamoDBClient)(settings));
   const streams = once(() => new (load("@aws-sdk/client-dynamodb-streams").DynamoDBStreamsClient)(settings));
   const lambda = once(() => new (load("@aws-sdk/client-lambda").LambdaClient)(settings));
-  const s3 = once(() => new (load("@aws-sdk/client-s3").S3Client)(settings));
+  const s3 = once(() => s3Client(load("@aws-sdk/client-s3").S3Client, settings));
   const secrets = once(() => new (load("@aws-sdk/client-secrets-manager").SecretsManagerClient)(settings));
   const sns = once(() => new (load("@aws-sdk/client-sns").SNSClient)(settings));
   const sqs = once(() => new (load("@aws-sdk/client-sqs").SQSClient)(settings));
