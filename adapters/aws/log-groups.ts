@@ -1,8 +1,5 @@
-import {
-  type CloudWatchLogsClient,
-  paginateDescribeLogGroups,
-  paginateFilterLogEvents,
-} from "@aws-sdk/client-cloudwatch-logs";
+import { type CloudFormationClient, paginateListStackResources } from "@aws-sdk/client-cloudformation";
+import { type CloudWatchLogsClient, paginateFilterLogEvents } from "@aws-sdk/client-cloudwatch-logs";
 import { present } from "../../domain/core/parse.ts";
 
 /** Which lines are searched for. */
@@ -11,8 +8,6 @@ export type LogSearch = {
   readonly until?: Date;
   /** CloudWatch's filter pattern; absent: all lines. */
   readonly pattern?: string;
-  /** Selects log groups by the part of their name after the stack's; absent: all of the stack's. */
-  readonly groups?: RegExp;
 };
 
 /** Some lines, in no order, and how far the search is. */
@@ -23,18 +18,14 @@ export type LogLines = {
   readonly of: number;
 };
 
-/**
- * The lines of log groups of a stack since a time, page by page: a page may be empty though more follow. CloudFormation
- * names the groups `<stack>-<logical id>-<random>`, the latter two of letters and digits only.
- */
+/** The lines of log groups since a time, page by page: a page may be empty though more follow. */
 export async function* logPages(
   client: CloudWatchLogsClient,
-  stack: string,
+  groups: readonly string[],
   search: LogSearch,
 ): AsyncGenerator<LogLines> {
-  const names = await groupNames(client, `${stack}-`, search.groups);
   let done = 0;
-  for (const logGroupName of names) {
+  for (const logGroupName of groups) {
     const input = {
       logGroupName,
       startTime: search.since.getTime(),
@@ -42,18 +33,24 @@ export async function* logPages(
     };
     for await (const { events = [], nextToken } of paginateFilterLogEvents({ client }, input)) {
       if (nextToken === undefined) done += 1;
-      yield { lines: events.flatMap(({ message }) => message ?? []), done, of: names.length };
+      yield { lines: events.flatMap(({ message }) => message ?? []), done, of: groups.length };
     }
   }
 }
 
-async function groupNames(client: CloudWatchLogsClient, prefix: string, wanted = /./) {
+/** The names of a stack's log groups whose logical ids are wanted. */
+export async function stackLogGroups(
+  client: CloudFormationClient,
+  stack: string,
+  isWanted: (logicalId: string) => boolean,
+): Promise<readonly string[]> {
   const names: string[] = [];
-  const input = { logGroupNamePrefix: prefix };
-  for await (const { logGroups = [] } of paginateDescribeLogGroups({ client }, input)) {
-    for (const { logGroupName = "" } of logGroups) {
-      const own = logGroupName.slice(prefix.length);
-      if (/^[A-Za-z0-9]+(-[A-Za-z0-9]+)?$/.test(own) && wanted.test(own)) names.push(logGroupName);
+  for await (const page of paginateListStackResources({ client }, { StackName: stack })) {
+    for (const resource of page.StackResourceSummaries ?? []) {
+      const { ResourceType, LogicalResourceId = "", PhysicalResourceId } = resource;
+      if (ResourceType !== "AWS::Logs::LogGroup" || PhysicalResourceId === undefined) continue;
+      if (resource.ResourceStatus !== "DELETE_COMPLETE" && isWanted(LogicalResourceId))
+        names.push(PhysicalResourceId);
     }
   }
   return names;

@@ -83,6 +83,7 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
   // All come after the gateway, and are read through it.
   let alarmsOf: Alarms | undefined;
   const logGroups: LogGroup[] = [];
+  let listed: StackPlan | undefined;
   let mappings: () => readonly EventSourceMapping[] = () => [];
   const gateway = await startGateway({
     port: options.gatewayPort ?? 0,
@@ -97,6 +98,7 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
     lambda: { functions: hosts, invoker, mappings: () => mappings() },
     alarms: () => alarmsOf?.look() ?? [],
     logs: { groups: () => logGroups },
+    stack: () => listed,
     onProblem,
     onThrottled: ({ tableName, metric: name }) => {
       alarmsOf?.record({ namespace: "AWS/DynamoDB", name, dimensions: { TableName: tableName } }, 1);
@@ -114,6 +116,7 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
   const planOf = (stack: SynthesizedStack) =>
     withLocalAddresses(planStack(stack, { ...place, known }), apis, addresses, region);
   const plan = planOf(synthesized);
+  listed = plan;
   for (const { arn, policy } of plan.resourcePolicies) gateway.setResourcePolicy(arn, policy);
 
   const alarms = watch(plan, hosts, { gateway, options, delay });

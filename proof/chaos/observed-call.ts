@@ -50,6 +50,7 @@ function partOf(service: Call["service"]): Part | undefined {
     case "lambda":
     case "cloudwatch":
     case "logs":
+    case "cloudformation":
     case "sts":
       return undefined;
   }

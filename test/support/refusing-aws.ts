@@ -44,13 +44,15 @@ export async function startRefusingAws(): Promise<RefusingAws> {
 
 export const expired = (service: Service): Fault => {
   const message = "The security token included in the request is expired";
-  return service === "s3" || service === "sqs"
+  return service === "s3" || service === "sqs" || service === "cloudformation"
     ? { status: service === "s3" ? 400 : 403, errorType: "ExpiredToken", message }
     : { status: service === "lambda" ? 403 : 400, errorType: "ExpiredTokenException", message };
 };
 
 export const throttled = (service: Service): Fault => {
   switch (service) {
+    case "cloudformation":
+      return { status: 400, errorType: "Throttling", message: "Rate exceeded" };
     case "s3":
       return { status: 503, errorType: "SlowDown", message: "Please reduce your request rate." };
     case "sqs":
@@ -64,6 +66,8 @@ export const throttled = (service: Service): Fault => {
 
 export const gone = (service: Service): Fault => {
   switch (service) {
+    case "cloudformation":
+      return { status: 400, errorType: "ValidationError", message: "Stack with id x does not exist" };
     case "s3":
       return { status: 404, errorType: "NoSuchBucket", message: "The specified bucket does not exist" };
     case "sqs":

@@ -3,6 +3,7 @@ import { s3Client } from "../../../adapters/s3/s3-client.ts";
 import type { Deployment } from "./deployment.ts";
 
 type Packages = {
+  readonly "@aws-sdk/client-cloudformation": typeof import("@aws-sdk/client-cloudformation");
   readonly "@aws-sdk/client-cloudwatch": typeof import("@aws-sdk/client-cloudwatch");
   readonly "@aws-sdk/client-cloudwatch-logs": typeof import("@aws-sdk/client-cloudwatch-logs");
   readonly "@aws-sdk/client-dynamodb": typeof import("@aws-sdk/client-dynamodb");
@@ -31,6 +32,9 @@ export function createClients({ client: settings }: Pick<Deployment, "client">) 
       return client;
     };
   };
+  const cloudFormation = once(
+    () => new (load("@aws-sdk/client-cloudformation").CloudFormationClient)(settings),
+  );
   const cloudWatch = once(() => new (load("@aws-sdk/client-cloudwatch").CloudWatchClient)(settings));
   const logs = once(() => new (load("@aws-sdk/client-cloudwatch-logs").CloudWatchLogsClient)(settings));
   const dynamodb = once(() => new (load("@aws-sdk/client-dynamodb").DynamoDBClient)(settings));
@@ -42,6 +46,9 @@ export function createClients({ client: settings }: Pick<Deployment, "client">) 
   const sqs = once(() => new (load("@aws-sdk/client-sqs").SQSClient)(settings));
   const sts = once(() => new (load("@aws-sdk/client-sts").STSClient)(settings));
   return {
+    get cloudFormation() {
+      return cloudFormation();
+    },
     get cloudWatch() {
       return cloudWatch();
     },

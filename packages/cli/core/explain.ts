@@ -12,7 +12,10 @@ const refusedNames =
 const throttledNames = /Throttl|SlowDown|TooManyRequests|(Limit|Throughput)Exceeded/;
 
 export function isGone(error: unknown): boolean {
-  return error instanceof Error && goneNames.includes(error.name);
+  if (!(error instanceof Error)) return false;
+  // CloudFormation has no name of its own for it.
+  const isStackGone = error.name === "ValidationError" && error.message.includes("does not exist");
+  return goneNames.includes(error.name) || isStackGone;
 }
 
 export function isNotAllowed(error: unknown): error is Error {

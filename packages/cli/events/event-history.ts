@@ -69,7 +69,7 @@ export async function eventHistory(
     since: new Date(Date.parse(since) - marginInMs),
     ...(until !== undefined && { until: new Date(Date.parse(until) + marginInMs) }),
     pattern: fieldPattern("code", Object.keys(outcomeOf)),
-    groups: /(Receive|Store)Logs/,
+    functions: /(Receive|Store)Logs/,
   };
   let count = 0;
   const lines = await stageLogLines(place, search, ({ lines: some, done, of }) => {

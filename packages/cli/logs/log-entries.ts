@@ -1,6 +1,7 @@
-import { type LogLines, type LogSearch, logPages } from "../../../adapters/aws/log-groups.ts";
+import { type LogLines, type LogSearch, logPages, stackLogGroups } from "../../../adapters/aws/log-groups.ts";
 import { type Fields, isFields, optionalText } from "../../../domain/core/parse.ts";
 import type { Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
 import { oneLine } from "../core/printable.ts";
 
 export const logLevels = ["INFO", "WARN", "ERROR"] as const;
@@ -66,15 +67,30 @@ export function entryText({
 
 export type LogPlace = Pick<Operation, "deployment" | "clients">;
 
-/** What a pipeline's functions have logged, in no order; not those of another one in its stack. @param onRead is called after each page */
+/**
+ * What a pipeline's functions have logged, in no order; not those of another one in its stack.
+ * @param search `functions` selects them by the logical ids of their log groups; absent: all
+ * @param onRead is called after each page
+ * @throws CommandError where there is no such log group: nothing found would be taken for nothing logged
+ */
 export async function stageLogLines(
   { deployment, clients }: LogPlace,
-  search: LogSearch,
+  { functions = /Logs/, ...search }: LogSearch & { readonly functions?: RegExp },
   onRead: (page: LogLines) => void = () => undefined,
 ): Promise<readonly string[]> {
+  const { stack, resources } = deployment;
+  const groups = await stackLogGroups(
+    clients.cloudFormation,
+    stack,
+    (logicalId) => resources.test(logicalId) && functions.test(logicalId),
+  );
+  if (groups.length === 0)
+    throw CommandError.noDeployment(
+      `No logs were searched: the stack ${stack} lists no log group of these functions. Is it the stack of the last ` +
+        "deployment, and is that complete?",
+    );
   const lines: string[] = [];
-  const groups = new RegExp(`${deployment.resources.source}.*${search.groups?.source ?? ""}`);
-  for await (const page of logPages(clients.cloudWatchLogs, deployment.stack, { ...search, groups })) {
+  for await (const page of logPages(clients.cloudWatchLogs, groups, search)) {
     for (const line of page.lines) lines.push(line);
     onRead(page);
   }

@@ -32,7 +32,7 @@ export async function providerHistory(place: LogPlace, since: string): Promise<r
   const search = {
     since: new Date(since),
     pattern: fieldPattern("code", Object.values(topics).flat()),
-    groups: /(FetchData|RefreshToken|RegisterWebhooks|ReconcileUsers)Logs/,
+    functions: /(FetchData|RefreshToken|RegisterWebhooks|ReconcileUsers)Logs/,
   };
   return turnsIn(selectEntries(await stageLogLines(place, search), { since }));
 }

@@ -122,6 +122,7 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
     alarms,
     compositeAlarms,
     resourcePolicies,
+    resources: listResources(scope),
     outputs: outputs.values,
     exports,
     notRun: [...outputs.notResolved, ...resourcesNotRun(scope)],
@@ -239,6 +240,12 @@ function planOutputs(
     }
   }
   return { values, notResolved };
+}
+
+function listResources(scope: StackScope): StackPlan["resources"] {
+  return [...scope.resources].flatMap(([logicalId, { Type }]) =>
+    runType(Type) === undefined ? [] : [{ logicalId, type: Type, physicalId: scope.identity(logicalId).ref }],
+  );
 }
 
 function resourcesNotRun(scope: StackScope): string[] {

@@ -3,6 +3,7 @@
 import type { CreateTableCommandInput } from "@aws-sdk/client-dynamodb";
 import type { LogPattern } from "../alarms/log-pattern.ts";
 import type { GenerateSecretString } from "../engines/secret-string.ts";
+import type { StackListing } from "../gateway/cloudformation.ts";
 import type { Policy } from "../iam/policy.ts";
 import type { LogLevel } from "../lambda/log-level.ts";
 import type { EventFilter } from "../sources/event-filter.ts";
@@ -227,6 +228,8 @@ export type StackPlan = {
   readonly compositeAlarms: readonly CompositeAlarmPlan[];
   /** One for each resource, its statements merged. */
   readonly resourcePolicies: readonly ResourcePolicyPlan[];
+  /** What CloudFormation would list of it: all that runs here. */
+  readonly resources: StackListing["resources"];
   readonly outputs: Readonly<Record<string, string>>;
   /** The names under which outputs are exported, by the output's name. */
   readonly exports: Readonly<Record<string, string>>;

@@ -11,7 +11,7 @@ export function errorAnswer(service: Service | undefined, fault: Fault): Answer 
       `<Message>${escapeXml(fault.message)}</Message></Error>`;
     return { status: fault.status, headers: { "content-type": "application/xml" }, body: Buffer.from(text) };
   }
-  if (service === "sts") {
+  if (service === "sts" || service === "cloudformation") {
     const text = `<ErrorResponse><Error><Type>Sender</Type><Code>${escapeXml(fault.errorType)}</Code><Message>${escapeXml(fault.message)}</Message></Error></ErrorResponse>`;
     return { status: fault.status, headers: { "content-type": "text/xml" }, body: Buffer.from(text) };
   }
@@ -48,6 +48,7 @@ export function accessDenied(service: Service | undefined, message: string): Fau
   switch (service) {
     case "s3":
     case "sts":
+    case "cloudformation":
       return { status: 403, errorType: "AccessDenied", message };
     case "sqs":
     case "lambda":

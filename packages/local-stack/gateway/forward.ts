@@ -5,6 +5,7 @@ import type { Answer } from "../http-server.ts";
 import type { AccessBook } from "./access.ts";
 import { accessDenied, errorAnswer, jsonAnswer } from "./answer.ts";
 import { denialMessage, type ReceivedRequest } from "./authorization.ts";
+import { cloudFormationAnswer, type StackListing } from "./cloudformation.ts";
 import { cloudWatchAnswer, type Monitoring } from "./cloudwatch.ts";
 import type { Deduplication } from "./deduplication.ts";
 import type { IdentifyContext } from "./identify.ts";
@@ -36,6 +37,8 @@ export type ForwardContext = Pick<IdentifyContext, "scope" | "secrets"> & {
   readonly runStatements: RunStatements;
   readonly monitoring: Monitoring;
   readonly logs: LogsEngine;
+  /** Undefined until it is planned. */
+  readonly stack: () => StackListing | undefined;
   /** Absent: the engine's own window. */
   readonly deduplication: Deduplication | undefined;
   readonly traces: MessageTraces;
@@ -71,6 +74,8 @@ export async function forward(call: AuthorizedRequest, context: ForwardContext):
       return cloudWatchAnswer(operation, parseJsonObject(body.toString()), context.monitoring);
     case "sts":
       return stsAnswer(caller);
+    case "cloudformation":
+      return cloudFormationAnswer(body.toString(), context.stack());
     case "logs":
       return logsAnswer(operation, parseJsonObject(body.toString()), context.logs);
   }

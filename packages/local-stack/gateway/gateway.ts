@@ -11,6 +11,7 @@ import {
   identifyCaller,
   type ReceivedRequest,
 } from "./authorization.ts";
+import type { StackListing } from "./cloudformation.ts";
 import type { Monitoring } from "./cloudwatch.ts";
 import { createDeduplication } from "./deduplication.ts";
 import {
@@ -61,6 +62,8 @@ export type GatewayOptions = {
   readonly alarms?: Monitoring["alarms"];
   /** Absent: there is no log group. */
   readonly logs?: LogsEngine;
+  /** Absent: CloudFormation knows no stack. */
+  readonly stack?: () => StackListing | undefined;
 };
 
 type Context = AuthorizationContext &
@@ -100,6 +103,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       queueMetrics: createQueueMetrics(engines.sqs, Date.now),
     },
     logs: options.logs ?? { groups: () => [] },
+    stack: options.stack ?? (() => undefined),
     deduplication:
       options.deduplicationSeconds === undefined
         ? undefined

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { SecretsEngine } from "../engines/secrets.ts";
+import { cloudFormationOperation } from "./cloudformation.ts";
 import { cloudWatchOperation } from "./cloudwatch.ts";
 import { lambdaOperation } from "./lambda.ts";
 import { logsOperation } from "./logs/logs.ts";
@@ -28,7 +29,7 @@ const targetPrefixes: Readonly<Record<string, Service>> = {
   Logs_20140328: "logs",
 };
 
-const withoutTarget = ["s3", "lambda", "sts"] as const;
+const withoutTarget = ["s3", "lambda", "sts", "cloudformation"] as const;
 
 /** The service that a request is for, by its target header or its signing name; undefined for others. */
 export function serviceOf(request: IncomingMessage, signingName: string): Service | undefined {
@@ -68,13 +69,15 @@ export function identify(
       return cloudWatchOperation(name, input(), scope);
     case "sts":
       return stsOperation(body.toString());
+    case "cloudformation":
+      return cloudFormationOperation(body.toString(), scope);
     case "logs":
       return logsOperation(name, input(), scope);
     case undefined:
       throw new UnknownOperationError(
         targetOf(request) || `${method} ${url}`,
         `the service of ${targetOf(request) || "this request"}; it knows SQS, DynamoDB and its streams, S3, ` +
-          "Secrets Manager, Lambda, CloudWatch and its logs, and STS",
+          "Secrets Manager, Lambda, CloudWatch and its logs, CloudFormation, and STS",
       );
   }
 }

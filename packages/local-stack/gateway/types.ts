@@ -23,6 +23,7 @@ export type Service =
   | "lambda"
   | "cloudwatch"
   | "logs"
+  | "cloudformation"
   | "sts";
 
 /** One call that the caller was allowed to make. */

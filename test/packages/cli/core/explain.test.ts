@@ -15,6 +15,7 @@ test.each<[unknown, number, string]>([
   [error("AccessDeniedException"), 3, "do not allow this. said AWS"],
   [error("ResourceNotFoundException"), 3, "Is this the account of the stage"],
   [error("QueueDoesNotExist"), 3, "Is this the account of the stage"],
+  [error("ValidationError", "Stack with id x does not exist"), 3, "Is this the account of the stage"],
   [error("NoSuchBucket"), 3, "Is this the account of the stage"],
   [error("ResourceConflictException"), 3, "It is being deployed: said AWS Look again in a minute."],
   [error("ThrottlingException"), 1, "Run the command again in a minute."],

@@ -1,3 +1,4 @@
+import { CloudFormationClient } from "@aws-sdk/client-cloudformation";
 import { CloudWatchClient } from "@aws-sdk/client-cloudwatch";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
@@ -96,6 +97,7 @@ export function clients(system: LocalSystem, caller: Principal) {
     secrets: new SecretsManagerClient(settings),
     lambda: new LambdaClient(settings),
     sts: new STSClient(settings),
+    cloudFormation: new CloudFormationClient(settings),
     cloudwatch: new CloudWatchClient(settings),
     streams: new DynamoDBStreamsClient(settings),
   };
