@@ -140,11 +140,12 @@ function rankOf(outcome: HistoryOutcome): number {
   return historyOutcomes.indexOf(outcome);
 }
 
-function idsOf({ correlationId, correlationIds }: LogEntry): readonly string[] {
+/** The events that an entry is about. */
+export function idsOf({ correlationId, correlationIds }: LogEntry): readonly string[] {
   return Array.isArray(correlationIds) ? textsIn(correlationIds) : textsIn([correlationId]);
 }
 
-function textsIn(value: unknown): readonly string[] {
+export function textsIn(value: unknown): readonly string[] {
   const several: readonly unknown[] = Array.isArray(value) ? value : [];
   return several.filter((each) => typeof each === "string");
 }

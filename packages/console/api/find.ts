@@ -2,63 +2,118 @@ import { showRecord } from "@income-events/cli/commands/records-show.ts";
 import type { Operation } from "@income-events/cli/core/command.ts";
 import { CommandError } from "@income-events/cli/core/command-error.ts";
 import { isWholeId, sinceFlag } from "@income-events/cli/core/flags.ts";
-import { historyIn } from "@income-events/cli/events/event-history.ts";
+import { historyIn, idsOf, textsIn } from "@income-events/cli/events/event-history.ts";
 import { type LogEntry, selectEntries, stageLogLines } from "@income-events/cli/logs/log-entries.ts";
 import { textPattern } from "../../../adapters/aws/log-groups.ts";
 import { present } from "../../../domain/core/parse.ts";
+import { canonicalId } from "../../../domain/event/canonical-id.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { type Asked, type ConsoleContext, param } from "../route.ts";
 import { runCommand } from "../run-command.ts";
 
-type Found = {
-  readonly kind: "event" | Subject["kind"];
+/** Something whose id is or contains the text that was searched for. */
+export type Hit = {
+  readonly type: Subject["kind"] | "event" | "message" | "request";
   readonly id: string;
-  /** Whom an event is about, where the logs say so: by that it is found without reading the whole table. */
-  readonly subject?: string;
+  /** Who an event or a message is about. */
+  readonly subject?: Subject;
+  /** The type of an event; the function and the code that logged a message or a request. */
+  readonly detail?: string;
+  /** When it was logged last, ISO 8601. */
+  readonly at?: string;
+  /** The events that a message or a request was logged with, each with its subject where the logs name it. */
+  readonly events?: readonly Pick<Hit, "id" | "subject">[];
 };
 
-/** Whatever an id is of: somebody, a message about somebody, an event, or what a function logged: a message, a request. */
-export async function findById(
-  { operation, now }: ConsoleContext,
-  asked: Asked,
-): Promise<{ readonly found: readonly Found[] }> {
-  const id = idIn(asked);
-  const whose = await Promise.all(subjectsNamed(id).map((each) => knownSubject(operation, each)));
-  if (whose.flat().length > 0) return { found: whose.flat() };
-  const entries = await entriesOf(operation, sinceFlag("7d", now()) ?? "", id);
-  const subjects = new Map(historyIn(entries).map((event) => [event.id, event.subject]));
-  const ids = entries.flatMap(({ correlationId, correlationIds }) => [correlationId, correlationIds].flat());
-  const events = [...new Set(ids.filter((each) => typeof each === "string"))];
-  // A line of a batch has others beside the one that is looked for.
-  const wanted = events.filter((each) => each.includes(id));
-  return {
-    found: (wanted.length > 0 ? wanted : events).map((each) => ({
-      ...{ kind: "event", id: each },
-      ...present({ subject: subjects.get(each) }),
-    })),
-  };
+export type Found = { readonly hits: readonly Hit[]; readonly hasMore: boolean };
+
+const shortestPart = 6;
+/** In lower case in every log; ids of events, which look otherwise, are not. */
+const beginningOfUuid = /^[0-9a-f]{8}-[0-9a-f-]{0,27}$/i;
+const maxHits = 50;
+
+/**
+ * Finds what has a text as its id, or in it. Whole ids of users and accounts, and names of messages, are looked up in
+ * the table; parts of ids, events, queues' messages and requests in the functions' logs of 7 days.
+ */
+export async function findById({ operation, now }: ConsoleContext, asked: Asked): Promise<Found> {
+  const text = idIn(asked);
+  const known = await inTable(operation, text);
+  if (known.length > 0) return { hits: known, hasMore: false };
+  const searched = beginningOfUuid.test(text) ? text.toLowerCase() : text;
+  const hits = hitsIn(await entriesOf(operation, sinceFlag("7d", now()) ?? "", searched), searched);
+  return { hits: hits.slice(0, maxHits), hasMore: hits.length > maxHits };
 }
 
 const subjectKinds = ["user", "account", "company-account"] as const;
 
-/** A message that no single event announces has a name of its own: `account/<id>/income.17`, `user/<id>.erased.…`. */
-const messageName = /^([a-z-]+)\/([^/]+?)(\/.*|\.\d+|\.erased\..*)?$/;
+/** A subject as logs and messages name it, with what follows: `account/ID`, `account/ID/income.17`, `user/ID.erased.…`. */
+const subjectName = /^(user|account|company-account)\/([^/]+?)(\/.*|\.\d+|\.erased\..*)?$/;
 
-function subjectsNamed(text: string): readonly Subject[] {
-  if (isWholeId(text)) return subjectKinds.map((kind) => ({ kind, id: text }));
-  const [, name, id] = messageName.exec(text) ?? [];
-  const kind = subjectKinds.find((each) => each === name);
-  return kind === undefined || id === undefined ? [] : [{ kind, id }];
+function subjectIn(name: string): Subject | undefined {
+  const [, type, id] = subjectName.exec(name) ?? [];
+  const kind = subjectKinds.find((each) => each === type);
+  return kind === undefined || id === undefined ? undefined : { kind, id };
 }
 
-async function knownSubject(operation: Operation, { kind, id }: Subject): Promise<readonly Found[]> {
+async function inTable(operation: Operation, text: string): Promise<readonly Hit[]> {
+  if (isWholeId(text)) {
+    const all = subjectKinds.map((kind) => ({ kind, id: canonicalId(text) }));
+    const known = await Promise.all(all.map((each) => isKnown(operation, each)));
+    return all.filter((_, index) => known[index]).map(({ kind: type, id }) => ({ type, id }));
+  }
+  const subject = subjectIn(text);
+  if (subject === undefined || !(await isKnown(operation, subject))) return [];
+  const { kind, id } = subject;
+  return [text === `${kind}/${id}` ? { type: kind, id } : { type: "message", id: text, subject }];
+}
+
+async function isKnown(operation: Operation, { kind, id }: Subject): Promise<boolean> {
   try {
     await runCommand(operation, (each) => showRecord(each, {}, kind, id));
-    return [{ kind, id }];
+    return true;
   } catch (error) {
-    if (error instanceof CommandError) return [];
+    if (error instanceof CommandError) return false;
     throw error;
   }
+}
+
+/** What log entries name that contains a text, the latest first. What else an entry names is no hit. */
+export function hitsIn(entries: readonly LogEntry[], text: string): readonly Hit[] {
+  const history = new Map(historyIn(entries).map((event) => [event.id, event]));
+  const subjectOf = (event: string) => present({ subject: subjectIn(history.get(event)?.subject ?? "") });
+  const hits = new Map<string, Hit>();
+  const add = (hit: Hit) => {
+    const key = `${hit.type} ${hit.id}`;
+    const before = hits.get(key)?.events ?? [];
+    const events = [
+      ...before,
+      ...(hit.events ?? []).filter(({ id }) => before.every((each) => each.id !== id)),
+    ];
+    hits.set(key, { ...hit, ...(events.length > 0 && { events }) });
+  };
+  for (const entry of entries) {
+    const { timestamp: at, messageId, requestId } = entry;
+    const events = idsOf(entry);
+    for (const id of events.filter((each) => each.includes(text)))
+      add({ type: "event", id, at, ...subjectOf(id), ...present({ detail: history.get(id)?.type }) });
+    for (const name of textsIn([entry.subject, entry.subjects].flat()).filter((each) =>
+      each.includes(text),
+    )) {
+      const { kind: type, id } = subjectIn(name) ?? {};
+      if (type !== undefined && id !== undefined) add({ type, id, at });
+    }
+    for (const [type, id] of [
+      ["message", messageId],
+      ["request", requestId],
+    ] as const)
+      if (typeof id === "string" && id.includes(text))
+        add({
+          ...{ type, id, at, detail: `${String(entry.function)} ${String(entry.code)}` },
+          events: events.map((each) => ({ id: each, ...subjectOf(each) })),
+        });
+  }
+  return [...hits.values()].toSorted((one, other) => ((one.at ?? "") < (other.at ?? "") ? 1 : -1));
 }
 
 /** What all functions have logged of an id since a time (ISO 8601), in order. */
@@ -73,7 +128,7 @@ export async function entriesOf(
 
 /** @throws CommandError where it is too short to be one */
 export function idIn(asked: Asked): string {
-  const id = param(asked, "id") ?? "";
-  if (id.length >= 8) return id;
-  throw CommandError.usage(`The id ${id}: give 8 characters of it at least.`);
+  const id = (param(asked, "id") ?? "").trim();
+  if (id.length >= shortestPart) return id;
+  throw CommandError.usage(`${id} is too short: write at least ${shortestPart} characters of the id.`);
 }

@@ -87,9 +87,8 @@ export function describeSearch(use: () => OpenedConsole): void {
     const ofAccount = { path: "/records", shows: `account/${account}` };
     for (const [kind, id, { path, shows }] of [
       ["event", event, { path: `/events/${event}`, shows: "endpoint.updated" }],
-      ["part of an event's id", event.slice(3, 20), { path: `/events/${event}`, shows: "endpoint.updated" }],
       ["user", user, { path: "/records", shows: `user/${user}` }],
-      ["account", account, ofAccount],
+      ["account", account.toUpperCase(), ofAccount],
       [
         "company account",
         companyAccountId,
@@ -101,21 +100,37 @@ export function describeSearch(use: () => OpenedConsole): void {
         { path: `/events/${message?.correlationid}`, shows: "Its way" },
       ],
       ["a subscriber's message", message?.id, ofAccount],
-      ["a queue's message", dead.message, { path: `/events/${dead.event}`, shows: "What functions logged" }],
-      [
-        "request",
-        stored?.requestId,
-        { path: `/events/${stored?.correlationIds[0]}`, shows: "What functions logged" },
-      ],
     ] as const) {
       await search(id ?? "");
       await panel(shows).waitFor();
       expect({ kind, path: new URL(page.url()).pathname }).toEqual({ kind, path });
     }
+    const [dataRequest = "", deadMessage] = [stored?.requestId, dead.message];
+    for (const [text, hit, opens] of [
+      [event.slice(3, 20), `event ${event}`, { path: `/events/${event}`, shows: "endpoint.updated" }],
+      [account.slice(9, 23), `account ${account}`, ofAccount],
+      [user.slice(0, 6), `user ${user}`, { path: "/records", shows: `user/${user}` }],
+      [
+        deadMessage,
+        `message ${deadMessage}`,
+        { path: `/events/${dead.event}`, shows: "What functions logged" },
+      ],
+      [
+        dataRequest.slice(4, 18),
+        `request ${dataRequest}`,
+        { path: `/events/${stored?.correlationIds[0]}`, shows: "What functions logged" },
+      ],
+    ] as const) {
+      await search(text);
+      const found = panel("Search results").getByRole("listitem").filter({ hasText: hit });
+      await found.getByRole("link").first().click();
+      await panel(opens.shows).waitFor();
+      expect(new URL(page.url()).pathname).toBe(opens.path);
+    }
     await page.goto(`${use().origin}/records?kind=company-account&id=${companyAccountId}`);
     const step = panel("History of its state").getByRole("listitem");
     await step.getByText("connected", { exact: true }).first().waitFor();
     await search("00000000-0000-4000-8000-000000000000");
-    await page.getByText(/^Nothing of the last 7 days has 00000000-/).waitFor();
+    await page.getByText(/^Nothing found for 00000000-/).waitFor();
   });
 }

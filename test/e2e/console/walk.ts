@@ -1,7 +1,9 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import type { OpenedConsole } from "./opened-console.ts";
+import { z } from "zod";
+import { type OpenedConsole, violationsInThemes } from "./opened-console.ts";
 
+const shown = z.object({ event: z.object({ userId: z.string() }) });
 const kinds = ["users", "accounts", "endpoints", "company-accounts"];
 
 /**
@@ -73,6 +75,36 @@ export function describeWalk(opened: () => OpenedConsole): () => string {
     await panel("The body, masked").waitFor();
     expect(await panel("The body").count()).toBe(0);
     await page().getByRole("button", { name: "Show personal data", exact: true }).waitFor();
+  });
+
+  it("lists what a part of an id is of, and opens nothing that only shares a log line with it", async () => {
+    const { event } = shown.parse(await run("events", "show", eventId));
+    const hits = panel("Search results").getByRole("list", { name: "Hits" }).getByRole("listitem");
+    const search = async (text: string) => {
+      await page().getByLabel("Search by any id").fill(text);
+      await press("Find");
+      await panel("Search results").waitFor();
+    };
+    await open("/events");
+    await page().getByLabel("Search by any id").fill("zzzzz");
+    await press("Find");
+    await page().getByText("Write at least 6 characters of the id.").waitFor();
+    await search("zzzzzz");
+    await panel("Search results")
+      .getByText(/^Nothing found for zzzzzz/)
+      .waitFor();
+    for (const [type, id, part] of [
+      ["user", event.userId, event.userId.slice(9, 23)],
+      ["event", eventId, eventId.slice(5, 15)],
+    ] as const) {
+      await search(part);
+      await hits.filter({ hasText: `${type} ${id}` }).waitFor();
+      expect(await hits.count()).toBe(1);
+      expect(page().url()).toBe(`${opened().origin}/events?find=${part}`);
+    }
+    expect(await violationsInThemes(page())).toEqual([]);
+    await hits.getByRole("link").first().click();
+    await panel("user.created").waitFor();
   });
   return () => eventId;
 }

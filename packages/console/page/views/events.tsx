@@ -1,15 +1,14 @@
 import type { HistoryRow } from "@income-events/cli/events/event-history.ts";
-import { useState } from "preact/hooks";
 import type { HistoryPage } from "../../history.ts";
-import { get } from "../api.ts";
 import * as commands from "../commands.ts";
 import { localTime, number, utcTime, visible } from "../format.ts";
 import { useHistory } from "../history.ts";
 import { Select } from "../parts/data.tsx";
 import { Command, Panel } from "../parts/panel.tsx";
+import { eventPath, Search } from "../parts/search.tsx";
 import { Ticker } from "../parts/ticker.tsx";
 import { VirtualList } from "../parts/virtual-list.tsx";
-import { go, place, searchWord, setSearch } from "../route.ts";
+import { place, searchWord, setSearch } from "../route.ts";
 import { EventPage } from "./event.tsx";
 
 export function Events() {
@@ -94,14 +93,9 @@ function progressText(data: HistoryPage | undefined, source: string): string {
   return `Read ${done} of ${of} functions' logs, ${number(lines)} lines so far…`;
 }
 
-/** Once it is known whom an event is about, its page finds it by a query. */
-function eventPath(id: string, subject: string | undefined): string {
-  const [kind = "", of] = (subject ?? "").split("/");
-  return of === undefined ? `/events/${id}` : `/events/${id}?${new URLSearchParams({ [kind]: of })}`;
-}
-
 function Row({ event, whose }: { readonly event: HistoryRow; readonly whose: string | undefined }) {
-  const subject = whose === undefined ? event.subject : `${whose}/${searchWord(whose)}`;
+  const [kind = "", id = ""] = (event.subject ?? "").split("/");
+  const subject = whose === undefined ? { kind, id } : { kind: whose, id: searchWord(whose) };
   return (
     <a class="row" href={eventPath(event.id, subject)}>
       <time dateTime={event.at} title={utcTime(event.at)}>
@@ -133,46 +127,5 @@ function Choice({ name, label, value, of, none = "all" }: ChoiceProps) {
   const choose = (chosen: string) => setSearch({ [name]: chosen });
   return (
     <Select label={label} value={value} of={choices} titleOf={(each) => each || none} onChange={choose} />
-  );
-}
-
-type Found = { readonly kind: string; readonly id: string; readonly subject?: string };
-
-/** Takes any id: it goes to what it is of. */
-function Search() {
-  const [text, setText] = useState("");
-  const [says, setSays] = useState("");
-  const search = async (event: Event) => {
-    event.preventDefault();
-    const id = text.trim();
-    setSays("Looking…");
-    try {
-      const { found } = await get<{ readonly found: readonly Found[] }>(
-        `/api/find?id=${encodeURIComponent(id)}`,
-      );
-      const [first] = found;
-      if (first === undefined) setSays(`Nothing of the last 7 days has ${id}.`);
-      else if (first.kind === "event") go(eventPath(first.id, first.subject));
-      else go(`/records?kind=${first.kind}&id=${first.id}`);
-    } catch (error) {
-      setSays(error instanceof Error ? error.message : String(error));
-    }
-  };
-  return (
-    <form class="search" onSubmit={search}>
-      <label>
-        <span class="hidden">Search by any id</span>
-        <input
-          type="search"
-          placeholder="Any id: event, user, account, message, request"
-          value={text}
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
-        />
-      </label>
-      <button type="submit" class="main">
-        Find
-      </button>
-      <p role="status">{says}</p>
-    </form>
   );
 }

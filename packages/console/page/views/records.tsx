@@ -8,9 +8,10 @@ import * as commands from "../commands.ts";
 import { DocumentPage, Versions } from "../document/document-page.tsx";
 import { number, visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
-import { Facts, Select } from "../parts/data.tsx";
+import { Facts } from "../parts/data.tsx";
 import { Command, Panel, Time } from "../parts/panel.tsx";
-import { go, place, searchWord } from "../route.ts";
+import { Search } from "../parts/search.tsx";
+import { place, searchWord } from "../route.ts";
 
 type State = {
   readonly version: number;
@@ -34,48 +35,18 @@ type Shown = {
 
 type Whose = { readonly kind: string; readonly id: string };
 
-const kinds = ["user", "account", "company-account"];
-
 export function Records() {
   const [kind, id] = [searchWord("kind") || "user", searchWord("id")];
   if (place.value.path === "/records/document") return <DocumentPage />;
   return (
     <>
-      <Finder kind={kind} id={id} key={kind + id} />
+      <Search />
       {id === "" ? (
-        <p class="empty">Paste the id of a user or an account. An event's page links to both.</p>
+        <p class="empty">Search for a user or an account, or follow the link on an event's page.</p>
       ) : (
         <Record kind={kind} id={id} key={`of ${kind} ${id}`} />
       )}
     </>
-  );
-}
-
-function Finder(given: Whose) {
-  const [kind, setKind] = useState(given.kind);
-  const [id, setId] = useState(given.id);
-  return (
-    <form
-      class="search"
-      onSubmit={(event) => {
-        event.preventDefault();
-        go(`/records?kind=${kind}&id=${encodeURIComponent(id.trim())}`);
-      }}
-    >
-      <Select label="Whose" value={kind} of={kinds} onChange={setKind} />
-      <label>
-        <span class="hidden">Id</span>
-        <input
-          type="search"
-          placeholder="Id"
-          value={id}
-          onInput={({ currentTarget }) => setId(currentTarget.value)}
-        />
-      </label>
-      <button type="submit" class="main">
-        Show
-      </button>
-    </form>
   );
 }
 
