@@ -12,6 +12,8 @@ export type User = {
   readonly sessionExpiresAt: Date;
   /** Whether events announce the creation of accounts made in this user's flow; unset: as the environment does. */
   readonly accountAlert?: boolean;
+  /** What the operator gave when it created the user, for example its own id. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
 };
 
 export type DataVersion = { readonly version: number; readonly updatedAt: Date };
@@ -46,6 +48,7 @@ export function parseUser(value: unknown): User {
     session: textOf(fields, "session"),
     sessionExpiresAt: timestampOf(fields, "sessionExpiresAt"),
     ...(typeof fields.accountAlert === "boolean" ? { accountAlert: fields.accountAlert } : {}),
+    ...(fields.metadata === undefined ? {} : { metadata: fieldsOf(fields.metadata) }),
   };
 }
 

@@ -16,12 +16,14 @@ import { createSender } from "./delivery/send.ts";
 import type { DeliveryOptions, Environment, EnvironmentOptions } from "./environment/contract.ts";
 import { type Announce, bodyOf, dataControls, deliveryControls } from "./environment/controls.ts";
 import type { EnvironmentName } from "./environment-name.ts";
+import { connectFlowPayload } from "./payloads.ts";
+import type { ProviderInterface } from "./provider-interface.ts";
 import { createProviderModel } from "./provider-model.ts";
 import { createShapes } from "./shapes.ts";
 import type { Store } from "./store.ts";
 import { createTokens } from "./tokens.ts";
 import { updatePeriodically } from "./updates.ts";
-import { createWebhookRegistry, type WebhookRegistry } from "./webhooks.ts";
+import { createWebhookRegistry, type WebhookKind, type WebhookRegistry } from "./webhooks.ts";
 
 export type {
   CreateAccountOptions,
@@ -58,10 +60,11 @@ export async function startEnvironment(
   });
   const webhooks = createWebhookRegistry(store);
   const shapes = createShapes(store);
-  const engine = startDeliveries(options.delivery ?? {}, { clock, store, webhooks });
+  const engine = startDeliveries(options, { clock, store, webhooks });
   const datasources = choiceOf(options.datasources ?? standardDatasources);
   let baseUrl = "";
   let isDropping = false;
+  const version = options.interface ?? "0.4";
   const announce: Announce = (run, { drop = false } = {}) => {
     isDropping = drop;
     try {
@@ -70,15 +73,19 @@ export async function startEnvironment(
       isDropping = false;
     }
   };
+  const emit = (kind: WebhookKind, payload: object, datasource?: Datasource) => {
+    const { platformIds } = webhooks.get(kind) ?? {};
+    if (platformIds !== undefined && datasource !== undefined && !platformIds.includes(datasource.id)) return;
+    const delivery = { kind, body: bodyOf(shapes.apply(kind, payload)?.shaped ?? payload), headers: {} };
+    if (isDropping) engine.drop(delivery);
+    else engine.deliver(delivery);
+  };
   const model = createProviderModel({
     clock,
     store,
+    interface: version,
     nextId: idSource(`${options.seed ?? 1} ${name}`, store),
-    emit: (kind, payload) => {
-      const delivery = { kind, body: bodyOf(shapes.apply(kind, payload)?.shaped ?? payload), headers: {} };
-      if (isDropping) engine.drop(delivery);
-      else engine.deliver(delivery);
-    },
+    emit,
     datasources,
     alertOnAccountCreation: options.alertOnAccountCreation ?? true,
     fetchDurationMs: options.fetchDurationMs ?? 0,
@@ -90,7 +97,18 @@ export async function startEnvironment(
   const production = name === "production";
   const analytics = createAnalytics(clock.now, production);
   const signInDurationMs = options.signInDurationMs ?? 0;
-  const signIns = createSignIns({ environment: name, model, clock, analytics, signInDurationMs });
+  const signIns = createSignIns({
+    environment: name,
+    model,
+    clock,
+    analytics,
+    signInDurationMs,
+    onResult: (account, result) => {
+      if (version !== "0.5") return;
+      const [status, description] = result.accepted ? ["connected", ""] : ["failed", result.reason];
+      emit("connect-events", connectFlowPayload(account, { status, description, at: clock.now() }));
+    },
+  });
   let branding: Branding = {};
   const brand = (given: Branding) => {
     checkBranding(given);
@@ -100,7 +118,11 @@ export async function startEnvironment(
   const flow = { production, model, signIns, analytics, datasources, branding: () => branding };
   const retryAfter = retryAfterWriter(options.retryAfter ?? "seconds", clock.now);
   const guard = { clock, tokens, calls, faults, rateLimit, retryAfter };
-  const api = await createApi({ ...guard, model, webhooks, shapes, flow, pageSize: options.pageSize });
+  const api = await createApi({
+    ...guard,
+    ...{ interface: version, model, webhooks, shapes, flow, pageSize: options.pageSize },
+    connectUrl: () => baseUrl,
+  });
   const close = async () => {
     await api.close();
     await engine.close();
@@ -141,7 +163,7 @@ export async function startEnvironment(
 }
 
 function startDeliveries(
-  options: DeliveryOptions,
+  { delivery: options = {}, interface: version = "0.4" }: EnvironmentOptions,
   { clock, store, webhooks }: { clock: Clock; store: Store; webhooks: WebhookRegistry },
 ): DeliveryEngine {
   const concurrency = options.concurrency ?? 16;
@@ -152,12 +174,19 @@ function startDeliveries(
     sender: createSender(concurrency, options.timeoutMs ?? 10_000),
     onAttempt: options.onAttempt ?? (() => undefined),
     policy: {
-      firstRetryMs: options.firstRetryMs ?? 30_000,
-      maxRetryMs: options.maxRetryMs ?? 3_600_000,
+      ...retriesOf(version, options),
       giveUpAfterMs: 3 * dayMs,
       concurrency,
     },
   });
+}
+
+/** The newer interface tries three times, 30 s apart, and then drops the event. */
+function retriesOf(version: ProviderInterface, options: DeliveryOptions) {
+  const firstRetryMs = options.firstRetryMs ?? 30_000;
+  return version === "0.5"
+    ? { firstRetryMs, maxRetryMs: firstRetryMs, maxAttempts: 3 }
+    : { firstRetryMs, maxRetryMs: options.maxRetryMs ?? 3_600_000 };
 }
 
 function choiceOf(datasources: readonly Datasource[]): readonly [Datasource, ...Datasource[]] {

@@ -5,9 +5,11 @@ import { faultFlagForm, parseFaultFlag } from "./api/fault-flag.ts";
 import { createFaults, type Fault, faultEffects } from "./api/faults.ts";
 import { type RetryAfterForm, retryAfterForms } from "./api/retry-after.ts";
 import type { Branding } from "./connect/branding.ts";
+import { type ProviderInterface, providerInterfaces } from "./provider-interface.ts";
 import { type SandboxOptions, startSandbox } from "./server.ts";
 
 type Flags = {
+  readonly interface: ProviderInterface;
   readonly port: number;
   readonly productionPort: number;
   readonly controlPort: number;
@@ -30,6 +32,11 @@ type Flags = {
 
 const command = new Command("sandbox")
   .description("Runs the income-data service on this machine until Ctrl-C.")
+  .addOption(
+    new Option("--interface <version>", "of the provider's interface")
+      .choices(providerInterfaces)
+      .default("0.4"),
+  )
   .option("--port <port>", "where the sandbox environment listens (0: a free port)", parsePort, 0)
   .option("--production-port <port>", "where the production environment listens", parsePort, 0)
   .option("--control-port <port>", "where the control address listens", parsePort, 0)
@@ -73,6 +80,7 @@ const command = new Command("sandbox")
 Examples:
   npm run sandbox -- --port 4010 --users 20
   npm run sandbox -- --port 4010 --directory .local/sandbox      what was made is there after a restart
+  npm run sandbox -- --interface 0.5                             the newer interface: three tries, lists with a size
   npm run sandbox -- --token-lifetime 60 --refresh-ends-token    tokens that are soon old
   npm run sandbox -- --fault 429:10% --fault hang:3:/users       a tenth is 429, three calls of /users hang
 Effects of a fault: ${faultEffects.join(", ")}. More can be broken at the control address, while it runs.`,
@@ -98,6 +106,7 @@ async function run(flags: Flags): Promise<void> {
 function optionsOf(flags: Flags): SandboxOptions {
   const { directory, requestsPerMinute, pageSize } = flags;
   return {
+    interface: flags.interface,
     port: flags.port,
     productionPort: flags.productionPort,
     seed: flags.seed,

@@ -1,5 +1,6 @@
 import type { Account, User } from "./accounts.ts";
-import { formatTimestamp } from "./timestamps.ts";
+import type { ProviderInterface } from "./provider-interface.ts";
+import { formatNanoseconds, formatTimestamp } from "./timestamps.ts";
 
 /**
  * Payloads of events, which the specification does not show: their shapes are those of a public provider of the same
@@ -12,50 +13,111 @@ export type AccountEvent =
   | "disconnect_account"
   | "delete_account";
 
-export function userPayload(
-  action: "create_user" | "delete_user",
-  user: User,
-  accountsNumber: number,
-  link: string,
-): object {
-  return {
-    action,
-    data: {
-      id: user.id,
-      created_at: formatTimestamp(user.createdAt),
-      accounts_number: accountsNumber,
-      link,
-      session: user.session,
-      session_expires_at: formatTimestamp(user.sessionExpiresAt),
-    },
-  };
-}
+export type UserEvent = "create_user" | "update_user" | "delete_user";
 
-export function accountPayload(event: AccountEvent, account: Account): object {
-  return {
-    event,
-    [account.company ? "company_account_id" : "account_id"]: account.id,
-    user_id: account.userId,
-    datasource_id: account.datasource.id,
-    connected: account.connected,
-    created_at: formatTimestamp(account.createdAt),
-  };
-}
+export type DateRange = { readonly start: string; readonly end: string };
+
+/** How one version of the interface writes its events. */
+export type Payloads = {
+  /** What announces that a datasource accepted the credentials of an account. */
+  readonly connected: AccountEvent;
+  user(event: UserEvent, user: User, accounts: number, link: string): object;
+  account(event: AccountEvent, account: Account): object;
+};
+
+export const payloadsOf: Readonly<Record<ProviderInterface, Payloads>> = {
+  "0.4": {
+    connected: "update_account",
+    user: (action, user, accounts, link) => ({
+      action,
+      data: {
+        id: user.id,
+        created_at: formatTimestamp(user.createdAt),
+        accounts_number: accounts,
+        link,
+        session: user.session,
+        session_expires_at: formatTimestamp(user.sessionExpiresAt),
+      },
+    }),
+    account: (event, account) => ({
+      event,
+      [account.company ? "company_account_id" : "account_id"]: account.id,
+      user_id: account.userId,
+      datasource_id: account.datasource.id,
+      connected: account.connected,
+      created_at: formatTimestamp(account.createdAt),
+    }),
+  },
+  "0.5": {
+    connected: "connect_account",
+    user: (event, user, accounts) => ({
+      event,
+      user_id: user.id,
+      metadata: user.metadata ?? {},
+      created_at: formatNanoseconds(user.createdAt),
+      account_count: accounts,
+    }),
+    account: (action, account) => ({
+      action,
+      ...accountIds(account),
+      datasource_id: account.datasource.id,
+      connected: account.connected,
+      created_at: formatNanoseconds(account.createdAt),
+    }),
+  },
+};
 
 export function endpointPayload(
   account: Account,
   endpoint: string,
   requestId: string,
-  range: { readonly start: string; readonly end: string },
+  range: DateRange,
 ): object {
   return {
     event: "update_endpoint",
     request_id: requestId,
-    account_id: account.id,
-    user_id: account.userId,
-    endpoint,
-    date_start: range.start,
-    date_end: range.end,
-    data_available: true,
+    ...accountIds(account),
+    ...fetchedEndpoint(endpoint, range),
   };
+}
+
+/** One event for all endpoints of a fetch. */
+export function multiEndpointPayload(
+  account: Account,
+  endpoints: readonly { readonly endpoint: string; readonly range: DateRange }[],
+): object {
+  return {
+    event: "update_multi_endpoint",
+    ...accountIds(account),
+    endpoints: endpoints.map(({ endpoint, range }) => fetchedEndpoint(endpoint, range)),
+  };
+}
+
+/** A step in the connection flow: these events have no name. */
+export function connectFlowPayload(
+  { id, userId, datasource }: Account,
+  { status, description, at }: { readonly status: string; readonly description: string; readonly at: Date },
+): object {
+  return {
+    user_id: userId,
+    account_id: id,
+    datasource_id: datasource.id,
+    screen: "credentials",
+    duration: 12,
+    tracking_id: `${id}-${at.getTime()}`,
+    device_type: "desktop",
+    connection_status: status,
+    status_description: description,
+    timestamp: formatNanoseconds(at),
+    auth_method: "password",
+  };
+}
+
+/** An account of a company is named as any other, with its company beside it. */
+function accountIds({ id, userId, company, datasource }: Account) {
+  return { account_id: id, user_id: userId, ...(company && { company_id: datasource.id }) };
+}
+
+function fetchedEndpoint(endpoint: string, { start, end }: DateRange) {
+  return { endpoint, date_start: start, date_end: end, data_available: true };
 }

@@ -5,7 +5,14 @@ import { payPeriodRange } from "./data/ledger.ts";
 import type { Datasource } from "./datasources.ts";
 import { type EndpointName, endpointNames } from "./endpoint-names.ts";
 import { createFetches, type DataFetch } from "./fetches.ts";
-import { type AccountEvent, accountPayload, endpointPayload, userPayload } from "./payloads.ts";
+import {
+  type AccountEvent,
+  endpointPayload,
+  multiEndpointPayload,
+  payloadsOf,
+  type UserEvent,
+} from "./payloads.ts";
+import type { ProviderInterface } from "./provider-interface.ts";
 import type { Store } from "./store.ts";
 import type { WebhookKind } from "./webhooks.ts";
 
@@ -19,6 +26,8 @@ export type ProviderModel = {
   disconnect(accountId: string): Account;
   deleteAccount(accountId: string): Account;
   deleteUser(userId: string): void;
+  /** Replaces what the operator keeps with a user. */
+  replaceMetadata(userId: string, metadata: User["metadata"]): User;
   /** Starts a fetch; its endpoint events come once it has ended. @returns the request's id */
   startFetch(accountId: string, endpoints: readonly EndpointName[]): string;
   users(): readonly User[];
@@ -34,7 +43,7 @@ export type ProviderModel = {
   fetched(): Promise<void>;
 };
 
-export type Registration = Partial<Pick<User, "name" | "accountAlert">>;
+export type Registration = Partial<Pick<User, "name" | "accountAlert" | "metadata">>;
 
 export type SubmitOptions = {
   readonly company?: boolean;
@@ -49,8 +58,10 @@ export type SubmitOptions = {
 export type ProviderModelDependencies = {
   readonly clock: Clock;
   readonly store: Store;
+  readonly interface: ProviderInterface;
   readonly nextId: () => string;
-  readonly emit: (kind: WebhookKind, payload: object) => void;
+  /** @param datasource of the account that the event is about */
+  readonly emit: (kind: WebhookKind, payload: object, datasource?: Datasource) => void;
   readonly datasources: readonly [Datasource, ...Datasource[]];
   readonly alertOnAccountCreation: boolean;
   /** How long the datasource takes to answer a fetch, on the sandbox's clock. */
@@ -65,12 +76,14 @@ const sessionMs = 3_600_000;
 export function createProviderModel(dependencies: ProviderModelDependencies): ProviderModel {
   const { clock, store, nextId, emit, datasources, alertOnAccountCreation, fetchDurationMs, connectUrl } =
     dependencies;
+  const isNewer = dependencies.interface === "0.5";
+  const payloads = payloadsOf[dependencies.interface];
   const users = openUsers(store);
   const accounts = openAccounts(store, clock);
   const fetches = createFetches(clock, store, endFetch);
 
   function announce(event: AccountEvent, account: Account): Account {
-    emit(account.company ? "company-accounts" : "accounts", accountPayload(event, account));
+    emit(account.company ? "company-accounts" : "accounts", payloads.account(event, account));
     return account;
   }
 
@@ -83,27 +96,35 @@ export function createProviderModel(dependencies: ProviderModelDependencies): Pr
     // An account that was disconnected or deleted meanwhile yields nothing more.
     if (!account.connected || account.deleted) return;
     const fetched = accounts.change(account, { data: withNewData(account, endpoints, clock.now()) });
-    if (account.company) {
+    if (account.company && !isNewer) {
       announce("update_account", fetched);
       return;
     }
-    for (const endpoint of endpoints) {
+    const news = endpoints.map((endpoint) => {
       const range = payPeriodRange(fetched.createdAt, fetched.data.get(endpoint)?.version ?? 1);
-      emit("endpoints", endpointPayload(fetched, endpoint, requestId, range));
+      return { endpoint, range };
+    });
+    const kind = account.company ? "company-endpoints" : "endpoints";
+    for (const { endpoint, range } of news) emit(kind, endpointPayload(fetched, endpoint, requestId, range));
+    if (isNewer && !account.company) {
+      emit("multi-endpoints", multiEndpointPayload(fetched, news), account.datasource);
     }
   }
 
-  function announceUser(action: "create_user" | "delete_user", user: User): void {
+  function announceUser(event: UserEvent, user: User): void {
     const { length } = accounts.ofUser(user.id);
-    emit("users", userPayload(action, user, length, `${connectUrl()}/connect/${user.session}`));
+    emit("users", payloads.user(event, user, length, `${connectUrl()}/connect/${user.session}`));
   }
 
   return {
-    registerUser: ({ name = "", accountAlert } = {}) => {
+    registerUser: ({ name = "", accountAlert, metadata } = {}) => {
       const now = clock.now();
       const session = nextId();
       const sessionExpiresAt = new Date(now.getTime() + sessionMs);
-      const choice = accountAlert === undefined ? {} : { accountAlert };
+      const choice = {
+        ...(accountAlert === undefined ? {} : { accountAlert }),
+        ...(metadata === undefined ? {} : { metadata }),
+      };
       const user = { id: nextId(), name, createdAt: now, session, sessionExpiresAt, ...choice };
       users.add(user);
       announceUser("create_user", user);
@@ -134,7 +155,7 @@ export function createProviderModel(dependencies: ProviderModelDependencies): Pr
       // The company API announces its data by "updated" events only, so a company account's data is there at once.
       const data = account.company && isNew ? withNewData(account, endpointNames, clock.now()) : account.data;
       const connected = accounts.change(account, { connected: true, data });
-      return announce(account.company ? "connect_account" : "update_account", connected);
+      return announce(account.company ? "connect_account" : payloads.connected, connected);
     },
     disconnect: (accountId) =>
       announce("disconnect_account", accounts.change(accounts.known(accountId), { connected: false })),
@@ -144,6 +165,12 @@ export function createProviderModel(dependencies: ProviderModelDependencies): Pr
       for (const account of accounts.ofUser(user.id)) remove(account);
       users.remove(user);
       announceUser("delete_user", user);
+    },
+    replaceMetadata: (userId, metadata = {}) => {
+      const user = { ...users.known(userId), metadata };
+      users.add(user);
+      announceUser("update_user", user);
+      return user;
     },
     startFetch: (accountId, endpoints) => {
       const requestId = nextId();

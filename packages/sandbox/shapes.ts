@@ -1,6 +1,7 @@
 import type { FastifyReply } from "fastify";
 import { fieldsOf } from "./parse.ts";
 import type { Store } from "./store.ts";
+import { newerWebhookKinds } from "./webhooks.ts";
 
 /** What can be given another shape: the events of each kind, and the API's answers. */
 export const shapedThings = [
@@ -8,6 +9,7 @@ export const shapedThings = [
   "accounts",
   "endpoints",
   "company-accounts",
+  ...newerWebhookKinds,
   "user-answer",
   "account-answer",
   "data-answer",

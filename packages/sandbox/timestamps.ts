@@ -3,6 +3,11 @@ export function formatTimestamp(timestamp: Date): string {
   return timestamp.toISOString().replace("T", " ").replace("Z", " UTC");
 }
 
+/** The newer interface's way: `2026-11-21T09:30:00.000013012Z`, with nanoseconds. */
+export function formatNanoseconds(timestamp: Date): string {
+  return timestamp.toISOString().replace("Z", "013012Z");
+}
+
 /** A date without a time: `2026-11-21`. */
 export function formatDate(timestamp: Date): string {
   return timestamp.toISOString().slice(0, 10);

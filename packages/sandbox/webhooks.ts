@@ -1,9 +1,12 @@
 import { fieldsOf, textOf } from "./parse.ts";
 import type { Collection, Store } from "./store.ts";
 
-/** What a webhook announces about. */
+/** What a webhook announces about, in every version of the interface. */
 export const webhookKinds = ["users", "accounts", "endpoints", "company-accounts"] as const;
-export type WebhookKind = (typeof webhookKinds)[number];
+/** In the newer version of the interface as well. */
+export const newerWebhookKinds = ["multi-endpoints", "company-endpoints", "connect-events"] as const;
+const allWebhookKinds = [...webhookKinds, ...newerWebhookKinds] as const;
+export type WebhookKind = (typeof allWebhookKinds)[number];
 
 /** The operator's address for one kind of events. */
 export type Webhook = {
@@ -13,6 +16,10 @@ export type Webhook = {
   readonly headers: Readonly<Record<string, string>>;
   /** Signs each body: `X-Signature`, HMAC-SHA512 over the raw body, base64. */
   readonly secret?: string;
+  /** No event is sent to a webhook that is not enabled. */
+  readonly enabled: boolean;
+  /** Of `multi-endpoints`: the datasources that it is limited to. */
+  readonly platformIds?: readonly string[];
 };
 
 /** By kind: one that was registered before is replaced as a whole. */
@@ -23,7 +30,7 @@ export function createWebhookRegistry(store: Store): WebhookRegistry {
 }
 
 export function isWebhookKind(value: unknown): value is WebhookKind {
-  return webhookKinds.some((kind) => kind === value);
+  return allWebhookKinds.some((kind) => kind === value);
 }
 
 function parseWebhook(value: unknown): Webhook {
@@ -33,6 +40,8 @@ function parseWebhook(value: unknown): Webhook {
     url: textOf(fields, "url"),
     method: fields.method === "PUT" ? "PUT" : "POST",
     headers: Object.fromEntries(headers),
+    enabled: fields.enabled !== false,
     ...(typeof fields.secret === "string" ? { secret: fields.secret } : {}),
+    ...(Array.isArray(fields.platformIds) ? { platformIds: fields.platformIds.map(String) } : {}),
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Checks docs/reference/sandbox-conformance.md: each statement of the provider's interface has a row there, each row names
+ * Checks docs/reference/sandbox-conformance.md: each statement of both versions of the provider's interface has a row there, each row names
  * tests, and each of these tests exists, ran and passed. With `--listed` it runs none, and asks only that each exists and
  * is not skipped: `npm test` and `npm run proof` run them.
  */
@@ -9,7 +9,7 @@ import { createVitest, type TestCase } from "vitest/node";
 import { conformanceProblems, type TestResult } from "./problems.ts";
 import { parseRows, parseStatements } from "./statements.ts";
 
-const specification = "docs/reference/provider/income-data-service.md";
+const specifications = ["income-data-service.md", "income-data-service-0.5.md"];
 const conformance = "docs/reference/sandbox-conformance.md";
 const isListed = process.argv[2] === "--listed";
 
@@ -44,7 +44,8 @@ function resultOf(test: TestCase): TestResult {
   return { file: basename(test.module.moduleId), title: test.name, status };
 }
 
-const statements = parseStatements(await readFile(specification, "utf8"));
+const texts = specifications.map((name) => readFile(`docs/reference/provider/${name}`, "utf8"));
+const statements = (await Promise.all(texts)).flatMap(parseStatements);
 const rows = parseRows(await readFile(conformance, "utf8"));
 const problems = conformanceProblems(statements, rows, await testResults());
 for (const problem of problems) process.stderr.write(`${conformance}: ${problem}\n`);

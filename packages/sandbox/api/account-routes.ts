@@ -53,7 +53,8 @@ function listRoute(app: FastifyInstance, model: ProviderModel): void {
 
 type Find = (id: string) => Account;
 
-function findAccount(model: ProviderModel, id: string, company: boolean): Account {
+/** @throws 404 or 410 */
+export function findAccount(model: ProviderModel, id: string, company: boolean): Account {
   const account = model.account(id);
   if (account === undefined || account.company !== company) {
     throw notFound(`there is no ${company ? "company account" : "account"} with this id`);
@@ -71,7 +72,8 @@ function stateRoute(app: FastifyInstance, path: string, find: Find, shapes: Shap
   );
 }
 
-function dataRoute(
+/** The data of an account's endpoint, below the path of its kind of accounts. */
+export function dataRoute(
   app: FastifyInstance,
   path: string,
   find: Find,
@@ -95,7 +97,8 @@ function dataRoute(
   );
 }
 
-function fetchRoute(app: FastifyInstance, path: string, find: Find, model: ProviderModel): void {
+/** The start of a data fetch, below the path of its kind of accounts. */
+export function fetchRoute(app: FastifyInstance, path: string, find: Find, model: ProviderModel): void {
   app.post<{ Params: { account_id: string }; Body: { endpoints: EndpointName[] } }>(
     `${path}/:account_id/fetches`,
     describe(

@@ -36,6 +36,50 @@ export const accountSchema = {
   },
 } as const;
 
+/** Users and accounts of the newer interface. */
+const nanoseconds = {
+  type: "string",
+  format: "date-time",
+  description: "RFC 3339, with nanoseconds",
+} as const;
+const metadata = { type: "object", additionalProperties: true } as const;
+
+export const newerUserSchema = objectSchema({
+  id: uuid,
+  metadata,
+  link: { type: "string", description: "Opens the connection flow: a credential" },
+  session: uuid,
+  session_expired: { type: "boolean" },
+  session_expires_at: nanoseconds,
+  created_at: nanoseconds,
+  accounts_number: { type: "integer", minimum: 0 },
+});
+
+export const newerAccountSchema = objectSchema({
+  id: uuid,
+  user_id: uuid,
+  datasource_id: uuid,
+  name: { type: "string" },
+  type: { type: "string" },
+  connected: { type: "boolean" },
+  reconnecting: { type: "boolean" },
+  created_at: nanoseconds,
+  updated_at: nanoseconds,
+});
+
+export const metadataBodySchema = {
+  type: "object",
+  additionalProperties: false,
+  properties: { metadata },
+} as const;
+
+export const sessionSchema = objectSchema({ session: uuid, link: { type: "string" } });
+
+/** A list of the newer interface: with its size, and never in pages. */
+export function sizedListSchema(item: object) {
+  return objectSchema({ data: { type: "array", items: item }, size: { type: "integer", minimum: 0 } });
+}
+
 export const accountsSchema = listSchema(accountSchema);
 
 export const dataSetSchema = {
@@ -62,6 +106,28 @@ export const webhookBodySchema = {
     secret: { type: "string", minLength: 1, maxLength: 1024, description: "Signs bodies: X-Signature" },
   },
 } as const;
+
+/** Of the newer interface: what is not sent is gone. */
+export const newerWebhookBodySchema = {
+  ...webhookBodySchema,
+  required: ["url", "method"],
+  properties: {
+    ...webhookBodySchema.properties,
+    enabled: { type: "boolean", default: false },
+    platform_ids: { type: "array", items: { type: "string", maxLength: 200 } },
+  },
+} as const;
+
+export const newerWebhookSchema = objectSchema({
+  type: { type: "string" },
+  url: { type: "string" },
+  method: { type: "string" },
+  enabled: { type: "boolean" },
+  header_names: { type: "array", items: { type: "string" }, description: "Values are secrets: not shown" },
+  signed: { type: "boolean", description: "Whether a secret signs bodies" },
+});
+
+export const emptySchema = { type: "object", properties: {} } as const;
 
 export const webhookSchema = objectSchema({
   kind: { type: "string" },

@@ -5,7 +5,7 @@ import { checkHeaders } from "./header-rules.ts";
 import { describe, webhookBodySchema, webhookSchema } from "./schemas.ts";
 
 /** The path on which each kind's webhook is defined, under the version of its group. */
-export const webhookPaths: Readonly<Record<WebhookKind, string>> = {
+export const webhookPaths: Readonly<Record<(typeof webhookKinds)[number], string>> = {
   users: "/api/v0.3/webhooks/users",
   accounts: "/api/v0.3/webhooks/accounts",
   endpoints: "/api/v0.3/webhooks/endpoints",
@@ -15,14 +15,14 @@ export const webhookPaths: Readonly<Record<WebhookKind, string>> = {
 /** Defines the webhooks: a PUT replaces the one of its kind. Beside the specification they can be read, too. */
 export function webhookRoutes(app: FastifyInstance, webhooks: WebhookRegistry): void {
   for (const kind of webhookKinds) {
-    app.put<{ Body: Webhook }>(
+    app.put<{ Body: Omit<Webhook, "enabled"> }>(
       webhookPaths[kind],
       describe(`Define the webhook for ${kind}`, webhookSchema, { body: webhookBodySchema }),
       async ({ body }) => {
-        checkUrl(body.url);
-        asked(() => checkHeaders(body.headers));
-        webhooks.set(kind, body);
-        return shown(kind, body);
+        const webhook = { ...body, enabled: true };
+        checkWebhook(webhook);
+        webhooks.set(kind, webhook);
+        return shown(kind, webhook);
       },
     );
     app.get(webhookPaths[kind], describe(`Read the webhook for ${kind}`, webhookSchema), async () => {
@@ -35,6 +35,12 @@ export function webhookRoutes(app: FastifyInstance, webhooks: WebhookRegistry): 
 
 function shown(kind: WebhookKind, { url, method, headers }: Webhook) {
   return { kind, url, method, header_names: Object.keys(headers) };
+}
+
+/** @throws 400 for an address or a header that no delivery can be sent with */
+export function checkWebhook({ url, headers }: Webhook): void {
+  checkUrl(url);
+  asked(() => checkHeaders(headers));
 }
 
 function checkUrl(text: string): void {

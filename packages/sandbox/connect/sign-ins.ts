@@ -5,7 +5,7 @@ import type { EnvironmentName } from "../environment-name.ts";
 import type { ProviderModel } from "../provider-model.ts";
 import { countUnderWay } from "../under-way.ts";
 import type { Analytics } from "./analytics.ts";
-import { type Credentials, signIn } from "./credentials.ts";
+import { type Credentials, type SignIn, signIn } from "./credentials.ts";
 
 export type SignInState =
   | { readonly status: "signing-in" }
@@ -27,10 +27,12 @@ export type SignInDependencies = {
   readonly analytics: Analytics;
   /** How long a datasource takes to evaluate credentials, on the clock. */
   readonly signInDurationMs: number;
+  /** Is called with what came of evaluated credentials. */
+  readonly onResult: (account: Account, result: SignIn) => void;
 };
 
 export function createSignIns(dependencies: SignInDependencies): SignIns {
-  const { environment, model, clock, analytics, signInDurationMs } = dependencies;
+  const { environment, model, clock, analytics, signInDurationMs, onResult } = dependencies;
   const refused = new Map<string, string>();
   const checking = new Set<string>();
   const underWay = countUnderWay();
@@ -41,6 +43,8 @@ export function createSignIns(dependencies: SignInDependencies): SignIns {
     analytics.add(result.accepted ? "connected" : "refused", datasourceId);
     if (!result.accepted) refused.set(accountId, result.reason);
     else if (model.account(accountId)?.deleted === false) model.connect(accountId);
+    const account = model.account(accountId);
+    if (account !== undefined) onResult(account, result);
     underWay.end();
   }
 

@@ -7,6 +7,8 @@ export type RetryPolicy = {
   readonly firstRetryMs: number;
   readonly maxRetryMs: number;
   readonly giveUpAfterMs: number;
+  /** Calls for one delivery, unless the delivery says otherwise; absent: only time ends them. */
+  readonly maxAttempts?: number;
   /** How many calls are made at once. */
   readonly concurrency: number;
 };
@@ -70,7 +72,7 @@ export function createDeliveryEngine(dependencies: EngineDependencies): Delivery
     }
     const attempts = claimed.attempts + 1;
     const deadline = claimed.createdAt.getTime() + policy.giveUpAfterMs;
-    if (now.getTime() >= deadline || attempts >= (claimed.maxAttempts ?? Number.POSITIVE_INFINITY)) {
+    if (now.getTime() >= deadline || attempts >= maxAttemptsOf(claimed, policy)) {
       queue.finish(claimed.id, "given-up", result, now);
       return;
     }
@@ -116,7 +118,7 @@ export function createDeliveryEngine(dependencies: EngineDependencies): Delivery
   schedulePump();
   return {
     deliver: (delivery) => {
-      const status = webhooks.get(delivery.kind) === undefined ? "unregistered" : "pending";
+      const status = webhooks.get(delivery.kind)?.enabled === true ? "pending" : "unregistered";
       const id = queue.add(delivery, clock.now(), status);
       if (status === "pending") schedulePump();
       return id;
@@ -139,6 +141,10 @@ export function createDeliveryEngine(dependencies: EngineDependencies): Delivery
       release(idleWaiters);
     },
   };
+}
+
+function maxAttemptsOf({ maxAttempts }: Claimed, policy: RetryPolicy): number {
+  return maxAttempts ?? policy.maxAttempts ?? Number.POSITIVE_INFINITY;
 }
 
 /** The wait before the attempt after `attempts` failed ones: doubled each time, up to the longest. */

@@ -10,6 +10,7 @@ import type { Attempt } from "../delivery/engine.ts";
 import type { Delivery, DeliveryQuery } from "../delivery/queue.ts";
 import type { EndpointName } from "../endpoint-names.ts";
 import type { Load } from "../load.ts";
+import type { ProviderInterface } from "../provider-interface.ts";
 import type { SubmitOptions } from "../provider-model.ts";
 import type { ShapedThing } from "../shapes.ts";
 import type { Snapshot } from "../snapshot.ts";
@@ -30,6 +31,8 @@ export type DeliveryOptions = {
 };
 
 export type EnvironmentOptions = {
+  /** The version of the provider's interface that it speaks; default `0.4`. */
+  readonly interface?: ProviderInterface;
   /** Ids and data follow from it; default 1. */
   readonly seed?: number;
   /** Default one hour. */
