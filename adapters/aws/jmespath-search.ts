@@ -1,20 +1,85 @@
-import { search } from "@aws-lambda-powertools/jmespath";
+import { JMESPathTypeError, search } from "@aws-lambda-powertools/jmespath";
 import { Functions } from "@aws-lambda-powertools/jmespath/functions";
 import type { JSONObject } from "@aws-lambda-powertools/jmespath/types";
 import { permanent } from "../../domain/core/failures.ts";
+import { exactNumber, hasRawNumber, isRawNumber } from "../../domain/event/lossless-json.ts";
 import type { Search } from "../../domain/event/mapping.ts";
+import { quotedInExpression } from "../../domain/event/mapping-source.ts";
 
-/** The language's own functions. The library finds them anew for each search, which takes longer than most searches. */
-const customFunctions = new Functions();
-const found = customFunctions.introspectMethods();
-customFunctions.introspectMethods = () => found;
+/** To the library a raw number is an object: this is about what it may be used for as a number. */
+class InexactError extends JMESPathTypeError {
+  constructor(value: unknown) {
+    super({ currentValue: value, actualType: "number", expectedTypes: ["an exact number"] });
+  }
+}
 
-/** Evaluates JMESPath; the library keeps each expression's compiled form. */
+type Arguments = readonly unknown[];
+const language = new Functions();
+type Name = Exclude<keyof Functions, "methods" | "introspectMethods">;
+const call = (name: Name, args: Arguments): unknown => Reflect.apply(language[name], language, [args]);
+
+const refuseRaw = (name: Name) => (args: Arguments) => {
+  if (args.some(isRawNumber)) throw new InexactError(args);
+  return call(name, args);
+};
+
+/** Among a list's elements, whose types the library checks only where one type alone may be in it. */
+const refuseRawElements = (name: Name) => (args: Arguments) => {
+  if (args.flat().some(isRawNumber)) throw new InexactError(args);
+  return call(name, args);
+};
+
+const exactSum = (name: "funcSum" | "funcAvg") => (args: Arguments) => {
+  const sum = call("funcSum", args);
+  if (Math.abs(Number(sum)) > Number.MAX_SAFE_INTEGER) throw new InexactError(sum);
+  return call(name, args);
+};
+
+/** The language's own functions, for bodies that have numbers that are exact in their digits alone. */
+const exactFunctions = Object.assign(new Functions(), {
+  funcType: (args: Arguments) => (isRawNumber(args[0]) ? "number" : call("funcType", args)),
+  funcToNumber: (args: Arguments) => {
+    const [value] = args;
+    if (isRawNumber(value)) return value;
+    const isNumber = typeof value === "string" && /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(value);
+    return isNumber ? exactNumber(value) : call("funcToNumber", args);
+  },
+  funcContains: (args: Arguments) => {
+    const [list, sought] = args;
+    if (!Array.isArray(list) || !isRawNumber(sought)) return call("funcContains", args);
+    return list.some((each) => isRawNumber(each) && each.rawJSON === sought.rawJSON);
+  },
+  funcSum: exactSum("funcSum"),
+  funcAvg: exactSum("funcAvg"),
+  funcKeys: refuseRaw("funcKeys"),
+  funcLength: refuseRaw("funcLength"),
+  funcMax: refuseRawElements("funcMax"),
+  funcMerge: refuseRaw("funcMerge"),
+  funcMin: refuseRawElements("funcMin"),
+  funcSort: refuseRawElements("funcSort"),
+  funcValues: refuseRaw("funcValues"),
+});
+/** The library finds them anew for each search, which takes longer than most searches. */
+const found = exactFunctions.introspectMethods();
+exactFunctions.introspectMethods = () => found;
+
+/** Evaluates JMESPath on what `parseExact` reads; the library keeps each expression's compiled form. */
 export const jmespathSearch: Search = (expression, data) => {
   try {
-    return search(expression, data as JSONObject, { customFunctions });
+    // Where a number is compared with an object, and so with a raw number, the library gives nothing.
+    if (comparesSizes(expression) && hasRawNumber(data)) throw new InexactError(data);
+    return search(expression, data as JSONObject, { customFunctions: exactFunctions });
   } catch (error) {
+    const isInexact =
+      error instanceof InexactError ||
+      (error instanceof JMESPathTypeError && isRawNumber(error.currentValue));
+    if (isInexact)
+      throw permanent("the expression calculates with a number that only its digits hold exactly");
     // The library's message may quote the value that an expression choked on.
-    throw permanent(`mapping: ${error instanceof Error ? error.name : "an expression failed"}`);
+    throw permanent(`the expression fails: ${error instanceof Error ? error.name : "error"}`);
   }
 };
+
+function comparesSizes(expression: string): boolean {
+  return /[<>]/.test(expression) && /[<>]/.test(expression.replace(quotedInExpression, ""));
+}

@@ -1,4 +1,4 @@
-import { permanent } from "../core/failures.ts";
+import { failureOf, permanent } from "../core/failures.ts";
 import { type Fields, isFields } from "../core/parse.ts";
 
 /** Where a field of an event stands in a webhook: a JMESPath expression on its body, or one of its headers. */
@@ -6,6 +6,9 @@ export type MappingSource = string | { readonly header: string };
 
 /** The headers of a webhook that its mapping names, by names in lower case. No others are ever carried. */
 export type MappedHeaders = Readonly<Record<string, string>>;
+
+/** What an expression quotes: a text, a name, or JSON, which is captured. */
+export const quotedInExpression = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`((?:\\.|[^`\\])*)`/gs;
 
 /** Evaluates a JMESPath expression on a JSON value; compiled expressions are the adapter's business. */
 export type Search = (expression: string, data: unknown) => unknown;
@@ -19,17 +22,30 @@ export function parseSource(fields: Fields, name: string): MappingSource | undef
   throw permanent(`${name}: expected an expression or a header`);
 }
 
-/** What a source gives for a webhook; undefined where there is nothing, or null. @throws permanent failure */
+/**
+ * What a source gives for a webhook; undefined where there is nothing, or null.
+ * @param field named in the failure
+ * @throws permanent failure
+ */
 export function valueAt(
+  field: string,
   source: MappingSource | undefined,
-  body: unknown,
-  headers: MappedHeaders,
+  { body, headers }: { readonly body: unknown; readonly headers: MappedHeaders },
   search: Search,
 ): unknown {
   if (source === undefined) return undefined;
-  if (typeof source === "string") return search(source, body) ?? undefined;
+  if (typeof source === "string") return found(field, source, body, search);
   const name = source.header.toLowerCase();
   return Object.hasOwn(headers, name) ? headers[name] : undefined;
+}
+
+/** What an expression finds; undefined where there is nothing, or null. @throws permanent failure naming the field */
+export function found(field: string, expression: string, data: unknown, search: Search): unknown {
+  try {
+    return search(expression, data) ?? undefined;
+  } catch (error) {
+    throw permanent(`${field}: ${failureOf(error).reason}`);
+  }
 }
 
 /** CloudEvents in binary mode escape what a header can't hold as a URL does; other headers are as they are. */

@@ -11,6 +11,7 @@ import {
   subjectKindOf,
   type WebhookEventType,
 } from "./events.ts";
+import { isRawNumber } from "./lossless-json.ts";
 import {
   headersRead,
   type MappedHeaders,
@@ -91,10 +92,10 @@ export function mapPayload(
 export function foundAt(
   mapping: KindMapping,
   field: "type" | MappedField,
-  { body, headers }: Delivery,
+  delivery: Delivery,
   search: Search,
 ): unknown {
-  return valueAt(mapping[field], body, headers, search);
+  return valueAt(field, mapping[field], delivery, search);
 }
 
 /** A found value as the event has it. @throws permanent failure naming the field */
@@ -144,15 +145,20 @@ const longestText = 200;
 // nothing, and would begin a line of their own in some log or terminal.
 const refusedCharacters = /[\p{Cc}\p{Zl}\p{Zp}\uFFFE\uFFFF]/u;
 
-/** A short text or a whole number as text; undefined where there is none. @throws permanent failure */
+/** A short text, or the digits of a whole number; undefined where there is none. @throws permanent failure */
 export function textAt(field: string, value: unknown): string | undefined {
   if (value === undefined || value === "") return undefined;
-  // A number beyond 2^53 has been rounded: two ids could have become one.
-  const text = typeof value === "number" && Number.isSafeInteger(value) ? String(value) : value;
+  const text = digitsOf(value) ?? value;
   if (typeof text !== "string" || text.length > longestText || !isClean(text)) {
-    throw permanent(`${field}: expected a short text or a whole number below 2^53, not ${typeNamed(value)}`);
+    throw permanent(`${field}: expected a short text or a whole number, not ${typeNamed(value)}`);
   }
   return text;
+}
+
+function digitsOf(value: unknown): string | undefined {
+  if (isRawNumber(value)) return /^-?\d+$/.test(value.rawJSON) ? value.rawJSON : undefined;
+  // Any other number beyond 2^53 has been calculated, and rounded: two ids could have become one.
+  return Number.isSafeInteger(value) ? String(value) : undefined;
 }
 
 function isClean(text: string): boolean {
@@ -178,7 +184,7 @@ function endpointAt(field: string, value: unknown): string | undefined {
 
 function timestampAt(field: string, value: unknown): string | undefined {
   if (value === undefined || value === "") return undefined;
-  const read = readTime(value);
+  const read = readTime(isRawNumber(value) ? value.rawJSON : value);
   if (read === undefined) throw permanent(`${field}: expected a date-time, not ${typeNamed(value)}`);
   return read.time;
 }
@@ -200,6 +206,7 @@ function shownName(name: string): string {
 function typeNamed(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
+  if (isRawNumber(value)) return "this number";
   switch (typeof value) {
     case "string":
       return "this text";

@@ -1,6 +1,7 @@
 import { escapePattern } from "../core/escape-pattern.ts";
 import { canonicalId, isUuid } from "../event/canonical-id.ts";
 import type { WebhookKind } from "../event/events.ts";
+import { isRawNumber, parseExact } from "../event/lossless-json.ts";
 import { nameOf, type Subject } from "../event/subjects.ts";
 
 /** Shorter ids may be part of anything, and so may words: they count only where JSON or a name sets them off. */
@@ -128,8 +129,6 @@ export function mentions(
   return (text, about) => {
     const whole = parsed(text);
     if (whole === undefined) return isInAny(text);
-    // A number that JSON.parse would round is compared as it is written.
-    if (sought.some(({ id, isInText }) => isLongNumberIn(text, id) && isInText(text))) return true;
     const root = { value: whole.value, name: "", kinds: undefined, inTexts: 0 };
     return someValue(root, about, { isWanted: isNamedBy, isInText: isInAny });
   };
@@ -144,7 +143,9 @@ function someValue(
   const waiting: Visited[] = [first];
   for (let visited = waiting.pop(); visited !== undefined; visited = waiting.pop()) {
     const { value, name, inTexts } = visited;
-    if (typeof value === "number" || typeof value === "string") {
+    if (isRawNumber(value)) {
+      if (isWanted({ ...visited, value: value.rawJSON })) return true;
+    } else if (typeof value === "number" || typeof value === "string") {
       if (isWanted(visited)) return true;
       const inner = typeof value === "string" && inTexts < deepestText ? parsed(value) : undefined;
       if (typeof inner?.value === "object")
@@ -196,11 +197,6 @@ function kindsOfName(name: string): Kinds {
   }
 }
 
-/** Whether digits stand in JSON as a number, and are more than a number keeps. */
-function isLongNumberIn(text: string, id: string): boolean {
-  return /^\d{16,}$/.test(id) && new RegExp(`(^|[:,[])\\s*${id}\\s*([,\\]}]|$)`).test(text);
-}
-
 function isBareId(name: string): boolean {
   return /^(id|uuid)$/i.test(name);
 }
@@ -217,8 +213,7 @@ function kindsOfBareId(holder: object, name: string, about: WebhookKind | undefi
 function parsed(text: string): { readonly value: unknown } | undefined {
   if (!/^\s*[[{"\d-]/.test(text)) return undefined;
   try {
-    const value: unknown = JSON.parse(text);
-    return { value };
+    return { value: parseExact(text, "the text") };
   } catch {
     return undefined;
   }

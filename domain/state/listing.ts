@@ -1,7 +1,9 @@
 import { permanent } from "../core/failures.ts";
-import { fieldsOf, optionalText, parseJson, present, textOf } from "../core/parse.ts";
+import { fieldsOf, optionalText, present, textOf } from "../core/parse.ts";
 import { parseTimestamp } from "../core/timestamps.ts";
+import { parseExact } from "../event/lossless-json.ts";
 import { booleanAt, idAt, type KindMapping, type Search, textAt } from "../event/mapping.ts";
+import { found } from "../event/mapping-source.ts";
 import { type Continuation, readPage } from "../fetch/paging.ts";
 import type { PagingSettings } from "../fetch/paging-settings.ts";
 
@@ -54,7 +56,7 @@ export function readSlice(
   from?: Continuation,
 ): ListSlice {
   const page = readPage(text, items === undefined ? paging : { ...paging, items }, from);
-  const list = page.items && parseJson(text.slice(page.items.start, page.items.end), name);
+  const list = page.items && parseExact(text.slice(page.items.start, page.items.end), name);
   if (!Array.isArray(list)) throw permanent(`${name}.items: finds no list in the provider's answer`);
   return { items: list, next: page.next };
 }
@@ -64,11 +66,11 @@ export function readSlice(
  * @throws permanent failure naming the setting, never the value
  */
 export function readListed(reader: ListReader, item: unknown, search: Search): Listed {
+  const { name, ids } = reader;
   const at = (field: keyof ListExpressions) => {
     const expression = reader[field];
-    return expression === undefined ? undefined : (search(expression, item) ?? undefined);
+    return expression === undefined ? undefined : found(`${name}.${field}`, expression, item, search);
   };
-  const { name, ids } = reader;
   const id = idAt(`${name}.id`, at("id"), ids);
   if (id === undefined) throw permanent(`${name}.id: finds nothing in a listed item`);
   const createdAt = at("createdAt");

@@ -5,9 +5,9 @@ import type { Receipt, RecordReceipts } from "../../adapters/dynamodb/event-tabl
 import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
-import { parseJson } from "../../domain/core/parse.ts";
 import { readEnvelope } from "../../domain/event/envelope.ts";
 import { type IncomeEvent, withBelievableTime } from "../../domain/event/events.ts";
+import { parseExact } from "../../domain/event/lossless-json.ts";
 import { type KindMapping, mapPayload, type Search } from "../../domain/event/mapping.ts";
 import type { MappedHeaders } from "../../domain/event/mapping-source.ts";
 import { nameOf, subjectOf } from "../../domain/event/subjects.ts";
@@ -75,7 +75,7 @@ async function mapBody(
   headers: MappedHeaders | undefined,
   { overflow, mapping, search }: ConsumerDependencies,
 ) {
-  return mapPayload(mapping, parseJson(await bodyText(body, overflow), "the body"), search, headers);
+  return mapPayload(mapping, parseExact(await bodyText(body, overflow), "the body"), search, headers);
 }
 
 function isReceipt(value: Receipt | Failure): value is Receipt {

@@ -1,7 +1,8 @@
 import { JMESPathError, JMESPathTypeError, search } from "@aws-lambda-powertools/jmespath";
 import { z } from "zod";
 import { type WebhookKind, webhookEventTypes } from "../../domain/event/events.ts";
-import { mayHoldCredential } from "../../domain/event/mapping-source.ts";
+import { hasRawNumber, parseExact } from "../../domain/event/lossless-json.ts";
+import { mayHoldCredential, quotedInExpression } from "../../domain/event/mapping-source.ts";
 import { defaultMapping } from "./default-mapping.ts";
 import { choice, remedyOf, section, text } from "./setting-types.ts";
 
@@ -16,13 +17,28 @@ export const expression = z
 function faultOf(source: string): string | undefined {
   try {
     search(source, {});
-    return undefined;
+    return literalFaultOf(source);
   } catch (error) {
     // A type error is about the empty payload that stood in here, not about the expression.
-    if (error instanceof JMESPathTypeError) return undefined;
+    if (error instanceof JMESPathTypeError) return literalFaultOf(source);
     // The evaluator keeps compiled expressions in an object, and takes "toString" for one of them.
     if (!(error instanceof JMESPathError)) return 'can\'t be compiled; write "@." before it';
     return `is no JMESPath expression: ${error.message}; correct it at that position`;
+  }
+}
+
+function literalFaultOf(source: string): string | undefined {
+  const [number] = Array.from(source.matchAll(quotedInExpression), ([, json = ""]) => json).filter(isInexact);
+  if (number === undefined) return undefined;
+  return `holds a number that is rounded, ${number}; compare to_string(<the field>) with '${number}'`;
+}
+
+function isInexact(json: string): boolean {
+  try {
+    return hasRawNumber(parseExact(json, "a literal"));
+  } catch {
+    // The language takes what is no JSON as a text.
+    return false;
   }
 }
 

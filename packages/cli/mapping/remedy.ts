@@ -1,6 +1,7 @@
 import { isFields } from "../../../domain/core/parse.ts";
 import { readTime } from "../../../domain/core/timestamps.ts";
 import type { WebhookKind } from "../../../domain/event/events.ts";
+import { isRawNumber } from "../../../domain/event/lossless-json.ts";
 import type { KindMapping } from "../../../domain/event/mapping.ts";
 import { headerText, type MappingSource, mayHoldCredential } from "../../../domain/event/mapping-source.ts";
 import { allFields, type Field, meaningOf, nameRank, wordsOf } from "./field-names.ts";
@@ -86,7 +87,8 @@ function placesIn({ sample, body }: ReadSample): readonly Place[] {
     }));
   const walk = (value: unknown, expression: string, words: readonly string[], depth: number): void => {
     if (found.length >= maxPlaces || depth > deepest) return;
-    if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") {
+    if (isRawNumber(value)) walk(value.rawJSON, expression, words, depth);
+    else if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") {
       if (expression !== "") found.push({ source: expression, words, value });
     } else if (Array.isArray(value)) {
       if (value.length === 1) walk(value[0], `${expression}[0]`, words, depth + 1);

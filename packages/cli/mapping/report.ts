@@ -1,3 +1,4 @@
+import { isRawNumber } from "../../../domain/event/lossless-json.ts";
 import { oneLine } from "../core/printable.ts";
 import { tableText } from "../core/table.ts";
 import type { Trial } from "./trial.ts";
@@ -38,7 +39,8 @@ const longest = 60;
 function valueText(value: unknown): string {
   if (value === undefined) return "nothing";
   if (Array.isArray(value)) return `a list of ${value.length}`;
-  if (typeof value === "object") return "an object";
-  const text = String(value);
+  const isRaw = isRawNumber(value);
+  if (typeof value === "object" && !isRaw) return "an object";
+  const text = isRaw ? value.rawJSON : String(value);
   return text.length > longest ? `${text.slice(0, longest)}…` : text;
 }

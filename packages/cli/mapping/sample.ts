@@ -1,3 +1,4 @@
+import { parseExact } from "../../../domain/event/lossless-json.ts";
 import { inspectPayload } from "../../../domain/event/payload.ts";
 import { CommandError } from "../core/command-error.ts";
 
@@ -42,5 +43,5 @@ export function parseHeaders(lines: readonly string[], where: string): Sample["h
 export function readSample(sample: Sample): ReadSample | { readonly refused: string } {
   const payload = inspectPayload(sample.bytes, sample.headers);
   if (!payload.ok) return { refused: payload.error };
-  return { sample, body: JSON.parse(Buffer.from(payload.bytes).toString("utf8")) };
+  return { sample, body: parseExact(Buffer.from(payload.bytes).toString("utf8"), "the body") };
 }

@@ -23,5 +23,5 @@ test.each([
 test("a function that the language does not have is a failure that quotes nothing of the data", () => {
   const search = () => jmespathSearch("powertools_json(items[0].id)", data);
   expect(search).toThrow(FailureError);
-  expect(search).toThrow(/^mapping: UnknownFunctionError$/);
+  expect(search).toThrow(/^the expression fails: UnknownFunctionError$/);
 });

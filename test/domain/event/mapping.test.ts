@@ -123,9 +123,13 @@ describe("a mapping from the settings", () => {
 
   it("whose expression is broken refuses the payload for good, without a value", () => {
     const mapping = { ...anyIds, accountId: "account_id[", time: "sum(account_id)" };
-    expect(reasonOf({ action: "connect_account", account_id: "canary" }, mapping)).toMatch(/^mapping: \w+$/);
+    expect(reasonOf({ action: "connect_account", account_id: "canary" }, mapping)).toMatch(
+      /^accountId: the expression fails: \w+$/,
+    );
     const failing = { ...anyIds, accountId: "sum(account_id)" };
-    expect(reasonOf({ action: "connect_account", account_id: "canary" }, failing)).toMatch(/^mapping: \w+$/);
+    expect(reasonOf({ action: "connect_account", account_id: "canary" }, failing)).toMatch(
+      /^accountId: the expression fails: \w+$/,
+    );
   });
 });
 

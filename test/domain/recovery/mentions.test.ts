@@ -144,6 +144,14 @@ describe("a subject", () => {
     expect(mentions([user("accounts")])('{"user_id":"accounts"}')).toBe(true);
   });
 
+  it.each(["1227795846152789711", "1227795846152789711.0", "1.227795846152789711e18"])(
+    "with more digits than a number holds is mentioned by %s, its neighbour is not",
+    (number) => {
+      expect(mentions([user("1227795846152789711")])(`{"user_id":${number}}`)).toBe(true);
+      expect(mentions([user("1227795846152789712")])(`{"user_id":${number}}`)).toBe(false);
+    },
+  );
+
   it("with few digits is not mentioned by a number that is no id", () => {
     const named = mentions([user("7")]);
     expect(

@@ -38,6 +38,11 @@ const refusals: readonly (readonly [path: string, value: unknown, remedy: string
     "is no JMESPath expression: Invalid jmespath expression: parse error at column 9",
   ],
   ["mapping.users.time", "now()", "is no JMESPath expression: Unknown function: now()"],
+  [
+    "mapping.users.type",
+    "(user_id == `1227795846152789711` && 'a') || 'b'",
+    "holds a number that is rounded, 1227795846152789711; compare to_string(<the field>) with '1227795846152789711'",
+  ],
   ["mapping.users.type", "toString", 'can\'t be compiled; write "@." before it'],
   ["mapping.users.time", 5, 'is 5; write a JMESPath expression as a text, or {"header": "<name>"}'],
   [
