@@ -6,7 +6,7 @@ import {
   type SettingsFileProps,
   type WrittenProps,
 } from "./construct/income-events.ts";
-import { leftOutOfIds } from "./instance.ts";
+import { claimStack, leftOutOfIds } from "./instance.ts";
 import { readSettings } from "./settings/settings.ts";
 
 /** A stack that holds the pipeline of one stage alone. */
@@ -45,6 +45,7 @@ export class IncomeEventsStack extends Stack {
       analyticsReporting: false,
       ...props,
     });
+    claimStack(this);
     this.events = new IncomeEvents(this, leftOutOfIds, withoutStackProps(props));
     this.terminationProtection = props.terminationProtection ?? this.events.isProduction;
   }

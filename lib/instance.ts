@@ -4,6 +4,18 @@ import type { Construct } from "constructs";
 /** CDK leaves it out of logical ids: what stands below it is called as if it stood in the stack itself. */
 export const leftOutOfIds = "Default";
 
+const ownStacks = new WeakSet<Stack>();
+
+/** Notes that a stack is one of ours, which holds a pipeline alone. */
+export function claimStack(stack: Stack): void {
+  ownStacks.add(stack);
+}
+
+/** Whether the stack of a construct is ours, so that we may change how the stack itself is protected. */
+export function isInOwnStack(scope: Construct): boolean {
+  return ownStacks.has(Stack.of(scope));
+}
+
 const instanceKey = "income-events:instance";
 
 /** Lets all that is built below a construct know which pipeline of its stack it belongs to. */

@@ -1,23 +1,41 @@
-import { DescribeTableCommand, DynamoDBClient, UpdateTableCommand } from "@aws-sdk/client-dynamodb";
+import { CloudFormationClient } from "@aws-sdk/client-cloudformation";
+import {
+  DescribeTableCommand,
+  DynamoDBClient,
+  UpdateTableCommand,
+  waitUntilTableExists,
+} from "@aws-sdk/client-dynamodb";
 import { variable } from "../runtime/environment.ts";
 import { logged } from "../runtime/log.ts";
 import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import { customResource } from "./custom-resource.ts";
+import { isCreationRolledBack } from "./rollback.ts";
 
-/** Protects a table from being deleted; one that is protected is left as it is. */
-export async function protectTable(client: DynamoDBClient, tableName: string): Promise<void> {
-  const { Table } = await client.send(new DescribeTableCommand({ TableName: tableName }));
-  if (Table?.DeletionProtectionEnabled === true) return;
-  await client.send(new UpdateTableCommand({ TableName: tableName, DeletionProtectionEnabled: true }));
-}
+/** How long a table may take to be active again: less than the function's time-out. */
+const longestUpdateInSeconds = 20;
 
 const client = new DynamoDBClient({});
-const table = variable("TABLE_NAME");
+const cloudFormation = new CloudFormationClient({});
+const TableName = variable("TABLE_NAME");
 
-/** The resource that depends on all others of the stack: once it is created, the stack stands. */
+/** Switches the table's protection from deletion; one that is as wanted is left as it is. */
+async function setProtection(isProtected: boolean): Promise<void> {
+  const { Table } = await client.send(new DescribeTableCommand({ TableName }));
+  if (Table?.DeletionProtectionEnabled === isProtected) return;
+  await client.send(new UpdateTableCommand({ TableName, DeletionProtectionEnabled: isProtected }));
+  // CloudFormation removes the table next, which DynamoDB refuses while it is being updated.
+  if (!isProtected)
+    await waitUntilTableExists({ client, maxWaitTime: longestUpdateInSeconds, minDelay: 1 }, { TableName });
+}
+
+/**
+ * The resource that depends on all others of the pipeline: once it is created, the pipeline stands, and its table is protected.
+ * Where the stack's creation fails after that, the protection is switched off again, so that the table can be removed.
+ */
 const handle = sanitizeErrors(
-  customResource(async ({ type }) => {
-    if (type !== "Delete") await protectTable(client, table);
+  customResource(async ({ type, stackId }) => {
+    if (type !== "Delete") await setProtection(true);
+    else if (await isCreationRolledBack(cloudFormation, stackId)) await setProtection(false);
   }),
 );
 

@@ -2,6 +2,7 @@ import { CustomResource, Duration, Stack } from "aws-cdk-lib";
 import { Construct, type IConstruct } from "constructs";
 import { allow } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
+import { isInOwnStack } from "../instance.ts";
 import type { EventTable } from "../storage/event-table.ts";
 
 const size = { memoryMb: 256, timeoutSeconds: 30 };
@@ -9,9 +10,10 @@ const size = { memoryMb: 256, timeoutSeconds: 30 };
 const serviceTimeout = Duration.minutes(5);
 
 /**
- * Lets a production stack that failed to be created be created again. CDK switches on termination protection before the
- * stack is made, and DynamoDB's deletion protection would outlast a creation that is rolled back: so the first is
- * switched off by a resource that is removed last, and the second switched on by one that is created last. See docs/adr/0015.
+ * Protects the table from deletion, and lets a production stack that failed to be created be created again. CDK switches on
+ * termination protection before the stack is made, and DynamoDB's deletion protection would outlast a creation that is rolled
+ * back: so the first is switched off by a resource that is removed last, and the second switched on by one that is created
+ * last. Both are switched off only while a creation is rolled back, the first only where the stack is ours. See docs/adr/0015.
  */
 export class Protection extends Construct {
   constructor(
@@ -21,16 +23,8 @@ export class Protection extends Construct {
   ) {
     super(scope, id);
     const { defaults, table } = props;
-    const stack = Stack.of(this);
-    const creation = new PipelineFunction(this, "Creation", {
-      ...defaults,
-      entry: "functions/protect/creation.ts",
-      description: "Lets a stack be removed whose creation failed",
-      size,
-      environment: {},
-      settings: {},
-      permissions: [allow(["cloudformation:UpdateTerminationProtection"], [stack.stackId])],
-    });
+    const describeStack = allow(["cloudformation:DescribeStacks"], [Stack.of(this).stackId]);
+    const others = scope.node.children.filter((each) => each !== this);
     const protectTable = new PipelineFunction(this, "Table", {
       ...defaults,
       entry: "functions/protect/table.ts",
@@ -38,12 +32,10 @@ export class Protection extends Construct {
       size,
       environment: { TABLE_NAME: table.table.tableName },
       settings: {},
-      permissions: [allow(["dynamodb:DescribeTable", "dynamodb:UpdateTable"], [table.table.tableArn])],
-    });
-    const first = new CustomResource(creation, "Removable", {
-      resourceType: "Custom::RemovableUntilCreated",
-      serviceToken: creation.lambda.functionArn,
-      serviceTimeout,
+      permissions: [
+        describeStack,
+        allow(["dynamodb:DescribeTable", "dynamodb:UpdateTable"], [table.table.tableArn]),
+      ],
     });
     const last = new CustomResource(protectTable, "Protected", {
       resourceType: "Custom::ProtectedTable",
@@ -51,9 +43,26 @@ export class Protection extends Construct {
       serviceTimeout,
       properties: { TableName: table.table.tableName },
     });
-    const others = scope.node.children.filter((each) => each !== this);
-    dependOn(first, [...others, protectTable]);
     last.node.addDependency(...others);
+    if (!isInOwnStack(this)) return;
+    const creation = new PipelineFunction(this, "Creation", {
+      ...defaults,
+      entry: "functions/protect/creation.ts",
+      description: "Lets a stack be removed whose creation failed",
+      size,
+      environment: {},
+      settings: {},
+      permissions: [
+        describeStack,
+        allow(["cloudformation:UpdateTerminationProtection"], [Stack.of(this).stackId]),
+      ],
+    });
+    const first = new CustomResource(creation, "Removable", {
+      resourceType: "Custom::RemovableUntilCreated",
+      serviceToken: creation.lambda.functionArn,
+      serviceTimeout,
+    });
+    dependOn(first, [...others, protectTable]);
   }
 }
 

@@ -55,6 +55,7 @@ const askedOfKey: Readonly<Record<string, readonly string[]>> = {
   "secretsmanager:PutSecretValue": [...writing, ...reading],
   "secretsmanager:UpdateSecretVersionStage": [],
   "lambda:InvokeFunction": [],
+  "cloudformation:DescribeStacks": [],
   "cloudformation:UpdateTerminationProtection": [],
   // Traces are encrypted with X-Ray's own key.
   "xray:PutTelemetryRecords": [],

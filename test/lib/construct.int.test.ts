@@ -44,6 +44,12 @@ describe("the construct in a stack of an app", () => {
     expect(new Set(names).size).toBe(2);
   });
 
+  it("protects its table in production, and leaves the protection of the app's stack alone", () => {
+    const template = appWith((_, add) => add("Events", productionSettings));
+    template.resourceCountIs("Custom::ProtectedTable", 1);
+    expect(JSON.stringify(template.toJSON())).not.toContain("UpdateTerminationProtection");
+  });
+
   it("says which subscribers there are", () => {
     appWith((_, add) => {
       const events = add("Events", minimal);

@@ -51,6 +51,17 @@ async function request(handler: Handler, RequestType: string, more: object = {})
   return { ...answerShape.parse(JSON.parse(answer?.body ?? "")), type: answer?.headers["content-type"] };
 }
 
+const inStatus = (status: string) => ({
+  body: `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackStatus>${status}</StackStatus></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
+});
+/** In which a custom resource is removed otherwise than by the rollback of a creation. */
+const otherStatuses = [
+  "DELETE_IN_PROGRESS",
+  "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS",
+  "UPDATE_ROLLBACK_IN_PROGRESS",
+  "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS",
+];
+
 const called = () => aws.calls.filter(({ action }) => action !== "/answer");
 
 describe("the resource that is removed last", () => {
@@ -70,23 +81,20 @@ describe("the resource that is removed last", () => {
     expect(called()).toEqual([]);
   });
 
-  it("lets the stack be removed when it is removed itself, as a failed creation does", async () => {
-    aws.answers.set("UpdateTerminationProtection", { body: updated });
+  it("lets the stack be removed while its failed creation is rolled back", async () => {
+    aws.answers
+      .set("DescribeStacks", inStatus("ROLLBACK_IN_PROGRESS"))
+      .set("UpdateTerminationProtection", { body: updated });
     const answer = await request(creation, "Delete", { PhysicalResourceId: "Known" });
     expect(answer).toMatchObject({ Status: "SUCCESS", PhysicalResourceId: "Known" });
-    const [call] = called();
-    const form = Object.fromEntries(new URLSearchParams(call?.body));
+    const form = Object.fromEntries(new URLSearchParams(called().at(-1)?.body));
     expect(form).toMatchObject({ StackName: stackId, EnableTerminationProtection: "false" });
   });
 
-  it("does not hold up the removal of the whole stack, in which CloudFormation changes no protection", async () => {
-    const message = `Stack [${stackId}] is in DELETE_IN_PROGRESS state`;
-    aws.answers.set("UpdateTerminationProtection", {
-      status: 400,
-      body: `<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>${message}</Message></Error></ErrorResponse>`,
-    });
+  it.each(otherStatuses)("leaves the stack protected where it is removed in %s", async (status) => {
+    aws.answers.set("DescribeStacks", inStatus(status));
     expect(await request(creation, "Delete")).toMatchObject({ Status: "SUCCESS" });
-    expect(called()).toHaveLength(1);
+    expect(called().map(({ action }) => action)).toEqual(["DescribeStacks"]);
   });
 
   it("answers what fails with its reason, and no text of AWS's", async () => {
@@ -117,9 +125,24 @@ describe("the resource that is created last", () => {
     expect(called()).toHaveLength(1);
   });
 
-  it("leaves the table protected when it is removed", async () => {
+  it.each(otherStatuses)("leaves the table protected where it is removed in %s", async (status) => {
+    aws.answers.set("DescribeStacks", inStatus(status));
     expect(await request(table, "Delete")).toMatchObject({ Status: "SUCCESS" });
-    expect(called()).toEqual([]);
+    expect(called().map(({ action }) => action)).toEqual(["DescribeStacks"]);
+  });
+
+  it("lets the table be removed while the stack's failed creation is rolled back, once it is active again", async () => {
+    const statuses = ["ACTIVE", "UPDATING", "ACTIVE"];
+    aws.answers
+      .set("DescribeStacks", inStatus("ROLLBACK_IN_PROGRESS"))
+      .set("DescribeTable", () => ({
+        body: JSON.stringify({ Table: { DeletionProtectionEnabled: true, TableStatus: statuses.shift() } }),
+      }))
+      .set("UpdateTable", { body: "{}" });
+    expect(await request(table, "Delete")).toMatchObject({ Status: "SUCCESS" });
+    const update = called().find(({ action }) => action === "UpdateTable");
+    expect(JSON.parse(update?.body ?? "")).toEqual({ TableName: "events", DeletionProtectionEnabled: false });
+    expect(statuses).toEqual([]);
   });
 });
 

@@ -24,13 +24,15 @@ describe("a function's role", () => {
       ofType("AWS::IAM::Role").flatMap((each) => allowedBy(each).map((pair) => `${nameOf(each.id)} ${pair}`));
     const recorded = new Set(all(local));
     expect(all(synthesized(settings)).filter((line) => !recorded.delete(line))).toEqual([
-      "ProtectionCreationRole cloudformation:UpdateTerminationProtection AWS::StackId",
-      "ProtectionCreationRole logs:CreateLogStream ProtectionCreationLogs",
-      "ProtectionCreationRole logs:PutLogEvents ProtectionCreationLogs",
+      "ProtectionTableRole cloudformation:DescribeStacks AWS::StackId",
       "ProtectionTableRole dynamodb:DescribeTable EventsTable",
       "ProtectionTableRole dynamodb:UpdateTable EventsTable",
       "ProtectionTableRole logs:CreateLogStream ProtectionTableLogs",
       "ProtectionTableRole logs:PutLogEvents ProtectionTableLogs",
+      "ProtectionCreationRole cloudformation:DescribeStacks AWS::StackId",
+      "ProtectionCreationRole cloudformation:UpdateTerminationProtection AWS::StackId",
+      "ProtectionCreationRole logs:CreateLogStream ProtectionCreationLogs",
+      "ProtectionCreationRole logs:PutLogEvents ProtectionCreationLogs",
     ]);
     expect([...recorded]).toEqual([]);
   });
