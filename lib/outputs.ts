@@ -1,7 +1,9 @@
 import { Stack } from "aws-cdk-lib";
 import type { Construct } from "constructs";
-import type { WebhookKind } from "../domain/event/events.ts";
+import { type WebhookKind, webhookKinds } from "../domain/event/events.ts";
+import { countedNames } from "../domain/event/ignored-events.ts";
 import type { Erasure } from "./erasure/erasure.ts";
+import { pipelineName } from "./instance.ts";
 import { pascalCase } from "./names.ts";
 import type { AlarmTopic } from "./observability/alarm-topic.ts";
 import type { Dashboard } from "./observability/dashboard.ts";
@@ -73,6 +75,11 @@ export function addOutputs(scope: Construct, parts: OutputParts): void {
     addQueues(`Subscriber${pascalCase(name)}`, work, `messages to the subscriber ${name}`);
   }
   add("Subscribers", Stack.of(scope).toJsonString(describeSubscribers(parts)), "Who gets what, and where");
+  const names = webhookKinds.flatMap((kind) => countedNames(parts.settings.mapping[kind]));
+  if (names.length > 0) {
+    const ignored = { namespace: pipelineName(scope), names: [...new Set(names)] };
+    add("IgnoredEvents", Stack.of(scope).toJsonString(ignored), "Names by which ignored events are counted");
+  }
   add("DocumentsUrl", parts.readApi.url, "Subscribers read states and documents below this address");
   add(
     "DocumentsFunctionArn",

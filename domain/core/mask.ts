@@ -45,9 +45,13 @@ export function isNameOrDate(value: unknown): boolean {
   return typeof value === "string" && (isName(value) || isDate(value));
 }
 
-/** An id has digits among its letters, and more of them than a name. */
+/** The longest name that is shown. */
+const longestName = 128;
+
+/** An id has digits among its letters, and more of them than a name. A name may have parts: `connector/status_updated`. */
 function isName(text: string): boolean {
-  return /^[a-z][\w.-]{0,63}$/i.test(text) && (text.match(/\d/g) ?? []).length <= 3;
+  if (text.length > longestName || (text.match(/\d/g) ?? []).length > 3) return false;
+  return /^[a-z][\w.-]*(\/[\w.-]+)*$/i.test(text);
 }
 
 function isDate(text: string): boolean {

@@ -29,9 +29,12 @@ export const mappedFields = [...idFields, ...textFields, ...otherFields];
 
 export type MappedField = (typeof mappedFields)[number];
 
+/** What `types` says of an event's name that nobody wants. */
+export const ignored = "ignore";
+
 /**
  * How one kind's webhooks become events: data, not code. `type` and each field say where it stands, `types` translates
- * the provider's event names into ours, `ids` says whether ids must be UUIDs.
+ * the provider's event names into ours or says that they are ignored, `ids` says whether ids must be UUIDs.
  */
 export type KindMapping = {
   readonly type: MappingSource;
@@ -86,6 +89,14 @@ export function mapPayload(
     (field) => [field, factAt(mapping, field, foundAt(mapping, field, delivery, search))] as const,
   );
   return withSubject(parseAttributes({ ...Object.fromEntries(facts), type }));
+}
+
+/** The name of a webhook's event where the settings ignore such events: nothing else is read of it. */
+export function ignoredName(mapping: KindMapping, delivery: Delivery, search: Search): string | undefined {
+  const name = foundAt(mapping, "type", delivery, search);
+  const isIgnored =
+    typeof name === "string" && Object.hasOwn(mapping.types, name) && mapping.types[name] === ignored;
+  return isIgnored ? name : undefined;
 }
 
 /** What a field's source gives, as it is; undefined where it gives nothing. @throws permanent failure */

@@ -12,6 +12,7 @@ export const logCodes = {
   WEBHOOK_FAILED: "a webhook could not be made durable: the provider will send it again",
   EVENT_STORED: "events were stored for the first time",
   EVENT_AGAIN: "events that were stored before came again",
+  EVENT_IGNORED: "events whose name the settings ignore came: they are not stored",
   MESSAGE_REJECTED: "a message can't be processed and went to the dead-letter queue",
   MESSAGE_FAILED: "a message failed and will be received again",
   TASK_POSTPONED: "a call to the provider will be tried again later",
@@ -114,6 +115,8 @@ export type LogFields = {
   readonly types?: readonly string[];
   /** Whom those events are about, with the endpoint: `account/<id>/income`. */
   readonly subjects?: readonly string[];
+  /** The provider's name of events that the settings ignore: one of the settings' own texts. */
+  readonly name?: string;
   readonly subject?: string;
   readonly endpoint?: string;
   readonly task?: string;

@@ -5,10 +5,12 @@ import type { Receipt, RecordReceipts } from "../../adapters/dynamodb/event-tabl
 import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
+import { present } from "../../domain/core/parse.ts";
 import { readEnvelope } from "../../domain/event/envelope.ts";
-import { type IncomeEvent, withBelievableTime } from "../../domain/event/events.ts";
+import { type IncomeEvent, type WebhookKind, withBelievableTime } from "../../domain/event/events.ts";
+import { countedName } from "../../domain/event/ignored-events.ts";
 import { parseExact } from "../../domain/event/lossless-json.ts";
-import { type KindMapping, mapPayload, type Search } from "../../domain/event/mapping.ts";
+import { ignoredName, type KindMapping, mapPayload, type Search } from "../../domain/event/mapping.ts";
 import type { MappedHeaders } from "../../domain/event/mapping-source.ts";
 import { nameOf, subjectOf } from "../../domain/event/subjects.ts";
 import type { Log, LogCode } from "../runtime/log.ts";
@@ -23,6 +25,9 @@ export type ConsumerDependencies = {
   readonly search: Search;
   readonly log: Log;
 };
+
+/** A webhook that the settings ignore. */
+type Ignored = { readonly ignored: string; readonly id: string; readonly kind: WebhookKind };
 
 /** Stores the events of one kind: each receipt is one write, and those of a batch are one request. */
 export function consumer(dependencies: ConsumerDependencies) {
@@ -50,8 +55,10 @@ async function store(
     receipts.filter((_, index) => outcomes[index] === "again"),
     dependencies.log,
   );
+  logIgnored(read.filter(isIgnoredReceipt), dependencies);
   const outcomeOf = new Map(receipts.map((receipt, index) => [receipt, outcomes[index]]));
   return read.map((each) => {
+    if (isIgnoredReceipt(each)) return undefined;
     const outcome = isReceipt(each) ? outcomeOf.get(each) : each;
     return outcome === "first" || outcome === "again" ? undefined : outcome;
   });
@@ -60,12 +67,12 @@ async function store(
 async function readReceipt(
   { body: message, messageId, attributes }: SQSRecord,
   dependencies: ConsumerDependencies,
-): Promise<Receipt> {
+): Promise<Receipt | Ignored> {
   const { id, kind, receivedAt, headers, body } = readEnvelope(message);
   const isReconciled = body.as === "facts";
-  const facts = isReconciled
-    ? body.facts
-    : withBelievableTime(await mapBody(body, headers, dependencies), receivedAt);
+  const mapped = isReconciled ? body.facts : await mapBody(body, headers, dependencies);
+  if ("ignored" in mapped) return { ...mapped, id, kind };
+  const facts = isReconciled ? mapped : withBelievableTime(mapped, receivedAt);
   const event = { ...facts, id, kind, receivedAt, ...(isReconciled ? { reconciled: true as const } : {}) };
   return { event, body, message: { id: messageId, sentAt: Number(attributes.SentTimestamp) } };
 }
@@ -75,11 +82,31 @@ async function mapBody(
   headers: MappedHeaders | undefined,
   { overflow, mapping, search }: ConsumerDependencies,
 ) {
-  return mapPayload(mapping, parseExact(await bodyText(body, overflow), "the body"), search, headers);
+  const payload = parseExact(await bodyText(body, overflow), "the body");
+  const ignored = ignoredName(mapping, { body: payload, headers: headers ?? {} }, search);
+  return ignored === undefined ? mapPayload(mapping, payload, search, headers) : { ignored };
 }
 
-function isReceipt(value: Receipt | Failure): value is Receipt {
+function isReceipt(value: Receipt | Ignored | Failure): value is Receipt {
   return "event" in value;
+}
+
+function isIgnoredReceipt(value: Receipt | Ignored | Failure): value is Ignored {
+  return "ignored" in value;
+}
+
+/** One line for each name, for each is counted by itself. */
+function logIgnored(events: readonly Ignored[], { mapping, log }: ConsumerDependencies): void {
+  const byName = Map.groupBy(events, ({ ignored }) => countedName(mapping, ignored));
+  for (const [name, some] of byName) {
+    const [{ kind } = {}] = some;
+    log("EVENT_IGNORED", {
+      ...present({ kind }),
+      name,
+      count: some.length,
+      correlationIds: some.map(({ id }) => id),
+    });
+  }
 }
 
 /** One line for the invocation, with the ids of all: a line for each event would cost more than its write. */

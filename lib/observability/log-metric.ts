@@ -9,21 +9,25 @@ import { pascalCase } from "../names.ts";
  * A metric of what a function logs: how often a code comes, or the sum of a field of its lines. Functions that log the
  * same code have one metric together, which costs as much as one of a single function.
  * @param code one of the catalogue in functions/runtime/log.ts
- * @param sum a field that holds a number, and the metric's name
+ * @param sum a field that holds a number, and the metric's name; `by` a field whose values are a bounded number, by
+ * which it is counted: a metric with such a dimension has no sum over all values
  */
 export function metricOfLog(
   source: PipelineFunction,
   code: string,
-  sum?: { readonly field: string; readonly name: string },
+  sum?: { readonly field: string; readonly name: string; readonly by?: Dimension },
 ): cloudwatch.Metric {
   const name = sum?.name ?? pascalCase(code.toLowerCase().replaceAll("_", "-"));
   return metricOfLines(
     source,
     source.logGroup,
     { field: "code", text: code },
-    { name, value: sum && `$.${sum.field}` },
+    { name, value: sum && `$.${sum.field}`, by: sum?.by },
   );
 }
+
+/** A dimension of a metric, whose value is a field of a line. */
+type Dimension = { readonly dimension: string; readonly field: string };
 
 /**
  * A metric of the lines of a log group that have a text in a field.
@@ -33,7 +37,15 @@ export function metricOfLines(
   scope: Construct,
   logGroup: logs.ILogGroup,
   has: { readonly field: string; readonly text: string },
-  { name, value = "1" }: { readonly name: string; readonly value?: string | undefined },
+  {
+    name,
+    value = "1",
+    by,
+  }: {
+    readonly name: string;
+    readonly value?: string | undefined;
+    readonly by?: Dimension | undefined;
+  },
 ): cloudwatch.Metric {
   const id = `${name}Metric`;
   const namespace = pipelineName(scope);
@@ -45,6 +57,7 @@ export function metricOfLines(
       metricNamespace: namespace,
       metricName: name,
       metricValue: value,
+      ...(by && { dimensions: { [by.dimension]: `$.${by.field}` } }),
     });
   }
   return new cloudwatch.Metric({ namespace, metricName: name, statistic: "Sum" }).attachTo(scope);

@@ -3,9 +3,11 @@ import { HttpLambdaIntegration } from "aws-cdk-lib/aws-apigatewayv2-integrations
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
 import { type WebhookKind, webhookKinds } from "../../domain/event/events.ts";
+import { countedNames } from "../../domain/event/ignored-events.ts";
 import { headersOf } from "../../domain/event/mapping.ts";
 import { allow, consumeQueue, writeStatements } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
+import { metricOfLog } from "../observability/log-metric.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { EventTable } from "../storage/event-table.ts";
 import type { OverflowStorage } from "../storage/overflow-storage.ts";
@@ -98,6 +100,10 @@ export class WebhookEndpoint extends Construct {
         allow(["s3:GetObject"], [overflow.bodiesOf(kind)]),
       ],
     });
+    if (countedNames(settings.mapping[kind]).length > 0) {
+      const by = { dimension: "EventName", field: "name" };
+      metricOfLog(store, "EVENT_IGNORED", { field: "count", name: "EventsIgnored", by });
+    }
     new lambda.EventSourceMapping(this, "StoreSource", {
       target: store.lambda,
       eventSourceArn: queue.queueArn,

@@ -2,6 +2,7 @@ import { JMESPathError, JMESPathTypeError, search } from "@aws-lambda-powertools
 import { z } from "zod";
 import { type WebhookKind, webhookEventTypes } from "../../domain/event/events.ts";
 import { hasRawNumber, parseExact } from "../../domain/event/lossless-json.ts";
+import { ignored, type KindMapping } from "../../domain/event/mapping.ts";
 import { mayHoldCredential, quotedInExpression } from "../../domain/event/mapping-source.ts";
 import { defaultMapping } from "./default-mapping.ts";
 import { choice, remedyOf, section, text } from "./setting-types.ts";
@@ -63,7 +64,7 @@ function kindSchema(kind: WebhookKind) {
   return section({
     type: optionalSource,
     types: z
-      .record(z.string(), choice(webhookEventTypes), {
+      .record(z.string(), choice([...webhookEventTypes, ignored]), {
         error: remedyOf('write an object: {"<the provider\'s event name>": "<our type>"}'),
       })
       .exactOptional(),
@@ -80,8 +81,18 @@ function kindSchema(kind: WebhookKind) {
     dateEnd: optionalSource,
     ids: choice(["uuid", "any"]).exactOptional(),
   })
-    .transform((given) => ({ ...defaultMapping[kind], ...given }))
+    .transform((given) => ({
+      ...defaultMapping[kind],
+      ...given,
+      ...(given.types && { types: typesOf(kind, given.types) }),
+    }))
     .prefault({});
+}
+
+/** Names that are given replace the default's. Those that are only ignored are added: alone they would map nothing. */
+function typesOf(kind: WebhookKind, given: KindMapping["types"]): KindMapping["types"] {
+  const onlyIgnores = Object.values(given).every((type) => type === ignored);
+  return onlyIgnores ? { ...defaultMapping[kind].types, ...given } : given;
 }
 
 /** The mapping of each webhook kind from payloads to events; see `domain/event/mapping.ts`. */

@@ -13,7 +13,7 @@ import { checkKept } from "./engines/kept.ts";
 import { keptJson } from "./engines/kept-json.ts";
 import { startQueuesAndObjects } from "./engines/queues-and-objects.ts";
 import { createSecretsEngine } from "./engines/secrets.ts";
-import { startGateway } from "./gateway/gateway.ts";
+import { type GatewayOptions, startGateway } from "./gateway/gateway.ts";
 import type { EventSourceMapping } from "./gateway/lambda-mappings.ts";
 import type { LogGroup } from "./gateway/logs/logs.ts";
 import type { Gateway } from "./gateway/types.ts";
@@ -96,7 +96,7 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
     countsCapacity: options.countsCapacity ?? false,
     deduplicationSeconds: options.deduplicationSeconds,
     lambda: { functions: hosts, invoker, mappings: () => mappings() },
-    alarms: () => alarmsOf?.look() ?? [],
+    ...monitoringBy(() => alarmsOf),
     logs: { groups: () => logGroups },
     stack: () => listed,
     onProblem,
@@ -162,6 +162,14 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
     secrets,
   };
   return stackControls({ ...parts, ...controlled, plan, engine: tables.name, failures, functionsOf });
+}
+
+/** What the gateway tells of alarms and metrics, once there are alarms. */
+function monitoringBy(alarms: () => Alarms | undefined): Pick<GatewayOptions, "alarms" | "sumsOfLines"> {
+  return {
+    alarms: () => alarms()?.look() ?? [],
+    sumsOfLines: (...asked) => alarms()?.sums(...asked) ?? new Map(),
+  };
 }
 
 /** A stack without tables needs no engine for them. */

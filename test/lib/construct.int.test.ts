@@ -119,6 +119,21 @@ describe("the construct in a stack of an app", () => {
     });
   });
 
+  it("counts ignored events by name, and names them in an output, where settings ignore some", () => {
+    const ignoring = { ...minimal, mapping: { accounts: { types: { ping: "ignore" as const } } } };
+    const [without, withSome] = [minimal, ignoring].map((props) =>
+      appWith((stack, add) => void [stack, add("Events", props)]),
+    );
+    const Dimensions = [{ Key: "EventName", Value: "$.name" }];
+    const named = { MetricName: "EventsIgnored", MetricNamespace: "Mine-Events", MetricValue: "$.count" };
+    const filter = { MetricTransformations: [{ ...named, Dimensions }] };
+    withSome?.hasResourceProperties("AWS::Logs::MetricFilter", filter);
+    withSome?.hasOutput("EventsIgnoredEvents", {
+      Value: JSON.stringify({ namespace: "Mine-Events", names: ["ping"] }),
+    });
+    expect(without?.findOutputs("EventsIgnoredEvents")).toEqual({});
+  });
+
   it("lets an app's aspects and tags reach all of it, what is built last too", () => {
     const seen = new Set<string>();
     const template = appWith((stack, add) => {

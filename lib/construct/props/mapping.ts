@@ -20,11 +20,11 @@ export interface KindMappingProps {
    */
   readonly type?: string | { readonly header: string };
   /**
-   * What the names mean: `{"<the provider's name>": "<our type>"}`, with our types from events.md.
+   * What the names mean: `{"<the provider's name>": "<our type>"}`, with our types from events.md, or `"ignore"`. Names that are only ignored are added to the default's.
    * @default - as the provider documents it
    */
   readonly types?:
-    | Readonly<Record<string, "user.created" | "user.updated" | "user.deleted" | "account.created" | "account.updated" | "account.connected" | "account.disconnected" | "account.deleted" | "endpoint.updated" | "company-account.created" | "company-account.updated" | "company-account.connected" | "company-account.disconnected" | "company-account.deleted">>;
+    | Readonly<Record<string, "user.created" | "user.updated" | "user.deleted" | "account.created" | "account.updated" | "account.connected" | "account.disconnected" | "account.deleted" | "endpoint.updated" | "company-account.created" | "company-account.updated" | "company-account.connected" | "company-account.disconnected" | "company-account.deleted" | "ignore">>;
   /**
    * Where ids and names are: short texts or whole numbers.
    * @default - as the provider documents it

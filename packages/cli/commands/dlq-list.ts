@@ -24,6 +24,7 @@ import {
   checkFound,
   checkSelection,
   isSelected,
+  reasonFlag,
   reasonOf,
   type Selection,
 } from "../dead-letters/selection.ts";
@@ -34,22 +35,27 @@ const maxRead = 1_000;
 const maxReasons = 3;
 
 export function addTo(group: Command): void {
-  addCommand(group, {
+  addCommand<Pick<Selection, "reason">>(group, {
     name: "list",
     summary:
       "Lists the dead letters of each queue: how many, since when, when SQS would drop the first, and why.",
     examples: [
       "npx income-events dlq list",
+      "npx income-events dlq list --reason status_updated    only those whose reason contains it",
       "npx income-events dlq list --stage prod --outputs outputs.json --json",
     ],
     run: listDeadLetters,
-  });
+  }).option("--reason <text>", reasonFlag);
   addShow(group);
 }
 
-export async function listDeadLetters(operation: Operation): Promise<void> {
+export async function listDeadLetters(
+  operation: Operation,
+  flags: Pick<Selection, "reason"> = {},
+): Promise<void> {
   const { deployment, terminal } = operation;
-  const queues = await Promise.all(workQueues(deployment).map((queue) => describe(operation, queue)));
+  checkSelection(flags);
+  const queues = await Promise.all(workQueues(deployment).map((queue) => describe(operation, queue, flags)));
   const now = new Date();
   const rows = queues.map(({ queue, deadLetters, oldest, endsAt, archived, reasons }) => [
     queue,
@@ -70,14 +76,14 @@ export async function listDeadLetters(operation: Operation): Promise<void> {
   );
 }
 
-async function describe(operation: Operation, work: WorkQueue) {
+async function describe(operation: Operation, work: WorkQueue, selection: Pick<Selection, "reason">) {
   const { deployment, clients } = operation;
   const depth = await queueDepth(clients.sqs, work.deadLetterQueueUrl);
-  const { read, oldest, reasons } = await summarize(deadLettersOf(operation, work), maxRead);
+  const { read, selected, oldest, reasons } = await summarize(deadLettersOf(operation, work), selection);
   return {
     queue: work.name,
-    // What SQS counts can be behind what was just seen.
-    deadLetters: Math.max(read, depth.waiting + depth.inFlight),
+    // What SQS counts can be behind what was just seen, and says nothing of reasons.
+    deadLetters: selection.reason === undefined ? Math.max(read, depth.waiting + depth.inFlight) : selected,
     read,
     /** In the hands of another reader, which says why they lie there. */
     inFlight: depth.inFlight,
@@ -102,27 +108,36 @@ function reasonsText(
 type Summary = {
   /** So many dead letters were looked at; of a queue with more the figures are of these. */
   readonly read: number;
+  /** Of those the ones that the selection fits: age and reasons are theirs. */
+  readonly selected: number;
   readonly oldest?: Date;
   /** The most frequent first. */
   readonly reasons: readonly { readonly reason: string; readonly count: number }[];
 };
 
-/** Looks at the dead letters of a place, at about `most` of them, and leaves them there. */
-async function summarize(place: DeadLetterPlace, most: number): Promise<Summary> {
+/** Looks at the dead letters of a place, at about `maxRead` of them, and leaves them there. */
+async function summarize(place: DeadLetterPlace, selection: Selection): Promise<Summary> {
   const counts = new Map<string, number>();
   let read = 0;
+  let selected = 0;
   let oldest: Date | undefined;
   await place(async (deadLetters) => {
-    for (const deadLetter of deadLetters) {
+    for (const deadLetter of deadLetters.filter((each) => isSelected(each, selection))) {
+      selected += 1;
       const reason = reasonOf(deadLetter);
       counts.set(reason, (counts.get(reason) ?? 0) + 1);
       if (oldest === undefined || deadLetter.sentAt < oldest) oldest = deadLetter.sentAt;
     }
     read += deadLetters.length;
-    return { done: [], isEnough: read >= most };
+    return { done: [], isEnough: read >= maxRead };
   });
   const reasons = [...counts].map(([reason, count]) => ({ reason, count }));
-  return { read, ...(oldest && { oldest }), reasons: reasons.toSorted((a, b) => b.count - a.count) };
+  return {
+    read,
+    selected,
+    ...(oldest && { oldest }),
+    reasons: reasons.toSorted((a, b) => b.count - a.count),
+  };
 }
 
 type Flags = Selection & { readonly limit: string; readonly archive?: boolean; readonly reveal?: boolean };

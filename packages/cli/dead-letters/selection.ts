@@ -6,9 +6,12 @@ import { CommandError } from "../core/command-error.ts";
 /** Which dead letters a command is about: all, or those that both flags fit. */
 export type Selection = { readonly reason?: string; readonly id?: string };
 
+/** What `--reason` says in the help. */
+export const reasonFlag = "only those whose reason has this text in it, in any letter case";
+
 export function addSelection(command: Command): Command {
   return command
-    .option("--reason <text>", "only those whose reason has this text in it")
+    .option("--reason <text>", reasonFlag)
     .option(
       "--id <id>",
       "only those with this id, or one that begins so: the event's, the message's, whom it is about, or SQS's own",
@@ -30,8 +33,12 @@ export function checkSelection(selection: Selection): void {
 }
 
 export function isSelected(deadLetter: DeadLetter, { reason, id }: Selection): boolean {
-  if (reason !== undefined && !reasonOf(deadLetter).includes(reason)) return false;
+  if (reason !== undefined && !hasPart(reasonOf(deadLetter), reason)) return false;
   return id === undefined || idsOf(deadLetter).some((each) => each.startsWith(id));
+}
+
+function hasPart(reason: string, part: string): boolean {
+  return reason.toLowerCase().includes(part.toLowerCase());
 }
 
 /** Of a task also the id in the name of whom it is about: `account/ID`. */

@@ -50,6 +50,8 @@ function stepsOf(entry: LogEntry, type: string | undefined, context: StepContext
       return [{ step: "stored", detail: type ?? "for the first time" }];
     case "EVENT_AGAIN":
       return [{ step: "again", detail: "it was stored before: it is counted" }];
+    case "EVENT_IGNORED":
+      return [{ step: "ignored", detail: `mapping.<kind>.types ignores ${JSON.stringify(entry.name)}` }];
     case "RELAYED":
       return relayed(entry, type, context);
     case "TASK_DONE":

@@ -2,7 +2,7 @@ import { isFields } from "../../../domain/core/parse.ts";
 import { readTime } from "../../../domain/core/timestamps.ts";
 import type { WebhookKind } from "../../../domain/event/events.ts";
 import { isRawNumber } from "../../../domain/event/lossless-json.ts";
-import type { KindMapping } from "../../../domain/event/mapping.ts";
+import { ignored, type KindMapping } from "../../../domain/event/mapping.ts";
 import { headerText, type MappingSource, mayHoldCredential } from "../../../domain/event/mapping-source.ts";
 import { allFields, type Field, meaningOf, nameRank, wordsOf } from "./field-names.ts";
 import type { ReadSample } from "./sample.ts";
@@ -33,7 +33,8 @@ export function remedyFor(
   const gave = fields.find((one) => one.field === field)?.gave;
   if (field === "type" && typeof gave === "string") {
     const type = meaningOf(kind, gave);
-    return `Add ${JSON.stringify(gave)} to mapping.${kind}.types${type === undefined ? "" : `, for example as ${type}`}.`;
+    const meaning = type === undefined ? "" : `, for example as ${type}`;
+    return `Add ${JSON.stringify(gave)} to mapping.${kind}.types${meaning}, or as ${ignored} if nobody wants such events.`;
   }
   if (reason.includes("not a UUID"))
     return `Set mapping.${kind}.ids to "any", or ${setting} to where the UUID is.`;

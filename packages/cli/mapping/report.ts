@@ -17,6 +17,7 @@ export function trialText(trial: Trial): string {
 
 function outcomeText(trial: Trial): string {
   if (!trial.mapped) return `No event of ${trial.kind}: ${trial.reason}.\n${oneLine(trial.remedy)}`;
+  if ("ignored" in trial) return `${ignoredText(trial)}.`;
   const facts = Object.entries(trial.event).map(([name, value]) => [name, String(value)]);
   const unordered =
     "It has neither an id of its own nor a time, so its bytes may truly come again: what it claims is asked for.";
@@ -29,12 +30,16 @@ function outcomeText(trial: Trial): string {
 
 /** One line: for a list of several. */
 export function trialLine(trial: Trial): string {
-  return trial.mapped
-    ? `${trial.kind}: ${trial.event.type}`
-    : `${trial.kind}: no event, ${trial.reason}. ${oneLine(trial.remedy)}`;
+  if (!trial.mapped) return `${trial.kind}: no event, ${trial.reason}. ${oneLine(trial.remedy)}`;
+  return "ignored" in trial ? ignoredText(trial) : `${trial.kind}: ${trial.event.type}`;
 }
 
-const longest = 60;
+export function ignoredText({ kind, ignored }: { readonly kind: string; readonly ignored: string }): string {
+  return `${kind}: ignored, as mapping.${kind}.types says of ${oneLine(JSON.stringify(ignored))}`;
+}
+
+/** Names of events are shown whole. */
+const longest = 128;
 
 function valueText(value: unknown): string {
   if (value === undefined) return "nothing";

@@ -12,6 +12,7 @@ import {
   factAt,
   foundAt,
   headersOf,
+  ignoredName,
   type KindMapping,
   mapPayload,
   type Search,
@@ -30,6 +31,7 @@ export type Trial = { readonly kind: WebhookKind; readonly fields: readonly Fiel
       readonly event: EventAttributes;
       readonly isUnordered: boolean;
     }
+  | { readonly mapped: true; readonly ignored: string }
   | { readonly mapped: false; readonly reason: string; readonly remedy: string }
 );
 
@@ -48,6 +50,14 @@ export function tryMapping(kind: WebhookKind, mapping: KindMapping, sample: Samp
     };
   }
   const delivery = { body: read.body, headers };
+  const name = attempt(() => ignoredName(mapping, delivery, search));
+  if ("value" in name && name.value !== undefined)
+    return {
+      kind,
+      mapped: true,
+      fields: [{ field: "type", source: mapping.type, gave: name.value }],
+      ignored: name.value,
+    };
   const fields = allFields.flatMap((field): FieldTrial[] => {
     const source = mapping[field];
     if (source === undefined) return [];

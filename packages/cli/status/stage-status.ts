@@ -1,7 +1,9 @@
 import type { StackAlarm } from "../../../adapters/aws/stack-alarms.ts";
+import { present } from "../../../domain/core/parse.ts";
 import type { Clients } from "../core/clients.ts";
 import type { Deployment } from "../core/deployment.ts";
 import { pipelineAlarms } from "./alarm-text.ts";
+import { type IgnoredEvents, ignoredEvents } from "./ignored-events.ts";
 import { type QueueStatus, queueStatuses } from "./queue-status.ts";
 import { type RegistrationStatus, registrationStatus } from "./registration-status.ts";
 import { type TokenStatus, tokenStatus } from "./token-status.ts";
@@ -16,6 +18,8 @@ export type StageStatus = {
   readonly queues: readonly QueueStatus[];
   readonly token: TokenStatus;
   readonly registrations: RegistrationStatus;
+  /** Absent: the settings ignore no events. */
+  readonly ignored?: IgnoredEvents;
   readonly alarms: readonly StackAlarm[];
 };
 
@@ -24,12 +28,17 @@ export async function stageStatus(
   clients: Clients,
   now: () => Date,
 ): Promise<StageStatus> {
-  const [queues, token, registrations, alarms] = await Promise.all([
+  const [queues, token, registrations, alarms, ignored] = await Promise.all([
     queueStatuses(workQueues(deployment), clients, now),
     tokenStatus(deployment, clients),
     registrationStatus(deployment, clients),
     pipelineAlarms({ deployment, clients }),
+    ignoredEvents(deployment, clients, now),
   ]);
   const { stage, client } = deployment;
-  return { stage, region: client.region, at: now().toISOString(), queues, token, registrations, alarms };
+  return {
+    ...{ stage, region: client.region, at: now().toISOString(), queues, token, registrations },
+    ...present({ ignored }),
+    alarms,
+  };
 }

@@ -6,6 +6,7 @@ import { fromNow, spanText } from "../core/spans.ts";
 import { tableText } from "../core/table.ts";
 import type { Terminal } from "../core/terminal.ts";
 import { alarmName, lastingText } from "./alarm-text.ts";
+import { ignoredText } from "./ignored-events.ts";
 import type { QueueStatus } from "./queue-status.ts";
 import type { RegistrationStatus } from "./registration-status.ts";
 import type { StageStatus } from "./stage-status.ts";
@@ -13,7 +14,7 @@ import type { TokenStatus } from "./token-status.ts";
 
 /** A stage on one screen. */
 export function statusText(
-  { stage, region, at, queues, token, registrations, alarms }: StageStatus,
+  { stage, region, at, queues, token, registrations, ignored, alarms }: StageStatus,
   paint: Terminal["paint"] = (_, text) => text,
 ): string {
   const now = new Date(at);
@@ -26,6 +27,7 @@ export function statusText(
       "webhooks",
       painted(registrationText(registrations), isRegistered || "isLeftToAnother" in registrations, "yellow"),
     ],
+    ...(ignored === undefined ? [] : [["ignored", ignoredText(ignored)]]),
     ["alarms", painted(alarmText(alarms, now), areAlarmsOff, "red")],
   ];
   function painted(text: string, isWell: boolean, format: "red" | "yellow"): string {

@@ -1,4 +1,6 @@
 import type { AlarmPlan, CompositeAlarmPlan, MetricFilterPlan, MetricPlan } from "../assembly/plan.ts";
+import { createMinuteCounts } from "../gateway/minute-counts.ts";
+import { fieldsOfLine } from "../gateway/operation.ts";
 import type { Delay } from "../lambda/delay.ts";
 import { type AlarmStateValue, stateBy, valuesOf } from "./evaluate.ts";
 import { valueOfLine } from "./log-pattern.ts";
@@ -49,6 +51,8 @@ export type Alarms = {
   states(): readonly AlarmState[];
   /** Measures what is only measured by looking, then the states. */
   look(): Promise<readonly AlarmState[]>;
+  /** The sums of a metric that a filter makes by a field of its lines; see `MinuteCounts`. */
+  sums(metric: MetricPlan, from: number, to: number, period: number): ReadonlyMap<number, number>;
   /** What an alarm is evaluated by, the latest period first; undefined where nothing was measured. */
   values(logicalId: string): readonly (number | undefined)[];
   close(): Promise<void>;
@@ -61,6 +65,7 @@ const evaluatedEvery = 60_000;
 export function startAlarms(options: AlarmsOptions): Alarms {
   const { alarms, filters, delay, now, onChange } = options;
   const closing = new AbortController();
+  const linesBy = createMinuteCounts(Date.now);
   const metrics = new Map<string, Metric>();
   const counted = new Map<string, number>();
   const known = new Map<string, AlarmState>();
@@ -126,12 +131,19 @@ export function startAlarms(options: AlarmsOptions): Alarms {
       for (const filter of filters) {
         if (filter.logGroupName !== logGroupName) continue;
         const found = valueOfLine(line, filter.pattern, filter.value);
-        if (found !== undefined) metricOf({ ...filter.metric, dimensions: {} }).add(found, now());
+        if (found === undefined) continue;
+        if (filter.by === undefined) metricOf({ ...filter.metric, dimensions: {} }).add(found, now());
+        else {
+          const value = String(fieldsOfLine(line)[filter.by.field]);
+          const dimensions = { [filter.by.dimension]: value };
+          linesBy.add(keyOf({ ...filter.metric, dimensions }), found);
+        }
       }
     },
     record: (metric, value) => {
       if (watched.has(keyOf(metric))) metricOf(metric).add(value, now());
     },
+    sums: (metric, from, to, period) => linesBy.sums(keyOf(metric), from, to, period),
     states: evaluate,
     look,
     values: (logicalId) => {

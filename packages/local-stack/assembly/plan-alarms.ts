@@ -24,6 +24,9 @@ const filterSchema = z.strictObject({
       MetricNamespace: z.string(),
       // A number, or a field of the line.
       MetricValue: z.string().regex(/^(\d+(\.\d+)?|\$\.\w+)$/),
+      Dimensions: z
+        .tuple([z.strictObject({ Key: z.string(), Value: z.string().regex(/^\$\.\w+$/) })])
+        .optional(),
     }),
   ]),
 });
@@ -35,13 +38,15 @@ export const planMetricFilter: Planner<MetricFilterPlan> = (logicalId, propertie
     properties,
     scope,
   );
-  const [{ MetricName, MetricNamespace, MetricValue }] = MetricTransformations;
+  const [{ MetricName, MetricNamespace, MetricValue, Dimensions }] = MetricTransformations;
+  const [by] = Dimensions ?? [];
   return {
     logicalId,
     logGroupName: LogGroupName,
     pattern: parseLogPattern(FilterPattern),
     metric: { namespace: MetricNamespace, name: MetricName },
     value: MetricValue.startsWith("$.") ? { field: MetricValue.slice(2) } : Number(MetricValue),
+    ...(by && { by: { dimension: by.Key, field: by.Value.slice(2) } }),
   };
 };
 
@@ -189,7 +194,7 @@ export function unmeasuredAlarms(
 ): Problem[] {
   const isMeasured = (metric: MetricPlan): boolean =>
     Object.keys(metric.dimensions).length === 0
-      ? filters.some((filter) => isSame(filter.metric, metric))
+      ? filters.some((filter) => filter.by === undefined && isSame(filter.metric, metric))
       : isServiceMetric(metric) && Object.values(metric.dimensions).every((value) => names.has(value));
   return alarms.flatMap(({ logicalId, metrics }) =>
     metrics

@@ -161,6 +161,8 @@ export type MetricFilterPlan = {
   readonly metric: MetricName;
   /** What a line that matches adds to the metric. */
   readonly value: number | { readonly field: string };
+  /** A dimension whose value is a field of the line. */
+  readonly by?: { readonly dimension: string; readonly field: string };
 };
 
 type MetricName = { readonly namespace: string; readonly name: string };

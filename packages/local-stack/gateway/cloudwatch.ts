@@ -1,4 +1,5 @@
 import type { AlarmState } from "../alarms/alarms.ts";
+import type { MetricPlan } from "../assembly/plan.ts";
 import type { Answer } from "../http-server.ts";
 import { jsonAnswer } from "./answer.ts";
 import {
@@ -17,14 +18,21 @@ export type Monitoring = {
   /** The template's alarms as they are at this moment; a stack has them after its gateway. */
   readonly alarms: () => readonly AlarmState[] | Promise<readonly AlarmState[]>;
   readonly queueMetrics: QueueMetrics;
+  /** Metrics that filters make by a field of log lines; a stack has them after its gateway. */
+  readonly sumsOfLines: SumsOfLines;
 };
+
+export type SumsOfLines = (
+  metric: MetricPlan,
+  from: number,
+  to: number,
+  period: number,
+) => ReadonlyMap<number, number>;
 
 type Query = {
   readonly id: string;
-  readonly queueName: string;
-  readonly metric: QueueMetricName;
   readonly period: number;
-};
+} & ({ readonly queueName: string; readonly metric: QueueMetricName } | { readonly lines: MetricPlan });
 
 const knownInputs: Readonly<Record<string, readonly string[]>> = {
   DescribeAlarms: ["AlarmNamePrefix", "AlarmNames", "AlarmTypes", "MaxRecords", "StateValue"],
@@ -50,19 +58,23 @@ export function cloudWatchOperation(name: string, input: JsonObject, scope: Plac
 export async function cloudWatchAnswer(
   { action }: Operation,
   input: JsonObject,
-  { alarms, queueMetrics }: Monitoring,
+  { alarms, queueMetrics, sumsOfLines }: Monitoring,
 ): Promise<Answer> {
   if (action === "cloudwatch:DescribeAlarms") {
     const wanted = (await alarms()).filter((alarm) => isWanted(alarm, input));
     return jsonAnswer(200, { MetricAlarms: wanted.map(described), CompositeAlarms: [] });
   }
   const range = { from: Number(input.StartTime), to: Number(input.EndTime) };
-  const results = queriesOf(input).map(async ({ id, queueName, metric, period }) => {
-    const values = [...(await queueMetrics.values(queueName, metric, { ...range, period }))];
+  const results = queriesOf(input).map(async (query) => {
+    const { id, period } = query;
+    const values =
+      "lines" in query
+        ? [...sumsOfLines(query.lines, range.from, range.to, period)]
+        : [...(await queueMetrics.values(query.queueName, query.metric, { ...range, period }))];
     if (input.ScanBy !== "TimestampAscending") values.reverse();
     return {
       Id: id,
-      Label: metric,
+      Label: "lines" in query ? query.lines.name : query.metric,
       StatusCode: "Complete",
       Timestamps: values.map(([at]) => at),
       Values: values.map(([, value]) => value),
@@ -103,6 +115,12 @@ function queriesOf({ MetricDataQueries }: JsonObject): readonly Query[] {
     const { Namespace, MetricName, Dimensions } = asObject(Metric);
     const [dimension, ...others]: readonly unknown[] = Array.isArray(Dimensions) ? Dimensions : [];
     const { Name, Value } = asObject(dimension);
+    const of = { id: asString(Id), period: Number(Period) };
+    const isOfLines = !asString(Namespace).startsWith("AWS/") && others.length === 0 && Stat === "Sum";
+    if (isOfLines && dimension !== undefined) {
+      const dimensions = { [asString(Name)]: asString(Value) };
+      return { ...of, lines: { namespace: asString(Namespace), name: asString(MetricName), dimensions } };
+    }
     const metric = queueMetricNames.find((each) => each === MetricName);
     const isMeasured = Namespace === "AWS/SQS" && Name === "QueueName" && others.length === 0;
     if (metric === undefined || !isMeasured || Stat !== statisticOf(metric)) {
@@ -112,7 +130,7 @@ function queriesOf({ MetricDataQueries }: JsonObject): readonly Query[] {
           `QueueName: ${queueMetricNames.map((each) => `${each} ${statisticOf(each)}`).join(", ")}`,
       );
     }
-    return { id: asString(Id), queueName: asString(Value), metric, period: Number(Period) };
+    return { ...of, queueName: asString(Value), metric };
   });
 }
 

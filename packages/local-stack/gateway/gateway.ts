@@ -60,6 +60,8 @@ export type GatewayOptions = {
   readonly onProblem?: (message: string) => void;
   /** Absent: there is no alarm. */
   readonly alarms?: Monitoring["alarms"];
+  /** Absent: no metric is made of log lines. */
+  readonly sumsOfLines?: Monitoring["sumsOfLines"];
   /** Absent: there is no log group. */
   readonly logs?: LogsEngine;
   /** Absent: CloudFormation knows no stack. */
@@ -100,6 +102,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     runStatements: createStatementRunner((name, input) => askTable(engines.dynamodb, name, input)),
     monitoring: {
       alarms: options.alarms ?? (() => []),
+      sumsOfLines: options.sumsOfLines ?? (() => new Map()),
       queueMetrics: createQueueMetrics(engines.sqs, Date.now),
     },
     logs: options.logs ?? { groups: () => [] },

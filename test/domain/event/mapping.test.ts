@@ -102,7 +102,22 @@ describe("a mapping from the settings", () => {
     expect(reasonOf({ action: "merge_account" }, mapping)).toBe(
       'type: mapping.types translates no event name "merge_account"',
     );
-    for (const action of ["Ada Lovelace", "ada@example.com", "+49 170 1234567"]) {
+    const whole = ["connector/status_updated", "a/b/c", `com.example.${"x".repeat(100)}`];
+    for (const action of whole) {
+      expect(reasonOf({ action }, mapping)).toBe(
+        `type: mapping.types translates no event name ${JSON.stringify(action)}`,
+      );
+    }
+    const free = ["Ada Lovelace", "ada@example.com", "+49 170 1234567"];
+    for (const action of [
+      ...free,
+      "https://ada.example",
+      "/ada",
+      "ada/",
+      "a//b",
+      "x".repeat(129),
+      "acc/123456",
+    ]) {
       expect(reasonOf({ action }, mapping)).toBe(
         "type: mapping.types translates no event name of such a form (free text, not shown)",
       );

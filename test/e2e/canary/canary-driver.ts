@@ -8,6 +8,7 @@ import { expect } from "vitest";
 import { reconciliationKey } from "../../../adapters/dynamodb/keys.ts";
 import { eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
 import type { LogCode } from "../../../functions/runtime/log.ts";
+import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 import { fifoOrder } from "../../../proof/scenario/clients.ts";
 import { type CanaryStage, startCanaryStage } from "../../support/canary-stage.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -15,7 +16,9 @@ import { webhookSecretOf } from "../../support/operator.ts";
 
 const settings = {
   webhooks: { secretCacheSeconds: 1, maxBodyBytes: 1_000_000 },
-  mapping: { accounts: { eventId: { header: "ce-id" } } },
+  mapping: {
+    accounts: { eventId: { header: "ce-id" }, types: { ...defaultMapping.accounts.types, ping: "ignore" } },
+  },
   // The signs of an outage come and go with the answers below.
   functions: {
     archive: { timeoutSeconds: 4 },

@@ -90,6 +90,7 @@ export function webhookProvocations({
       const body = account("update_account");
       for (let time = 0; time < 2; time += 1) await send("accounts", body, { "ce-id": "the-same" });
     },
+    EVENT_IGNORED: () => send("accounts", account("ping", { account_id: plant("an id that nobody reads") })),
     MESSAGE_REJECTED: async () => {
       const words = plant("a word that is none of ours");
       await send("users", user({ action: words }));

@@ -3,6 +3,7 @@ import { failStatements } from "@income-events/local-stack/gateway/tables/statem
 import { expect, test } from "vitest";
 import { writeEnvelope } from "../../../domain/event/envelope.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
+import { fixtureText } from "../../fixtures/field/fixture-text.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { accountEvent, consumerFixture, envelopeOf, receivedAt } from "../support/consumer-fixture.ts";
 import { context, deliver, sqsEvent } from "../support/lambda.ts";
@@ -95,6 +96,25 @@ await describeOnTables("the consumer", (tables) => {
       "EVENT_AGAIN 1",
       "EVENT_AGAIN 1",
     ]);
+  });
+
+  test("stores nothing of events that the settings ignore, and counts them by name", async () => {
+    const [ping, status] = [fixtureText("ping.json"), fixtureText("name-with-slash.json")];
+    const types = { ...defaultMapping.accounts.types, ping: "ignore", "connector/status_updated": "ignore" };
+    const stored = envelopeOf(accountEvent());
+    await put(envelopeOf(ping), envelopeOf(`${ping} `), envelopeOf(status), stored);
+    const handler = consumerOf({ ...defaultMapping.accounts, types });
+    expect(await deliver(fixture.system, fixture.queueUrl, handler)).toEqual([]);
+    expect(await isEmpty()).toBe(true);
+    expect(await deadLetters()).toEqual([]);
+    expect(await fixture.table.all()).toMatchObject([{ sk: `EVENT#${stored.id}` }]);
+    const lines = fixture.entries.filter(({ code }) => code === "EVENT_IGNORED");
+    expect(new Map(lines.map(({ name, count }) => [name, count]))).toEqual(
+      new Map([
+        ["ping", 2],
+        ["connector/status_updated", 1],
+      ]),
+    );
   });
 
   test("removes one poison of ten into the dead-letter queue with its reason, and stores the nine", async () => {

@@ -61,6 +61,15 @@ describe("settings with defaults", () => {
     expect(provider.paths.webhooks.accounts).toBe("/api/v0.3/webhooks/accounts");
   });
 
+  it("add names of events that are only ignored to the default's, and replace them by names with a type", () => {
+    const typesOf = (types: object) =>
+      parseSettings({ production: false, mapping: { users: { types } } }, "f.json").mapping.users.types;
+    expect(typesOf({ ping: "ignore" })).toMatchObject({ ping: "ignore", create_user: "user.created" });
+    expect(typesOf({ create_user: "ignore" })).toMatchObject({ create_user: "ignore" });
+    const own = { ping: "ignore", user_added: "user.created" };
+    expect(typesOf(own)).toEqual(own);
+  });
+
   it("replace one part of a mapping and keep the others", () => {
     const { mapping } = parseSettings(
       { production: false, mapping: { accounts: { eventId: "id", ids: "any" } } },

@@ -147,22 +147,29 @@ function Differences({ differences }: { readonly differences: readonly SettingsD
   );
 }
 
+function Result({ trial }: { readonly trial: Trial }) {
+  if (!trial.mapped)
+    return (
+      <>
+        <p class="problem">{visible(`No event: ${trial.reason}.`)}</p>
+        <p>{visible(trial.remedy)}</p>
+      </>
+    );
+  if ("ignored" in trial) return <p>{visible(`Ignored: ${trial.ignored}.`)}</p>;
+  return (
+    <Facts
+      of={[
+        ...Object.entries(trial.event).map(([name, value]) => [name, visible(String(value))] as const),
+        ["identity", <span class="id">{trial.id}</span>],
+      ]}
+    />
+  );
+}
+
 function Outcome({ trial }: { readonly trial: Trial }) {
   return (
     <>
-      {trial.mapped ? (
-        <Facts
-          of={[
-            ...Object.entries(trial.event).map(([name, value]) => [name, visible(String(value))] as const),
-            ["identity", <span class="id">{trial.id}</span>],
-          ]}
-        />
-      ) : (
-        <>
-          <p class="problem">{visible(`No event: ${trial.reason}.`)}</p>
-          <p>{visible(trial.remedy)}</p>
-        </>
-      )}
+      <Result trial={trial} />
       {trial.fields.length > 0 && (
         <Table
           columns={["Field", "Gave", "Fault"]}

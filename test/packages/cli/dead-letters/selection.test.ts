@@ -25,6 +25,8 @@ describe("a choice of dead letters", () => {
     ["the beginning of the message's id", { id: "message-" }, true],
     ["the end of it", { id: "essage-1" }, false],
     ["a part of the reason", { reason: "answered 422" }, true],
+    ["a part of the reason in another letter case", { reason: "Answered" }, true],
+    ["a part of the reason with characters of a pattern", { reason: "answered.422" }, false],
     ["another reason", { reason: "answered 503" }, false],
     ["both", { id: "sqs-1", reason: "422" }, true],
     ["both, of which one is another's", { id: "sqs-2", reason: "422" }, false],

@@ -76,6 +76,19 @@ describe("a line says", () => {
     ["that a call was refused", { ...token, refusal: "noted" }, "refused a call with it"],
   ])("of the token %s", (_, known, text) => expect(lineOf("token", { token: known })).toContain(text));
 
+  test.each<[string, NonNullable<StageStatus["ignored"]>, string]>([
+    ["that there are none", [{ name: "ping", count: 0 }], "ignored   none in 24h"],
+    [
+      "by name, the most frequent first",
+      [
+        { name: "ping", count: 3 },
+        { name: "quiet", count: 0 },
+        { name: "connector/status_updated", count: 130 },
+      ],
+      "ignored   connector/status_updated 130, ping 3 in 24h",
+    ],
+  ])("of ignored events %s", (_, ignored, text) => expect(lineOf("ignored", { ignored })).toBe(text));
+
   test.each<[string, StageStatus["registrations"], string]>([
     ["that another stage has them", { isLeftToAnother: true }, "another stage registers them"],
     ["that the provider is down", { unknown: "it is\ndown" }, "unknown: it is down"],

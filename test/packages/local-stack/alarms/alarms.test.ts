@@ -109,6 +109,24 @@ test("a line of another log group, or without the code, adds nothing", () => {
   expect(reported).toEqual([]);
 });
 
+test("a filter with a dimension counts its lines by a field, and raises no alarm on the metric without one", () => {
+  const by = { dimension: "EventName", field: "name" };
+  const running = started([refused], [{ ...refusedFilter, value: { field: "count" }, by }]);
+  for (const [name, count] of [
+    ["ping", 2],
+    ["a/b", 3],
+    ["ping", 5],
+  ])
+    running.onLine("/refresh", JSON.stringify({ code: "REFUSED", name, count }));
+  pass(60, running);
+  expect(reported).toEqual([]);
+  const sumOf = (name: string) => {
+    const metric = { ...refusedFilter.metric, dimensions: { EventName: name } };
+    return [...running.sums(metric, 0, Number.MAX_SAFE_INTEGER, 1e9).values()];
+  };
+  expect([sumOf("ping"), sumOf("a/b"), sumOf("none")]).toEqual([[7], [3], []]);
+});
+
 test("values are summed up over a period, and compared with the threshold", () => {
   const running = started(
     [{ ...refused, threshold: 10, evaluationPeriods: 1 }],

@@ -1,0 +1,27 @@
+import { countsByName } from "../../../adapters/aws/event-counts.ts";
+import { fieldsOf, parseJson, textOf, textsOf } from "../../../domain/core/parse.ts";
+import type { Clients } from "../core/clients.ts";
+import type { Deployment } from "../core/deployment.ts";
+
+/** Events of the last 24 hours that the settings ignore, by their name. */
+export type IgnoredEvents = readonly { readonly name: string; readonly count: number }[];
+
+/** @returns undefined where the settings ignore no events */
+export async function ignoredEvents(
+  { optionalOutput }: Pick<Deployment, "optionalOutput">,
+  { cloudWatch }: Pick<Clients, "cloudWatch">,
+  now: () => Date,
+): Promise<IgnoredEvents | undefined> {
+  const output = optionalOutput("IgnoredEvents");
+  if (output === undefined) return undefined;
+  const fields = fieldsOf(parseJson(output, "the output IgnoredEvents"), "IgnoredEvents");
+  const names = textsOf(fields, "names");
+  const counts = await countsByName(cloudWatch, textOf(fields, "namespace"), names, now());
+  return names.map((name) => ({ name, count: counts.get(name) ?? 0 }));
+}
+
+export function ignoredText(events: IgnoredEvents): string {
+  const counted = events.filter(({ count }) => count > 0).toSorted((one, other) => other.count - one.count);
+  if (counted.length === 0) return "none in 24h";
+  return `${counted.map(({ name, count }) => `${name} ${count}`).join(", ")} in 24h`;
+}
