@@ -6,6 +6,9 @@ import { type BreakerSettings, parseBreakerSettings } from "./breaker.ts";
 import type { DataName, DateRange } from "./document-name.ts";
 import { type PagingSettings, parsePagingSettings } from "./paging-settings.ts";
 
+/** Paths by the endpoint's name. */
+type RangePaths = Readonly<Record<string, string>>;
+
 /** How the provider is called. Paths are templates under its base address; see `fillPath`. */
 export type ProviderSettings = {
   readonly paths: {
@@ -17,9 +20,9 @@ export type ProviderSettings = {
     };
     readonly read: string;
     readonly readCompany: string;
-    /** Unset: data is read as a whole, whatever dates its event announces. */
-    readonly readRange?: string;
-    readonly readCompanyRange?: string;
+    /** The path of each endpoint that is read by ranges of dates, each range as a document; all others are read whole. */
+    readonly readRange?: RangePaths;
+    readonly readCompanyRange?: RangePaths;
     readonly account: string;
     readonly companyAccount: string;
     /** Unset: an unordered deletion of a user stays unconfirmed. */
@@ -65,8 +68,8 @@ export function parseProviderSettings(value: unknown): ProviderSettings {
         paths.start === undefined ? undefined : parseStart(fieldsOf(paths.start, "provider.paths.start")),
       read: textOf(paths, "read"),
       readCompany: textOf(paths, "readCompany"),
-      readRange: optionalText(paths, "readRange"),
-      readCompanyRange: optionalText(paths, "readCompanyRange"),
+      readRange: parseRangePaths(paths, "readRange"),
+      readCompanyRange: parseRangePaths(paths, "readCompanyRange"),
       account: textOf(paths, "account"),
       companyAccount: textOf(paths, "companyAccount"),
       user: optionalText(paths, "user"),
@@ -116,24 +119,54 @@ export function parseStartEndpoints(value: unknown): readonly string[] {
   return value.map(String);
 }
 
-/** The kinds of subjects whose data is read by the dates that its events announce. */
+function parseRangePaths(paths: Fields, name: string): RangePaths | undefined {
+  if (paths[name] === undefined) return undefined;
+  const given = fieldsOf(paths[name], `provider.paths.${name}`);
+  return Object.fromEntries(Object.keys(given).map((endpoint) => [endpoint, textOf(given, endpoint)]));
+}
+
+/** Reads a list of `readByRange`. @throws permanent failure naming the setting */
 export function parseReadByRange(value: unknown): readonly string[] {
   if (!Array.isArray(value)) throw permanent("readByRange: expected a list");
   return value.map(String);
 }
 
-/** The path that reads a subject's data; of a range where the settings know a path for ranges. */
+/** Whether the settings read this document: an endpoint is read whole or by ranges of dates, never both ways. */
+export function isReadAs(
+  { paths }: Pick<ProviderSettings, "paths">,
+  subject: Subject,
+  { endpoint, range }: DataName,
+): boolean {
+  return (rangePathOf(paths, subject, endpoint) === undefined) === (range === undefined);
+}
+
+function rangePathOf(
+  { readRange, readCompanyRange }: ProviderSettings["paths"],
+  { kind }: Subject,
+  endpoint: string,
+): string | undefined {
+  const templates = (kind === "company-account" ? readCompanyRange : readRange) ?? {};
+  return Object.hasOwn(templates, endpoint) ? templates[endpoint] : undefined;
+}
+
+/**
+ * The path that reads a subject's data.
+ * @throws permanent failure where the endpoint is read by ranges and none is named, or is read whole and one is:
+ * documents that overlap would count the same income twice
+ */
 export function readPath(
   { paths }: Pick<ProviderSettings, "paths">,
   subject: Subject,
   { endpoint, range }: DataName,
 ): string {
-  const isCompany = subject.kind === "company-account";
-  const template = isCompany ? paths.readCompany : paths.read;
-  const rangeTemplate = isCompany ? paths.readCompanyRange : paths.readRange;
-  // Where the setting was taken back since the range was requested: the whole holds the range too.
-  if (range === undefined || rangeTemplate === undefined) return fillPath(template, subject, endpoint);
-  return fillPath(rangeTemplate, subject, endpoint, range);
+  const rangeTemplate = rangePathOf(paths, subject, endpoint);
+  if (rangeTemplate !== undefined) {
+    if (range === undefined)
+      throw permanent(`${endpoint} is read by ranges of dates, and the event names none`);
+    return fillPath(rangeTemplate, subject, endpoint, range);
+  }
+  if (range !== undefined) throw permanent(`${endpoint} is read whole; have it fetched without dates`);
+  return fillPath(subject.kind === "company-account" ? paths.readCompany : paths.read, subject, endpoint);
 }
 
 /**

@@ -32,7 +32,7 @@ export type Consequence =
   | { readonly do: "publish"; readonly message: Message; readonly place?: DocumentPlace | undefined };
 
 export type DeriveSettings = MessageOrigin & {
-  /** The kinds of subjects whose data is read by the dates that its events announce. */
+  /** Kinds and endpoints, such as `account/income`, that are read by the ranges of dates that their events name. */
   readonly readByRange: readonly string[];
 };
 
@@ -91,8 +91,9 @@ export function documentNameOf(
   { readByRange }: Pick<DeriveSettings, "readByRange">,
 ): DataName {
   if (event.endpoint === undefined) throw permanent("event.endpoint: missing");
-  const range = readByRange.includes(subjectOf(event).kind) ? rangeOf(event) : undefined;
-  return present<DataName>({ endpoint: event.endpoint, range });
+  const { endpoint } = event;
+  const range = readByRange.includes(`${subjectOf(event).kind}/${endpoint}`) ? rangeOf(event) : undefined;
+  return present<DataName>({ endpoint, range });
 }
 
 function ofState(before: State | undefined, after: State, source: string): readonly Consequence[] {

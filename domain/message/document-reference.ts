@@ -17,6 +17,8 @@ export type DocumentReference = {
   readonly version: string;
   /** ISO 8601. */
   readonly observedAt: string;
+  /** The dates that the document covers, where its endpoint is read by ranges. Ranges may overlap. */
+  readonly range?: DateRange;
 };
 
 /**
@@ -24,7 +26,7 @@ export type DocumentReference = {
  * @param documentsUrl the read API's, with a slash at its end
  */
 export function referenceOf(document: Document, documentsUrl: string): DocumentReference | undefined {
-  const { subject, digest, announced, size } = document;
+  const { subject, range, digest, announced, size } = document;
   if (digest === undefined || announced === undefined || size === undefined) return undefined;
   return {
     href: `${hrefOfDocument(subject, document, documentsUrl)}?version=${announced}`,
@@ -33,6 +35,7 @@ export function referenceOf(document: Document, documentsUrl: string): DocumentR
     contentType: "application/json",
     version: String(announced),
     observedAt: new Date(announced).toISOString(),
+    ...(range && { range }),
   };
 }
 

@@ -112,6 +112,15 @@ const document = {
       },
     },
     {
+      range: {
+        ...object(
+          { start: text("The first day, as the provider wrote it."), end: text("The last day.") },
+          {},
+        ),
+        description:
+          "The dates that the document covers, where its endpoint is read by ranges. Ranges may overlap: count a record " +
+          "by its id, once.",
+      },
       content: {
         description:
           "The document itself, every digit as the provider wrote it: where the subscriber's settings say `inline`, and the " +
@@ -202,6 +211,7 @@ export const contract = {
         {
           accountId,
           companyAccountId,
+          userId,
           ...dates,
           document,
         },

@@ -120,7 +120,7 @@ export function messageOfEndpointEvent(
  * @throws permanent failure where no call ever found any data
  */
 export function messageOfDocument(document: Document, { source, documentsUrl }: MessageOrigin): Message {
-  const { subject, endpoint, range, announced, correlationId } = document;
+  const { subject, endpoint, range, userId, announced, correlationId } = document;
   if (announced === undefined) throw permanent("announced: missing");
   const common = { source, subject: subjectOfDocument(subject, document), version: announced };
   const id = `${common.subject}.${announced}`;
@@ -129,6 +129,7 @@ export function messageOfDocument(document: Document, { source, documentsUrl }: 
     ...accountIdOf(subject),
     endpoint,
     ...datesOf(range),
+    userId,
     document: referenceOf(document, documentsUrl),
   });
   return { ...attributes, type: "data.updated", data };

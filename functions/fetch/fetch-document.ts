@@ -1,9 +1,11 @@
 import { sizeOf } from "../../adapters/aws/compressed.ts";
 import type { ServiceClock } from "../../adapters/aws/service-clock.ts";
 import type { Content, DocumentStore, StoredDocument } from "../../adapters/dynamodb/documents.ts";
+import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { FindErased } from "../../adapters/erasure/tombstones.ts";
 import { failureOf, retryable, waiting } from "../../domain/core/failures.ts";
-import { nameOf } from "../../domain/event/subjects.ts";
+import { present } from "../../domain/core/parse.ts";
+import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import {
   type DeliveredTask,
   isVoid,
@@ -20,6 +22,7 @@ import { type PagesDependencies, readPages } from "./read-pages.ts";
 
 export type DocumentDependencies = PagesDependencies & {
   readonly documents: DocumentStore;
+  readonly versionedRecords: Pick<VersionedRecords, "loadState">;
   readonly findErased: FindErased;
   readonly gate: Gate;
   readonly clock: ServiceClock;
@@ -46,9 +49,10 @@ export async function fetchDocument(
   // Before anything is looked at: while the provider is down a task comes back many times, and costs no read then.
   await gate();
   const { subject } = head.task;
-  const [known, gone] = await Promise.all([
+  const [known, gone, userId] = await Promise.all([
     documents.load(subject, head.task),
     erasedOf(tasks, dependencies),
+    ownerOf(tasks, subject, dependencies),
   ]);
   const now = timeBefore(clock(), tasks);
   const again = tasks.find(({ receives }) => receives > 1);
@@ -65,13 +69,24 @@ export async function fetchDocument(
     const content = await readPages(of, plan, plan.isResumed ? kept : undefined, dependencies);
     const found = content && { digest: content.digest, size: sizeOf(content.parts) };
     const { asOf, by } = plan;
-    const next = documentAfter(known?.document, { asOf, by, task: lead.task }, found);
+    const task = { ...lead.task, ...present({ userId }) };
+    const next = documentAfter(known?.document, { asOf, by, task }, found);
     const written = await save({ known, next, content }, dependencies);
     for (const task of [...plan.covered, ...plan.waiting]) {
       results.set(task, resultOf(task, plan.covered.includes(task), written, now));
     }
   }
   return tasks.map((task) => results.get(task) ?? failureOf(retryable("the task was not looked at")));
+}
+
+/** Whose the document is: an event need not say so, then the account's state does, read in the same request. */
+async function ownerOf(
+  tasks: readonly Task[],
+  subject: Subject,
+  { versionedRecords }: DocumentDependencies,
+): Promise<string | undefined> {
+  const named = tasks.findLast(({ task }) => task.userId !== undefined);
+  return named?.task.userId ?? (await versionedRecords.loadState(subject))?.userId;
 }
 
 /** The tasks that are about somebody who was erased. */

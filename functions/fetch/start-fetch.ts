@@ -3,7 +3,7 @@ import type { ApiAnswer } from "../../adapters/provider/provider-api.ts";
 import { type Failure, FailureError, failureOf, waiting } from "../../domain/core/failures.ts";
 import { nameOf } from "../../domain/event/subjects.ts";
 import { isVoid } from "../../domain/fetch/coverage.ts";
-import { fillBody, fillPath } from "../../domain/fetch/provider-settings.ts";
+import { fillBody, fillPath, isReadAs } from "../../domain/fetch/provider-settings.ts";
 import { documentTask, type FetchTask, type StateTask, writeTask } from "../../domain/fetch/task.ts";
 import { fetchTaskMessage } from "../runtime/fetch-task-message.ts";
 import type { Delivered, TaskResult } from "./delivered-tasks.ts";
@@ -32,7 +32,8 @@ export async function startFetch(
   if (state === undefined || erased.size > 0) return "void";
   const fetchStart = provider.paths.start;
   if (fetchStart === undefined || subject.kind !== "account") {
-    await requestDocuments({ task, delivery }, startEndpoints, dependencies);
+    const whole = startEndpoints.filter((endpoint) => isReadAs(provider, subject, { endpoint }));
+    await requestDocuments({ task, delivery }, whole, dependencies);
     return "void";
   }
   const body = fetchStart.body === undefined ? undefined : fillBody(fetchStart.body, subject, startEndpoints);
@@ -50,6 +51,7 @@ export async function requestDocuments(
   { send, queues }: Pick<FetcherDependencies, "send" | "queues">,
 ): Promise<void> {
   const { subject, version, correlationId, userId } = task;
+  if (endpoints.length === 0) return;
   // The message is named, so that SQS drops none of later `since` for one that it took before.
   const cause = { cause: `start.${version}.${delivery.messageId}`, correlationId, userId };
   const tasks = endpoints.map((endpoint) => documentTask(subject, { endpoint }, delivery.sentAt, cause));
@@ -82,7 +84,7 @@ function assertSent(outcomes: readonly (Failure | undefined)[]): void {
 
 /**
  * Has the endpoints of a start read that were not read since: the provider's event may be lost, or it may send none for
- * data that it had already.
+ * data that it had already. An endpoint that is read by ranges is only logged: no event named a range to read.
  * @throws a failure that waits while the start can still be answered
  */
 export async function verifyStart(
@@ -91,8 +93,16 @@ export async function verifyStart(
 ): Promise<TaskResult> {
   const { subject, correlationId } = check.task;
   const { messageId, sentAt: since } = check.delivery;
-  const { versionedRecords, documents, readDocuments, startEndpoints, readAfterSeconds, clock, log } =
-    dependencies;
+  const {
+    versionedRecords,
+    documents,
+    provider,
+    readDocuments,
+    startEndpoints,
+    readAfterSeconds,
+    clock,
+    log,
+  } = dependencies;
   // One request for the checks of a batch.
   const [state, ...whole] = await Promise.all([
     versionedRecords.loadState(subject),
@@ -112,7 +122,8 @@ export async function verifyStart(
   // Data of a range of dates, whose documents only the subject's whole partition tells, is an answer too.
   const unanswered = missing.length === 0 ? [] : leftIn(await readDocuments(subject), missing);
   if (unanswered.length === 0) return "void";
-  await requestDocuments(check, unanswered, dependencies);
+  const readable = unanswered.filter((endpoint) => isReadAs(provider, subject, { endpoint }));
+  await requestDocuments(check, readable, dependencies);
   log("START_UNANSWERED", { subject: nameOf(subject), correlationId, count: unanswered.length });
   return "done";
 }

@@ -5,6 +5,7 @@ import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import type { Checkpoint } from "../../adapters/streams/checkpoint.ts";
 import type { Search } from "../../domain/event/mapping.ts";
+import type { ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import type { ReconcileSettings } from "../../domain/reconcile/reconcile-settings.ts";
 import type { Run } from "../../domain/reconcile/reconciliation.ts";
 import type { Log } from "../runtime/log.ts";
@@ -21,6 +22,7 @@ export type ReconcilerDependencies = {
   readonly send: Send;
   /** The queues that webhooks go through as well, and that of fetch tasks. */
   readonly queueUrls: { readonly users: string; readonly accounts: string; readonly fetch: string };
+  readonly provider: Pick<ProviderSettings, "paths">;
   readonly settings: ReconcileSettings;
   /** A tick ends by itself while there is still time for one call. */
   readonly longestCallInMillis: number;

@@ -1,5 +1,6 @@
 import { FailureError } from "../../domain/core/failures.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
+import { isReadAs } from "../../domain/fetch/provider-settings.ts";
 import { documentTask } from "../../domain/fetch/task.ts";
 import {
   type ComparisonResult,
@@ -168,12 +169,12 @@ async function compare(
 async function rereadOld(
   subject: Subject,
   startedAt: string,
-  { readDocuments, send, queueUrls, settings, now }: ReconcilerDependencies,
+  { readDocuments, send, queueUrls, provider, settings, now }: ReconcilerDependencies,
 ): Promise<number> {
   const oldest = now().getTime() - settings.rereadAfterDays * 86_400_000;
   const cause = { cause: `reread.${startedAt}`, correlationId: correlationOfRun(startedAt) };
   const tasks = (await readDocuments(subject))
-    .filter(({ document: { asOf } }) => asOf < oldest)
+    .filter(({ document }) => document.asOf < oldest && isReadAs(provider, subject, document))
     .map(({ document }) => documentTask(subject, document, oldest, cause));
   if (tasks.length === 0) return 0;
   const failures = await send(queueUrls.fetch, tasks.map(fetchTaskMessage));

@@ -47,6 +47,7 @@ const handle = sanitizeErrors(
       accounts: variable("ACCOUNTS_QUEUE_URL"),
       fetch: variable("FETCH_QUEUE_URL"),
     },
+    provider,
     settings: reconcile,
     longestCallInMillis: 1_000 * (patienceInSeconds + connectSeconds + headersSeconds + bodySeconds),
     now,

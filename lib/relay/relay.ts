@@ -55,10 +55,11 @@ function changes(sortKey: readonly unknown[], image: object = {}): object {
   return { eventName: ["INSERT", "MODIFY"], dynamodb: { Keys: { sk: { S: sortKey } }, ...image } };
 }
 
-function kindsReadByRange({ readRange, readCompanyRange }: Settings["provider"]["paths"]): readonly string[] {
+/** Kinds and endpoints, such as `account/income`. */
+function readByRange({ readRange, readCompanyRange }: Settings["provider"]["paths"]): readonly string[] {
   return [
-    ...(readRange === undefined ? [] : ["account"]),
-    ...(readCompanyRange === undefined ? [] : ["company-account"]),
+    ...Object.keys(readRange ?? {}).map((endpoint) => `account/${endpoint}`),
+    ...Object.keys(readCompanyRange ?? {}).map((endpoint) => `company-account/${endpoint}`),
   ];
 }
 
@@ -127,7 +128,7 @@ export class Relay extends Construct {
       settings: {
         eventSource,
         erasesOnDeletion: settings.erasure.onDeletion,
-        readByRange: kindsReadByRange(settings.provider.paths),
+        readByRange: readByRange(settings.provider.paths),
         subscribers: settings.subscribers.map(({ name, types, documents }) => {
           return { name, ...(types && { types }), ...(documents === "inline" && { documents }) };
         }),

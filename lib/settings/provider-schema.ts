@@ -4,6 +4,7 @@ import { leastRequestsPerMinute } from "../../domain/fetch/pacing.ts";
 import { pagingStyles } from "../../domain/fetch/paging-settings.ts";
 import {
   choice,
+  endpoint,
   fixedDuration,
   flag,
   remedyOf,
@@ -48,8 +49,13 @@ const version = text(/^v\d+(\.\d+)?$/, 'write a version segment such as "v0.4"')
  * for all of them, and one that nothing fills would reach the provider as it stands.
  */
 function path(...placeholders: readonly string[]) {
+  return pathWith(placeholders);
+}
+
+/** A path template that must have some placeholders, and may have others. */
+function pathWith(required: readonly string[], optional: readonly string[] = []) {
   return text(/^\/(?!\/)/, 'write a path that begins with "/"').check(({ value, issues }) => {
-    for (const message of placeholderFaults(value, placeholders, placeholders)) {
+    for (const message of placeholderFaults(value, required, [...required, ...optional])) {
       issues.push({ code: "custom", message, input: value });
     }
   });
@@ -80,6 +86,10 @@ function textsOf(value: unknown): string[] {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsOf) : [];
 }
 
+const rangePaths = z.record(endpoint, pathWith(["account_id", "date_start", "date_end"], ["endpoint"]), {
+  error: remedyOf('write an object: {"<endpoint>": "<path>"}'),
+});
+
 const paths = section({
   start: section({
     method: choice(["GET", "POST", "PUT"]).default("POST"),
@@ -88,9 +98,9 @@ const paths = section({
   }).exactOptional(),
   read: path("account_id", "endpoint").exactOptional(),
   readCompany: path("account_id", "endpoint").exactOptional(),
-  /** Set: data whose event announces dates is read by them, each range as a document of its own. */
-  readRange: path("account_id", "endpoint", "date_start", "date_end").exactOptional(),
-  readCompanyRange: path("account_id", "endpoint", "date_start", "date_end").exactOptional(),
+  /** Endpoints that are read by the ranges of dates that their events name, each range as a document. */
+  readRange: rangePaths.exactOptional(),
+  readCompanyRange: rangePaths.exactOptional(),
   account: path("account_id").exactOptional(),
   companyAccount: path("account_id").exactOptional(),
   user: path("user_id").exactOptional(),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { endpointName } from "../../domain/event/events.ts";
 
 /** A group of settings: refuses a key that it does not know, and names those that it does. */
 export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
@@ -52,6 +53,9 @@ export function text(form: RegExp, remedy: string) {
   const error = remedyOf(remedy);
   return z.string({ error }).regex(form, { error });
 }
+
+/** The name of one of the provider's endpoints. */
+export const endpoint = text(endpointName, 'write an endpoint\'s name, such as "income"');
 
 export function listOf<Item extends z.ZodType>(item: Item) {
   return z.array(item, { error: remedyOf("write a list: […]") });

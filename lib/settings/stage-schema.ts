@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { endpointName } from "../../domain/event/events.ts";
 import { alarmsSchema } from "./alarms-schema.ts";
 import { encryptionSchema } from "./encryption-schema.ts";
 import { mappingSchema } from "./mapping-schema.ts";
@@ -7,13 +6,13 @@ import { providerSchema } from "./provider-schema.ts";
 import { reconcileSchema } from "./reconcile-schema.ts";
 import {
   choice,
+  endpoint,
   fixedDuration,
   flag,
   listOf,
   remedyOf,
   scalableDuration,
   section,
-  text,
   wholeNumber,
 } from "./setting-types.ts";
 import { subscribersSchema } from "./subscribers-schema.ts";
@@ -35,8 +34,6 @@ const defaultEndpoints = [
   "vehicles",
   "wallet",
 ];
-
-const endpoint = text(endpointName, 'write an endpoint\'s name, such as "income"');
 
 function sizes(memoryMb: number, timeoutSeconds: number, longestSeconds = 900) {
   return {

@@ -30,14 +30,14 @@ const reference = object(
     version: like("^[0-9]+$"),
     observedAt: time,
   },
-  { content: {} },
+  { range: object({ start: text, end: text }, {}), content: {} },
 );
 const endpointUpdated = {
   ...object({ endpoint: text, outcome }, { ...account, ...company, ...user, dataAvailable: flag, ...dates }),
   ...ofEitherAccount,
 };
 const dataUpdated = {
-  ...object({ endpoint: text }, { ...account, ...company, ...dates, document: reference }),
+  ...object({ endpoint: text }, { ...account, ...company, ...user, ...dates, document: reference }),
   ...ofEitherAccount,
 };
 

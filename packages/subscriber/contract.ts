@@ -87,12 +87,12 @@ type OfEndpoint = {
   readonly dateStart?: string;
   /** The last day, likewise. */
   readonly dateEnd?: string;
+  /** The provider's id of the user. */
+  readonly userId?: string;
 };
 
 type EndpointUpdated = OfEndpoint &
   WithOutcome & {
-    /** The provider's id of the user. */
-    readonly userId?: string;
     /** Whether there is data to read. */
     readonly dataAvailable?: boolean;
   };
@@ -112,6 +112,16 @@ type DataUpdated = OfEndpoint & {
     readonly version: string;
     /** When the provider was asked that gave it: ISO 8601 in UTC. */
     readonly observedAt: string;
+    /**
+     * The dates that the document covers, where its endpoint is read by ranges. Ranges may overlap: count a
+     * record by its id, once.
+     */
+    readonly range?: {
+      /** The first day, as the provider wrote it. */
+      readonly start: string;
+      /** The last day. */
+      readonly end: string;
+    };
     /**
      * The document itself, every digit as the provider wrote it: where the subscriber's settings say
      * `inline`, and the message stays within `documents.inlineLimit`.

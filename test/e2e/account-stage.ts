@@ -1,6 +1,8 @@
+import { join } from "node:path";
 import { DynamoDBClient, paginateQuery } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
+import { loadSettings } from "../../lib/settings/settings.ts";
 import { readTable } from "../../proof/scenario/snapshot.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
 import { contentIn } from "../support/stored-content.ts";
@@ -21,8 +23,13 @@ export type AccountStage = RunningProduct & {
   callsSoFar(): number;
 };
 
+/** Its income is read by ranges of dates, all else whole. */
 export async function startAccountStage(): Promise<AccountStage> {
-  const product = await startProduct("local", {}, { delivery: { firstRetryMs: 200 } });
+  const { provider } = loadSettings("local", join(import.meta.dirname, "../../stages"));
+  const income = "/api/v0.4/accounts/{account_id}/income?date_start={date_start}&date_end={date_end}";
+  const paths = { ...provider.paths, readRange: { income } };
+  const changes = { provider: { ...provider, paths } };
+  const product = await startProduct("local", changes, { delivery: { firstRetryMs: 200 } });
   const { system } = product;
   const idle = () => waitUntilIdle(system);
   const itemsOf: AccountStage["itemsOf"] = async (accountId, sortKey) => {
@@ -69,7 +76,7 @@ export function endpointEvent(accountId: string) {
     event: "update_endpoint",
     request_id: crypto.randomUUID(),
     account_id: accountId,
-    endpoint: "income",
+    endpoint: "profile",
     data_available: true,
   };
 }

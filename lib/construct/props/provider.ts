@@ -94,15 +94,15 @@ export interface ProviderPathsProps {
    */
   readonly readCompany?: string;
   /**
-   * Reads data by the dates that its event tells, each range as a document of its own; unset: as a whole.
+   * `{"<endpoint>": "<path>"}`: these endpoints are read by the range of dates that an event names, each range as one document; all others are read whole.
    * @default - not set
    */
-  readonly readRange?: string;
+  readonly readRange?: Readonly<Record<string, string>>;
   /**
-   * Reads data by the dates that its event tells, each range as a document of its own; unset: as a whole.
+   * `{"<endpoint>": "<path>"}`: these endpoints are read by the range of dates that an event names, each range as one document; all others are read whole.
    * @default - not set
    */
-  readonly readCompanyRange?: string;
+  readonly readCompanyRange?: Readonly<Record<string, string>>;
   /**
    * Asks for a state.
    * @default - as `read`, without endpoint; none of a user

@@ -4,6 +4,7 @@ import { delayInSeconds, parseRetrySettings } from "../../../domain/core/retry.t
 import {
   fillBody,
   fillPath,
+  isReadAs,
   parseProviderSettings,
   parseReadByRange,
   parseStartEndpoints,
@@ -38,7 +39,7 @@ describe("the provider's settings", () => {
       { method: "GET", path: "/s" },
       { method: "PUT", path: "/s", body: null },
     ]) {
-      const ranges = { readRange: "/r", readCompanyRange: "/rc" };
+      const ranges = { readRange: { income: "/r" }, readCompanyRange: { income: "/rc" } };
       const users = { user: "/u/{user_id}", userAccounts: "/u/{user_id}/a" };
       const full = { ...provider, paths: { ...provider.paths, ...ranges, ...users, start } };
       expect(parseProviderSettings(full)).toEqual(full);
@@ -92,8 +93,8 @@ describe("the provider's settings", () => {
     expect(() => parseWebhookPaths({ paths: {} })).toThrow("provider.paths.webhooks: expected an object");
   });
 
-  it("name the kinds of subjects that are read by dates", () => {
-    expect(parseReadByRange(["account"])).toEqual(["account"]);
+  it("name what is read by ranges of dates", () => {
+    expect(parseReadByRange(["account/income"])).toEqual(["account/income"]);
     expect(() => parseReadByRange("account")).toThrow("readByRange: expected a list");
   });
 
@@ -113,20 +114,38 @@ describe("a path", () => {
     expect(fillPath("/users/{user_id}", { kind: "user", id: "u-1" })).toBe("/users/u-1");
   });
 
-  it("of a range is filled with its dates, and of anything else is that of the whole", () => {
+  describe("that reads a document", () => {
     const paths = {
       ...provider.paths,
-      readRange: "/a/{account_id}/{endpoint}?from={date_start}&to={date_end}",
-      readCompanyRange: "/c/{account_id}/{endpoint}/{date_start}/{date_end}",
+      readRange: { income: "/a/{account_id}/{endpoint}?from={date_start}&to={date_end}" },
+      readCompanyRange: { payroll: "/c/{account_id}/payroll/{date_start}/{date_end}" },
     };
+    const a = account("a-1");
     const company = { kind: "company-account", id: "c-1" } as const;
-    const whole = { endpoint: "income" };
-    const part = { endpoint: "income", range: { start: "2026-01-01", end: "2026-01-31 00:00:00+01:00" } };
+    const range = { start: "2026-01-01", end: "2026-01-31 00:00:00+01:00" };
     const to = "2026-01-31%2000%3A00%3A00%2B01%3A00";
-    expect(readPath({ paths }, account("a-1"), part)).toBe(`/a/a-1/income?from=2026-01-01&to=${to}`);
-    expect(readPath({ paths }, company, part)).toBe(`/c/c-1/income/2026-01-01/${to}`);
-    expect(readPath({ paths }, account("a-1"), whole)).toBe(readPath(provider, account("a-1"), whole));
-    expect(readPath(provider, company, part)).toBe(readPath(provider, company, whole));
+
+    it.each([
+      [a, { endpoint: "income", range }, `/a/a-1/income?from=2026-01-01&to=${to}`],
+      [company, { endpoint: "payroll", range }, `/c/c-1/payroll/2026-01-01/${to}`],
+      [a, { endpoint: "profile" }, "/r/a-1/profile"],
+      [company, { endpoint: "income" }, "/c/c-1/income"],
+    ])("of %j: %j is that of the whole, or of the range with its dates", (subject, name, path) => {
+      expect(readPath({ paths }, subject, name)).toBe(path);
+      expect(isReadAs({ paths }, subject, name)).toBe(true);
+    });
+
+    it.each([
+      [a, { endpoint: "income" }, "income is read by ranges of dates, and the event names none"],
+      [company, { endpoint: "payroll" }, "payroll is read by ranges of dates, and the event names none"],
+      [a, { endpoint: "profile", range }, "profile is read whole; have it fetched without dates"],
+      [a, { endpoint: "payroll", range }, "payroll is read whole; have it fetched without dates"],
+      [company, { endpoint: "income", range }, "income is read whole; have it fetched without dates"],
+      [a, { endpoint: "toString", range }, "toString is read whole; have it fetched without dates"],
+    ])("of %j: %j is refused: documents would overlap", (subject, name, reason) => {
+      expect(() => readPath({ paths }, subject, name)).toThrow(reason);
+      expect(isReadAs({ paths }, subject, name)).toBe(false);
+    });
   });
 
   it("stays where it is, whatever an id or an endpoint holds", () => {

@@ -98,16 +98,16 @@ describe("a receipt of an endpoint's event", () => {
     expect(ofEvent(empty, 2)).toEqual([]);
   });
 
-  it("reads by dates only where the settings say so for its kind of subject", () => {
+  it("is read by dates only where the settings say so for its kind and endpoint", () => {
     const dated = { ...updated, dateStart: "2026-01-01", dateEnd: "2026-01-31" };
     const rangesReadBy = (readByRange: readonly string[], event: IncomeEvent = dated) =>
       consequencesOf(eventChange(event), { ...settings, readByRange }).flatMap((each) =>
         each.do === "call" && each.task.task === "fetchDocument" ? [each.task.range] : [],
       );
-    expect(rangesReadBy(["account"])).toEqual([{ start: "2026-01-01", end: "2026-01-31" }]);
-    expect(rangesReadBy(["company-account"])).toEqual([undefined]);
+    expect(rangesReadBy(["account/income"])).toEqual([{ start: "2026-01-01", end: "2026-01-31" }]);
+    expect(rangesReadBy(["account/activity", "company-account/income"])).toEqual([undefined]);
     const { dateEnd: _, ...half } = dated;
-    expect(rangesReadBy(["account"], half)).toEqual([undefined]);
+    expect(rangesReadBy(["account/income"], half)).toEqual([undefined]);
   });
 
   it("without a name is refused", () => {

@@ -21,7 +21,7 @@ import { documentRead, eventChange, minute } from "../samples.ts";
 
 const settings = {
   source: "/income-events/test",
-  readByRange: ["account"],
+  readByRange: ["account/income"],
   documentsUrl: "https://reads.example/",
 };
 const { source } = settings;
@@ -151,10 +151,14 @@ class MessageHistory {
     this.#relay({ of: "state", before, after });
   }
 
-  #read(key: string, { subject, correlationId, ...name }: DocumentTask, digest: string | undefined): void {
+  #read(
+    key: string,
+    { subject, correlationId, userId, ...name }: DocumentTask,
+    digest: string | undefined,
+  ): void {
     const before = this.#documents.get(key);
     this.#reads += 1;
-    const call = { asOf: this.#reads, subject, name, ...present({ correlationId }) };
+    const call = { asOf: this.#reads, subject, name, ...present({ correlationId, userId }) };
     const after = documentRead(before, digest, call);
     this.#documents.set(key, after);
     this.#relay({ of: "document", before, after });

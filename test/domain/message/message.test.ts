@@ -124,6 +124,15 @@ describe("a message", () => {
     expect(other.sequence > messageOfDocument(read, origin).sequence).toBe(true);
   });
 
+  it("of data names whose it is, and the range that it covers", () => {
+    const range = { start: "2026-01-01", end: "2026-01-31" };
+    const ranged = documentRead(undefined, "digest", { asOf, userId, name: { endpoint: "income", range } });
+    expect(messageOfDocument(ranged, origin)).toMatchObject({
+      subject: `account/${accountId}/income/2026-01-01..2026-01-31`,
+      data: { userId, ...dates, document: { range } },
+    });
+  });
+
   it("of data is refused where no call ever found any", () => {
     const none = documentRead(undefined, undefined, { asOf });
     expect(() => messageOfDocument(none, origin)).toThrow("announced: missing");

@@ -60,7 +60,9 @@ await describeOnTables("the fetcher, reading a document,", (tables) => {
 
   test("by dates asks for these only, and keeps them apart from all else of the endpoint", async () => {
     const name = { ...income, range: { start: "2026-01-01", end: "2026-01-31" } };
-    const readRange = "/accounts/{account_id}/{endpoint}?date_start={date_start}&date_end={date_end}";
+    const readRange = {
+      income: "/accounts/{account_id}/{endpoint}?date_start={date_start}&date_end={date_end}",
+    };
     fixture.remote.answer = () => ({ text });
     expect(await perform(read(name), { ...provider, paths: { ...provider.paths, readRange } })).toEqual([]);
     expect(calls()).toEqual([
@@ -68,6 +70,18 @@ await describeOnTables("the fetcher, reading a document,", (tables) => {
     ]);
     expect(await content(name)).toBe(text);
     expect(await document()).toBeUndefined();
+  });
+
+  test("names the user of the document: of its event, else of the account's state, else of nobody", async () => {
+    fixture.remote.answer = () => ({ text });
+    const ownerOf = async (endpoint: string, userId?: string) => {
+      await perform(read({ endpoint }, 10, userId === undefined ? {} : { userId }));
+      return (await document({ endpoint }))?.userId;
+    };
+    expect(await ownerOf("profile")).toBeUndefined();
+    await fixture.put({ userId: "of-the-state" });
+    expect(await ownerOf("income")).toBe("of-the-state");
+    expect(await ownerOf("assets", "of-the-event")).toBe("of-the-event");
   });
 
   test("announces nothing where the data is unchanged, but notes the call, which ends its tasks", async () => {

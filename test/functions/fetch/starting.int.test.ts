@@ -51,6 +51,12 @@ await describeOnTables("the fetcher", (tables) => {
       expect(calls()).toEqual([]);
     });
 
+    test("reads no endpoint whole that is read by ranges", async () => {
+      const readRange = { income: "/a/{account_id}?from={date_start}&to={date_end}" };
+      expect(await perform(start(), { ...provider, paths: { ...provider.paths, readRange } })).toEqual([]);
+      expect(endpointsOf(await requested())).toEqual(["profile"]);
+    });
+
     test("goes straight to reading where no path is set: each endpoint once", async () => {
       expect(await perform(start())).toEqual([]);
       expect(calls()).toEqual([]);

@@ -95,7 +95,7 @@ await describeOnTables("the relay", (tables) => {
     const read = { ...common, task: "fetchDocument", subject, endpoint: "income", since };
 
     test("reads these dates only where they do: each range is a document of its own", async () => {
-      fixture.readByRange.push("account");
+      fixture.readByRange.push("account/income");
       const other = { ...event, id: randomUUID(), dateStart: "2026-01-08" };
       await record(event, other);
       await pump();

@@ -132,6 +132,7 @@ export function reconcilerFixture(tables: string) {
       readDocuments: documentReader(made.system.dynamodb, made.table.name),
       send: sqsSender(made.system.sqs),
       queueUrls: made.queueUrls,
+      provider,
       settings: reconcile,
       longestCallInMillis,
       now,
