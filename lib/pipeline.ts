@@ -29,7 +29,12 @@ import type { WorkQueue } from "./receiving/work-queue.ts";
 import { workQueuesByName } from "./receiving/work-queues.ts";
 import { Relay } from "./relay/relay.ts";
 import { Subscribers } from "./relay/subscribers.ts";
-import { baseUrlForm, baseUrlPattern, longestBaseUrl } from "./settings/provider-schema.ts";
+import {
+  baseUrlForm,
+  baseUrlPattern,
+  longestBaseUrl,
+  publicBaseUrlPattern,
+} from "./settings/provider-schema.ts";
 import type { Settings } from "./settings/settings.ts";
 import { selectedBaseUrl } from "./settings/settings-schema.ts";
 import { DeadLetterArchive } from "./storage/dead-letter-archive.ts";
@@ -195,9 +200,11 @@ function addProviderBaseUrl(scope: Construct, { provider }: Settings): string {
   const parameter = new CfnParameter(scope, "ProviderBaseUrl", {
     description: "Base address of the income-data service, where it is not the one of the stage's settings",
     default: "",
-    allowedPattern: `^$|${baseUrlPattern}`,
+    allowedPattern: `^$|${provider.allowPrivateAddresses ? baseUrlPattern : publicBaseUrlPattern}`,
     maxLength: longestBaseUrl,
-    constraintDescription: `nothing, or ${baseUrlForm}`,
+    constraintDescription: provider.allowPrivateAddresses
+      ? `nothing, or ${baseUrlForm}`
+      : `nothing, or ${baseUrlForm}, by a public name: a private address needs the setting provider.allowPrivateAddresses`,
   });
   // By this name whoever deploys gives it.
   parameter.overrideLogicalId(`${instanceOf(scope)}ProviderBaseUrl`);

@@ -31,6 +31,12 @@ export function isPrivate(baseUrl: string): boolean {
 export const baseUrlPattern =
   "^(https://([a-z0-9.-]+|\\[[0-9a-f:.]+\\])|http://(127\\.0\\.0\\.1|localhost))(:[0-9]+)?(/[A-Za-z0-9._-]+)*$";
 
+/**
+ * The same without private addresses, for the deploy-time parameter: a number may be private, and which are can't be said in
+ * such a pattern. What a name resolves to is seen when it is called.
+ */
+export const publicBaseUrlPattern = "^https://([a-z0-9-]+\\.)+[a-z][a-z0-9-]*(:[0-9]+)?(/[A-Za-z0-9._-]+)*$";
+
 /** For people: one address has one form, so that two stages with the same provider environment are noticed. */
 export const baseUrlForm =
   "an address as https://host, its host in lower case, without query or a slash at its end";

@@ -1,5 +1,5 @@
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -20,6 +20,31 @@ describe("the guide of deployment", () => {
     const named = all(/\$\(output (\w+)\)/g, guide);
     expect(named).toContain("TableName");
     expect(Object.keys(outputs)).toEqual(expect.arrayContaining(named));
+  });
+
+  it.each([
+    ["aws-cli/1.44.2 Python/3.12.3", false],
+    ["aws-cli/2.33.0 Python/3.13.7", true],
+  ])("removes nothing by a version of the AWS CLI that ignores an endpoint: %s", (version, isTaken) => {
+    const [, removal = ""] = /^## A removal$([\s\S]*?)^## /m.exec(guide) ?? [];
+    const blocks = all(/```sh\n([\s\S]*?)```/g, removal).filter((block) =>
+      /^aws (?:s3|dynamodb) /m.test(block),
+    );
+    expect(blocks).toHaveLength(2);
+    for (const block of blocks) {
+      const directory = mkdtempSync(join(tmpdir(), "removal-"));
+      onTestFinished(() => rmSync(directory, { recursive: true }));
+      for (const name of ["aws", "npx", "node"]) {
+        const answer =
+          name === "aws" ? `echo "$@" >> calls; [ "$1" != --version ] || echo "${version}"` : ":";
+        writeFileSync(join(directory, name), `#!/bin/sh\n${answer}\n`, { mode: 0o755 });
+      }
+      const env = { ...process.env, PATH: `${directory}:${process.env.PATH}` };
+      const script = `output() { echo "$1"; }; ${block}`;
+      spawnSync("bash", ["-c", script], { cwd: directory, env });
+      const calls = readFileSync(join(directory, "calls"), "utf8").trim().split("\n");
+      expect(calls.some((call) => call !== "--version")).toBe(isTaken);
+    }
   });
 
   it("shows settings of production that are taken", () => {

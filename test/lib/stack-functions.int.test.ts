@@ -131,19 +131,24 @@ describe("functions", () => {
     }
   });
 
+  // A private address only where functions call one: else a token could not even be tried.
   it.each([
-    ["https://api.provider.com", true],
-    ["https://api.provider.com:8443/base/v_1.2", true],
-    ["https://api.provider.com/base/", false],
-    ["https://API.provider.com", false],
-    ["http://127.0.0.1:4010", true],
-    ["http://localhost:4010", true],
-    ["http://api.provider.com", false],
-    ["http://127.0.0.1.provider.com", false],
-    ["https://api.provider.com?x=1", false],
-    ["", true],
-  ])("accept %j as that address: %s", (address, isAccepted) => {
-    const pattern = String(production.parameters.ProviderBaseUrl?.AllowedPattern);
-    expect(new RegExp(pattern).test(address)).toBe(isAccepted);
+    ["https://api.provider.com", true, true],
+    ["https://api.provider.com:8443/base/v_1.2", true, true],
+    ["https://api.provider.com/base/", false, false],
+    ["https://API.provider.com", false, false],
+    ["http://127.0.0.1:4010", false, true],
+    ["http://localhost:4010", false, true],
+    ["https://localhost", false, true],
+    ["https://10.0.0.7", false, true],
+    ["https://[::1]:8443", false, true],
+    ["http://api.provider.com", false, false],
+    ["http://127.0.0.1.provider.com", false, false],
+    ["https://api.provider.com?x=1", false, false],
+    ["", true, true],
+  ])("accept %j as that address: %s, with private addresses allowed: %s", (address, isPublic, isAllowed) => {
+    const isAccepted = (stack: typeof production) =>
+      new RegExp(String(stack.parameters.ProviderBaseUrl?.AllowedPattern)).test(address);
+    expect([isAccepted(production), isAccepted(local)]).toEqual([isPublic, isAllowed]);
   });
 });

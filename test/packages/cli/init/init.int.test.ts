@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
@@ -43,6 +44,17 @@ describe("init", () => {
       "tsconfig.json",
     ]);
     expect(manifestOf(app).name).toBe("my-events");
+  });
+
+  it("keeps the files out of git that commands are shown with: tokens, keys and outputs", () => {
+    const app = join(folder, "ignoring");
+    writeApp(app, { files: undefined, template });
+    execFileSync("git", ["init", "--quiet"], { cwd: app });
+    const secret = ["token.txt", "key.txt", "outputs.json", "outputs-prod.json"];
+    for (const cwd of [app, repository]) {
+      const ignored = execFileSync("git", ["check-ignore", ...secret], { cwd, encoding: "utf8" });
+      expect(ignored.trim().split("\n")).toEqual(secret);
+    }
   });
 
   it("brings a workflow that runs types, tests, synthesis and preflight, by scripts that it has", () => {
