@@ -18,3 +18,18 @@ export function fromNow(timestamp: Date, now: Date): string {
   const seconds = (timestamp.getTime() - now.getTime()) / 1000;
   return seconds > 0 ? `in ${spanText(seconds)}` : `${spanText(-seconds)} ago`;
 }
+
+/** What lies further back is measured by the hour. */
+const measuredByMinute = 3 * 3_600;
+
+/**
+ * How long ago something happened of which only the beginning of its period is measured: its minute, or its hour where
+ * that is more than three hours ago. Never more than the true time.
+ */
+export function periodAgo(beginning: Date, now: Date): string {
+  const seconds = (now.getTime() - beginning.getTime()) / 1000;
+  if (seconds < 60) return "within the last minute";
+  if (seconds < 120) return "within the last 2 minutes";
+  const period = seconds > measuredByMinute ? 3_600 : 60;
+  return `${spanText((Math.floor(seconds / period) - 1) * period)} ago`;
+}

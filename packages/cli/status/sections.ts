@@ -8,7 +8,7 @@ import { providerStatus, providerText } from "../provider/provider-status.ts";
 import { pipelineAlarms } from "./alarm-text.ts";
 import { queueStatuses } from "./queue-status.ts";
 import { listRegistrations } from "./registration-status.ts";
-import { ageText, alarmText, queuesText, refusalText } from "./status-text.ts";
+import { ageText, alarmText, lastSentText, queuesText, refusalText } from "./status-text.ts";
 import { type TokenStatus, tokenStatus } from "./token-status.ts";
 import { subscriberQueues, workQueues } from "./work-queues.ts";
 
@@ -120,7 +120,7 @@ async function subscribersStatus({ deployment, clients }: Place, now: Date): Pro
     ageText(status.waiting + status.inFlight, status.oldestSeconds),
     status.deadLetters,
     ageText(status.deadLetters, status.oldestDeadLetterSeconds),
-    status.lastSentAt && fromNow(new Date(status.lastSentAt), now),
+    lastSentText(status.lastSentAt, now),
   ]);
   return [{ subscribers: all }, tableText(subscribersHead, rows)];
 }

@@ -2,7 +2,7 @@ import type { StackAlarm } from "../../../adapters/aws/stack-alarms.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
 import type { Registration } from "../../../domain/reconcile/registrations.ts";
 import { oneLine } from "../core/printable.ts";
-import { fromNow, spanText } from "../core/spans.ts";
+import { fromNow, periodAgo, spanText } from "../core/spans.ts";
 import { tableText } from "../core/table.ts";
 import type { Terminal } from "../core/terminal.ts";
 import { alarmName, lastingText } from "./alarm-text.ts";
@@ -59,8 +59,13 @@ function queueRow(queue: QueueStatus, now: Date): readonly (string | number | un
     ageText(waiting + inFlight, oldestSeconds),
     deadLetters,
     ageText(deadLetters, oldestDeadLetterSeconds),
-    isKind && lastSentAt !== undefined ? fromNow(new Date(lastSentAt), now) : undefined,
+    isKind ? lastSentText(lastSentAt, now) : undefined,
   ];
+}
+
+/** When something was last sent to a queue, as CloudWatch measures it: it remembers two weeks. */
+export function lastSentText(lastSentAt: string | undefined, now: Date): string {
+  return lastSentAt === undefined ? "not in 14 days" : periodAgo(new Date(lastSentAt), now);
 }
 
 /** Of a queue that holds something CloudWatch may not have reported an age yet. */

@@ -36,7 +36,7 @@ export function perMinute(series: Series, { until }: Pick<Traffic, "until">): nu
   return sum / 10;
 }
 
-/** When something was last there, ISO 8601, to the minute. */
+/** The beginning of the last period that had something, ISO 8601. */
 export function lastOf(series: Series): string | undefined {
   const last = series.findLast(([, count]) => count > 0);
   return last === undefined ? undefined : new Date(last[0] * 1000).toISOString();

@@ -78,7 +78,9 @@ export function describeTrouble(use: () => OpenedConsole): void {
     await waitUntilIdle(stage.system);
     await page.reload();
     await steps.filter({ hasText: "to everything" }).first().waitFor();
-    const texts = (await steps.allTextContents()).map((text) => text.replace(/^.*? UTC /, ""));
+    const texts = (await steps.allTextContents()).map((text) =>
+      text.replace(/^.*?\d{2}:\d{2}:\d{2} \S+ /, ""),
+    );
     expect(texts[0]).toBe("webhook it is in its queue");
     expect(texts[1]).toBe("stored endpoint.updated");
     expect(
@@ -163,9 +165,8 @@ export function describeFixed(use: () => OpenedConsole): void {
       .getByRole("paragraph")
       .filter({ hasText: "is still on, for what is over" });
     const at = (await clears.locator("time").getAttribute("datetime")) ?? "";
-    const minute = new Intl.DateTimeFormat("en-US", { timeStyle: "short" }).format(new Date(at));
-    const shown = ((await fixed.textContent()) ?? "").replaceAll("\u202f", " ");
-    expect(shown).toBe(`Fixed: the alarm clears ${minute.replaceAll("\u202f", " ")}`);
+    const shown = await clears.locator("time").textContent();
+    expect(await fixed.textContent()).toBe(`Fixed: the alarm clears ${shown}`);
     expect(Date.parse(at)).toBeGreaterThan(Date.now());
     await passAlarmTime(2 * periodSeconds * evaluationPeriods * 1000);
     await verdict().getByText("All is well").waitFor();

@@ -1,3 +1,4 @@
+import { periodAgo } from "@income-events/cli/core/spans.ts";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { localTime, utcTime } from "../format.ts";
@@ -28,12 +29,29 @@ export function Panel({ title, error, children, aside }: PanelProps) {
   );
 }
 
-/** A moment in the reader's zone, with UTC where one points at it and for who can't. */
+/** A time in the reader's zone, with UTC as its title. */
 export function Time({ at }: { readonly at: string | undefined }) {
   if (at === undefined) return <span>—</span>;
   return (
     <time dateTime={at} title={utcTime(at)}>
-      {localTime(at)} <small class="utc">{utcTime(at)}</small>
+      {localTime(at)}
+    </time>
+  );
+}
+
+type PeriodProps = {
+  /** The beginning of the minute, or of the hour, in which something happened. */
+  readonly at: string | undefined;
+  /** What is said where nothing happened. */
+  readonly none: string;
+};
+
+/** How long ago something happened that metrics measure by the minute or by the hour. */
+export function Period({ at, none }: PeriodProps) {
+  if (at === undefined) return <span>{none}</span>;
+  return (
+    <time dateTime={at} title={`since ${utcTime(at)}`}>
+      {periodAgo(new Date(at), new Date())}
     </time>
   );
 }

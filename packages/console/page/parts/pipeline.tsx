@@ -1,7 +1,8 @@
+import { spanText } from "@income-events/cli/core/spans.ts";
 import type { Happening } from "@income-events/cli/events/event-tail.ts";
 import type { QueueStatus } from "@income-events/cli/status/queue-status.ts";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { number, span } from "../format.ts";
+import { number } from "../format.ts";
 import { onHappening } from "../live.ts";
 import { useStage } from "../stage.ts";
 
@@ -91,7 +92,7 @@ function heldText({ waiting, inFlight, oldestSeconds }: QueueStatus): string {
   const words = [
     ...(waiting > 0 ? [`${number(waiting)} wait`] : []),
     ...(inFlight > 0 ? [`${number(inFlight)} in flight`] : []),
-    ...(oldestSeconds !== undefined && oldestSeconds >= 60 ? [span(oldestSeconds)] : []),
+    ...(oldestSeconds !== undefined && oldestSeconds >= 60 ? [spanText(oldestSeconds)] : []),
   ];
   return words.join(", ");
 }

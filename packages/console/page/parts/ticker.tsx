@@ -1,6 +1,7 @@
-import { localClock, utcTime, visible } from "../format.ts";
+import { visible } from "../format.ts";
 import { happenings, hasMissed, tailState } from "../live.ts";
 import { Table } from "./data.tsx";
+import { Time } from "./panel.tsx";
 
 /** What has just happened, the newest first. */
 export function Ticker({ most }: { readonly most: number }) {
@@ -29,9 +30,7 @@ export function Ticker({ most }: { readonly most: number }) {
         columns={["Time", "What", "Type", "Of whom"]}
         classes={{ "Of whom": "id" }}
         rows={shown.map(({ happening: { at, what, type, subject } }) => [
-          <time dateTime={at} title={utcTime(at)}>
-            {localClock(at)}
-          </time>,
+          <Time at={at} />,
           <span class={`tag tag-${what.split(" ")[0]}`}>{what}</span>,
           type ?? "",
           visible(subject),

@@ -2,7 +2,7 @@ import type { Cause } from "@income-events/cli/doctor/causes.ts";
 import type { QueueStatus } from "@income-events/cli/status/queue-status.ts";
 import { useState } from "preact/hooks";
 import { post } from "../api.ts";
-import { localMinute, visible } from "../format.ts";
+import { localTime, visible } from "../format.ts";
 import { useStage } from "../stage.ts";
 import { Command, Time } from "./panel.tsx";
 
@@ -78,7 +78,7 @@ export function Verdict({ diagnosis, error, queues, onDone }: Props) {
 function wellText(clearing: readonly string[]): string {
   const last = clearing.at(-1);
   if (last === undefined) return "All is well";
-  const when = new Date(last) <= new Date() ? "within a minute" : localMinute(last);
+  const when = new Date(last) <= new Date() ? "within a minute" : localTime(last);
   return clearing.length === 1
     ? `Fixed: the alarm clears ${when}`
     : `Fixed: ${clearing.length} alarms clear until ${when}`;

@@ -1,10 +1,10 @@
 import type { HistoryRow } from "@income-events/cli/events/event-history.ts";
 import type { HistoryPage } from "../../history.ts";
 import * as commands from "../commands.ts";
-import { localTime, number, utcTime, visible } from "../format.ts";
+import { number, visible } from "../format.ts";
 import { useHistory } from "../history.ts";
 import { Select } from "../parts/data.tsx";
-import { Command, Panel } from "../parts/panel.tsx";
+import { Command, Panel, Time } from "../parts/panel.tsx";
 import { eventPath, Search } from "../parts/search.tsx";
 import { Ticker } from "../parts/ticker.tsx";
 import { VirtualList } from "../parts/virtual-list.tsx";
@@ -98,9 +98,7 @@ function Row({ event, whose }: { readonly event: HistoryRow; readonly whose: str
   const subject = whose === undefined ? { kind, id } : { kind: whose, id: searchWord(whose) };
   return (
     <a class="row" href={eventPath(event.id, subject)}>
-      <time dateTime={event.at} title={utcTime(event.at)}>
-        {localTime(event.at)}
-      </time>
+      <Time at={event.at} />
       <span class={`tag tag-${event.outcome}`}>{event.outcome}</span>
       <span>
         {event.type ?? event.kind}

@@ -1,10 +1,11 @@
+import { spanText } from "@income-events/cli/core/spans.ts";
 import type { QueueStatus } from "@income-events/cli/status/queue-status.ts";
 import type { StackAlarm } from "../../../../adapters/aws/stack-alarms.ts";
 import { useLoaded } from "../api.ts";
-import { number, span } from "../format.ts";
+import { number } from "../format.ts";
 import { happenings } from "../live.ts";
 import { Table } from "../parts/data.tsx";
-import { Panel, Time } from "../parts/panel.tsx";
+import { Panel, Period } from "../parts/panel.tsx";
 import { Pipeline } from "../parts/pipeline.tsx";
 import { Plots } from "../parts/plots.tsx";
 import { Ticker } from "../parts/ticker.tsx";
@@ -61,7 +62,7 @@ function Numbers({ queues }: { readonly queues: readonly QueueStatus[] }) {
     ["events in the last minute", number(received)],
     ["waiting", number(sum(({ waiting }) => waiting))],
     ["in flight", number(sum(({ inFlight }) => inFlight))],
-    ["oldest", oldest === 0 ? "—" : span(oldest)],
+    ["oldest", oldest === 0 ? "—" : spanText(oldest)],
     ["dead letters", number(sum(({ deadLetters }) => deadLetters))],
   ] as const;
   return (
@@ -87,9 +88,9 @@ function Queues({ queues }: { readonly queues: readonly QueueStatus[] }) {
         name,
         number(waiting),
         number(inFlight),
-        oldestSeconds === undefined ? "—" : span(oldestSeconds),
+        oldestSeconds === undefined ? "—" : spanText(oldestSeconds),
         deadLetters > 0 ? <span class="bad">{number(deadLetters)}</span> : "0",
-        <Time at={lastSentAt} />,
+        <Period at={lastSentAt} none="not in 14 days" />,
       ])}
     />
   );

@@ -1,13 +1,14 @@
+import { spanText } from "@income-events/cli/core/spans.ts";
 import type { QueueStatus } from "@income-events/cli/status/queue-status.ts";
 import { useState } from "preact/hooks";
 import type { Series } from "../../../../adapters/sqs/queue-metrics.ts";
 import type { Traffic } from "../../api/overview.ts";
 import { useLoaded } from "../api.ts";
 import * as commands from "../commands.ts";
-import { number, span } from "../format.ts";
+import { number } from "../format.ts";
 import { Action } from "../parts/action.tsx";
-import { Select } from "../parts/data.tsx";
-import { Command, Panel, Time } from "../parts/panel.tsx";
+import { Facts, Select } from "../parts/data.tsx";
+import { Command, Panel, Period } from "../parts/panel.tsx";
 import { useStage } from "../stage.ts";
 import { lastOf, perMinute } from "../traffic.ts";
 
@@ -18,6 +19,7 @@ export function Subscribers() {
     paceInSeconds.queues,
   );
   const traffic = useLoaded<Traffic>("/api/traffic?span=3h", paceInSeconds.alarms);
+  const week = useLoaded<Traffic>("/api/traffic?span=7d", paceInSeconds.alarms);
   if (subscribers.length === 0)
     return <p class="empty">Nobody gets anything yet. Add one under subscribers in the stage's settings.</p>;
   return (
@@ -29,7 +31,8 @@ export function Subscribers() {
           gets={types?.join(", ") ?? "everything"}
           queue={data?.queues.find((queue) => queue.name === `subscriber/${name}`)}
           traffic={traffic.data}
-          error={error ?? traffic.error}
+          week={week.data}
+          error={error ?? traffic.error ?? week.error}
         />
       ))}
     </>
@@ -40,13 +43,15 @@ type OneProps = {
   readonly name: string;
   readonly gets: string;
   readonly queue: QueueStatus | undefined;
+  /** Of the last 3 hours by the minute, and of the last 7 days by the hour. */
   readonly traffic: Traffic | undefined;
+  readonly week: Traffic | undefined;
   readonly error: string | undefined;
 };
 
 const times = ["1h", "24h", "7d", "30d"];
 
-function One({ name, gets, queue, traffic, error }: OneProps) {
+function One({ name, gets, queue, traffic, week, error }: OneProps) {
   const [since, setSince] = useState("24h");
   const [isScanning, setScanning] = useState(false);
   // Nobody sends what was not counted before.
@@ -54,7 +59,11 @@ function One({ name, gets, queue, traffic, error }: OneProps) {
   const [isRunning, setRunning] = useState(false);
   const [pausedId, setPausedId] = useState<string | undefined>(undefined);
   const { isLocal } = useStage();
-  const own = traffic?.queues.find((each) => each.name === `subscriber/${name}`);
+  const own = trafficOf(name, traffic);
+  const ownWeek = trafficOf(name, week);
+  const lastRead = own && ownWeek && (
+    <Period at={lastOf(own.received) ?? lastOf(ownWeek.received)} none="never in the last 7 days" />
+  );
   const dead = queue?.deadLetters ?? 0;
   const body = { name, since, scan: isLocal || isScanning };
   return (
@@ -64,20 +73,19 @@ function One({ name, gets, queue, traffic, error }: OneProps) {
         <Figure name="in flight" value={queue && number(queue.inFlight)} />
         <Figure
           name="behind by"
-          value={queue?.oldestSeconds === undefined ? "—" : span(queue.oldestSeconds)}
+          value={queue?.oldestSeconds === undefined ? "—" : spanText(queue.oldestSeconds)}
         />
         <Figure name="gets a minute" value={own && rateOf(own.sent, traffic)} />
         <Figure name="reads a minute" value={own && rateOf(own.received, traffic)} />
         <Figure name="dead letters" value={queue && number(dead)} />
       </dl>
-      <p>
-        Gets {gets}. Last message <Time at={queue?.lastSentAt} /> Last read{" "}
-        {own === undefined || lastOf(own.received) !== undefined ? (
-          <Time at={own && lastOf(own.received)} />
-        ) : (
-          "over 3 hours ago"
-        )}
-      </p>
+      <Facts
+        of={[
+          ["gets", gets],
+          ["last message", queue && <Period at={queue.lastSentAt} none="not in 14 days" />],
+          ["last read", lastRead],
+        ]}
+      />
       {queue !== undefined && queue.lastSentAt === undefined && queue.waiting === 0 && (
         <p class="empty">
           Nothing was sent to it yet. Send it a test message, or trigger an event: npx income-events trigger
@@ -138,6 +146,10 @@ function One({ name, gets, queue, traffic, error }: OneProps) {
       <Command line={commands.replay({ name, since })} />
     </Panel>
   );
+}
+
+function trafficOf(name: string, traffic: Traffic | undefined) {
+  return traffic?.queues.find((each) => each.name === `subscriber/${name}`);
 }
 
 /** Of the last ten minutes. */

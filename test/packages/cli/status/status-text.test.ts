@@ -53,7 +53,7 @@ test("a stage fits on one screen", () => {
   expect(statusText(well)).toBe(`prod (eu-west-1) at ${at}
 
 queue            waiting  in flight  oldest  dead letters  oldest dead  last event
-users                 12          3  2m 5s              0  -            3m ago
+users                 12          3  2m 5s              0  -            2m ago
 fetch                  0          0  -                  2  1d 1h        -
 subscriber/risk        1          0  ?                  0  -            -
 
