@@ -105,6 +105,7 @@ export function describeWalk(opened: () => OpenedConsole): () => string {
     expect(await violationsInThemes(page())).toEqual([]);
     await hits.getByRole("link").first().click();
     await panel("user.created").waitFor();
+    expect(await violationsInThemes(page())).toEqual([]);
   });
   return () => eventId;
 }

@@ -24,7 +24,7 @@ export function Verdict({ diagnosis, error, queues, onDone }: Props) {
   if (diagnosis === undefined)
     return (
       <section class="verdict verdict-waiting" aria-label="Verdict">
-        <h2>{error === undefined ? "Looking at everything…" : "What is wrong can't be said"}</h2>
+        <h2>{error === undefined ? "Checking the stage…" : "The stage can't be checked"}</h2>
         <p>{error ?? "The queues, the functions, the token, the provider and the alarms are being asked."}</p>
       </section>
     );
@@ -35,35 +35,24 @@ export function Verdict({ diagnosis, error, queues, onDone }: Props) {
   return (
     <section class={`verdict verdict-${first?.severity ?? "well"}`} aria-label="Verdict" aria-live="polite">
       <h2>{first === undefined ? wellText(clearing) : visible(first.what)}</h2>
-      <p>
-        {first === undefined
-          ? `Nothing is wrong: ${diagnosis.checked.length} things were looked at.`
-          : first.why}
-      </p>
+      <p>{first === undefined ? `${diagnosis.checked.length} checks passed.` : first.why}</p>
       {first !== undefined && <p class="verdict-kept">{keptText(queues)}</p>}
       {error !== undefined && <p class="problem">{error}</p>}
       {first !== undefined && <Remedy cause={first} onDone={onDone} />}
-      {first !== undefined && first.follows.length > 0 && (
-        <details>
-          <summary>
-            {first.follows.length === 1 ? "1 thing follows" : `${first.follows.length} things follow`} from it
-          </summary>
-          <ul>
-            {first.follows.map(({ code, what }) => (
-              <li key={code + what}>{visible(what)}</li>
+      {first !== undefined && <Consequences of={first} />}
+      {others.length > 0 && (
+        <section class="others" aria-label="Also wrong">
+          <h3>Also wrong ({others.length})</h3>
+          <ul class="findings">
+            {others.map((cause) => (
+              <li key={cause.code + cause.what}>
+                <b>{visible(cause.what)}</b> {cause.why}
+                <Command line={cause.fix} />
+                <Consequences of={cause} />
+              </li>
             ))}
           </ul>
-        </details>
-      )}
-      {others.length > 0 && (
-        <ul class="findings">
-          {others.map((cause) => (
-            <li key={cause.code + cause.what} class={`finding-${cause.severity}`}>
-              <b>{visible(cause.what)}</b> {cause.why}
-              <Command line={cause.fix} />
-            </li>
-          ))}
-        </ul>
+        </section>
       )}
       {fixed.map(({ code, what, clearsAt }) => (
         <p key={code + what} class="quiet">
@@ -71,6 +60,21 @@ export function Verdict({ diagnosis, error, queues, onDone }: Props) {
         </p>
       ))}
     </section>
+  );
+}
+
+/** What a cause has brought about: its remedy ends these, too. */
+function Consequences({ of: { what, follows } }: { readonly of: Cause }) {
+  if (follows.length === 0) return null;
+  return (
+    <div class="consequences">
+      <p>{follows.length === 1 ? "Its consequence:" : `Its ${follows.length} consequences:`}</p>
+      <ul aria-label={`Consequences of: ${visible(what)}`}>
+        {follows.map((each) => (
+          <li key={each.code + each.what}>{visible(each.what)}</li>
+        ))}
+      </ul>
+    </div>
   );
 }
 
