@@ -1,7 +1,7 @@
 import { permanent } from "../core/failures.ts";
 import { type Fields, fieldsOf, isFields, numberOf, optionalText, present, textOf } from "../core/parse.ts";
-import type { WebhookKind } from "../event/events.ts";
 import type { Subject } from "../event/subjects.ts";
+import type { OwnWebhook } from "../reconcile/registrations.ts";
 import { type BreakerSettings, parseBreakerSettings } from "./breaker.ts";
 import type { DataName, DateRange } from "./document-name.ts";
 import { type PagingSettings, parsePagingSettings } from "./paging-settings.ts";
@@ -101,16 +101,27 @@ function parseStart(fields: Fields): NonNullable<ProviderSettings["paths"]["star
   return body === undefined ? { method, path } : { method, path, body };
 }
 
-/** The provider's path of each kind's webhook. @throws permanent failure naming the setting */
-export function parseWebhookPaths(provider: unknown): Readonly<Record<WebhookKind, string>> {
+/** The webhooks that are registered with the provider. @throws permanent failure naming the setting */
+export function parseOwnWebhooks(provider: unknown): readonly OwnWebhook[] {
   const paths = fieldsOf(fieldsOf(provider, "provider").paths, "provider.paths");
   const webhooks = fieldsOf(paths.webhooks, "provider.paths.webhooks");
-  return {
-    users: textOf(webhooks, "users"),
-    accounts: textOf(webhooks, "accounts"),
-    endpoints: textOf(webhooks, "endpoints"),
-    "company-accounts": textOf(paths, "companyWebhooks"),
-  };
+  const optional = [
+    { name: "multi-endpoints", path: optionalText(webhooks, "multiEndpoints") },
+    { name: "company-endpoints", path: optionalText(paths, "companyEndpointWebhooks") },
+    { name: "connect-events", path: optionalText(webhooks, "connectEvents") },
+  ] as const;
+  return [
+    { name: "users", path: textOf(webhooks, "users") },
+    { name: "accounts", path: textOf(webhooks, "accounts") },
+    { name: "endpoints", path: textOf(webhooks, "endpoints") },
+    { name: "company-accounts", path: textOf(paths, "companyWebhooks") },
+    ...optional.flatMap(({ name, path }) => (path === undefined ? [] : [{ name, path }])),
+  ];
+}
+
+/** Whether the provider speaks interface 0.5. */
+export function parseIsNewer(provider: unknown): boolean {
+  return fieldsOf(provider, "provider").interface === "0.5";
 }
 
 /** Names of the endpoints that a connected account's data is fetched for. */

@@ -1,9 +1,30 @@
 import { permanent } from "../core/failures.ts";
 import { fieldsOf, textOf } from "../core/parse.ts";
-import { type WebhookKind, webhookKinds } from "../event/events.ts";
+import type { WebhookKind } from "../event/events.ts";
 
-/** Where a kind's webhooks should go, and where the provider says that they go. */
-export type Registration = { readonly kind: WebhookKind; readonly deployed: string } & (
+/** The provider's webhooks: one of each kind, and those that go to the address of another kind, with its secret. */
+const kindOfWebhook = {
+  users: "users",
+  accounts: "accounts",
+  endpoints: "endpoints",
+  "company-accounts": "company-accounts",
+  "multi-endpoints": "endpoints",
+  "company-endpoints": "endpoints",
+  "connect-events": "accounts",
+} as const satisfies Record<string, WebhookKind>;
+
+export type WebhookName = keyof typeof kindOfWebhook;
+
+/** A webhook of the stage, with the provider's path that defines it. */
+export type OwnWebhook = { readonly name: WebhookName; readonly path: string };
+
+/** Whose address and secret a webhook is registered with. */
+export function kindOf(name: WebhookName): WebhookKind {
+  return kindOfWebhook[name];
+}
+
+/** Where a webhook should go, and where the provider says that it goes. */
+export type Registration = { readonly kind: WebhookName; readonly deployed: string } & (
   | { readonly is: "here" }
   | { readonly is: "elsewhere"; readonly url: string }
   | { readonly is: "none" }
@@ -12,15 +33,17 @@ export type Registration = { readonly kind: WebhookKind; readonly deployed: stri
 );
 
 /** What is registered, evaluated by the address that is deployed. @param url as the provider says it */
-export function registrationAt(kind: WebhookKind, deployed: string, url: string): Registration {
+export function registrationAt(kind: WebhookName, deployed: string, url: string): Registration {
   return url === deployed ? { kind, deployed, is: "here" } : { kind, deployed, is: "elsewhere", url };
 }
 
-/**
- * Where the webhooks of a kind are sent. @param webhooksUrl the deployed address below which each kind has its route
- */
-export function webhookUrlOf(webhooksUrl: string, kind: WebhookKind): string {
-  return `${webhooksUrl.replace(/\/$/, "")}/${kind}`;
+/** Where a webhook is sent. @param webhooksUrl the deployed address below which each kind has its route */
+export function webhookUrlOf(webhooksUrl: string, name: WebhookName): string {
+  return `${webhooksUrl.replace(/\/$/, "")}/${kindOf(name)}`;
+}
+
+function isWebhookName(value: unknown): value is WebhookName {
+  return typeof value === "string" && Object.hasOwn(kindOfWebhook, value);
 }
 
 /** Reads `{"webhooks": [...]}`, as the registering function lists them. @throws permanent failure naming the field */
@@ -29,8 +52,8 @@ export function parseRegistrations(value: unknown): readonly Registration[] {
   if (!Array.isArray(webhooks)) throw permanent("webhooks: expected a list");
   return webhooks.map((entry: unknown) => {
     const fields = fieldsOf(entry, "webhooks");
-    const kind = webhookKinds.find((each) => each === fields.kind);
-    if (kind === undefined) throw permanent("webhooks: a kind that this release does not know");
+    const { kind } = fields;
+    if (!isWebhookName(kind)) throw permanent("webhooks: a kind that this release does not know");
     const known = { kind, deployed: textOf(fields, "deployed") };
     const is = textOf(fields, "is");
     switch (is) {

@@ -1,20 +1,25 @@
 import type { Call } from "../../adapters/provider/with-token.ts";
 import { FailureError, failureOf } from "../../domain/core/failures.ts";
-import { type WebhookKind, webhookKinds } from "../../domain/event/events.ts";
-import { type Registration, registrationAt, webhookUrlOf } from "../../domain/reconcile/registrations.ts";
-import { registeredUrl } from "./registered-url.ts";
+import {
+  type OwnWebhook,
+  type Registration,
+  registrationAt,
+  webhookUrlOf,
+} from "../../domain/reconcile/registrations.ts";
+import { registeredUrl, type ToldWebhook } from "./registered-url.ts";
 
 export type ListDependencies = {
   readonly call: Call;
-  /** The provider's path of each kind's webhook. */
-  readonly paths: Readonly<Record<WebhookKind, string>>;
+  readonly webhooks: readonly OwnWebhook[];
+  /** Whether the provider lists its webhooks; else each may be read at its own path. */
+  readonly isListed: boolean;
   readonly webhooksUrl: string;
   /** Whether the provider is known to report what is registered: then what it doesn't find isn't registered. */
   readonly readsFirst: boolean;
 };
 
 /**
- * Reports each kind where the provider sends its webhooks; nothing is changed. A provider that can't be asked now is
+ * Reports of each webhook where the provider sends it; nothing is changed. A provider that can't be asked now is
  * no failure of this function: who looks must raise no alarm.
  */
 export async function listWebhooks(
@@ -31,28 +36,30 @@ export async function listWebhooks(
 /** @throws failures of the call that another time may not have */
 async function askForAll({
   call,
-  paths,
+  webhooks,
+  isListed,
   webhooksUrl,
   readsFirst,
 }: ListDependencies): Promise<readonly Registration[]> {
-  const webhooks: Registration[] = [];
-  for (const kind of webhookKinds) {
+  const registrations: Registration[] = [];
+  for (const webhook of webhooks) {
+    const kind = webhook.name;
     const deployed = webhookUrlOf(webhooksUrl, kind);
-    const read = await attempt(() => registeredUrl(call, paths[kind], kind));
-    if ("reason" in read) webhooks.push({ kind, deployed, is: "untold", reason: read.reason });
-    else if (read.url !== undefined) webhooks.push(registrationAt(kind, deployed, read.url));
-    else if (readsFirst) webhooks.push({ kind, deployed, is: "none" });
-    else webhooks.push({ kind, deployed, is: "untold", reason: "the provider shows none at its path" });
+    const read = await attempt(() => registeredUrl(call, webhook, isListed));
+    if ("reason" in read) registrations.push({ kind, deployed, is: "untold", reason: read.reason });
+    else if (read.told?.url !== undefined) registrations.push(registrationAt(kind, deployed, read.told.url));
+    else if (readsFirst || read.told !== undefined) registrations.push({ kind, deployed, is: "none" });
+    else registrations.push({ kind, deployed, is: "untold", reason: "the provider shows none at its path" });
   }
-  return webhooks;
+  return registrations;
 }
 
 /** A provider need not answer at all here: the specification only shows how webhooks are written. */
 async function attempt(
-  read: () => Promise<string | undefined>,
-): Promise<{ readonly url: string | undefined } | { readonly reason: string }> {
+  read: () => Promise<ToldWebhook | undefined>,
+): Promise<{ readonly told: ToldWebhook | undefined } | { readonly reason: string }> {
   try {
-    return { url: await read() };
+    return { told: await read() };
   } catch (error) {
     const failure = failureOf(error);
     if (failure.kind === "permanent") return { reason: failure.reason };

@@ -1,19 +1,34 @@
 import type { Call } from "../../adapters/provider/with-token.ts";
-import { fieldsOf, parseJson, textOf } from "../../domain/core/parse.ts";
-import type { WebhookKind } from "../../domain/event/events.ts";
+import { fieldsOf, isFields, parseJson, textOf } from "../../domain/core/parse.ts";
+import type { OwnWebhook } from "../../domain/reconcile/registrations.ts";
+
+/** What the provider says of a webhook; `url` is absent where it says that none is registered. */
+export type ToldWebhook = { readonly url?: string };
 
 /**
- * Reads where a kind's webhooks go: `{"url": text, …}`.
+ * Reads where a webhook goes. Interface 0.4 may answer `{"url": text, …}` at the webhook's own path; 0.5 lists the
+ * webhooks of a path's parent, each with its type, which is written with underscores.
  * @returns undefined where the provider finds nothing at the path
  * @throws permanent failure where it answers something else
  */
 export async function registeredUrl(
   call: Call,
-  path: string,
-  kind: WebhookKind,
-): Promise<string | undefined> {
-  const answer = await call({ method: "GET", path });
+  { name, path }: OwnWebhook,
+  isListed: boolean,
+): Promise<ToldWebhook | undefined> {
+  const end = path.lastIndexOf("/");
+  const answer = await call({ method: "GET", path: isListed ? path.slice(0, end) : path });
   if (!answer.found) return undefined;
-  const what = `the registration of ${kind}`;
-  return textOf(fieldsOf(parseJson(answer.text, what), what), "url");
+  const what = `the registration of ${name}`;
+  const value = parseJson(answer.text, what);
+  if (!isListed) return { url: textOf(fieldsOf(value, what), "url") };
+  const type = path.slice(end + 1).replaceAll("-", "_");
+  const listed = itemsOf(value, what).filter(isFields);
+  const found = listed.find((each) => each.type === type && each.enabled !== false);
+  return found === undefined ? {} : { url: textOf(found, "url") };
+}
+
+function itemsOf(value: unknown, what: string): readonly unknown[] {
+  const items = Array.isArray(value) ? value : fieldsOf(value, what).data;
+  return Array.isArray(items) ? items : [];
 }

@@ -3,15 +3,20 @@ import type { StoredWebhookSecret } from "../../adapters/secrets/webhook-secret.
 import { FailureError, permanent } from "../../domain/core/failures.ts";
 import { isFields } from "../../domain/core/parse.ts";
 import { type ValueToRegister, valueOfKind, valueToRegister } from "../../domain/core/webhook-secret.ts";
-import { type WebhookKind, webhookKinds } from "../../domain/event/events.ts";
-import { webhookUrlOf } from "../../domain/reconcile/registrations.ts";
+import {
+  kindOf,
+  type OwnWebhook,
+  type WebhookName,
+  webhookUrlOf,
+} from "../../domain/reconcile/registrations.ts";
 import type { Log } from "../runtime/log.ts";
 import { registeredUrl } from "./registered-url.ts";
 
 export type RegistrarDependencies = {
   readonly call: Call;
-  /** The provider's path of each kind's webhook. */
-  readonly paths: Readonly<Record<WebhookKind, string>>;
+  readonly webhooks: readonly OwnWebhook[];
+  /** Whether the provider speaks interface 0.5: it lists webhooks, and disables those that are not sent as enabled. */
+  readonly isNewer: boolean;
   /** The deployed address under which each kind has its route. */
   readonly webhooksUrl: string;
   readonly secretHeader: string;
@@ -26,7 +31,7 @@ export type RegistrarDependencies = {
 
 /** What whoever invoked the registration is reported. */
 export type Registration = {
-  readonly registered: readonly WebhookKind[];
+  readonly registered: readonly WebhookName[];
   readonly secret: ValueToRegister["of"];
   /** After this time the current value can be registered; absent where it is. */
   readonly readyInSeconds?: number;
@@ -63,47 +68,50 @@ function isWithoutToken(error: unknown): boolean {
 
 function registering(dependencies: RegistrarDependencies): (event?: unknown) => Promise<Registration> {
   return async (event) => {
-    const { call, paths, webhooksUrl, secretHeader, readSecret, propagationSeconds, now, log } = dependencies;
+    const { call, webhooks, isNewer, webhooksUrl, secretHeader } = dependencies;
+    const { readSecret, propagationSeconds, now, log } = dependencies;
     const { secret, since } = await readSecret();
     if (secret === undefined) throw permanent("the webhook secret is empty: set one before registering");
     const takesOver = isFields(event) && event.takeOver === true;
-    if (dependencies.readsFirst && !takesOver) await refuseOthers(call, paths, webhooksUrl);
+    if (dependencies.readsFirst && !takesOver) await refuseOthers(dependencies);
     const chosen = valueToRegister(secret, since, now(), propagationSeconds);
-    for (const kind of webhookKinds) {
-      const url = webhookUrlOf(webhooksUrl, kind);
-      const body = { url, method: "POST", headers: { [secretHeader]: valueOfKind(chosen.value, kind) } };
-      const answer = await call({ method: "PUT", path: paths[kind], body });
+    for (const { name, path } of webhooks) {
+      const body = {
+        url: webhookUrlOf(webhooksUrl, name),
+        method: "POST",
+        headers: { [secretHeader]: valueOfKind(chosen.value, kindOf(name)) },
+        ...(isNewer && { enabled: true }),
+      };
+      const answer = await call({ method: "PUT", path, body });
       if (!answer.found)
-        throw permanent(`the provider knows no webhook at the path of ${kind}; see provider.paths`);
+        throw permanent(`the provider knows no webhook at the path of ${name}; see provider.paths`);
     }
+    const registered = webhooks.map(({ name }) => name);
+    const count = registered.length;
     if (chosen.of === "current") {
-      log("WEBHOOKS_REGISTERED", { count: webhookKinds.length });
-      return { registered: webhookKinds, secret: "current" };
+      log("WEBHOOKS_REGISTERED", { count });
+      return { registered, secret: "current" };
     }
     const { readyInSeconds } = chosen;
-    log("WEBHOOKS_REGISTERED_PREVIOUS", { count: webhookKinds.length, delayInSeconds: readyInSeconds });
-    return { registered: webhookKinds, secret: "previous", readyInSeconds };
+    log("WEBHOOKS_REGISTERED_PREVIOUS", { count, delayInSeconds: readyInSeconds });
+    return { registered, secret: "previous", readyInSeconds };
   };
 }
 
 /**
- * Reads what is registered for each kind.
+ * Reads what is registered.
  * @throws permanent failure where a webhook goes to another address than this stage's
  */
-async function refuseOthers(
-  call: Call,
-  paths: Readonly<Record<WebhookKind, string>>,
-  webhooksUrl: string,
-): Promise<void> {
+async function refuseOthers({ call, webhooks, isNewer, webhooksUrl }: RegistrarDependencies): Promise<void> {
   const own = new URL(webhooksUrl).origin;
-  for (const kind of webhookKinds) {
-    const url = await registeredUrl(call, paths[kind], kind);
-    if (url === undefined) continue;
-    const origin = URL.parse(url)?.origin;
-    if (origin === undefined) throw permanent(`the registration of ${kind}: its url is no address`);
+  for (const webhook of webhooks) {
+    const told = await registeredUrl(call, webhook, isNewer);
+    if (told?.url === undefined) continue;
+    const origin = URL.parse(told.url)?.origin;
+    if (origin === undefined) throw permanent(`the registration of ${webhook.name}: its url is no address`);
     if (origin === own) continue;
     throw permanent(
-      `the provider sends the webhooks of ${kind} to ${origin}: another stage registers there. Take them over with ` +
+      `the provider sends the webhooks of ${webhook.name} to ${origin}: another stage registers there. Take them over with ` +
         '"webhooks register --take-over", or set register.enabled to false for this stage',
     );
   }

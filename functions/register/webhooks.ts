@@ -2,7 +2,11 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { webhookSecretStore } from "../../adapters/secrets/webhook-secret.ts";
 import { isFields, numberOf, optionalBoolean, textOf } from "../../domain/core/parse.ts";
-import { parseProviderSettings, parseWebhookPaths } from "../../domain/fetch/provider-settings.ts";
+import {
+  parseIsNewer,
+  parseOwnWebhooks,
+  parseProviderSettings,
+} from "../../domain/fetch/provider-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
 import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
@@ -12,6 +16,7 @@ import { registrar } from "./registrar.ts";
 
 const settings = readSettings();
 const provider = parseProviderSettings(settings.provider);
+const isNewer = parseIsNewer(settings.provider);
 const secrets = new SecretsManagerClient({});
 const now = () => new Date();
 
@@ -20,13 +25,14 @@ const patienceInSeconds = 20;
 
 const shared = {
   call: tokenCalls({ table: new DynamoDBClient({}), secrets }, provider, { now, patienceInSeconds }).call,
-  paths: parseWebhookPaths(settings.provider),
+  webhooks: parseOwnWebhooks(settings.provider),
   webhooksUrl: variable("WEBHOOKS_URL"),
   readsFirst: optionalBoolean(settings, "readsFirst") ?? false,
 };
 
 const register = registrar({
   ...shared,
+  isNewer,
   secretHeader: textOf(settings, "secretHeader"),
   // Read at each run: a registration kept from an earlier one would undo a rotation.
   readSecret: webhookSecretStore(secrets, variable("WEBHOOK_SECRET_ARN")).read,
@@ -37,7 +43,7 @@ const register = registrar({
 
 /** An event `{"list": true}` changes nothing; any other registers. */
 const handle = sanitizeErrors(async (event: unknown) =>
-  isFields(event) && event.list === true ? listWebhooks(shared) : register(event),
+  isFields(event) && event.list === true ? listWebhooks({ ...shared, isListed: isNewer }) : register(event),
 );
 
 export const handler = logged(handle);

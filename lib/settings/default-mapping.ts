@@ -6,9 +6,14 @@ import type { KindMapping } from "../../domain/event/mapping.ts";
 const connected = "[connected, data.connected][*] | [0]";
 const dataAvailable = "[data_available, data.data_available][*] | [0]";
 
-const type = "action || event";
+// Events of the connection flow have no name: one is made of the fields that only they have, so that `types` decides.
+const type = "action || event || ((screen || tracking_id || connection_status) && 'connect_flow')";
+const connectFlow = { connect_flow: "ignore" } as const;
 const userId = "user_id || data.user_id";
 const accountId = "account_id || data.account_id || data.id";
+// An endpoint's event of interface 0.5 names a company's account as any other, with the company beside it.
+const company = "(company_id || data.company_id)";
+const endpointAccountId = "(account_id || data.account_id)";
 const datasourceId = "datasource_id || data.datasource_id";
 
 /**
@@ -21,7 +26,12 @@ const datasourceId = "datasource_id || data.datasource_id";
 export const defaultMapping: Readonly<Record<WebhookKind, KindMapping>> = {
   users: {
     type,
-    types: { create_user: "user.created", update_user: "user.updated", delete_user: "user.deleted" },
+    types: {
+      create_user: "user.created",
+      update_user: "user.updated",
+      delete_user: "user.deleted",
+      ...connectFlow,
+    },
     userId: `data.id || id || ${userId}`,
     ids: "uuid",
   },
@@ -33,6 +43,7 @@ export const defaultMapping: Readonly<Record<WebhookKind, KindMapping>> = {
       connect_account: "account.connected",
       disconnect_account: "account.disconnected",
       delete_account: "account.deleted",
+      ...connectFlow,
     },
     accountId,
     userId,
@@ -43,7 +54,8 @@ export const defaultMapping: Readonly<Record<WebhookKind, KindMapping>> = {
   endpoints: {
     type,
     types: { update_endpoint: "endpoint.updated" },
-    accountId: "account_id || data.account_id",
+    accountId: `(!${company} && ${endpointAccountId}) || \`null\``,
+    companyAccountId: `company_account_id || data.company_account_id || (${company} && ${endpointAccountId})`,
     userId,
     endpoint: "endpoint || data.endpoint",
     eventId: "request_id || data.request_id",

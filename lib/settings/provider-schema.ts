@@ -117,36 +117,49 @@ const paths = section({
     users: path().exactOptional(),
     accounts: path().exactOptional(),
     endpoints: path().exactOptional(),
+    multiEndpoints: path().exactOptional(),
+    connectEvents: path().exactOptional(),
   }).exactOptional(),
   companyWebhooks: path().exactOptional(),
+  companyEndpointWebhooks: path().exactOptional(),
 }).prefault({});
 
 const versions = section({
-  api: version.default("v0.4"),
-  refresh: choice(["v0.4", "v0.3"]).default("v0.4"),
-  webhooks: version.default("v0.3"),
-  company: version.default("v0.5"),
+  api: version.exactOptional(),
+  refresh: choice(["v0.5", "v0.4", "v0.3"]).exactOptional(),
+  webhooks: version.exactOptional(),
+  company: version.exactOptional(),
 }).prefault({});
 
+/** The versions in the paths of each version of the interface. */
+const versionsOf = {
+  "0.4": { api: "v0.4", refresh: "v0.4", webhooks: "v0.3", company: "v0.5" },
+  "0.5": { api: "v0.5", refresh: "v0.5", webhooks: "v0.5", company: "v0.5" },
+} as const;
+
 type GivenPaths = z.output<typeof paths>;
-type Versions = z.output<typeof versions>;
+type Versions = Required<z.output<typeof versions>>;
 
 /** Paths as specified or publicly documented. Others, such as starting a fetch, have none: left unset. */
-function resolvePaths(given: GivenPaths, { api, refresh, webhooks, company }: Versions) {
+function resolvePaths(given: GivenPaths, { api, refresh, webhooks, company }: Versions, isNewer: boolean) {
   const hooks = `/api/${webhooks}/webhooks`;
+  const companyHooks = isNewer ? `/company/${company}/webhooks` : `/api/company/${company}/webhooks`;
+  const companyAccounts = `${isNewer ? `/company/${company}` : `/api/${api}`}/company-accounts/{account_id}`;
   return {
     read: `/api/${api}/accounts/{account_id}/{endpoint}`,
-    readCompany: `/api/${api}/company-accounts/{account_id}/{endpoint}`,
+    readCompany: `${companyAccounts}/{endpoint}`,
     account: `/api/${api}/accounts/{account_id}`,
-    companyAccount: `/api/${api}/company-accounts/{account_id}`,
+    companyAccount: companyAccounts,
     users: `/api/${api}/users`,
     refresh: `/api/${refresh}/token/refresh`,
-    companyWebhooks: `/api/company/${company}/webhooks/accounts`,
+    companyWebhooks: `${companyHooks}/accounts`,
+    ...(isNewer && { companyEndpointWebhooks: `${companyHooks}/endpoints` }),
     ...given,
     webhooks: {
       users: `${hooks}/users`,
       accounts: `${hooks}/accounts`,
       endpoints: `${hooks}/endpoints`,
+      ...(isNewer && { multiEndpoints: `${hooks}/multi-endpoints` }),
       ...given.webhooks,
     },
   };
@@ -178,6 +191,8 @@ export const providerSchema = section({
     sandbox: baseUrl.default("https://sandbox.income-data.example"),
     production: baseUrl.default("https://income-data.example"),
   }).prefault({}),
+  /** Chooses the defaults of versions and paths, and what the provider expects of a registration. */
+  interface: choice(["0.4", "0.5"]).default("0.4"),
   versions,
   paths,
   requestsPerMinute: wholeNumber(leastRequestsPerMinute, 1_000_000).default(1_000),
@@ -205,5 +220,9 @@ export const providerSchema = section({
   paging,
   allowPrivateAddresses: flag().default(false),
 })
-  .transform((provider) => ({ ...provider, paths: resolvePaths(provider.paths, provider.versions) }))
+  .transform((provider) => {
+    const versions = { ...versionsOf[provider.interface], ...provider.versions };
+    const paths = resolvePaths(provider.paths, versions, provider.interface === "0.5");
+    return { ...provider, versions, paths };
+  })
   .prefault({});

@@ -9,6 +9,11 @@ export interface ProviderProps {
   readonly environment?: "sandbox" | "production";
   /** The settings `provider.baseUrls.*`. */
   readonly baseUrls?: ProviderBaseUrlsProps;
+  /**
+   * The version of the provider's interface: `0.4` or `0.5`. With `0.5` every default version is `v0.5`, paths of companies begin with `/company/<version>`, registrations send `"enabled": true`, and what is registered is read from the list of webhooks.
+   * @default "0.4"
+   */
+  readonly interface?: "0.4" | "0.5";
   /** The settings `provider.versions.*`. */
   readonly versions?: ProviderVersionsProps;
   /** The settings `provider.paths.*`. */
@@ -59,22 +64,22 @@ export interface ProviderBaseUrlsProps {
 export interface ProviderVersionsProps {
   /**
    * The version in these paths: in general, of the webhooks, of the company API.
-   * @default "v0.4"
+   * @default - `v0.4`, `v0.3`, `v0.5`; with interface 0.5 `v0.5`
    */
   readonly api?: string;
   /**
-   * The version in the path of the refresh: `v0.4` or `v0.3`.
-   * @default "v0.4"
+   * The version in the path of the refresh: `v0.5`, `v0.4` or `v0.3`.
+   * @default - `v0.4`, with interface 0.5 `v0.5`
    */
-  readonly refresh?: "v0.4" | "v0.3";
+  readonly refresh?: "v0.5" | "v0.4" | "v0.3";
   /**
    * The version in these paths: in general, of the webhooks, of the company API.
-   * @default "v0.3"
+   * @default - `v0.4`, `v0.3`, `v0.5`; with interface 0.5 `v0.5`
    */
   readonly webhooks?: string;
   /**
    * The version in these paths: in general, of the webhooks, of the company API.
-   * @default "v0.5"
+   * @default - `v0.4`, `v0.3`, `v0.5`; with interface 0.5 `v0.5`
    */
   readonly company?: string;
 }
@@ -140,6 +145,11 @@ export interface ProviderPathsProps {
    * @default - `/api/company/<version>/webhooks/accounts`
    */
   readonly companyWebhooks?: string;
+  /**
+   * Registers the webhook for company accounts' data, at the address of `endpoints`.
+   * @default - `/company/<version>/webhooks/endpoints` with interface 0.5
+   */
+  readonly companyEndpointWebhooks?: string;
 }
 
 /** The settings `provider.paths.start.*`. */
@@ -175,6 +185,16 @@ export interface ProviderPathsWebhooksProps {
    * @default - `/api/<version>/webhooks/<kind>`
    */
   readonly endpoints?: string;
+  /**
+   * Registers the webhook whose events name several endpoints, at the address of `endpoints`.
+   * @default - `/api/<version>/webhooks/multi-endpoints` with interface 0.5
+   */
+  readonly multiEndpoints?: string;
+  /**
+   * Registers the webhook of the connection flow's events, at the address of `accounts`; `types` decides what becomes of them.
+   * @default - not set
+   */
+  readonly connectEvents?: string;
 }
 
 /** The settings `provider.breaker.*`. */

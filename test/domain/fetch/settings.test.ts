@@ -5,10 +5,10 @@ import {
   fillBody,
   fillPath,
   isReadAs,
+  parseOwnWebhooks,
   parseProviderSettings,
   parseReadByRange,
   parseStartEndpoints,
-  parseWebhookPaths,
   readPath,
 } from "../../../domain/fetch/provider-settings.ts";
 import { parseSubscribers } from "../../../domain/message/subscribers.ts";
@@ -83,14 +83,28 @@ describe("the provider's settings", () => {
     }
   });
 
-  it("name a webhook path for each kind", () => {
+  it("name a webhook path for each kind, and those of the newer interface where they are set", () => {
     const webhooks = { users: "/w/u", accounts: "/w/a", endpoints: "/w/e" };
-    expect(parseWebhookPaths({ paths: { webhooks, companyWebhooks: "/w/c" } })).toEqual({
-      ...webhooks,
-      "company-accounts": "/w/c",
-    });
-    expect(() => parseWebhookPaths({ paths: { webhooks } })).toThrow("companyWebhooks: expected a text");
-    expect(() => parseWebhookPaths({ paths: {} })).toThrow("provider.paths.webhooks: expected an object");
+    const kinds = [
+      { name: "users", path: "/w/u" },
+      { name: "accounts", path: "/w/a" },
+      { name: "endpoints", path: "/w/e" },
+      { name: "company-accounts", path: "/w/c" },
+    ];
+    expect(parseOwnWebhooks({ paths: { webhooks, companyWebhooks: "/w/c" } })).toEqual(kinds);
+    const newer = {
+      webhooks: { ...webhooks, multiEndpoints: "/w/m", connectEvents: "/w/f" },
+      companyWebhooks: "/w/c",
+      companyEndpointWebhooks: "/w/ce",
+    };
+    expect(parseOwnWebhooks({ paths: newer })).toEqual([
+      ...kinds,
+      { name: "multi-endpoints", path: "/w/m" },
+      { name: "company-endpoints", path: "/w/ce" },
+      { name: "connect-events", path: "/w/f" },
+    ]);
+    expect(() => parseOwnWebhooks({ paths: { webhooks } })).toThrow("companyWebhooks: expected a text");
+    expect(() => parseOwnWebhooks({ paths: {} })).toThrow("provider.paths.webhooks: expected an object");
   });
 
   it("name what is read by ranges of dates", () => {

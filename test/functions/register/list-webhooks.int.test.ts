@@ -1,15 +1,16 @@
 import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { providerApi } from "../../../adapters/provider/provider-api.ts";
+import type { OwnWebhook } from "../../../domain/reconcile/registrations.ts";
 import { listWebhooks } from "../../../functions/register/list-webhooks.ts";
 import { providerLimits } from "../../support/provider-limits.ts";
 
-const paths = {
-  users: "/users",
-  accounts: "/accounts",
-  endpoints: "/endpoints",
-  "company-accounts": "/company",
-};
+const ownWebhooks: readonly OwnWebhook[] = [
+  { name: "users", path: "/users" },
+  { name: "accounts", path: "/accounts" },
+  { name: "endpoints", path: "/endpoints" },
+  { name: "company-accounts", path: "/company" },
+];
 const deployed = (kind: string) => `https://api.example/webhooks/${kind}`;
 
 let remote: TestProvider;
@@ -21,11 +22,12 @@ beforeEach(() => {
   remote.requests.length = 0;
 });
 
-function list({ readsFirst = false } = {}) {
+function list({ readsFirst = false, isListed = false, webhooks = ownWebhooks } = {}) {
   const call = providerApi(remote.url, providerLimits, () => new Date());
   return listWebhooks({
     call: (each) => call("jwt", each),
-    paths,
+    webhooks,
+    isListed,
     webhooksUrl: "https://api.example/webhooks/",
     readsFirst,
   });
@@ -53,6 +55,29 @@ describe("the list of webhooks", () => {
     expect(remote.requests.map(({ method }) => method)).toEqual(Array(4).fill("GET"));
   });
 
+  test("is read from the list of interface 0.5 by types, where a disabled webhook is none and a missing list says nothing", async () => {
+    const webhooks: readonly OwnWebhook[] = [
+      { name: "users", path: "/v/webhooks/users" },
+      { name: "accounts", path: "/v/webhooks/accounts" },
+      { name: "endpoints", path: "/v/webhooks/endpoints" },
+      { name: "multi-endpoints", path: "/v/webhooks/multi-endpoints" },
+      { name: "company-endpoints", path: "/company/webhooks/endpoints" },
+    ];
+    const data = [
+      { type: "users", url: deployed("users"), enabled: true },
+      { type: "accounts", url: deployed("accounts"), enabled: false },
+      { type: "multi_endpoints", url: deployed("endpoints") },
+    ];
+    remote.answer = ({ path }) => (path === "/v/webhooks" ? { json: { data, size: 3 } } : 404);
+    expect(await listed({ isListed: true, webhooks })).toMatchObject([
+      { kind: "users", is: "here" },
+      { kind: "accounts", is: "none" },
+      { kind: "endpoints", is: "none" },
+      { kind: "multi-endpoints", deployed: deployed("endpoints"), is: "here" },
+      { kind: "company-endpoints", is: "untold" },
+    ]);
+  });
+
   test("takes a path without a webhook for none only where the provider is known to list them", async () => {
     remote.answer = () => 404;
     const states = async (readsFirst: boolean) => (await listed({ readsFirst })).map(({ is }) => is);
@@ -77,5 +102,5 @@ describe("the list of webhooks", () => {
 });
 
 function kindAt(path: string): string {
-  return Object.entries(paths).find(([, each]) => each === path)?.[0] ?? "";
+  return ownWebhooks.find((each) => each.path === path)?.name ?? "";
 }

@@ -6,6 +6,8 @@ import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
 import { parseTokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { webhookSecretStore } from "../../../adapters/secrets/webhook-secret.ts";
 import { valueOfKind } from "../../../domain/core/webhook-secret.ts";
+import { webhookKinds } from "../../../domain/event/events.ts";
+import type { OwnWebhook } from "../../../domain/reconcile/registrations.ts";
 import { registrar } from "../../../functions/register/registrar.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 import { providerLimits } from "../../support/provider-limits.ts";
@@ -18,7 +20,10 @@ const paths = {
   accounts: "/api/v0.3/webhooks/accounts",
   endpoints: "/api/v0.3/webhooks/endpoints",
   "company-accounts": "/api/company/v0.5/webhooks/accounts",
-};
+} as const;
+const ownWebhooks: readonly OwnWebhook[] = Object.entries(paths).map(([name, path]) => {
+  return { name: webhookKinds.find((kind) => kind === name) ?? "users", path };
+});
 
 let system: TestSystem;
 let remote: TestProvider;
@@ -39,6 +44,8 @@ function registrarOf({
   webhooksUrl = "https://api.example/webhooks",
   secondsSinceChange = 3_600,
   readsFirst = false,
+  isNewer = false,
+  webhooks = ownWebhooks,
 } = {}) {
   const kept = keptLog();
   entries = kept.entries;
@@ -51,7 +58,8 @@ function registrarOf({
   });
   const run = registrar({
     call: withToken(providerApi(remote.url, providerLimits, now), tokenReader, noRefusals),
-    paths,
+    webhooks,
+    isNewer,
     webhooksUrl,
     secretHeader: "x-webhook-secret",
     // The engine's clock is the real one: its moment of the last change is moved onto this test's clock.
@@ -90,6 +98,43 @@ test.each(["https://api.example/webhooks", "https://api.example/webhooks/"])(
     expect(entries).toEqual([{ code: "WEBHOOKS_REGISTERED", count: 4 }]);
   },
 );
+
+describe("where the provider speaks interface 0.5", () => {
+  const webhooks: readonly OwnWebhook[] = [
+    { name: "users", path: "/api/v0.5/webhooks/users" },
+    { name: "multi-endpoints", path: "/api/v0.5/webhooks/multi-endpoints" },
+    { name: "company-endpoints", path: "/company/v0.5/webhooks/endpoints" },
+    { name: "connect-events", path: "/api/v0.5/webhooks/name-connect-events" },
+  ];
+
+  test("each webhook is enabled, and those that are no kind go to the address of one, with its secret", async () => {
+    const { run } = registrarOf({ isNewer: true, webhooks });
+    expect((await run()).registered).toEqual(webhooks.map(({ name }) => name));
+    const bodyAt = (kind: string) => ({
+      url: `https://api.example/webhooks/${kind}`,
+      method: "POST",
+      headers: { "x-webhook-secret": valueOfKind("hook-secret", kind) },
+      enabled: true,
+    });
+    expect(remote.requests.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
+      [webhooks[0]?.path, bodyAt("users")],
+      [webhooks[1]?.path, bodyAt("endpoints")],
+      [webhooks[2]?.path, bodyAt("endpoints")],
+      [webhooks[3]?.path, bodyAt("accounts")],
+    ]);
+  });
+
+  test("another stage's webhook is found in the provider's list, also one of several that share an address", async () => {
+    const elsewhere = { type: "multi_endpoints", url: "https://other.example/x", enabled: true };
+    remote.answer = ({ method, path }) =>
+      method === "GET" && path === "/api/v0.5/webhooks"
+        ? { json: { data: [elsewhere], size: 1 } }
+        : { json: {} };
+    await expect(registrarOf({ isNewer: true, readsFirst: true, webhooks }).run()).rejects.toThrow(
+      "the provider sends the webhooks of multi-endpoints to https://other.example",
+    );
+  });
+});
 
 const rotated = { current: "newer", previous: "hook-secret", previousUntil: "2026-11-24T12:00:00Z" };
 const registeredSecrets = () =>

@@ -1,7 +1,7 @@
 import { search } from "@aws-lambda-powertools/jmespath";
 import { describe, expect, it } from "vitest";
 import { isUnordered, type WebhookKind, webhookKinds } from "../../../domain/event/events.ts";
-import { mapPayload, type Search } from "../../../domain/event/mapping.ts";
+import { ignoredName, mapPayload, type Search } from "../../../domain/event/mapping.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 
 const evaluate: Search = (expression, data) => search(expression, JSON.parse(JSON.stringify(data)));
@@ -61,5 +61,84 @@ describe("the default mapping", () => {
       expect(
         mapPayload(defaultMapping["company-accounts"], { action: "update_account", ...ids }, evaluate),
       ).toEqual({ type: "company-account.updated", companyAccountId: id });
+  });
+
+  const newer = { created_at: "2024-04-25T19:32:49.765013012Z", user_id: other };
+  const account = { ...newer, datasource_id: id, account_id: id };
+  const fetched = { endpoint: "income", data_available: true };
+  it.each<[string, WebhookKind, object, object]>([
+    [
+      "a user with metadata",
+      "users",
+      { ...newer, event: "create_user", metadata: { id, user_id: "17", data: { id } }, account_count: 0 },
+      { type: "user.created", userId: other },
+    ],
+    [
+      "a changed user without metadata",
+      "users",
+      { ...newer, event: "update_user", metadata: null },
+      { type: "user.updated", userId: other },
+    ],
+    [
+      "a connected account",
+      "accounts",
+      { ...account, action: "connect_account", connected: true },
+      { type: "account.connected", accountId: id, userId: other, datasourceId: id, connected: true },
+    ],
+    [
+      "a company's account",
+      "company-accounts",
+      { ...account, action: "disconnect_account", company_id: other, connected: false },
+      {
+        type: "company-account.disconnected",
+        companyAccountId: id,
+        userId: other,
+        datasourceId: id,
+        connected: false,
+      },
+    ],
+    [
+      "an endpoint of an account",
+      "endpoints",
+      { ...fetched, event: "update_endpoint", account_id: id, user_id: null, company_id: null },
+      { type: "endpoint.updated", accountId: id, endpoint: "income", dataAvailable: true },
+    ],
+    [
+      "an endpoint of a company's account",
+      "endpoints",
+      { ...fetched, event: "update_endpoint", account_id: id, company_id: other },
+      { type: "endpoint.updated", companyAccountId: id, endpoint: "income", dataAvailable: true },
+    ],
+    [
+      "an endpoint of a company's account under data",
+      "endpoints",
+      { event: "update_endpoint", data: { ...fetched, account_id: id, company_id: other } },
+      { type: "endpoint.updated", companyAccountId: id, endpoint: "income", dataAvailable: true },
+    ],
+  ])("of interface 0.5 reads %s", (_name, kind, body, facts) => {
+    expect(mapPayload(defaultMapping[kind], body, evaluate)).toEqual(facts);
+  });
+
+  it("ignores steps in the connection flow, which have no name, and no event that has one", () => {
+    const flow = {
+      user_id: other,
+      account_id: id,
+      datasource_id: id,
+      screen: "credentials",
+      duration: 12,
+      tracking_id: "t-1",
+      device_type: "desktop",
+      connection_status: "failed",
+      status_description: "locked",
+      timestamp: "2024-04-25T19:32:49.765013012Z",
+      auth_method: "password",
+    };
+    const nameOf = (kind: WebhookKind, body: object) =>
+      ignoredName(defaultMapping[kind], { body, headers: {} }, evaluate);
+    expect(nameOf("accounts", flow)).toBe("connect_flow");
+    const search = { user_id: other, screen: "search", account_id: null, connection_status: null };
+    expect(nameOf("users", search)).toBe("connect_flow");
+    expect(nameOf("accounts", { ...flow, action: "connect_account" })).toBeUndefined();
+    expect(nameOf("users", { user_id: other })).toBeUndefined();
   });
 });

@@ -59,7 +59,10 @@ describe("an answer of the provider, whatever its text is", () => {
         const lists = providerLists(answering(texts), paged, settings);
         for (const item of (await failsAsSaid(async () => await lists.accountsOf?.("a"))) ?? [])
           await failsAsSaid(() => readListed(settings.readers.accounts, item, jmespathSearch));
-        await failsAsSaid(() => registeredUrl(answering(texts), "/webhooks", "users"));
+        for (const isListed of [false, true])
+          await failsAsSaid(() =>
+            registeredUrl(answering(texts), { name: "users", path: "/webhooks/users" }, isListed),
+          );
         const call = answering(texts);
         const token = await failsAsSaid(() => refreshedToken((_, asked) => call(asked), "jwt", "/refresh"));
         expect(token).not.toBe("");
