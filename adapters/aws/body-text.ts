@@ -1,4 +1,3 @@
-import { permanent } from "../../domain/core/failures.ts";
 import type { Body } from "../../domain/event/envelope.ts";
 import type { OverflowBucket } from "../s3/overflow-bucket.ts";
 
@@ -16,7 +15,5 @@ export async function bodyText(body: WebhookBody, overflow: Pick<OverflowBucket,
       const content = Buffer.from(await overflow.get(body.key)).toString("utf8");
       return body.of === "base64" ? Buffer.from(content, "base64").toString("utf8") : content;
     }
-    case "withheld":
-      throw permanent(`the body was not kept: ${body.error}`);
   }
 }

@@ -19,8 +19,6 @@ export type Body =
   | { readonly as: "text"; readonly text: string }
   | { readonly as: "base64"; readonly base64: string }
   | { readonly as: "object"; readonly key: string; readonly of: "text" | "base64"; readonly bytes: number }
-  /** Held live credentials and could not be parsed to drop them: only length and error were kept. */
-  | { readonly as: "withheld"; readonly bytes: number; readonly error: string }
   /** No webhook: what reconciliation found that one should have reported. Only our own code writes it. */
   | { readonly as: "facts"; readonly facts: EventAttributes };
 
@@ -82,12 +80,10 @@ export function parseBody(value: unknown): Body {
         of: body.of === "base64" ? "base64" : "text",
         bytes: numberOf(body, "bytes"),
       };
-    case "withheld":
-      return { as: "withheld", bytes: numberOf(body, "bytes"), error: textOf(body, "error") };
     case "facts":
       return { as: "facts", facts: parseAttributes(body.facts) };
     default:
-      throw permanent("body.as: expected text, base64, object, withheld or facts");
+      throw permanent("body.as: expected text, base64, object or facts");
   }
 }
 

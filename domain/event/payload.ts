@@ -1,4 +1,5 @@
 import { escapePattern } from "../core/escape-pattern.ts";
+import { decodeText, mediaTypeOf } from "../core/text-encoding.ts";
 import { decodeUtf8 } from "./envelope.ts";
 import { isTooDeep } from "./json-source.ts";
 import type { MappedHeaders } from "./mapping-source.ts";
@@ -29,6 +30,31 @@ export function credentialFields(names: readonly string[]): CredentialFields {
 
 /** Those of the provider whose interface is the default. */
 export const defaultCredentialFields = ["link", "session"];
+
+/**
+ * A body in UTF-8 without a byte order mark: the bytes as they came where they are that. UTF-16 is recognized by its mark
+ * or its zero bytes, another charset by the content type; what is no JSON in these stays as it came.
+ * @param bytes without content codings
+ */
+export function asUtf8(bytes: Uint8Array, contentType: string | undefined): Uint8Array {
+  const text = decodeUtf8(bytes);
+  if (text !== undefined && !text.includes("\0"))
+    return text.startsWith("\uFEFF") ? bytes.subarray(3) : bytes;
+  for (const charset of [mediaTypeOf(contentType)?.charset, "utf-16"]) {
+    const decoded = decodeText(bytes, charset);
+    if (decoded !== undefined && isJson(decoded)) return Buffer.from(decoded);
+  }
+  return bytes;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /**
  * Checks that a body is JSON and drops live credentials, at any depth and in any case, whatever path it came by; what

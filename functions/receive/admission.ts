@@ -60,10 +60,15 @@ export function limitBody(
   return {
     before: ({ event: { body = "", isBase64Encoded } }) => {
       if (Buffer.byteLength(body, isBase64Encoded ? "base64" : "utf8") <= maxBodyBytes) return undefined;
-      log("WEBHOOK_REFUSED", { kind, reason: "body size" });
-      return answer(413, "body too large");
+      return refuseBody(kind, log);
     },
   };
+}
+
+/** Answers 413. */
+export function refuseBody(kind: WebhookKind, log: Log): Result {
+  log("WEBHOOK_REFUSED", { kind, reason: "body size" });
+  return answer(413, "body too large");
 }
 
 /** Answers 401 unless the secret header is right for the kind, and, where one is asked for, the signature, which covers the body alone. */

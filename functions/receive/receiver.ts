@@ -1,9 +1,9 @@
 import middy from "@middy/core";
+import { decoded } from "../../adapters/provider/content-coding.ts";
 import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import { FailureError, failureOf } from "../../domain/core/failures.ts";
 import {
-  type Body,
   bodyOf,
   type Envelope,
   envelopeVersion,
@@ -13,7 +13,7 @@ import {
 import type { WebhookKind } from "../../domain/event/events.ts";
 import { identify } from "../../domain/event/identify.ts";
 import { type MappedHeaders, pickHeaders } from "../../domain/event/mapping-source.ts";
-import { type CredentialFields, inspectPayload } from "../../domain/event/payload.ts";
+import { asUtf8, type CredentialFields, inspectPayload, type Payload } from "../../domain/event/payload.ts";
 import type { Log } from "../runtime/log.ts";
 import {
   type AdmissionDependencies,
@@ -25,7 +25,9 @@ import {
   limitBody,
   type Result,
   rawBodyOf,
+  refuseBody,
 } from "./admission.ts";
+import { DigestCounter } from "./digest-counter.ts";
 
 export type ReceiverDependencies = AdmissionDependencies & {
   readonly send: Send;
@@ -41,48 +43,86 @@ export type ReceiverDependencies = AdmissionDependencies & {
  * provider sends it again.
  */
 export function receiver(kind: WebhookKind, dependencies: ReceiverDependencies) {
+  const unreadable = new DigestCounter();
   return middy<Event, Result>({ timeoutEarlyInMillis: 0 })
     .use(answerFailures(kind, dependencies.log))
     .use(allowMethods(["POST", "PUT"]))
     .use(allowSources(kind, dependencies))
     .use(limitBody(kind, dependencies))
     .use(authenticate(kind, dependencies))
-    .handler((event) => accept(kind, event, dependencies));
+    .handler((event) => accept(kind, event, dependencies, unreadable));
 }
 
-async function accept(kind: WebhookKind, event: Event, dependencies: ReceiverDependencies): Promise<Result> {
-  const raw = rawBodyOf(event);
-  const headers = pickHeaders(dependencies.mappedHeaders, event.headers);
-  const id = identify(kind, raw, headers);
+class BodyTooLarge extends Error {}
+
+/** The signature covered the bytes as they were sent; from here on they count as they are without their codings. */
+async function accept(
+  kind: WebhookKind,
+  event: Event,
+  dependencies: ReceiverDependencies,
+  unreadable: DigestCounter,
+): Promise<Result> {
+  const { mappedHeaders, maxBodyBytes, credentials, log } = dependencies;
+  const headers = pickHeaders(mappedHeaders, event.headers);
+  const keepNothing = (bytes: Uint8Array, reason: string) => {
+    const correlationId = identify(kind, bytes, headers);
+    log("WEBHOOK_NOT_KEPT", { kind, correlationId, reason, count: unreadable.count(correlationId) });
+    return answer(503, "unreadable", { "retry-after": "30" });
+  };
+  const sent = rawBodyOf(event);
+  let bytes: Uint8Array;
   try {
-    return await makeDurable({ kind, id, raw, headers }, dependencies);
+    bytes = await decoded(sent, event.headers["content-encoding"], maxBodyBytes, () => new BodyTooLarge());
   } catch (error) {
-    return tryAgain(kind, error, dependencies.log, id);
+    if (error instanceof BodyTooLarge) return refuseBody(kind, log);
+    if (!(error instanceof FailureError)) throw error;
+    return keepNothing(sent, "not in its content coding");
   }
+  const body = asUtf8(bytes, event.headers["content-type"]);
+  const payload = inspectPayload(body, headers, credentials);
+  if (!payload.ok && mayHoldCredentials(kind, body, credentials)) return keepNothing(body, payload.error);
+  const id = identify(kind, body, headers);
+  try {
+    return await makeDurable({ kind, id, payload, body, headers }, dependencies);
+  } catch (error) {
+    return tryAgain(kind, error, log, id);
+  }
+}
+
+/** Of a body that can't be read: credentials can't be dropped from it. Those of users have some, under any name. */
+function mayHoldCredentials(kind: WebhookKind, body: Uint8Array, { mayBeIn }: CredentialFields): boolean {
+  if (body.length === 0) return false;
+  // In UTF-16 each letter of a name has a zero beside it.
+  return kind === "users" || mayBeIn(Buffer.from(body).toString("latin1").replaceAll("\0", ""));
 }
 
 async function makeDurable(
   {
     kind,
     id,
-    raw,
+    payload,
+    body,
     headers,
   }: {
     readonly kind: WebhookKind;
     readonly id: string;
-    readonly raw: Buffer;
+    readonly payload: Payload;
+    readonly body: Uint8Array;
     readonly headers: MappedHeaders;
   },
   dependencies: ReceiverDependencies,
 ): Promise<Result> {
   const { send, queueUrl, deadLetterQueueUrl, now, log } = dependencies;
-  const payload = inspectPayload(raw, headers, dependencies.credentials);
-  const body = payload.ok
-    ? bodyOf(payload.bytes)
-    : unreadable(kind, raw, payload.error, dependencies.credentials);
   const carried = Object.keys(headers).length === 0 ? {} : { headers };
   const message = await serialize(
-    { schemaVersion: envelopeVersion, kind, id, receivedAt: now().toISOString(), ...carried, body },
+    {
+      schemaVersion: envelopeVersion,
+      kind,
+      id,
+      receivedAt: now().toISOString(),
+      ...carried,
+      body: bodyOf(payload.ok ? payload.bytes : body),
+    },
     dependencies,
   );
   const [failure] = payload.ok
@@ -91,13 +131,6 @@ async function makeDurable(
   if (failure !== undefined) throw new FailureError(failure);
   log(payload.ok ? "WEBHOOK_ACCEPTED" : "WEBHOOK_UNREADABLE", { kind, correlationId: id });
   return { statusCode: 202 };
-}
-
-/** Credentials can't be dropped from a body that can't be read: a users' body, and one that may hold some, is not kept. */
-function unreadable(kind: WebhookKind, raw: Buffer, error: string, { mayBeIn }: CredentialFields): Body {
-  return kind === "users" || mayBeIn(raw.toString("latin1"))
-    ? { as: "withheld", bytes: raw.byteLength, error }
-    : bodyOf(raw);
 }
 
 /** Serializes an envelope; a body that is too large goes to the overflow bucket, with a pointer in its place. */

@@ -3,6 +3,8 @@ import type { logLevels } from "../../functions/runtime/log.ts";
 /** What to do about each code that is no INFO. A new one does not compile until it says so here. */
 export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
   WEBHOOK_UNREADABLE: "`dlq list` shows how many: ask the provider; `dlq purge` once nobody needs them",
+  WEBHOOK_NOT_KEPT:
+    "the reconciliation finds what it said. Lines with `count` 1 are different bodies, others are tries of the same: ask the provider why it sends what is no JSON, or not in its `Content-Encoding`",
   WEBHOOK_REFUSED:
     "a few are strangers. Many for the secret: `status --section webhooks`, then `webhooks register`; for the source address or the size: the setting `webhooks.sourceAddresses` or `webhooks.maxBodyBytes`",
   WEBHOOK_SECRET_EMPTY: "`secret rotate`",

@@ -25,7 +25,7 @@ export interface WebhooksProps {
   /** The settings `webhooks.throttle.*`. */
   readonly throttle?: WebhooksThrottleProps;
   /**
-   * A larger body is answered 413 before anything is read for it. API Gateway itself answers so over 10 MB, and where the request with its headers, in base64 unless it is text, is over the 6 MB that Lambda takes. From 1024 to 6291456.
+   * A larger body is answered 413 before anything is read for it, and so is one that inflates to more. API Gateway itself answers so over 10 MB, and where the request with its headers, in base64 unless it is text, is over the 6 MB that Lambda takes. From 1024 to 6291456.
    * @default 6291456
    */
   readonly maxBodyBytes?: number;

@@ -8,7 +8,7 @@ import { choiceFlag, collect } from "../core/flags.ts";
 import { addStageFlags, type StageFlags } from "../core/stage-settings.ts";
 import type { Terminal } from "../core/terminal.ts";
 import { trialLine, trialText } from "../mapping/report.ts";
-import { parseHeaders, parseSample, type Sample } from "../mapping/sample.ts";
+import { parseHeaders, parseSample, plainSample, type Sample } from "../mapping/sample.ts";
 import { readStageMapping } from "../mapping/stage-mapping.ts";
 import { tryMapping } from "../mapping/trial.ts";
 
@@ -57,7 +57,7 @@ async function readSample(terminal: Terminal, file: string, lines: readonly stri
     file === "-"
       ? parseSample("the standard input", Buffer.from(await terminal.readInput(maxBytes)))
       : parseSample(file, contentOf(file));
-  return { ...read, headers: { ...read.headers, ...parseHeaders(lines, "--header") } };
+  return plainSample({ ...read, headers: { ...read.headers, ...parseHeaders(lines, "--header") } }, maxBytes);
 }
 
 /** @throws CommandError where it can't be read */

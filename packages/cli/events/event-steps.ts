@@ -44,6 +44,8 @@ function stepsOf(entry: LogEntry, type: string | undefined, context: StepContext
       return [{ step: "webhook", detail: "it is in its queue" }];
     case "WEBHOOK_UNREADABLE":
       return [failure("webhook", "it is no JSON")];
+    case "WEBHOOK_NOT_KEPT":
+      return [failure("webhook", `${reasonOf(entry)}: nothing is kept, and the provider sends it again`)];
     case "WEBHOOK_FAILED":
       return [failure("webhook", `${reasonOf(entry)}: the provider sends it again`)];
     case "EVENT_STORED":

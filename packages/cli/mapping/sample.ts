@@ -1,5 +1,7 @@
+import { decoded } from "../../../adapters/provider/content-coding.ts";
+import { FailureError } from "../../../domain/core/failures.ts";
 import { parseExact } from "../../../domain/event/lossless-json.ts";
-import { inspectPayload } from "../../../domain/event/payload.ts";
+import { asUtf8, inspectPayload } from "../../../domain/event/payload.ts";
 import { CommandError } from "../core/command-error.ts";
 
 /** A webhook in a file: its body's bytes, and headers by names in lower case. */
@@ -37,6 +39,23 @@ export function parseHeaders(lines: readonly string[], where: string): Sample["h
     throw CommandError.usage(`${where}: header ${index + 1} is none. Write "name: value" on a line.`);
   });
   return Object.fromEntries(entries);
+}
+
+/**
+ * The sample without the codings that its headers name and in UTF-8, as a receiver reads it; its identity is that of these
+ * bytes.
+ * @throws CommandError where it is not in its codings, or inflates over the limit
+ */
+export async function plainSample(sample: Sample, maxBytes: number): Promise<Sample> {
+  const { name, bytes, headers } = sample;
+  const tooLarge = () => CommandError.usage(`${name} inflates to over ${maxBytes} bytes.`);
+  try {
+    const inflated = await decoded(bytes, headers["content-encoding"], maxBytes, tooLarge);
+    return { ...sample, bytes: asUtf8(inflated, headers["content-type"]) };
+  } catch (error) {
+    if (!(error instanceof FailureError)) throw error;
+    throw CommandError.usage(`${name} is not in its Content-Encoding: a receiver answers 503.`);
+  }
 }
 
 /** @returns the parsed sample, or why its body is refused before it is mapped */

@@ -32,7 +32,6 @@ const bodies: fc.Arbitrary<Body> = fc.oneof(
     of: fc.constantFrom("text" as const, "base64" as const),
     bytes: fc.nat(),
   }),
-  fc.record({ as: fc.constant("withheld" as const), bytes: fc.nat(), error: filled }),
   fc.record({
     as: fc.constant("facts" as const),
     facts: fc.record(

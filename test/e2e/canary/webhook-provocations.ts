@@ -34,13 +34,16 @@ export function webhookProvocations({
       }
     },
     WEBHOOK_UNREADABLE: async () => {
-      await send("users", `{"data":{"link":"${plantSecret("a link that can't be parsed")}"`);
-      await send("users", `${plantSecret("a text in place of JSON")} at position 5`);
-      await send("accounts", `{"event":${plant("what is no JSON")}`);
-      await send(
-        "users",
-        Buffer.concat([Buffer.from(plantSecret("a body that is no text")), Buffer.from([0xff])]),
-      );
+      expect(await send("accounts", `{"event":${plant("what is no JSON")}`)).toBe(202);
+    },
+    WEBHOOK_NOT_KEPT: async () => {
+      for (const [kind, body] of [
+        ["users", `{"data":{"link":"${plantSecret("a link that can't be parsed")}"`],
+        ["accounts", `{"data":{"link":"${plantSecret("a link that can't be parsed")}"`],
+        ["users", `${plantSecret("a text in place of JSON")} at position 5`],
+        ["users", Buffer.concat([Buffer.from(plantSecret("a body that is no text")), Buffer.from([0xff])])],
+      ] as const)
+        expect(await send(kind, body)).toBe(503);
     },
     WEBHOOK_REFUSED: async () => {
       expect(await send("users", user(), { "x-webhook-secret": plantSecret("a wrong secret") })).toBe(401);

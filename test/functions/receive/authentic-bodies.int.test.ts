@@ -21,17 +21,6 @@ describe("bad input is accepted, and kept byte for byte where it can be read or 
     if (kept[0] !== undefined && kind !== "users") expect((await bytesOf(kept[0])).equals(raw)).toBe(true);
   });
 
-  test("a body that can't be read and may hold credentials is not kept, whatever path it came by", async () => {
-    for (const body of [
-      '{"data":{"link":"https://canary"',
-      `{"SESSION":"canary","a":${"[".repeat(101)}${"]".repeat(101)}}`,
-    ])
-      expect(await call(receiverOf("accounts"), { body })).toEqual({ statusCode: 202 });
-    const letters = await deadLetters();
-    expect(letters).toHaveLength(2);
-    expect(JSON.stringify(letters)).not.toContain("canary");
-  });
-
   test("fields that the settings name are dropped from a body of any kind, in place of the usual ones", async () => {
     const sent = '{"event":"connect_account","Magic-Link":{"a":[1]},"link":"stays"}';
     await call(receiverOf("accounts", { credentialNames: ["magic-link"] }), { body: sent });

@@ -1,6 +1,8 @@
+import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import type { WebhookKind } from "../../../domain/event/events.ts";
 import { identify } from "../../../domain/event/identify.ts";
-import { call, receiverFixture } from "../support/receiver-fixture.ts";
+import { call, goodSecret, receiverFixture, secretHeader } from "../support/receiver-fixture.ts";
 
 const fixture = receiverFixture();
 const { receiverOf, queued, deadLetters } = fixture;
@@ -25,15 +27,7 @@ describe("live credentials of users", () => {
     ["a base64-encoded body", Buffer.from(text())],
     ["a body whose field names are escaped", text().replaceAll('"link"', '"l\\u0069nk"')],
     ["a body that goes to the bucket", text("x".repeat(500_000))],
-    ["a body that breaks off", text().slice(0, -1)],
-    ["a body that breaks off within a credential", text().slice(0, text().indexOf(canary) + canary.length)],
-    ["a body that is no UTF-8", Buffer.concat([Buffer.from(text()), Buffer.from([0xff])])],
-    ["a large body that breaks off", text("x".repeat(500_000)).slice(0, -1)],
-    [
-      "a body that is nested too deeply",
-      `${text().slice(0, -1)},"x":${"[".repeat(200_000)}${"]".repeat(200_000)}}`,
-    ],
-    ["a body that is only a credential", JSON.stringify(canary).slice(0, -1)],
+    ["a body in UTF-16", Buffer.from(`\uFEFF${text()}`, "utf16le")],
   ])("are neither queued nor kept nor logged: %s", async (_, body) => {
     expect(await call(receiverOf("users"), { body })).toEqual({ statusCode: 202 });
     const messages = [
@@ -61,10 +55,49 @@ describe("live credentials of users", () => {
     });
   });
 
-  test("of an unreadable body only length and error are kept", async () => {
-    await call(receiverOf("users"), { body: "no JSON" });
-    expect(await deadLetters()).toMatchObject([
-      { envelope: { body: { as: "withheld", bytes: 7, error: expect.stringMatching(/^not JSON/) } } },
-    ]);
+  const broken = text().slice(0, -1);
+  test.each<[string, WebhookKind, string | Buffer, Record<string, string>]>([
+    ["breaks off", "users", broken, {}],
+    ["breaks off within a credential", "users", text().slice(0, text().indexOf(canary) + canary.length), {}],
+    ["is no UTF-8", "users", Buffer.concat([Buffer.from(text()), Buffer.from([0xff])]), {}],
+    ["is large and breaks off", "users", text("x".repeat(500_000)).slice(0, -1), {}],
+    ["is nested too deeply", "users", `${broken},"x":${"[".repeat(200_000)}${"]".repeat(200_000)}}`, {}],
+    ["is only a credential", "users", JSON.stringify(canary).slice(0, -1), {}],
+    ["has no credential that one can see", "users", "no JSON", {}],
+    ["came by another path", "accounts", broken, {}],
+    ["names a credential in capitals", "endpoints", broken.toUpperCase(), {}],
+    ["breaks off in UTF-16", "company-accounts", Buffer.from(broken, "utf16le"), {}],
+    ["breaks off in UTF-16, the other way round", "accounts", Buffer.from(broken, "utf16le").swap16(), {}],
+    ["breaks off within gzip", "accounts", gzipSync(text()).subarray(0, -5), { "content-encoding": "gzip" }],
+    ["breaks off and was compressed", "accounts", gzipSync(broken), { "content-encoding": "gzip" }],
+    ["is not in its coding", "accounts", text(), { "content-encoding": "br" }],
+    ["is in a coding that nobody knows", "accounts", text(), { "content-encoding": "compress" }],
+  ])("answer 503, never 202, for a body that %s; nothing of it is kept", async (_, kind, body, coded) => {
+    const receive = receiverOf(kind);
+    for (const count of [1, 2]) {
+      fixture.logged = "";
+      const request = { body, headers: { [secretHeader]: goodSecret, ...coded } };
+      expect(await call(receive, request)).toMatchObject({
+        statusCode: 503,
+        headers: { "retry-after": "30" },
+      });
+      await fixture.expectNothingKept();
+      const lines = fixture.logged.trim().split("\n");
+      expect(lines).toHaveLength(1);
+      expect(JSON.parse(lines[0] ?? "")).toMatchObject({
+        level: "ERROR",
+        code: "WEBHOOK_NOT_KEPT",
+        kind,
+        count,
+        correlationId: expect.stringMatching(/^[\w-]{43}$/),
+        reason: expect.stringMatching(/^(not JSON|not UTF-8|nested too deeply|not in its content coding)/),
+      });
+      expect(fixture.logged).not.toContain(canary);
+    }
+  });
+
+  test("of an empty users' body there is nothing to drop: it is kept as it is", async () => {
+    expect(await call(receiverOf("users"), { body: "" })).toEqual({ statusCode: 202 });
+    expect(await deadLetters()).toMatchObject([{ envelope: { body: { as: "text", text: "" } } }]);
   });
 });

@@ -145,7 +145,7 @@ test("log lines hold codes, ids and reasons only, whatever came in", async () =>
     .trim()
     .split("\n")
     .map((line): unknown => JSON.parse(line));
-  const allowed = ["timestamp", "level", "code", "kind", "correlationId", "reason"];
+  const allowed = ["timestamp", "level", "code", "kind", "correlationId", "reason", "count"];
   for (const line of lines) {
     expect(Object.keys(line ?? {}).filter((key) => !allowed.includes(key))).toEqual([]);
   }

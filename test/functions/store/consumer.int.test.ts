@@ -130,14 +130,8 @@ await describeOnTables("the consumer", (tables) => {
     expect(fixture.entries.filter(({ code }) => code === "MESSAGE_REJECTED")).toHaveLength(1);
   });
 
-  test.each([
-    ["no JSON", "hello", "the envelope is not JSON"],
-    [
-      "a body that was withheld",
-      writeEnvelope(envelopeOf({}, { as: "withheld", bytes: 7, error: "not JSON" })),
-      "the body was not kept: not JSON",
-    ],
-  ])("sends to the dead-letter queue a message that is %s", async (_, message, reason) => {
+  test("sends to the dead-letter queue a message that is no JSON", async () => {
+    const [message, reason] = ["hello", "the envelope is not JSON"];
     await fixture.system.send(fixture.queueUrl, message);
     expect(await deliver(fixture.system, fixture.queueUrl, consumerOf())).toEqual([]);
     expect(await deadLetters()).toEqual([{ body: message, reason }]);

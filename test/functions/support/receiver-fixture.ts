@@ -121,8 +121,6 @@ export function receiverFixture() {
         const content = await made.bucket.bytes(body.key);
         return body.of === "base64" ? Buffer.from(content.toString(), "base64") : content;
       }
-      case "withheld":
-        return Buffer.alloc(body.bytes);
       case "facts":
         throw new Error("a receiver writes no facts");
     }

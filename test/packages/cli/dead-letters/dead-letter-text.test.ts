@@ -23,7 +23,6 @@ describe("what a dead letter says", () => {
 
   it.each<[string, string]>([
     ["a body that is gone", eventOf({ as: "object", key: "bodies/gone", of: "text", bytes: 1 })],
-    ["a body that was not kept", eventOf({ as: "withheld", bytes: 7, error: "not JSON" })],
     ["facts", eventOf({ as: "facts", facts: { type: "user.created", userId: "u" } })],
     ["no event", "no JSON"],
   ])("is the message itself, where it has %s", async (_, message) => {
