@@ -79,6 +79,11 @@ export function isDue(run: Run | undefined, everyHours: number, now: Date): bool
   return now.getTime() - Date.parse(run.startedAt) >= everyHours * 3_600_000;
 }
 
+/** Whether a run should have ended, or the next one begun, long ago: the time between two runs has passed twice. */
+export function isOverdue(run: Run | undefined, everyHours: number, now: Date): boolean {
+  return run !== undefined && now.getTime() - Date.parse(run.startedAt) >= 2 * everyHours * 3_600_000;
+}
+
 export function startRun(before: Run | undefined, now: Date, isScheduled: boolean): Run {
   const isComplete = before?.endedAt !== undefined && before.failure === undefined;
   return {

@@ -8,6 +8,7 @@ import {
   driftOfRun,
   endRun,
   isDue,
+  isOverdue,
   type Run,
   stall,
   startRun,
@@ -40,12 +41,18 @@ export function reconciler(dependencies: ReconcilerDependencies) {
     const known = await checkpoint.load();
     if (asked.acceptDeletions === true)
       return { outcome: "accepted", accepted: await acceptDeletions(known, dependencies) };
+    const warnIfOverdue = (latest: Run | undefined): void => {
+      if (isOverdue(latest, settings.everyHours, now())) log("RECONCILIATION_OVERDUE");
+    };
     const isTimeLeft = () => clock.getRemainingTimeInMillis() > longestCallInMillis;
     let run = known?.endedAt === undefined ? known : undefined;
     try {
       const isVerified = await verifyDeletions(dependencies, isTimeLeft);
       if (asked.now !== true && !isDue(known, settings.everyHours, now())) return { outcome: "not due" };
-      if (!isVerified) return { outcome: "goes on", listed: run?.counts.listed ?? 0 };
+      if (!isVerified) {
+        warnIfOverdue(known);
+        return { outcome: "goes on", listed: run?.counts.listed ?? 0 };
+      }
       run ??= await save(startRun(known, now(), asked.now !== true), dependencies);
       for await (const step of stepsOf(run, dependencies, isTimeLeft)) run = step;
     } catch (error) {
@@ -58,6 +65,7 @@ export function reconciler(dependencies: ReconcilerDependencies) {
       // The provider, its rate or a queue is not there now: the next tick tries again.
       if (failure.kind === "retryable") {
         log("RECONCILIATION_PAUSED", { reason: failure.reason });
+        warnIfOverdue(run ?? known);
         return { outcome: "paused", reason: failure.reason };
       }
       // Nothing gets better by itself. The run ends here, or every tick would fail at the same place.
@@ -65,7 +73,10 @@ export function reconciler(dependencies: ReconcilerDependencies) {
       log("RECONCILIATION_FAILED", { reason: failure.reason });
       throw error;
     }
-    if (run.endedAt === undefined) return { outcome: "goes on", listed: run.counts.listed };
+    if (run.endedAt === undefined) {
+      warnIfOverdue(run);
+      return { outcome: "goes on", listed: run.counts.listed };
+    }
     const drift = driftOfRun(run);
     log("RECONCILED", { correlationId: correlationOfRun(run.startedAt), ...run.counts, drift });
     return { outcome: "done", listed: run.counts.listed, drift };

@@ -59,6 +59,8 @@ export const logCodes = {
   RECONCILIATION_OVERTAKEN: "another tick goes on with the comparison from the same checkpoint",
   RECONCILIATION_SKIPPED: "a listed item, or a user's accounts, could not be read and were not compared",
   RECONCILIATION_FAILED: "the comparison ended before the end of the list: something is to be corrected",
+  RECONCILIATION_OVERDUE:
+    "a run has not ended, or the next one not begun, after twice the time between two runs",
   WEBHOOKS_REGISTERED: "all webhook kinds are registered with the provider",
   WEBHOOKS_NOT_REGISTERED: "the schedule registers the webhooks once a token is set",
   WEBHOOKS_REGISTERED_PREVIOUS:
@@ -103,6 +105,7 @@ export const logLevels = {
   RECONCILIATION_PAUSED: "WARN",
   RECONCILIATION_SKIPPED: "WARN",
   RECONCILIATION_FAILED: "ERROR",
+  RECONCILIATION_OVERDUE: "ERROR",
   WEBHOOKS_NOT_REGISTERED: "WARN",
 } as const satisfies Partial<Record<LogCode, "WARN" | "ERROR">>;
 const levels: Partial<Record<LogCode, "WARN" | "ERROR">> = logLevels;

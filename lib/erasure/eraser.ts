@@ -2,6 +2,9 @@ import * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
 import { allow, consumeQueue } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
+import { Alarm } from "../observability/alarm.ts";
+import { failurePeriod } from "../observability/alarm-limits.ts";
+import { failedEvents, tailOf } from "../observability/alarm-metrics.ts";
 import type { WorkQueue } from "../receiving/work-queue.ts";
 import { deadLetterQueueNames } from "../receiving/work-queues.ts";
 import type { Relay } from "../relay/relay.ts";
@@ -30,14 +33,27 @@ export type EraserProps = {
 export class Eraser extends Construct {
   constructor(scope: Construct, id: string, props: EraserProps) {
     super(scope, id);
-    const { queue } = props.erasure.work;
-    new lambda.EventSourceMapping(this, "Source", {
-      target: this.#addFunction(props).lambda,
-      eventSourceArn: queue.queueArn,
+    const { work } = props.erasure;
+    const erase = this.#addFunction(props);
+    const source = new lambda.EventSourceMapping(this, "Source", {
+      target: erase.lambda,
+      eventSourceArn: work.queue.queueArn,
       // Each has a step of its own to do, with the whole of the function's time.
       batchSize: 1,
       maxConcurrency: 2,
       reportBatchItemFailures: true,
+      metricsConfig: { metrics: [lambda.MetricType.EVENT_COUNT] },
+    });
+    new Alarm(this, "Failing", {
+      entry: "erasure-failing",
+      metric: failedEvents(source),
+      impact:
+        "Erasing fails again and again: the data of somebody who is to be erased is still there. It is tried again for " +
+        "12 hours, then it is a dead letter.",
+      remedy: `To see why: ${tailOf(erase, "6h")}`,
+      period: failurePeriod(work.visibilityTimeout, props.settings),
+      breaching: 2,
+      outOf: 3,
     });
   }
 

@@ -1,17 +1,28 @@
 import { Duration } from "aws-cdk-lib";
 import { maxReceiveCount } from "../receiving/work-queue.ts";
+import type { Settings } from "../settings/settings.ts";
 
 /** So small a part of the time that something is kept may pass before a person is notified: the rest is theirs. */
 const partsKept = 4;
 
 /**
- * The age at which a queue's oldest message is too old: it has been delayed, hidden and received as often as it can be
- * while all goes well, and still waits. Never more than a quarter of the time that the queue keeps it.
+ * The age at which a queue's oldest message is too old: other messages were received five times meanwhile. Never more than
+ * a quarter of the time that the queue keeps it. A trap: a standard queue leaves out messages that were received three
+ * times, so that this alarm is about messages that nobody receives; the alarm on failed messages is about the others.
  * @param delay the longest that messages are delayed on purpose, or are sent again after
  */
 export function oldestAge(visibility: Duration, retention: Duration, delay = Duration.seconds(0)): Duration {
   const triesInSeconds = delay.toSeconds() + maxReceiveCount * visibility.toSeconds();
   return Duration.seconds(Math.min(triesInSeconds, quarterOf(retention).toSeconds()));
+}
+
+/**
+ * The period of an alarm on messages that fail: not shorter than the visibility time-out, after which a failed message
+ * comes back. A message that fails for good then fails in nearly every period, and a failure that passes in one.
+ */
+export function failurePeriod(visibility: Duration, settings: Pick<Settings, "divideDurationsBy">): Duration {
+  const shortest = Duration.minutes(5).toSeconds() / settings.divideDurationsBy;
+  return Duration.seconds(Math.max(visibility.toSeconds(), Math.ceil(shortest)));
 }
 
 /** For a queue that others read, in their own time. */

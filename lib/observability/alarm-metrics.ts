@@ -1,5 +1,6 @@
 import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
 import { MathExpression, type Metric } from "aws-cdk-lib/aws-cloudwatch";
+import type * as lambda from "aws-cdk-lib/aws-lambda";
 import type { PipelineFunction } from "../function/pipeline-function.ts";
 import type { WorkQueue } from "../receiving/work-queue.ts";
 
@@ -41,6 +42,14 @@ export function ofEventSource(EventSourceMappingUUID: string, metricName: string
     dimensionsMap: { EventSourceMappingUUID },
     statistic: "Sum",
   });
+}
+
+/**
+ * Events that failed: the function threw or ran out of time, or its response names them. `Errors` of a function that answers
+ * with failed items counts no failure. Source: Lambda developer guide, "Types of metrics for Lambda functions".
+ */
+export function failedEvents({ eventSourceMappingId }: lambda.EventSourceMapping): Metric {
+  return ofEventSource(eventSourceMappingId, "FailedInvokeEventCount");
 }
 
 /** How to look into what a function logged. */

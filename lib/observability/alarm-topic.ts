@@ -14,10 +14,14 @@ import { Alarm } from "./alarm.ts";
 export class AlarmTopic extends Construct {
   readonly topicArn: string | undefined;
   readonly topic: sns.ITopic | undefined;
+  readonly #isGiven: boolean;
+  readonly #notifiesEnds: boolean;
 
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
-    const { topicArn, emails } = settings.alarms;
+    const { topicArn, emails, notifyWhenOver } = settings.alarms;
+    this.#isGiven = topicArn !== undefined;
+    this.#notifiesEnds = this.#isGiven && notifyWhenOver;
     this.topic =
       topicArn === undefined
         ? emails && this.#addTopic(emails, settings)
@@ -26,14 +30,19 @@ export class AlarmTopic extends Construct {
   }
 
   /**
-   * Every alarm below a construct notifies the topic when it goes off. That it is over is told for all together: a new
-   * alarm becomes OK within minutes, and each of them would say so. See docs/adr/0011.
+   * Every alarm below a construct notifies the topic when it goes off. A given topic also gets each alarm's end, by which
+   * paging services close the incident. People who get mails get one notice when all are over: a new alarm becomes OK
+   * within minutes, and each of them would say so. See docs/adr/0011.
    */
   addAlarmActions(stack: IConstruct): void {
     if (this.topic === undefined) return;
     const action = new SnsAction(this.topic);
     const alarms = stack.node.findAll().filter((each) => each instanceof Alarm);
-    for (const { alarm } of alarms) alarm.addAlarmAction(action);
+    for (const { alarm } of alarms) {
+      alarm.addAlarmAction(action);
+      if (this.#notifiesEnds) alarm.addOkAction(action);
+    }
+    if (this.#isGiven) return;
     // Not CDK's own construct: it gives the alarm a fixed name.
     new cloudwatch.CfnCompositeAlarm(this, "AnyOn", {
       alarmDescription:

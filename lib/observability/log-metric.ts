@@ -21,22 +21,31 @@ export function metricOfLog(
   return metricOfLines(
     source,
     source.logGroup,
-    { field: "code", text: code },
+    { field: "code", texts: [code] },
     { name, value: sum && `$.${sum.field}`, by: sum?.by },
   );
+}
+
+/** How often a function logs any of several codes. @param name the metric's */
+export function metricOfCodes(
+  source: PipelineFunction,
+  name: string,
+  codes: readonly string[],
+): cloudwatch.Metric {
+  return metricOfLines(source, source.logGroup, { field: "code", texts: codes }, { name });
 }
 
 /** A dimension of a metric, whose value is a field of a line. */
 type Dimension = { readonly dimension: string; readonly field: string };
 
 /**
- * A metric of the lines of a log group that have a text in a field.
+ * A metric of the lines of a log group that have one of the texts in a field.
  * @param value what a line adds: a number, or its field as `$.name`; absent: 1
  */
 export function metricOfLines(
   scope: Construct,
   logGroup: logs.ILogGroup,
-  has: { readonly field: string; readonly text: string },
+  { field, texts }: { readonly field: string; readonly texts: readonly string[] },
   {
     name,
     value = "1",
@@ -53,7 +62,7 @@ export function metricOfLines(
   if (scope.node.tryFindChild(id) === undefined) {
     new logs.MetricFilter(scope, id, {
       logGroup,
-      filterPattern: logs.FilterPattern.stringValue(`$.${has.field}`, "=", has.text),
+      filterPattern: anyOf(texts.map((text) => logs.FilterPattern.stringValue(`$.${field}`, "=", text))),
       metricNamespace: namespace,
       metricName: name,
       metricValue: value,
@@ -61,6 +70,12 @@ export function metricOfLines(
     });
   }
   return new cloudwatch.Metric({ namespace, metricName: name, statistic: "Sum" }).attachTo(scope);
+}
+
+function anyOf(patterns: readonly logs.JsonPattern[]): logs.JsonPattern {
+  const [first, ...others] = patterns;
+  if (first === undefined) throw new Error("A filter of no text");
+  return others.length === 0 ? first : logs.FilterPattern.any(...patterns);
 }
 
 /** One metric of a code that several functions log, as `metricOfLog` has it. */

@@ -42,7 +42,6 @@ export class ThrottleAlarms extends Construct {
           statistic: "Sum",
         }),
     );
-    const period = Duration.minutes(5);
     new Alarm(this, "Functions", {
       entry: "functions-throttled",
       metric: sumOf(this.functions),
@@ -50,19 +49,7 @@ export class ThrottleAlarms extends Construct {
         "Lambda keeps the pipeline's functions from running: webhooks are answered 503, and events, fetches and messages " +
         "come late. The provider sends webhooks again for three days.",
       remedy: "To see the account's limit: aws lambda get-account-settings --query AccountLimit",
-      period,
-      threshold: manyInFiveMinutes,
-      breaching: 1,
-      outOf: 1,
-    });
-    new Alarm(this, "Table", {
-      entry: "table-throttled",
-      metric: sumOf(this.table),
-      impact:
-        "DynamoDB refuses reads or writes of the table: events are stored late, and subscribers hear late. All is tried " +
-        "again, and nothing is lost while it lasts.",
-      remedy: `To see the table's limits: aws dynamodb describe-table --table-name ${table.table.tableName}`,
-      period,
+      period: Duration.minutes(5),
       threshold: manyInFiveMinutes,
       breaching: 1,
       outOf: 1,

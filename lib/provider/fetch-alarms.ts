@@ -1,8 +1,9 @@
 import { Duration } from "aws-cdk-lib";
 import { Construct } from "constructs";
+import type { PipelineFunction } from "../function/pipeline-function.ts";
 import { Alarm } from "../observability/alarm.ts";
-import { fetchBacklog } from "../observability/alarm-limits.ts";
-import { deadLetters, oldestMessage, sumOf } from "../observability/alarm-metrics.ts";
+import { failurePeriod, fetchBacklog } from "../observability/alarm-limits.ts";
+import { deadLetters, oldestMessage, sumOf, tailOf } from "../observability/alarm-metrics.ts";
 import type { WorkQueue } from "../receiving/work-queue.ts";
 import { inWords } from "../settings/durations.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -10,11 +11,11 @@ import type { Settings } from "../settings/settings.ts";
 /** What an outage may last at most: for so small a part of it a call waits before a person is notified. */
 const partOfOutage = 4;
 
-type FetchQueues = { readonly work: WorkQueue; readonly checks: WorkQueue };
+type FetchParts = { readonly work: WorkQueue; readonly checks: WorkQueue; readonly fetch: PipelineFunction };
 
 /** Alerts the operator when calls to the provider come too late, are too many, or were given up. */
 export class FetchAlarms extends Construct {
-  constructor(scope: Construct, id: string, { work, checks }: FetchQueues, settings: Settings) {
+  constructor(scope: Construct, id: string, { work, checks, fetch }: FetchParts, settings: Settings) {
     super(scope, id);
     const limit = Duration.seconds(Math.ceil((settings.fetch.longestOutageHours * 3_600) / partOfOutage));
     const period = Duration.minutes(5);
@@ -47,6 +48,18 @@ export class FetchAlarms extends Construct {
       threshold: fetchBacklog(requestsPerMinute),
       breaching: 1,
       outOf: 1,
+    });
+    new Alarm(this, "Failing", {
+      entry: "fetching-failing",
+      // Of the function: it answers with failed items also where a task only waits.
+      metric: fetch.lambda.metricErrors({ statistic: "Sum" }),
+      impact:
+        "The function that calls the provider crashes or runs out of time again and again: new accounts and new income " +
+        "data are not fetched. Calls wait, nothing is lost.",
+      remedy: `To see why: ${tailOf(fetch, "1h")}`,
+      period: failurePeriod(work.visibilityTimeout, settings),
+      breaching: 2,
+      outOf: 3,
     });
     new Alarm(this, "DeadLetters", {
       entry: "fetching-dead-letters",

@@ -9,7 +9,7 @@ import { allow } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
 import { Alarm } from "../observability/alarm.ts";
 import { tailOf } from "../observability/alarm-metrics.ts";
-import { metricOfLog } from "../observability/log-metric.ts";
+import { metricOfCodes, metricOfLog } from "../observability/log-metric.ts";
 import type { WebhookEndpoint } from "../receiving/webhook-endpoint.ts";
 import { every, inWords } from "../settings/durations.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -81,16 +81,31 @@ export class Reconciliation extends Construct {
     this.drift = metricOfLog(compare, "RECONCILED", { field: "drift", name: "ReconciliationDrift" });
     // Until the next run; CloudWatch sums up a day at most.
     const untilNextRun = Duration.hours(Math.min(24, settings.reconcile.everyHours));
-    new Alarm(this, "Failed", {
-      entry: "reconciliation-failed",
-      metric: metricOfLog(compare, "RECONCILIATION_FAILED"),
+    new Alarm(this, "Incomplete", {
+      entry: "reconciliation-incomplete",
+      metric: metricOfCodes(compare, "ReconciliationIncomplete", [
+        "RECONCILIATION_FAILED",
+        "RECONCILIATION_OVERDUE",
+      ]),
       impact:
-        "The comparison with the provider's list of users ended early: what no webhook announced stays unknown. The settings " +
-        "reconcile, provider.paths and provider.paging say how the list is read.",
+        "The comparison with the provider's list of users ended early, or is overdue: what no webhook announced stays " +
+        "unknown. The settings reconcile, provider.paths and provider.paging say how the list is read.",
       remedy: `To see the reason: ${tailOf(compare, "2d")}`,
       period: untilNextRun,
       breaching: 1,
       outOf: 1,
+    });
+    new Alarm(this, "Failing", {
+      entry: "reconciliation-failing",
+      metric: compare.lambda.metricErrors({ statistic: "Sum" }),
+      impact:
+        "The function that compares the provider's list of users with the table crashes or runs out of time again and " +
+        "again: what no webhook announced stays unknown.",
+      remedy: `To see why: ${tailOf(compare, "1h")}`,
+      // Each holds several ticks.
+      period: Duration.minutes(Math.max(1, Math.ceil(3 * tickMinutes))),
+      breaching: 2,
+      outOf: 3,
     });
     new Alarm(this, "DeletionsHeld", {
       entry: "deletions-held",

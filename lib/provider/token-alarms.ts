@@ -59,7 +59,7 @@ function countRunsAsNone(
   { logGroup, entryName }: PipelineFunction,
   { metricName }: Metric,
 ): void {
-  const line = { field: "function", text: entryName };
+  const line = { field: "function", texts: [entryName] };
   metricOfLines(scope, logGroup, line, { name: metricName, value: "0" });
 }
 

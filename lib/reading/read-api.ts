@@ -24,6 +24,9 @@ export type ReadApiProps = {
 /** A reader's bug asks again and again; a person who tries does so a few times. */
 const manyInFiveMinutes = 20;
 
+/** A reader that is answered with an error asks again; one error is a moment's. */
+const fewInQuarterHour = 3;
+
 /**
  * What subscribers read: states and documents, behind a function's URL that knows its callers by their signatures. A
  * gateway's IAM authorizer would not know those of other accounts.
@@ -65,7 +68,7 @@ export class ReadApi extends Construct {
     this.url = url;
     const accounts = accountsOf(subscribers.flatMap(({ principals }) => principals));
     for (const [index, account] of accounts.entries()) this.#admit(account, index);
-    this.#addAlarm(read);
+    this.#addAlarms(read);
   }
 
   /**
@@ -86,7 +89,19 @@ export class ReadApi extends Construct {
     });
   }
 
-  #addAlarm(read: PipelineFunction): void {
+  #addAlarms(read: PipelineFunction): void {
+    new Alarm(this, "Failing", {
+      entry: "reads-failing",
+      // Of the URL: a function that catches its error answers 5xx, which is no error of the function.
+      metric: read.lambda.metric("Url5xxCount", { statistic: "Sum" }),
+      impact:
+        "Subscribers that read states and documents get errors: their readers fail with these messages, and work on them late.",
+      remedy: `To see why: ${tailOf(read, "1h")}`,
+      period: Duration.minutes(15),
+      threshold: fewInQuarterHour,
+      breaching: 1,
+      outOf: 1,
+    });
     new Alarm(this, "Refused", {
       entry: "reads-refused",
       metric: metricOfLog(read, "READ_REFUSED"),

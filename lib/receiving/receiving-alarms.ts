@@ -3,8 +3,15 @@ import type * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
 import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { Construct } from "constructs";
 import { Alarm } from "../observability/alarm.ts";
-import { oldestAge } from "../observability/alarm-limits.ts";
-import { deadLetters, greatestOf, oldestMessage, sumOf, tailOf } from "../observability/alarm-metrics.ts";
+import { failurePeriod, oldestAge } from "../observability/alarm-limits.ts";
+import {
+  deadLetters,
+  failedEvents,
+  greatestOf,
+  oldestMessage,
+  sumOf,
+  tailOf,
+} from "../observability/alarm-metrics.ts";
 import { metricOfLines, sameMetric } from "../observability/log-metric.ts";
 import type { TokenRefresh } from "../provider/token-refresh.ts";
 import { inWords } from "../settings/durations.ts";
@@ -42,13 +49,14 @@ export class ReceivingAlarms extends Construct {
     this.#watchWhatComes(props);
     this.#watchWhatIsTurnedAway(props);
     this.#watchWhatWaits(kinds.map(({ work }) => work));
+    this.#watchWhatFails(kinds, props.settings);
   }
 
   #watchWhatComes({ settings, refresh }: ReceivingAlarmsProps): void {
     const silence = Duration.hours(settings.alarms.nothingReceivedHours);
     // The refresher's runs are counted as no webhook each: a time without any is nothing only once the stage stands.
     const { logGroup, entryName } = refresh.refresher;
-    const line = { field: "function", text: entryName };
+    const line = { field: "function", texts: [entryName] };
     metricOfLines(this, logGroup, line, { name: this.accepted.metricName, value: "0" });
     const shortest = settings.divideDurationsBy === 1 ? 60 : 1;
     const period = Duration.minutes(Math.max(shortest, Math.ceil(settings.token.refreshEveryMinutes)));
@@ -110,6 +118,22 @@ export class ReceivingAlarms extends Construct {
     });
   }
 
+  #watchWhatFails(kinds: readonly WebhookEndpoint[], settings: Settings): void {
+    const [first] = kinds;
+    if (first === undefined) throw new Error("There is no kind of webhook");
+    new Alarm(this, "StoreFailing", {
+      entry: "events-failing",
+      metric: sumOf(kinds.map(({ source }) => failedEvents(source))),
+      impact:
+        "Storing accepted webhooks fails again and again: new accounts and new income data are not stored. Each is tried " +
+        "again for 12 hours, then it is a dead letter.",
+      remedy: `To see why, here for one kind: ${tailOf(first.store, "1h")}`,
+      period: failurePeriod(first.work.visibilityTimeout, settings),
+      breaching: 2,
+      outOf: 3,
+    });
+  }
+
   #watchWhatWaits(works: readonly WebhookEndpoint["work"][]): void {
     const [first] = works;
     if (first === undefined) throw new Error("There is no kind of webhook");
@@ -119,8 +143,8 @@ export class ReceivingAlarms extends Construct {
       entry: "events-late",
       metric: greatestOf(works.map(oldestMessage)),
       impact:
-        `Webhooks that were accepted have waited for ${inWords(limit)} to be stored: new accounts and new income ` +
-        "data are not taken up. They wait, nothing is lost.",
+        `Webhooks that were accepted have waited for ${inWords(limit)}, and no function receives them: new accounts and ` +
+        "new income data are not stored. They wait, nothing is lost.",
       remedy: "To see what stands still: npx income-events doctor",
       period,
       threshold: limit.toSeconds(),

@@ -30,6 +30,8 @@ export class WebhookEndpoint extends Construct {
   readonly receive: PipelineFunction;
   readonly route: apigateway.HttpRoute;
   readonly store: PipelineFunction;
+  /** Hands the queue's messages to `store`. */
+  readonly source: lambda.EventSourceMapping;
 
   constructor(scope: Construct, id: string, props: WebhookEndpointProps) {
     super(scope, id);
@@ -40,6 +42,14 @@ export class WebhookEndpoint extends Construct {
     this.receive = this.#addReceiver(props);
     this.route = this.#addRoute(props, this.receive);
     this.store = this.#addConsumer(props);
+    this.source = new lambda.EventSourceMapping(this, "StoreSource", {
+      target: this.store.lambda,
+      eventSourceArn: this.work.queue.queueArn,
+      batchSize: 10,
+      maxConcurrency: storesAtOnce(settings),
+      reportBatchItemFailures: true,
+      metricsConfig: { metrics: [lambda.MetricType.EVENT_COUNT] },
+    });
   }
 
   #addReceiver({ kind, settings, defaults, secret, overflow }: WebhookEndpointProps): PipelineFunction {
@@ -104,13 +114,6 @@ export class WebhookEndpoint extends Construct {
       const by = { dimension: "EventName", field: "name" };
       metricOfLog(store, "EVENT_IGNORED", { field: "count", name: "EventsIgnored", by });
     }
-    new lambda.EventSourceMapping(this, "StoreSource", {
-      target: store.lambda,
-      eventSourceArn: queue.queueArn,
-      batchSize: 10,
-      maxConcurrency: storesAtOnce(settings),
-      reportBatchItemFailures: true,
-    });
     return store;
   }
 }

@@ -41,7 +41,7 @@ export class WebhooksStage extends Construct {
     this.throttled = metricOfLines(
       this,
       logGroup,
-      { field: "status", text: "429" },
+      { field: "status", texts: ["429"] },
       { name: "WebhookThrottled" },
     );
     this.stage = new apigateway.HttpStage(this, "Stage", {

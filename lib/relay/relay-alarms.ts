@@ -4,10 +4,12 @@ import { Construct } from "constructs";
 import type { PipelineFunction } from "../function/pipeline-function.ts";
 import { Alarm } from "../observability/alarm.ts";
 import { relayLag } from "../observability/alarm-limits.ts";
-import { ofEventSource, sumOf, tailOf } from "../observability/alarm-metrics.ts";
+import { failedEvents, ofEventSource, sumOf, tailOf } from "../observability/alarm-metrics.ts";
 import { inWords } from "../settings/durations.ts";
+import type { Settings } from "../settings/settings.ts";
 
 export type RelayAlarmsProps = {
+  readonly settings: Pick<Settings, "divideDurationsBy">;
   readonly relay: PipelineFunction;
   readonly source: lambda.EventSourceMapping;
   /** Older changes are given up. */
@@ -16,10 +18,10 @@ export type RelayAlarmsProps = {
 
 /** Alerts the operator when what follows from changes of the table comes late, or not at all. */
 export class RelayAlarms extends Construct {
-  constructor(scope: Construct, id: string, { relay, source, maxRecordAge }: RelayAlarmsProps) {
+  constructor(scope: Construct, id: string, { settings, relay, source, maxRecordAge }: RelayAlarmsProps) {
     super(scope, id);
     const limit = relayLag(maxRecordAge);
-    const period = Duration.minutes(5);
+    const period = Duration.seconds(Math.ceil(300 / settings.divideDurationsBy));
     new Alarm(this, "Behind", {
       entry: "relay-behind",
       // In milliseconds, of the last record of each batch that was handed over.
@@ -32,6 +34,17 @@ export class RelayAlarms extends Construct {
       threshold: limit.toMilliseconds(),
       breaching: 1,
       outOf: 1,
+    });
+    new Alarm(this, "Failing", {
+      entry: "relay-failing",
+      metric: failedEvents(source),
+      impact:
+        "Relaying changes of the table fails again and again: messages to subscribers and fetches of a part of the " +
+        `accounts wait. What is ${inWords(maxRecordAge)} behind is given up and must be repaired by hand.`,
+      remedy: `To see what fails: ${tailOf(relay, "1h")}`,
+      period,
+      breaching: 2,
+      outOf: 3,
     });
     new Alarm(this, "GaveUp", {
       entry: "changes-given-up",

@@ -96,7 +96,7 @@ export class Relay extends Construct {
       onFailure: { bind: () => ({ destination: this.failures.bucketArn }) },
     });
     this.relayed = ofEventSource(source.eventSourceMappingId, "InvokedEventCount");
-    new RelayAlarms(this, "Alarms", { relay, source, maxRecordAge });
+    new RelayAlarms(this, "Alarms", { settings, relay, source, maxRecordAge });
   }
 
   #addFunction(props: RelayProps) {

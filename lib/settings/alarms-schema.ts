@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { listOf, remedyOf, scalableDuration, section, text, wholeNumber } from "./setting-types.ts";
+import { flag, listOf, remedyOf, scalableDuration, section, text, wholeNumber } from "./setting-types.ts";
 
 /** Whom alarms notify, and what no template can know: how much of something is unusual. */
 export const alarmsSchema = section({
@@ -12,6 +12,8 @@ export const alarmsSchema = section({
   emails: listOf(z.email({ error: remedyOf('write an address, such as "on-call@your.company"') }))
     .min(1, { error: remedyOf("name an address, or leave the setting out") })
     .exactOptional(),
+  /** Whether each alarm also notifies `topicArn` when it is over; an own topic gets one notice when all are over. */
+  notifyWhenOver: flag().default(true),
   /** So long no webhook may come; CloudWatch looks back a week at most. */
   nothingReceivedHours: scalableDuration(1, 168, ", the week that CloudWatch looks back").default(24),
   /** So many webhooks with a wrong secret, signature or source in an hour are more than somebody's scanner. */

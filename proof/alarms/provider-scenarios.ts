@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { ProviderAnswer } from "@income-events/local-stack/provider.ts";
 import { type AlarmStack, makeToken } from "./alarm-stack.ts";
 import { endpoint } from "./receiving-scenarios.ts";
-import { type AlarmScenario, nothingToEnd, times } from "./scenario.ts";
+import { type AlarmScenario, keyRevoked, nothingToEnd, times } from "./scenario.ts";
 
 const refresh = ({ functionOf }: AlarmStack, event: object = { now: true }) =>
   functionOf(/^RefreshToken/).invoke(JSON.stringify(event));
@@ -100,9 +100,17 @@ export const upkeepScenarios: readonly AlarmScenario[] = [
     goOn: reconcile,
   },
   {
-    entry: "reconciliation-failed",
+    entry: "reconciliation-incomplete",
     condition: "the provider answers the list of users with 400",
     make: async ({ answers }) => answers(/users(\?|$)/, 400),
+    goOn: reconcile,
+  },
+  {
+    entry: "reconciliation-failing",
+    condition: "the function that compares the lists may use the table's key no more",
+    isAwaitedLater: true,
+    isLong: true,
+    make: async ({ meets }) => meets(/^ReconcileUsers/, ["dynamodb:GetItem"], keyRevoked),
     goOn: reconcile,
   },
   {

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import {
   PurgeQueueCommand,
   ReceiveMessageCommand,
@@ -6,10 +7,11 @@ import {
 } from "@aws-sdk/client-sqs";
 import { signedFetch } from "@income-events/local-stack/api/signed-fetch.ts";
 import { registerSubscribers } from "@income-events/local-stack/stack/subscriber-callers.ts";
+import { eraseTask, writeEraseTask } from "../../domain/recovery/erasure.ts";
 import { fifoOrder } from "../scenario/clients.ts";
 import type { AlarmStack } from "./alarm-stack.ts";
 import { account } from "./receiving-scenarios.ts";
-import { type AlarmScenario, nothingToEnd, outOfOrder, times } from "./scenario.ts";
+import { type AlarmScenario, keyRevoked, nothingToEnd, outOfOrder, times } from "./scenario.ts";
 
 /** Sends a message that no function can read. */
 async function sendUnreadable({ sqs, output }: AlarmStack, queue: string): Promise<void> {
@@ -101,7 +103,7 @@ export const subscriberDeadLetters: AlarmScenario = {
 
 const relayCalls = ["dynamodb:BatchGetItem", "dynamodb:BatchExecuteStatement"];
 
-/** One lasts until the relay is late, the other until it gives up. */
+/** They begin together: one lasts until the relay is late, one until it gives up, one for more than a minute. */
 export const relayScenarios: readonly AlarmScenario[] = [
   {
     entry: "relay-behind",
@@ -124,6 +126,14 @@ export const relayScenarios: readonly AlarmScenario[] = [
       return end;
     },
   },
+  {
+    entry: "relay-failing",
+    condition: "the relay may use the table's key no more, while changes come",
+    isAwaitedLater: true,
+    isLong: true,
+    make: async ({ meets }) => meets(/^RelayChanges/, relayCalls, keyRevoked),
+    goOn: ({ send }) => send("accounts", account("create_account")),
+  },
 ];
 
 export const archivingFailing: AlarmScenario = {
@@ -135,17 +145,55 @@ export const archivingFailing: AlarmScenario = {
   goOn: ({ functionOf }) => functionOf(/^ArchiveLetters/).invoke("{}"),
 };
 
+export const fetchingFailing: AlarmScenario = {
+  entry: "fetching-failing",
+  condition: "the function that calls the provider throws in each invocation",
+  isAwaitedLater: true,
+  isLong: true,
+  make: async () => nothingToEnd,
+  goOn: ({ functionOf }) => functionOf(/^FetchData/).invoke("null"),
+};
+
+export const erasureFailing: AlarmScenario = {
+  entry: "erasure-failing",
+  condition: "a user is to be erased, and the eraser may use the table's key no more",
+  isAwaitedLater: true,
+  isLong: true,
+  make: async ({ sqs, output, meets }) => {
+    const end = meets(/^EraseSubjects/, [...relayCalls, "dynamodb:Query", "dynamodb:GetItem"], keyRevoked);
+    const MessageBody = writeEraseTask(eraseTask({ kind: "user", id: randomUUID() }, "operator"));
+    await sqs.send(new SendMessageCommand({ QueueUrl: output("EraseQueueUrl"), MessageBody }));
+    return end;
+  },
+};
+
+/** Reads something as the subscriber `limited`. @throws where it is answered with another status */
+async function readAsLimited({ stack, output }: AlarmStack, path: string, expected: number): Promise<void> {
+  const credentials = registerSubscribers(stack).find(({ name }) => name === "limited")?.credentials;
+  if (credentials === undefined) throw new Error("The stage has no subscriber limited");
+  const { status } = await signedFetch(new URL(path, output("DocumentsUrl")), {
+    region: stack.region,
+    credentials,
+  });
+  if (status !== expected) throw new Error(`The read was answered ${status}`);
+}
+
+export const readsFailing: AlarmScenario = {
+  entry: "reads-failing",
+  condition: "the function that subscribers read from may use the table's key no more",
+  make: async (system) => {
+    const calls = [...relayCalls, "dynamodb:GetItem", "dynamodb:Query"];
+    const end = system.meets(/^ReadDocuments/, calls, keyRevoked);
+    await times(3, () => readAsLimited(system, "v1/company-accounts/somebody", 503));
+    return end;
+  },
+};
+
 export const readsRefused: AlarmScenario = {
   entry: "reads-refused",
   condition: "a subscriber reads what its filter does not let through",
-  make: async ({ stack, output }) => {
-    const credentials = registerSubscribers(stack).find(({ name }) => name === "limited")?.credentials;
-    if (credentials === undefined) throw new Error("The stage has no subscriber limited");
-    const url = new URL("v1/users/somebody", output("DocumentsUrl"));
-    await times(20, async () => {
-      const { status } = await signedFetch(url, { region: stack.region, credentials });
-      if (status !== 403) throw new Error(`The read was answered ${status}`);
-    });
+  make: async (system) => {
+    await times(20, () => readAsLimited(system, "v1/users/somebody", 403));
     return nothingToEnd;
   },
 };

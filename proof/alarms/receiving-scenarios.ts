@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type AlarmScenario, nothingToEnd, outOfOrder, times } from "./scenario.ts";
+import { type AlarmScenario, keyRevoked, nothingToEnd, outOfOrder, times } from "./scenario.ts";
 
 const user = () => ({ action: "create_user", data: { id: randomUUID() } });
 /** @param event the provider's name of what happened */
@@ -47,16 +47,6 @@ export const receivingScenarios: readonly AlarmScenario[] = [
     },
   },
   {
-    entry: "table-throttled",
-    condition: "the table throttles all writes of events of accounts",
-    make: async ({ send, meets }) => {
-      const errorType = "ThrottlingException";
-      const end = meets(/^AccountsStore/, ["dynamodb:BatchExecuteStatement"], { ...outOfOrder, errorType });
-      await times(6, () => send("accounts", account()));
-      return end;
-    },
-  },
-  {
     entry: "events-dead-letters",
     condition: "a webhook's body is no JSON",
     make: async ({ send }) => {
@@ -65,6 +55,18 @@ export const receivingScenarios: readonly AlarmScenario[] = [
     },
   },
 ];
+
+export const eventsFailing: AlarmScenario = {
+  entry: "events-failing",
+  condition: "a webhook comes, and the consumer may use the table's key no more",
+  isAwaitedLater: true,
+  isLong: true,
+  make: async ({ send, meets }) => {
+    const end = meets(/^UsersStore/, ["dynamodb:BatchGetItem", "dynamodb:BatchExecuteStatement"], keyRevoked);
+    await send("users", user());
+    return end;
+  },
+};
 
 export const eventsLate: AlarmScenario = {
   entry: "events-late",

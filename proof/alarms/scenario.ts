@@ -29,6 +29,14 @@ export const nothingToEnd = (): void => undefined;
 /** Calls that fail as a service of AWS does that is out of order. */
 export const outOfOrder = { status: 400, errorType: "AccessDenied", message: "Out of order." };
 
+/** What DynamoDB answers a role that may not use the table's key any more. */
+export const keyRevoked = {
+  status: 400,
+  errorType: "AccessDeniedException",
+  message:
+    "The role is not authorized to perform: kms:Decrypt on the resource associated with this ciphertext",
+};
+
 /** Does something so many times, one after the other. */
 export async function times(count: number, act: () => Promise<unknown>): Promise<void> {
   for (let done = 0; done < count; done += 1) await act();

@@ -2,14 +2,23 @@ import { providerDown, refreshFailing, tokenScenarios, upkeepScenarios } from ".
 import {
   archivingFailing,
   deadLetterScenarios,
+  erasureFailing,
   erasureLate,
   fetchingBehind,
+  fetchingFailing,
   fetchingLate,
+  readsFailing,
   readsRefused,
   relayScenarios,
   subscriberDeadLetters,
 } from "./queue-scenarios.ts";
-import { eventsLate, nothingReceived, receivingScenarios, subscriberBehind } from "./receiving-scenarios.ts";
+import {
+  eventsFailing,
+  eventsLate,
+  nothingReceived,
+  receivingScenarios,
+  subscriberBehind,
+} from "./receiving-scenarios.ts";
 import type { AlarmScenario } from "./scenario.ts";
 
 /** All, in an order in which none makes another's condition before its turn. */
@@ -24,8 +33,12 @@ export const scenarios: readonly AlarmScenario[] = [
   providerDown,
   subscriberDeadLetters,
   readsRefused,
+  readsFailing,
   archivingFailing,
   refreshFailing,
+  eventsFailing,
+  fetchingFailing,
+  erasureFailing,
   erasureLate,
   ...relayScenarios,
   ...tokenScenarios,

@@ -17,7 +17,7 @@ export const alarmSettings = {
     {
       name: "limited",
       retentionDays: 1,
-      types: ["company-account.erased"],
+      types: ["company-account.deleted"],
       principals: ["arn:aws:iam::000000000000:role/limited"],
     },
   ],
@@ -25,6 +25,7 @@ export const alarmSettings = {
   functions: {
     receive: { reservedConcurrency: 1 },
     store: { timeoutSeconds: 5 },
+    fetch: { timeoutSeconds: 10 },
     relay: { timeoutSeconds: 4 },
     erase: { timeoutSeconds: 5 },
     archive: { timeoutSeconds: 10 },

@@ -271,6 +271,11 @@ export interface AlarmsProps {
    */
   readonly emails?: readonly string[];
   /**
+   * True or false: each alarm also notifies `topicArn` when it is over, so that a paging service closes its incident; `emails` get one notice when all are over.
+   * @default true
+   */
+  readonly notifyWhenOver?: boolean;
+  /**
    * So long no webhook may come; 168 at most. From 1 to 168.
    * @default 24
    */

@@ -13,7 +13,7 @@ const withoutToken = [
   "provider-down",
   "fetching-late",
   "fetching-behind",
-  "reconciliation-failed",
+  "reconciliation-incomplete",
   "registration-failing",
 ];
 
@@ -31,7 +31,7 @@ const consequences: readonly (readonly [cause: string, consequences: readonly st
       "token-near-end",
       "fetching-late",
       "fetching-behind",
-      "reconciliation-failed",
+      "reconciliation-incomplete",
       "registration-failing",
       "nothing-received",
     ],
@@ -43,7 +43,20 @@ const consequences: readonly (readonly [cause: string, consequences: readonly st
   ],
   ["webhooks-elsewhere", ["nothing-received", "webhooks-missed"]],
   ["webhooks-unregistered", ["nothing-received", "webhooks-missed"]],
-  ["function-failed", ["events-late", "fetching-late", "relay-behind", "erasure-late"]],
+  [
+    "function-failed",
+    [
+      ...[
+        "events-late",
+        "events-failing",
+        "fetching-late",
+        "fetching-failing",
+        "relay-behind",
+        "relay-failing",
+      ],
+      ...["erasure-late", "erasure-failing", "reads-failing", "reconciliation-failing"],
+    ],
+  ],
   ["event-source-off", ["events-late", "fetching-late", "fetching-behind", "relay-behind", "erasure-late"]],
   ["events-dead-letters", []],
   ["fetching-dead-letters", []],

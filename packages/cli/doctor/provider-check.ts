@@ -89,7 +89,7 @@ export const reconciliationCheck: Check = {
 };
 
 export function checkReconciliation(run: Run | undefined, now: Date): Examined {
-  const code = "reconciliation-failed";
+  const code = "reconciliation-incomplete";
   if (run?.failure === undefined)
     return { findings: [], well: run === undefined ? [] : [{ code, since: new Date(run.startedAt) }] };
   return {

@@ -1,20 +1,30 @@
 import { PlanError } from "../assembly/problems.ts";
 import { fieldsOfLine } from "../gateway/operation.ts";
 
-/** A line's JSON must have this text in this field. */
-export type LogPattern = { readonly field: string; readonly text: string };
+/** A line's JSON must have one of these texts in this field. */
+export type LogPattern = { readonly field: string; readonly texts: readonly string[] };
+
+const term = String.raw`\$\.(\w+) = "([^"*\\]+)"`;
+const forms = [
+  new RegExp(`^\\{ ${term} \\}$`),
+  new RegExp(String.raw`^\{ \(${term}\)(?: \|\| \(${term}\))+ \}$`),
+];
 
 /**
- * Reads the one form of filter pattern that is known here: `{ $.code = "TEXT" }`, without `*` in the text.
+ * Reads the forms of filter patterns that are known here: `{ $.code = "TEXT" }`, and `{ ($.code = "ONE") || ($.code = "OTHER") }`
+ * of one field, without `*` in the texts.
  * Source: CloudWatch Logs user guide, "Filter pattern syntax", JSON log events.
  * @throws PlanError for any other
  */
 export function parseLogPattern(pattern: string): LogPattern {
-  const [, field, text] = /^\{ \$\.(\w+) = "([^"*\\]+)" \}$/.exec(pattern) ?? [];
-  if (field !== undefined && text !== undefined) return { field, text };
+  const terms = [...pattern.matchAll(new RegExp(term, "g"))];
+  const texts = terms.flatMap(([, , text]) => text ?? []);
+  const [field, ...others] = new Set(terms.map(([, name]) => name));
+  const isKnown = forms.some((form) => form.test(pattern)) && others.length === 0;
+  if (isKnown && field !== undefined) return { field, texts };
   throw new PlanError(
     `the filter pattern ${pattern} is not one that the local runner knows`,
-    'Write it as { $.code = "TEXT" }.',
+    'Write it as { $.code = "TEXT" } or { ($.code = "ONE") || ($.code = "OTHER") }.',
   );
 }
 
@@ -29,7 +39,7 @@ export function valueOfLine(
   value: number | { readonly field: string },
 ): number | undefined {
   const fields = fieldsOfLine(line);
-  if (fields[pattern.field] !== pattern.text) return undefined;
+  if (!pattern.texts.some((text) => fields[pattern.field] === text)) return undefined;
   if (typeof value === "number") return value;
   const held = fields[value.field];
   return typeof held === "number" && Number.isFinite(held) ? held : undefined;

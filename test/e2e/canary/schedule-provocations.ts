@@ -55,6 +55,7 @@ export function scheduleProvocations({
       const end = stage().answers(/users(\?|$)/, () => ({ json: { data: [listed()], next: null } }));
       await during(end, "RECONCILED", reconcile);
     },
+    RECONCILIATION_OVERDUE: "twice the time between two runs is days",
     DELETIONS_FOUND: "two scheduled runs in a row are hours apart",
     DELETIONS_HELD: "two scheduled runs in a row are hours apart",
     ERASED: () => erase(erased),

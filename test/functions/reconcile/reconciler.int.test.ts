@@ -160,6 +160,25 @@ await describeOnTables("the reconciler", (tables) => {
       expect(calls(/accounts/).map(({ path }) => path.split("/")[4])).toEqual(users);
     });
 
+    test("says that the run is overdue once twice the time between runs has passed, until the run ends", async () => {
+      await fixture.sandbox.createUsers(1);
+      const permit = async () => {
+        throw waiting("the provider's rate is used up", 1);
+      };
+      for (const hours of [0, 47, 1]) {
+        fixture.time += (hours * day) / 24;
+        await tickOf({ permit })();
+      }
+      const overdue = ["RECONCILIATION_PAUSED", "RECONCILIATION_OVERDUE"];
+      expect(codes()).toEqual(["RECONCILIATION_PAUSED", "RECONCILIATION_PAUSED", ...overdue]);
+      await tickOf()();
+      expect(codes().slice(4)).toEqual(["RECONCILED"]);
+      // A stage that stood still for a week begins its next run, which is not overdue.
+      fixture.time += 7 * day;
+      await tickOf()();
+      expect(codes().slice(5)).toEqual(["RECONCILED"]);
+    });
+
     test("that is killed anywhere is made up for by the next", async () => {
       const { accounts } = await fixture.sandbox.createUsers(2);
       await learnAll({ users: [], accounts: accounts.slice(1) });

@@ -34,16 +34,33 @@ describe("where alarms go", () => {
     expect(stack.outputs.AlarmTopicArn?.Value).toEqual({ Ref: topic?.id });
   });
 
-  it("is notified of each alarm that goes off, and once when all are over", () => {
-    const stack = synthesized({ ...withoutAlarms, alarms: { topicArn } });
+  it.each([
+    ["also when it is over", {}, [topicArn]],
+    ["not when it is over, where the settings say so", { notifyWhenOver: false }, undefined],
+  ])(
+    "that is given is notified of each alarm that goes off, %s, and of nothing else",
+    (_, settings, ends) => {
+      const stack = synthesized({ ...withoutAlarms, alarms: { topicArn, ...settings } });
+      const alarms = stack.ofType("AWS::CloudWatch::Alarm");
+      for (const { Properties } of alarms) {
+        expect(Properties.AlarmActions).toEqual([topicArn]);
+        expect(Properties.OKActions).toEqual(ends);
+      }
+      expect(stack.ofType("AWS::CloudWatch::CompositeAlarm")).toEqual([]);
+    },
+  );
+
+  it("of mails is notified of each alarm that goes off, and once when all are over", () => {
+    const stack = synthesized({ ...withoutAlarms, alarms: { emails } });
     const alarms = stack.ofType("AWS::CloudWatch::Alarm");
+    const action = [{ Ref: stack.ofType("AWS::SNS::Topic")[0]?.id }];
     for (const { Properties } of alarms) {
-      expect(Properties.AlarmActions).toEqual([topicArn]);
+      expect(Properties.AlarmActions).toEqual(action);
       expect(Properties).not.toHaveProperty("OKActions");
     }
     const [all, ...others] = stack.ofType("AWS::CloudWatch::CompositeAlarm");
     expect(others).toEqual([]);
-    expect(all?.Properties).toMatchObject({ OKActions: [topicArn] });
+    expect(all?.Properties).toMatchObject({ OKActions: action });
     for (const property of ["AlarmActions", "AlarmName"])
       expect(all?.Properties).not.toHaveProperty(property);
     const rule = JSON.stringify(all?.Properties.AlarmRule);
@@ -59,7 +76,7 @@ describe("where alarms go", () => {
       (_, index) => `${"a".repeat(37)}-${String(index).padStart(2, "0")}`,
     );
     const subscribers = names.map((name) => ({ name }));
-    const stack = synthesized({ ...withoutAlarms, alarms: { topicArn }, subscribers }, "s".repeat(20));
+    const stack = synthesized({ ...withoutAlarms, alarms: { emails }, subscribers }, "s".repeat(20));
     const alarms = stack.ofType("AWS::CloudWatch::Alarm");
     // Source: CloudWatch API reference, "PutCompositeAlarm".
     const longest = alarms.map(({ id }) => ` OR NOT OK("${stack.name}-${id}-${"x".repeat(13)}")`).join("");

@@ -60,9 +60,10 @@ describe("every alarm", () => {
     const filters = production
       .ofType("AWS::Logs::MetricFilter")
       .map(({ Properties }) => Properties.FilterPattern);
-    const codes = filters.map(
-      (pattern) => /^\{ \$\.code = "([A-Z_]+)" \}$/.exec(String(pattern))?.[1] ?? pattern,
-    );
+    const codes = filters.flatMap((pattern) => {
+      const named = [...String(pattern).matchAll(/\$\.code = "([A-Z_]+)"/g)];
+      return named.length === 0 ? pattern : named.map(([, code]) => code);
+    });
     expect(codes.filter((code) => !Object.keys(logCodes).includes(String(code)))).toEqual([
       '{ $.status = "429" }',
       '{ $.function = "refresh/token" }',

@@ -22,15 +22,18 @@ describe("reconciliation", () => {
     });
   });
 
-  it("says in words when a run failed for good, and what to look at", () => {
-    expect(Object.keys(logCodes)).toContain("RECONCILIATION_FAILED");
+  it("says in words when a run failed for good or is overdue, and what to look at", () => {
+    expect(Object.keys(logCodes)).toEqual(
+      expect.arrayContaining(["RECONCILIATION_FAILED", "RECONCILIATION_OVERDUE"]),
+    );
     const [alarm, ...others] = ofReconcile("AWS::CloudWatch::Alarm");
     expect(others.map(({ Properties }) => Properties)).toMatchObject([
+      { MetricName: "Errors", Threshold: 1, Period: 900, DatapointsToAlarm: 2, EvaluationPeriods: 3 },
       { MetricName: "DeletionsHeld", Threshold: 1, Period: 86_400 },
       { MetricName: "ReconciliationDrift", Threshold: 10, Period: 86_400 },
     ]);
     expect(alarm?.Properties).toMatchObject({
-      MetricName: "ReconciliationFailed",
+      MetricName: "ReconciliationIncomplete",
       Period: 86_400,
       EvaluationPeriods: 1,
       TreatMissingData: "notBreaching",

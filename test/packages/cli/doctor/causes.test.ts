@@ -91,10 +91,10 @@ describe("findings are ordered by cause", () => {
   });
 
   test("an alarm without a cause that was found stands by itself, after what is wrong", () => {
-    const found = byCause([alarmFinding("table-throttled"), finding("subscriber-unread")]);
+    const found = byCause([alarmFinding("webhooks-throttled"), finding("subscriber-unread")]);
     expect(found.map(({ code, follows }) => [code, follows.length])).toEqual([
       ["subscriber-unread", 0],
-      ["table-throttled", 0],
+      ["webhooks-throttled", 0],
     ]);
   });
 });
@@ -127,13 +127,13 @@ describe("what is fixed already", () => {
     const run = { ...begun, endedAt: "2026-11-21T11:59:30Z" };
     expect(checkReconciliation({ ...run, failure: "the list is not JSON" }, now).findings).toMatchObject([
       {
-        code: "reconciliation-failed",
+        code: "reconciliation-incomplete",
         what: "The last reconciliation failed 30s ago: the list is not JSON.",
         fix: "npx income-events reconcile now",
       },
     ]);
     const { well: after } = checkReconciliation(run, now);
-    const dayLong = alarm("reconciliation-failed", { lookBackSeconds: 86_400 });
+    const dayLong = alarm("reconciliation-incomplete", { lookBackSeconds: 86_400 });
     expect(checkAlarm(dayLong, after, now)).toMatchObject([{ severity: "info" }]);
   });
 });

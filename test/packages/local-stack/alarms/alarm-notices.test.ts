@@ -10,7 +10,7 @@ const minute = 60_000;
 const filter: MetricFilterPlan = {
   logicalId: "Filter",
   logGroupName: "/work",
-  pattern: { field: "code", text: "COUNTED" },
+  pattern: { field: "code", texts: ["COUNTED"] },
   metric: { namespace: "stack", name: "Count" },
   value: { field: "count" },
 };

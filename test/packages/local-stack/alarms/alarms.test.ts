@@ -6,7 +6,7 @@ const minute = 60_000;
 const refusedFilter: MetricFilterPlan = {
   logicalId: "Filter",
   logGroupName: "/refresh",
-  pattern: { field: "code", text: "REFUSED" },
+  pattern: { field: "code", texts: ["REFUSED"] },
   metric: { namespace: "stack", name: "Refused" },
   value: 1,
 };

@@ -18,6 +18,12 @@ describe("a filter pattern", () => {
     }
   });
 
+  test("of several texts matches lines with any of them", () => {
+    const any = parseLogPattern('{ ($.code = "ONE") || ($.code = "TWO") || ($.code = "THREE") }');
+    for (const code of ["ONE", "TWO", "THREE"]) expect(valueOfLine(JSON.stringify({ code }), any, 1)).toBe(1);
+    expect(valueOfLine('{"code":"FOUR"}', any, 1)).toBeUndefined();
+  });
+
   test("adds the number of a field, where it is one", () => {
     const count = { field: "count" };
     expect(valueOfLine('{"code":"GAP_FOUND","count":7}', pattern, count)).toBe(7);
@@ -32,6 +38,8 @@ describe("a filter pattern", () => {
     '{ $.code = "A*" }',
     '{ $.a.b = "X" }',
     '{ $.a = "X" || $.b = "Y" }',
+    '{ ($.a = "X") || ($.b = "Y") }',
+    '{ ($.a = "X") && ($.a = "Y") }',
   ])("in another form is refused by name: %s", (other) => {
     expect(() => parseLogPattern(other)).toThrow(`the filter pattern ${other} is not one`);
   });

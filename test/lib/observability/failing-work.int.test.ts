@@ -1,0 +1,101 @@
+import { stateBy, valuesOf } from "@income-events/local-stack/alarms/evaluate.ts";
+import { createMetric } from "@income-events/local-stack/alarms/metric.ts";
+import type { AlarmPlan } from "@income-events/local-stack/assembly/plan.ts";
+import { describe, expect, it } from "vitest";
+import { readAlarm } from "../../../scripts/documents/alarms-page.ts";
+import { nameOf, productionSettings, synthesized } from "../synthesized.ts";
+
+const production = synthesized(productionSettings);
+const alarms = production
+  .ofType("AWS::CloudWatch::Alarm")
+  .map(({ id, Properties }) => readAlarm(id, Properties));
+const visibilityOf = (queue: string): number =>
+  Number(
+    production.ofType("AWS::SQS::Queue").find(({ id }) => nameOf(id) === queue)?.Properties.VisibilityTimeout,
+  );
+const hour = 3_600;
+
+/** What is received and fails, of messages that arrive at a steady rate; all others succeed at once. */
+const causes = {
+  "the role may use the table's key no more": () => true,
+  "the function throws at import": () => true,
+  "one message is poison": (index: number) => index === 0,
+};
+const rates = { "one an hour": hour, "50 a second": 0.02 };
+const step = 10;
+
+type Message = { readonly sent: number; readonly count: number; receives: number; visibleAt: number };
+
+/**
+ * A standard queue whose pollers keep up, for some hours of its production settings. A failed message comes back after the
+ * visibility time-out, and counts for the queue's age until it was received three times.
+ */
+function failingQueue(visibility: number, every: number, fails: (index: number) => boolean, until: number) {
+  const [age, failed] = [createMetric(until * 1_000), createMetric(until * 1_000)];
+  let waiting: Message[] = [];
+  let arrived = 0;
+  for (let now = 0; now < until; now += step) {
+    const count = Math.floor(now / every) + 1 - arrived;
+    const failing = Array.from({ length: count }, (_, index) => arrived + index).filter(fails).length;
+    arrived += count;
+    if (failing > 0) waiting.push({ sent: now, count: failing, receives: 0, visibleAt: now });
+    for (const message of waiting.filter(({ visibleAt }) => visibleAt <= now)) {
+      message.receives += 1;
+      message.visibleAt = now + visibility;
+      failed.add(message.count, now * 1_000);
+    }
+    const counted = waiting.filter(({ receives }) => receives < 3).map(({ sent }) => now - sent);
+    if (counted.length > 0) age.add(Math.max(...counted), now * 1_000);
+    waiting = waiting.filter(({ sent }) => now - sent < 12 * hour);
+  }
+  return { age, failed };
+}
+
+/** Whether an alarm of the production stage is on at some minute, by one metric of a queue. */
+function goesOff(entry: string, metric: ReturnType<typeof createMetric>, until: number): boolean {
+  const found = alarms.find((alarm) => alarm.entry === entry);
+  if (found === undefined) throw new Error(`There is no alarm ${entry}`);
+  const watched = { namespace: "", name: "", dimensions: {}, statistic: "Sum" } as const;
+  const plan: AlarmPlan = {
+    ...found,
+    name: entry,
+    metrics: [{ ...watched, statistic: found.value === "sum" ? "Sum" : "Maximum" }],
+    taken: "alone",
+    breaches: "above",
+    missing: "notBreaching",
+    actions: [],
+    okActions: [],
+  };
+  return Array.from({ length: until / 60 }, (_, minute) => minute * 60_000).some(
+    (now) =>
+      stateBy(
+        plan,
+        valuesOf(plan, () => metric, { begin: 0, now }),
+        "OK",
+      ) === "ALARM",
+  );
+}
+
+describe.each([
+  ["events", visibilityOf("UsersWorkQueue"), hour / 2],
+  ["erasure", visibilityOf("ErasureWorkQueue"), 2 * hour],
+])("work of %s that fails", (work, visibility, within) => {
+  const cases = Object.entries(causes).flatMap(([cause, fails]) =>
+    Object.entries(rates).map(([rate, every]) => [cause, rate, every, fails] as const),
+  );
+
+  it.each(cases)(
+    "raises its alarm where %s, at %s, though the queue's age tells nothing",
+    (_, __, every, fails) => {
+      const { age, failed } = failingQueue(visibility, every, fails, within);
+      expect(goesOff(`${work}-failing`, failed, within)).toBe(true);
+      expect(goesOff(`${work}-late`, age, within)).toBe(false);
+    },
+  );
+
+  it("raises no alarm where all messages of a minute fail once", () => {
+    const failed = createMetric(within * 1_000);
+    failed.add(3_000, 60_000);
+    expect(goesOff(`${work}-failing`, failed, within)).toBe(false);
+  });
+});
