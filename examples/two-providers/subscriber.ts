@@ -19,7 +19,9 @@ for (;;) {
   const { Messages = [] } = await client.send(
     new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 20, MaxNumberOfMessages: 10 }),
   );
-  for (const { Body, ReceiptHandle } of Messages)
-    if ((await read(Body ?? "")).settled)
-      await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle })); // else it comes again
+  for (const { Body, ReceiptHandle } of Messages) {
+    const result = await read(Body ?? "");
+    if (result.settled) await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
+    else console.error(result.reason); // the message comes again
+  }
 }

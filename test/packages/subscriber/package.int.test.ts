@@ -9,12 +9,14 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { localAccount } from "@income-events/local-stack/engines/account.ts";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { z } from "zod";
 import { exampleOf } from "../../../scripts/documents/examples.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 
@@ -26,7 +28,7 @@ const blocksOf = (file: string, language: string) =>
     ([, code = ""]) => code,
   );
 const guide = "packages/subscriber/README.md";
-const loop = blocksOf(guide, "js")[0] ?? "";
+const guideLoop = blocksOf(guide, "js")[0] ?? "";
 
 /** Runtimes: that of the tests, and the machine's own where it has one. */
 const nodes = [
@@ -118,7 +120,7 @@ describe("the subscriber's package, installed from its file into a fresh folder"
     "runs its guide's loop on $name: once in effect, the newest last, the unreadable as dead letters",
     async ({ node }) => {
       const { queueUrl, deadLetters } = await createQueues();
-      await using loop = startLoop(node, queueUrl);
+      await using loop = startLoop(node, queueUrl, guideLoop);
       const eventually = <T>(look: () => T) => expect.poll(look);
       const send = (message: object) => system.send(queueUrl, JSON.stringify(message));
       const data = exampleOf("data.updated");
@@ -141,6 +143,29 @@ describe("the subscriber's package, installed from its file into a fresh folder"
     },
   );
 
+  it.each([
+    ["the README", "loop.js", blocksOf("README.md", "js")[0] ?? ""],
+    ["the example that init writes", "loop.ts", textOf("examples/minimal/subscriber.ts")],
+  ])(
+    "prints, by the program of %s, why a document can't be read, and leaves the message",
+    async (_, file, code) => {
+      const refusing = createServer((_request, response) => response.writeHead(403).end("{}"));
+      await new Promise<void>((resolve) => refusing.listen(0, "127.0.0.1", resolve));
+      onTestFinished(() => void refusing.close());
+      const { port } = z.object({ port: z.number() }).parse(refusing.address());
+      const { queueUrl, deadLetters } = await createQueues();
+      await using loop = startLoop(process.execPath, queueUrl, code, file);
+      const { data, ...message } = exampleOf("data.updated");
+      const document = { ...Object(Object(data).document), href: `http://127.0.0.1:${port}/v1/document` };
+      await system.send(
+        queueUrl,
+        JSON.stringify({ ...message, data: { ...data, endpoint: "income", document } }),
+      );
+      await expect.poll(() => loop.lines).toContain("the document was answered 403");
+      await expect.poll(async () => (await system.receive(deadLetters)).length).toBe(1);
+    },
+  );
+
   /** A queue whose messages become dead letters after two receives, soon after one another. */
   async function createQueues() {
     const deadLetters = await system.createQueue();
@@ -149,12 +174,12 @@ describe("the subscriber's package, installed from its file into a fresh folder"
     return { deadLetters, queueUrl: await system.createQueue({ VisibilityTimeout: "1", RedrivePolicy }) };
   }
 
-  function startLoop(node: string, queueUrl: string) {
-    writeFileSync(join(folder, "loop.js"), loop);
+  function startLoop(node: string, queueUrl: string, program: string, file = "loop.js") {
+    writeFileSync(join(folder, file), program);
     const sdk = join(folder, "node_modules", "@aws-sdk");
     if (!existsSync(sdk)) symlinkSync(join(repository, "node_modules", "@aws-sdk"), sdk);
     const env = { ...process.env, SUBSCRIBER_QUEUE_URL: queueUrl, NODE_NO_WARNINGS: "1" };
-    const child = spawn(node, ["loop.js"], { cwd: folder, env });
+    const child = spawn(node, [file], { cwd: folder, env });
     const lines: string[] = [];
     for (const stream of [child.stdout, child.stderr])
       createInterface(stream).on("line", (line) => {
