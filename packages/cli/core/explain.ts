@@ -1,4 +1,5 @@
 import { CommandError, exitCodes } from "./command-error.ts";
+import { oneLine } from "./printable.ts";
 
 type Explanation = { readonly exitCode: number; readonly message: string };
 
@@ -16,6 +17,26 @@ export function isGone(error: unknown): boolean {
   // CloudFormation has no name of its own for it.
   const isStackGone = error.name === "ValidationError" && error.message.includes("does not exist");
   return goneNames.includes(error.name) || isStackGone;
+}
+
+/**
+ * Why something could not be looked at, for people: what AWS calls it, never what its SDK says of an answer that it could not
+ * read.
+ */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return oneLine(String(error));
+  const { name, message } = error;
+  const isOfAws = "$fault" in error;
+  if (isUnreadable(error)) return "what answered is not AWS's answer to this call";
+  if (!isNotAllowed(error)) return isOfAws ? `AWS answered ${name}` : oneLine(message);
+  const [, action] = / perform: (\S+)/.exec(message) ?? [];
+  return `the credentials do not allow ${action ?? "it"}`;
+}
+
+/** An answer that the SDK can't read: an emulator does not know the call, or something stands between. */
+function isUnreadable(error: Error): boolean {
+  const isUnknown = "$fault" in error && ["Unknown", "UnknownError", "Error"].includes(error.name);
+  return isUnknown || error instanceof SyntaxError || error.message.includes("Deserialization error");
 }
 
 export function isNotAllowed(error: unknown): error is Error {
@@ -49,6 +70,12 @@ export function explain(error: unknown): Explanation {
     return {
       exitCode: exitCodes.failed,
       message: "AWS asks to go slower. Run the command again in a minute.",
+    };
+  if (isUnreadable(error))
+    return {
+      exitCode: exitCodes.failed,
+      message:
+        "What answered is not AWS's answer to this call. Does AWS_ENDPOINT_URL name something that has it?",
     };
   const code = "code" in error ? error.code : undefined;
   if (code === "ECONNREFUSED")

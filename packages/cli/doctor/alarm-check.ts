@@ -18,11 +18,18 @@ export async function examineAlarms(
   const alarms = await pipelineAlarms({ deployment, clients });
   const on = alarms.flatMap((alarm) => checkAlarm(alarm, well, now));
   // What runs on this machine informs its terminal.
-  return deployment.local !== undefined ? on : [...checkActions(alarms, deployment.stage), ...on];
+  return deployment.local !== undefined ? on : [...checkActions(alarms, deployment), ...on];
 }
 
-/** Alarms that notify nobody are seen by those only who look. */
-export function checkActions(alarms: readonly StackAlarm[], stage: string): readonly Finding[] {
+/**
+ * Alarms that notify nobody are seen by those only who look. A stage whose settings name no recipient, which production
+ * refuses, wants it so.
+ */
+export function checkActions(
+  alarms: readonly StackAlarm[],
+  { stage, optionalOutput }: Pick<Examination["deployment"], "stage" | "optionalOutput">,
+): readonly Finding[] {
+  if (optionalOutput("AlarmTopicArn") === undefined) return [];
   const silent = alarms.filter(({ isTold }) => !isTold);
   if (silent.length === 0) return [];
   return [

@@ -1,4 +1,4 @@
-import { oneLine } from "../core/printable.ts";
+import { reasonOf } from "../core/explain.ts";
 import type { Finding, Plan, PreflightCheck } from "./account.ts";
 import { alarmRecipientsCheck } from "./alarm-checks.ts";
 import { keyChangeCheck, keyCheck } from "./key-check.ts";
@@ -65,10 +65,9 @@ async function outcomeOf({ name, examine }: PreflightCheck, plan: Plan) {
   try {
     return { name, findings: await examine(plan) };
   } catch (error) {
-    const reason = error instanceof Error ? `${error.name}: ${oneLine(error.message)}` : String(error);
     // The region answered the first call: a service that has no address there is not in it.
     if (isWithoutAddress(error)) return { name, findings: [absent(name, plan.account.region)] };
-    return { name, unseen: [{ name, reason }] };
+    return { name, unseen: [{ name, reason: reasonOf(error) }] };
   }
 }
 

@@ -25,6 +25,13 @@ test.each<[unknown, number, string]>([
     "nothing listens there",
   ],
   [Object.assign(error("Error", "getaddrinfo"), { code: "ENOTFOUND" }), 3, "Is this machine online?"],
+  [
+    new SyntaxError(
+      "Unexpected token '<'\n  Deserialization error: to see the raw response, inspect the hidden field",
+    ),
+    1,
+    "Does AWS_ENDPOINT_URL name something that has it?",
+  ],
   [new CommandError("usage", "written wrongly"), 2, "written wrongly"],
   [error("Error", "something else"), 1, "something else"],
   ["thrown as a text", 1, "thrown as a text"],

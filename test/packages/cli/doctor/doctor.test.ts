@@ -250,8 +250,11 @@ test("alarms that notify nobody are a finding, which names the settings", () => 
     isTold: true,
     since: undefined,
   };
-  expect(checkActions([alarm], "prod")).toEqual([]);
-  const [finding] = checkActions([alarm, { ...alarm, isTold: false }], "prod");
+  const deployment = (topic?: string) => ({ stage: "prod", optionalOutput: () => topic });
+  expect(checkActions([alarm], deployment("arn"))).toEqual([]);
+  // As in stages/dev.json, which names no recipient.
+  expect(checkActions([{ ...alarm, isTold: false }], deployment())).toEqual([]);
+  const [finding] = checkActions([alarm, { ...alarm, isTold: false }], deployment("arn"));
   expect(finding?.what).toBe("1 of 2 alarms notify nobody.");
   expect(finding?.why).toContain("alarms.emails");
   expect(finding?.fix).toContain("cdk deploy -c stage=prod");

@@ -164,8 +164,37 @@ it("what may not be looked at is named, and the rest is looked at", async () => 
   expect(checked).toContain("concurrent executions");
   expect(unseen).toContainEqual({
     name: "API Gateway's throttle",
-    reason: expect.stringContaining("AccessDeniedException"),
+    reason: "the credentials do not allow ListServiceQuotas",
   });
+});
+
+it.each([
+  [
+    "the SDK can't read",
+    { body: "<html>no such service</html>" },
+    "what answered is not AWS's answer to this call",
+  ],
+  ["has no name", { status: 501, body: "" }, "what answered is not AWS's answer to this call"],
+  [
+    "AWS names",
+    { status: 400, body: '{"__type":"InvalidParameterValueException","message":"of AWS"}' },
+    "AWS answered InvalidParameterValueException",
+  ],
+])(
+  "what could not be looked at has no text of the SDK, also for an answer that %s",
+  async (_, answer, reason) => {
+    aws.answers.set("ListServiceQuotas", answer);
+    const { unseen } = result.parse((await run({}, "--json")).json());
+    expect(unseen).toContainEqual({ name: "API Gateway's throttle", reason });
+  },
+);
+
+it("the committed stage dev can be deployed for the first time to a new account", async () => {
+  aws.answers.set("/2016-08-19/account-settings", limits(10));
+  const { code, json: parsed } = await runInProcess(["preflight", "--stage", "dev", "--json"], {
+    env: aws.env,
+  });
+  expect([code, result.parse(parsed()).findings]).toEqual([0, []]);
 });
 
 it("a quota that AWS does not tell is named among what was not seen", async () => {
@@ -173,7 +202,7 @@ it("a quota that AWS does not tell is named among what was not seen", async () =
   const { unseen } = result.parse((await run({}, "--json")).json());
   expect(unseen).toContainEqual({
     name: "API Gateway's throttle",
-    reason: 'Error: Service Quotas names no "Throttle rate"',
+    reason: 'Service Quotas names no "Throttle rate"',
   });
 });
 
