@@ -63,8 +63,11 @@ await describeOnTables("what subscribers read", (tables) => {
       }
     });
 
-    it("has the same headers where only they are asked for", async () => {
-      await save(text, 1);
+    it.each([
+      ["in the table", text],
+      ["in S3", `"${randomBytes(10_000).toString("hex")}"`],
+    ])("%s has the same headers where only they are asked for", async (_, data) => {
+      await save(data, 1);
       const [whole, head] = [await ask(path()), await ask(path(), { method: "HEAD" })];
       expect([head.headers, head.bytes.byteLength]).toEqual([whole.headers, 0]);
     });
