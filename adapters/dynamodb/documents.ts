@@ -2,7 +2,9 @@ import { type DynamoDBClient, paginateQuery } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { permanent } from "../../domain/core/failures.ts";
 import { type Fields, fieldsOf, optionalText, present } from "../../domain/core/parse.ts";
+import { decodeText, mediaTypeOf } from "../../domain/core/text-encoding.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
+import { plainJson } from "../../domain/fetch/answer.ts";
 import { type Document, type DocumentPlace, parseDocument } from "../../domain/fetch/document.ts";
 import { type DataName, nameOfData } from "../../domain/fetch/document-name.ts";
 import { compress, digestOf, expand, type Parts, sizeOf } from "../aws/compressed.ts";
@@ -13,12 +15,20 @@ import type { ReadKey } from "./shared-reads.ts";
 import type { WriteItem } from "./shared-writes.ts";
 import { noteSuperseded } from "./superseded-objects.ts";
 
-/** Data as the provider gave it, byte for byte: JSON text, so that its numbers keep their digits. `digest` as `digestOf`. */
-export type Content = { readonly parts: Parts; readonly digest: string };
+/** Data as the provider gave it, byte for byte: JSON, so that its numbers keep their digits. `digest` as `digestOf`. */
+export type Content = { readonly parts: Parts; readonly digest: string; readonly contentType: string };
 
-export function contentOf(text: string | Parts): Content {
+/** @param text in UTF-8 */
+export function contentOf(text: string | Parts, contentType = plainJson): Content {
   const parts = typeof text === "string" ? [Buffer.from(text)] : text;
-  return { parts, digest: digestOf(parts) };
+  return { parts, digest: digestOf(parts), contentType };
+}
+
+/** The text of data. @throws permanent failure where it is not what its content type says */
+export function textOfContent(parts: Parts, contentType = plainJson): string {
+  const text = decodeText(Buffer.concat(parts), mediaTypeOf(contentType)?.charset);
+  if (text === undefined) throw permanent("the data is not in its charset");
+  return text;
 }
 
 /** A document with the place of its data. */
@@ -155,13 +165,16 @@ export function documentReader(client: DynamoDBClient, TableName: string): ReadD
  * @throws permanent failure where what is there is not what was stored
  */
 export async function contentOfDocument(
-  { document, place }: { readonly document: Pick<Document, "digest">; readonly place: DocumentPlace },
+  {
+    document,
+    place,
+  }: { readonly document: Pick<Document, "digest" | "contentType">; readonly place: DocumentPlace },
   overflow: Pick<OverflowBucket, "get">,
 ): Promise<Content | undefined> {
   if (document.digest === undefined) return undefined;
   const bytes =
     place.object === undefined ? (place.content ?? new Uint8Array()) : await overflow.get(place.object);
-  const content = contentOf([place.codec === "gzip" ? await expand(bytes) : bytes]);
+  const content = contentOf([place.codec === "gzip" ? await expand(bytes) : bytes], document.contentType);
   if (content.digest !== document.digest) throw permanent("the data is another than was stored");
   return content;
 }

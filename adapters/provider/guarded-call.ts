@@ -1,4 +1,4 @@
-import { FailureError, isRefusedCall } from "../../domain/core/failures.ts";
+import { FailureError, isNotReady, isRefusedCall } from "../../domain/core/failures.ts";
 import type { CallResult } from "../../domain/fetch/breaker.ts";
 import type { CallWithToken } from "./provider-api.ts";
 import type { Permit } from "./rate-limiter.ts";
@@ -24,6 +24,7 @@ export function guardedCall(
       await report("healthy");
       return answer;
     } catch (error) {
+      if (isNotReady(error)) refusals.answered(apiCall.path);
       const isRepeated = isRefusedCall(error) && refusals.refused(apiCall.path);
       await report(isRepeated ? { pauseInSeconds: 0, isRepeated } : callResultOf(error));
       throw refusals.judged(error, apiCall.path);
@@ -68,10 +69,13 @@ class Refusals {
   }
 }
 
-/** Whoever refuses a call, for its token or for good, is healthy; a failure that may pass says that it is not well. */
+/**
+ * A provider that refuses a call, for its token or for good, or has no data ready, is healthy; a failure that may pass says
+ * that it is not well.
+ */
 function callResultOf(error: unknown): CallResult {
   const failure = error instanceof FailureError ? error.failure : undefined;
-  if (failure?.kind !== "retryable") return "healthy";
+  if (failure?.kind !== "retryable" || isNotReady(error)) return "healthy";
   return { pauseInSeconds: failure.delayInSeconds };
 }
 

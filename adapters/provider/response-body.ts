@@ -1,33 +1,37 @@
 import type { IncomingMessage } from "node:http";
 import { permanent } from "../../domain/core/failures.ts";
 import { endAfter } from "../aws/end-after.ts";
+import { decoded } from "./content-coding.ts";
 import { timedOut } from "./http-request.ts";
 
 /** What is read of an error's page, so that its connection can be used again; more is not worth the time. */
 const maxOfErrorPage = { bytes: 65_536, milliseconds: 1_000 } as const;
 
 export type BodyLimits = {
+  /** As it comes, and without its content codings. */
   readonly maxBytes: number;
   /** The longest between two parts. */
   readonly silenceInMillis: number;
 };
 
 /**
- * Reads a body whole, as UTF-8. Over the limit the connection is cut: what else would come is never received.
- * @throws permanent failure over the limit; the connection's errors as they are
+ * Reads a body whole, and undoes its content codings. Over the limit the connection is cut: what else would come is never
+ * received.
+ * @throws permanent failure over the limit, retryable where it is in no coding that its header names; the connection's
+ * errors as they are
  */
-export async function readText(
+export async function readBody(
   body: IncomingMessage,
   { maxBytes, silenceInMillis }: BodyLimits,
-): Promise<string> {
+): Promise<Uint8Array> {
   const tooLarge = () => permanent(`the answer is over ${maxBytes} bytes; see provider.maxResponseBytes`);
   if (Number(body.headers["content-length"]) > maxBytes) {
     cut(body);
     throw tooLarge();
   }
   const deadline = endAfter(silenceInMillis, () => body.destroy(timedOut("BODY_TIMEOUT")));
+  const chunks: Uint8Array[] = [];
   try {
-    const chunks: Uint8Array[] = [];
     let bytes = 0;
     for await (const chunk of chunksOf(body)) {
       deadline.refresh();
@@ -36,10 +40,10 @@ export async function readText(
       if (bytes > maxBytes) throw tooLarge();
       chunks.push(chunk);
     }
-    return Buffer.concat(chunks).toString("utf8");
   } finally {
     deadline.clear();
   }
+  return decoded(Buffer.concat(chunks), body.headers["content-encoding"], maxBytes, tooLarge);
 }
 
 function chunksOf(body: IncomingMessage): AsyncIterable<Uint8Array> {

@@ -85,7 +85,7 @@ export function sharedBreaker(
   ) => {
     if (isRepeated !== true) failuresInARow += 1;
     if (pauseInSeconds > 0) {
-      const next = paused(seen, now(), pauseInSeconds, settings);
+      const next = paused(seen, now(), pauseInSeconds);
       if (isProbe || next.openUntil > seen.openUntil) await write(seen, next);
     } else if (isProbe || (seen.openUntil === 0 && failuresInARow >= settings.failures)) {
       failuresInARow = 0;

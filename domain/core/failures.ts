@@ -13,9 +13,10 @@ export type Failure =
       /**
        * Nothing was attempted, so no attempt is counted. `permit`: it waits for a token or for the rate, which come
        * without it, however long that takes. `provider`: it is down, which is borne for the longest outage. `release`:
-       * it is for a function of a later release, which may be there beside this one.
+       * it is for a function of a later release, which may be there beside this one. `data`: the provider answered that
+       * it is not ready, which is borne as long.
        */
-      readonly waitsFor?: "permit" | "provider" | "release";
+      readonly waitsFor?: "permit" | "provider" | "release" | "data";
       /**
        * The provider took the token and refused the call (403). `alone`: it has just answered other calls, and refused no
        * other one since, so that the call's own subject is refused; `unknown`: it may refuse all calls.
@@ -45,6 +46,23 @@ export function permanent(reason: string, status?: number): FailureError {
 
 export function retryable(reason: string, delayInSeconds = 0): FailureError {
   return new FailureError({ kind: "retryable", reason, delayInSeconds });
+}
+
+/** A retryable failure that counts as no attempt: the provider says that what is asked for is not ready yet. */
+export function notReady(reason: string, delayInSeconds = 0): FailureError {
+  return new FailureError({ kind: "retryable", reason, delayInSeconds, waitsFor: "data" });
+}
+
+/** Whether a thrown value says that the provider is not ready. */
+export function isNotReady(error: unknown): boolean {
+  return (
+    error instanceof FailureError && error.failure.kind === "retryable" && error.failure.waitsFor === "data"
+  );
+}
+
+/** Whether a call was made and failed; else it waits for what comes by itself. */
+export function isAttempt({ failure }: FailureError): boolean {
+  return failure.kind === "retryable" && (failure.waitsFor === undefined || failure.waitsFor === "data");
 }
 
 /** A failure of a call that the provider refused: it may refuse all calls for a time. */

@@ -5,7 +5,7 @@ export type BreakerSettings = {
   readonly failures: number;
   /** The first wait before the provider is tried again; it doubles each time. */
   readonly baseSeconds: number;
-  /** The longest wait between two tries, and the longest that the provider's own Retry-After is heeded. */
+  /** The longest wait between two tries. The provider's own Retry-After may be longer. */
   readonly maxSeconds: number;
 };
 
@@ -40,9 +40,8 @@ export function reopened({ opened }: Breaker, now: Date, settings: BreakerSettin
 }
 
 /** The breaker after the provider asked for a pause, which says nothing of whether it is down. */
-export function paused({ opened }: Breaker, now: Date, seconds: number, settings: BreakerSettings): Breaker {
-  const wait = Math.min(seconds, settings.maxSeconds);
-  return { openUntil: now.getTime() + Math.ceil(wait * 1000), opened };
+export function paused({ opened }: Breaker, now: Date, seconds: number): Breaker {
+  return { openUntil: now.getTime() + Math.ceil(seconds * 1000), opened };
 }
 
 /**

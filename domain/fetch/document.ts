@@ -1,5 +1,6 @@
 import { fieldsOf, numberOf, optionalText, present, textsOf } from "../core/parse.ts";
 import { parseSubject, type Subject } from "../event/subjects.ts";
+import { plainJson } from "./answer.ts";
 import { type DataName, parseDataName } from "./document-name.ts";
 import { type DocumentVersion, versionAfter } from "./document-version.ts";
 import type { DocumentTask } from "./task.ts";
@@ -15,6 +16,8 @@ export type Document = DataName &
     readonly userId?: string;
     /** Bytes that the provider gave; absent where it has none. */
     readonly size?: number;
+    /** As messages have it; absent: `application/json`. */
+    readonly contentType?: string;
     /** Whether the last write changed the data, so that subscribers are notified. */
     readonly news: boolean;
     /** Of what led to the call that changed the data. */
@@ -40,7 +43,9 @@ export type SupersededObject = {
 };
 
 /** What a call found: SHA-256 of the provider's bytes in lower-case hex, and how many; undefined where it has none. */
-export type Found = { readonly digest: string; readonly size: number } | undefined;
+export type Found =
+  | { readonly digest: string; readonly size: number; readonly contentType?: string }
+  | undefined;
 
 /** @param call as of when the provider was asked, for which messages, and for which of the tasks first */
 export function documentAfter(
@@ -61,6 +66,7 @@ export function documentAfter(
     announced: version.announced,
     news: version.news,
     size: found?.size,
+    contentType: found?.contentType === plainJson ? undefined : found?.contentType,
     correlationId: version.news ? correlationId : known?.correlationId,
   });
 }
@@ -79,6 +85,7 @@ export function parseDocument(value: unknown): Document {
     announced: optionalNumber("announced"),
     news: fields.news === true,
     size: optionalNumber("size"),
+    contentType: optionalText(fields, "contentType"),
     correlationId: optionalText(fields, "correlationId"),
   });
 }

@@ -46,12 +46,12 @@ export function shortestPage(path: string, paging: PagingSettings): string {
 
 /**
  * Reads a page.
+ * @param text valid JSON
  * @param from what it was asked for with; undefined for the first page
  * @throws permanent failure naming the setting where the page makes no sense, where the list has too many pages, and
  * where it goes in circles
  */
 export function readPage(text: string, paging: PagingSettings, from?: Continuation): Page {
-  parseJson(text, "the provider's answer");
   const items = listIn(text, paging.items);
   const next = nextOf(text, items, paging, from);
   if (next === undefined) return { items, next };

@@ -2,6 +2,7 @@ import { permanent } from "../core/failures.ts";
 import { type Fields, fieldsOf, isFields, numberOf, optionalText, present, textOf } from "../core/parse.ts";
 import type { Subject } from "../event/subjects.ts";
 import type { OwnWebhook } from "../reconcile/registrations.ts";
+import { type ErrorPlace, errorMeanings } from "./answer.ts";
 import { type BreakerSettings, parseBreakerSettings } from "./breaker.ts";
 import type { DataName, DateRange } from "./document-name.ts";
 import { type PagingSettings, parsePagingSettings } from "./paging-settings.ts";
@@ -43,6 +44,8 @@ export type ProviderSettings = {
   /** Of all pages of a document together. */
   readonly maxDataBytes: number;
   readonly paging: PagingSettings;
+  /** Unset: no answer of status 200 is searched for an error. */
+  readonly error?: ErrorPlace;
   /** Whether the provider may answer from this machine or a private network. */
   readonly allowPrivateAddresses: boolean;
 };
@@ -87,9 +90,18 @@ export function parseProviderSettings(value: unknown): ProviderSettings {
     maxResponseBytes: numberOf(fields, "maxResponseBytes"),
     maxDataBytes: numberOf(fields, "maxDataBytes"),
     paging: parsePagingSettings(fields.paging),
+    ...parseErrorPlace(fields),
     // Only where it is said: a setting that is missing allows nothing.
     allowPrivateAddresses: fields.allowPrivateAddresses === true,
   };
+}
+
+function parseErrorPlace(fields: Fields): { readonly error?: ErrorPlace } {
+  const path = optionalText(fields, "errorPath");
+  if (path === undefined) return {};
+  const means = errorMeanings.find((meaning) => meaning === fields.errorMeans);
+  if (means === undefined) throw permanent(`provider.errorMeans: expected ${errorMeanings.join(", ")}`);
+  return { error: { path, means } };
 }
 
 function parseStart(fields: Fields): NonNullable<ProviderSettings["paths"]["start"]> {

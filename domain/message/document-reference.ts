@@ -1,6 +1,7 @@
 import { keyPart } from "../core/key-part.ts";
 import { present } from "../core/parse.ts";
 import type { Subject } from "../event/subjects.ts";
+import { plainJson } from "../fetch/answer.ts";
 import type { Document } from "../fetch/document.ts";
 import type { DataName, DateRange } from "../fetch/document-name.ts";
 import { collections } from "../read/route.ts";
@@ -13,7 +14,8 @@ export type DocumentReference = {
   readonly sha256: string;
   /** In bytes. */
   readonly size: number;
-  readonly contentType: "application/json";
+  /** `application/json` for JSON in UTF-8; else as the provider said. */
+  readonly contentType: string;
   readonly version: string;
   /** ISO 8601. */
   readonly observedAt: string;
@@ -26,13 +28,13 @@ export type DocumentReference = {
  * @param documentsUrl the read API's, with a slash at its end
  */
 export function referenceOf(document: Document, documentsUrl: string): DocumentReference | undefined {
-  const { subject, range, digest, announced, size } = document;
+  const { subject, range, digest, announced, size, contentType = plainJson } = document;
   if (digest === undefined || announced === undefined || size === undefined) return undefined;
   return {
     href: `${hrefOfDocument(subject, document, documentsUrl)}?version=${announced}`,
     sha256: digest,
     size,
-    contentType: "application/json",
+    contentType,
     version: String(announced),
     observedAt: new Date(announced).toISOString(),
     ...(range && { range }),

@@ -99,7 +99,7 @@ const document = {
         description: "Of the bytes as the provider gave them, in lower-case hex.",
       },
       size: count("How many bytes these are."),
-      contentType: { type: "string", const: "application/json", description: "What they are." },
+      contentType: text("What they are: `application/json` for JSON in UTF-8; else as the provider said."),
       version: {
         type: "string",
         pattern: "^[0-9]+$",

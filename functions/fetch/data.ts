@@ -71,6 +71,7 @@ const handle = fetcher({
   retrying: {
     retry: parseRetrySettings(settings.retry),
     limits: giveUpLimits(numberOf(settings, "retentionSeconds")),
+    longestOutageSeconds: numberOf(settings, "longestOutageSeconds"),
   },
   clock: serviceClock(table),
   now,

@@ -67,7 +67,7 @@ export async function fetchDocument(
   if (lead !== undefined) {
     const of = { ...lead.task, messageId: lead.messageId };
     const content = await readPages(of, plan, plan.isResumed ? kept : undefined, dependencies);
-    const found = content && { digest: content.digest, size: sizeOf(content.parts) };
+    const found = content && { ...content, size: sizeOf(content.parts) };
     const { asOf, by } = plan;
     const task = { ...lead.task, ...present({ userId }) };
     const next = documentAfter(known?.document, { asOf, by, task }, found);

@@ -4,6 +4,7 @@ import type { Call } from "../../adapters/provider/with-token.ts";
 import type { KeptPages, PagesOf, PartialList } from "../../adapters/s3/kept-pages.ts";
 import { failureOf, permanent, retryable, waiting } from "../../domain/core/failures.ts";
 import type { Mutex } from "../../domain/core/mutex.ts";
+import type { GivenData } from "../../domain/fetch/answer.ts";
 import type { ReadInPages } from "../../domain/fetch/coverage.ts";
 import { type Continuation, itemsIn, type Page, pageCall, readPage } from "../../domain/fetch/paging.ts";
 import {
@@ -35,7 +36,7 @@ type List = Pick<PartialList, "from" | "items">;
 
 /**
  * Reads a document, page by page where it comes in pages, and makes of it what the provider would have answered in
- * one: the last page with the items of all. An answer that is no page is left as it is, byte for byte.
+ * one: the last page with the items of all, in UTF-8. An answer that is no page is left as it is, byte for byte.
  * @param kept what an earlier run had read of it, to go on with
  * @returns undefined where the provider has none
  * @throws a failure, where a page fails or the time is over; what was read until then is kept
@@ -55,11 +56,12 @@ export async function readPages(
       return follow(kept, reading);
     });
   }
-  const text = await callFor(reading);
-  if (text === undefined) return undefined;
+  const data = await callFor(reading);
+  if (data === undefined) return undefined;
+  const { text } = data;
   const page = readPage(text, provider.paging);
   const { next: from } = page;
-  if (from === undefined) return contentOf(text);
+  if (from === undefined) return contentOf([data.bytes], data.contentType);
   const list = { from, items: itemsOf(text, page) };
   return inTurn(async () => {
     await checkTime(list, reading);
@@ -70,7 +72,7 @@ export async function readPages(
 async function follow(begun: List, reading: Reading): Promise<Content> {
   const { paging, maxDataBytes } = reading.provider;
   for (let list = begun; ; await checkTime(list, reading)) {
-    const text = await nextPage(list, reading);
+    const { text } = await nextPage(list, reading);
     const page = readPage(text, paging, list.from);
     const items = [...list.items, ...itemsOf(text, page)];
     if (sizeOf(items) > maxDataBytes) {
@@ -88,10 +90,10 @@ async function checkTime(list: List, reading: Reading): Promise<void> {
   throw waiting("more pages are left", 0);
 }
 
-async function nextPage(list: List, reading: Reading): Promise<string> {
+async function nextPage(list: List, reading: Reading): Promise<GivenData> {
   try {
-    const text = await callFor(reading, list.from);
-    if (text !== undefined) return text;
+    const data = await callFor(reading, list.from);
+    if (data !== undefined) return data;
   } catch (error) {
     const failure = failureOf(error);
     if (failure.kind === "retryable") {
@@ -105,10 +107,10 @@ async function nextPage(list: List, reading: Reading): Promise<string> {
   throw retryable("the provider does not go on with its pages");
 }
 
-async function callFor({ of, call, provider }: Reading, from?: Continuation): Promise<string | undefined> {
+async function callFor({ of, call, provider }: Reading, from?: Continuation): Promise<GivenData | undefined> {
   const path = readPath(provider, of.subject, of);
   const answer = await call({ method: "GET", ...pageCall(path, provider.paging, from) });
-  return answer.found ? answer.text : undefined;
+  return answer.found ? answer : undefined;
 }
 
 /** Keeps the list for another run, where it came further than what is kept already. */

@@ -16,7 +16,12 @@ export type RetryDecision = {
 /** Age at which a task is given up that the provider refuses while it answers others. */
 const refusedAloneSeconds = 3_600;
 
-export type RetryLimits = { readonly retry: RetrySettings; readonly limits: GiveUpLimits };
+export type RetryLimits = {
+  readonly retry: RetrySettings;
+  readonly limits: GiveUpLimits;
+  /** Age at which a task is given up for which the provider is not ready. */
+  readonly longestOutageSeconds: number;
+};
 
 /**
  * Decides about a task that failed. Waiting is being hidden, whatever is waited for: only what fails for good is given
@@ -26,7 +31,7 @@ export type RetryLimits = { readonly retry: RetrySettings; readonly limits: Give
  */
 export function decideRetry(
   { record, failure }: Failed,
-  { retry, limits }: RetryLimits,
+  { retry, limits, longestOutageSeconds }: RetryLimits,
   now: number,
   random: number,
 ): RetryDecision {
@@ -38,6 +43,10 @@ export function decideRetry(
   if (failure.refused === "alone" && ageInSeconds >= refusedAloneSeconds) {
     return { ...common, reason: `${reason} for over an hour, and answered others`, do: "give up" };
   }
+  if (failure.waitsFor === "data" && ageInSeconds >= longestOutageSeconds) {
+    const after = `${Math.floor(ageInSeconds / 3_600)} hours; see fetch.longestOutageHours`;
+    return { ...common, reason: `${reason}; given up after ${after}`, do: "give up" };
+  }
   const receives = Number(record.attributes.ApproximateReceiveCount);
   if (isGivenUp(receives, ageInSeconds, limits)) {
     const after = `${receives} attempts in ${Math.floor(ageInSeconds / 3_600)} hours`;
@@ -46,12 +55,26 @@ export function decideRetry(
   return { ...common, reason, do: "hide", seconds: secondsOf(failure, receives, retry, random) };
 }
 
+/**
+ * So often a task waits exactly as long as the provider asks for until its data is ready; then the back-off counts, too, or
+ * short waits would use up the receives.
+ */
+const heededReceives = 20;
+/** What waits for a provider that is not ready comes back within this part of its wait. */
+const heededSpread = 16;
+
 function secondsOf(
   { delayInSeconds, spreadInSeconds, waitsFor }: Extract<Failure, { kind: "retryable" }>,
   receives: number,
   { baseSeconds, maxSeconds }: RetrySettings,
   random: number,
 ): number {
+  if (
+    waitsFor === "data" &&
+    delayInSeconds > 0 &&
+    (receives <= heededReceives || delayInSeconds > maxSeconds)
+  )
+    return Math.ceil(delayInSeconds * (1 + random / heededSpread));
   const isForPermit = waitsFor === "permit";
   const pace = { baseSeconds, maxSeconds, atLeastSeconds: delayInSeconds, isForPermit };
   const backOff = waitFor(receives, pace, random);

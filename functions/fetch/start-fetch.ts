@@ -1,5 +1,4 @@
 import type { StoredDocument } from "../../adapters/dynamodb/documents.ts";
-import type { ApiAnswer } from "../../adapters/provider/provider-api.ts";
 import { type Failure, FailureError, failureOf, waiting } from "../../domain/core/failures.ts";
 import { nameOf } from "../../domain/event/subjects.ts";
 import { isVoid } from "../../domain/fetch/coverage.ts";
@@ -38,9 +37,10 @@ export async function startFetch(
   }
   const body = fetchStart.body === undefined ? undefined : fillBody(fetchStart.body, subject, startEndpoints);
   const path = fillPath(fetchStart.path, subject);
-  const answer = await call({ method: fetchStart.method, path, body }).catch(asStarted);
+  const start = call({ method: fetchStart.method, path, body, expects: "acceptance" });
   // An account that the provider does not know has no data to fetch: 404 and 410 end the task.
-  if (answer.found) await sendCheck({ ...task, task: "verifyStart" }, dependencies);
+  if (await start.then(({ found }) => found, asStarted))
+    await sendCheck({ ...task, task: "verifyStart" }, dependencies);
   return "done";
 }
 
@@ -62,9 +62,9 @@ export async function requestDocuments(
  * 409 says that the account is not connected any more, or that a fetch of it runs already: nothing to start, and
  * nothing wrong with the task. The check finds out which.
  */
-function asStarted(error: unknown): ApiAnswer {
+function asStarted(error: unknown): true {
   const failure = failureOf(error);
-  if (failure.kind === "permanent" && failure.status === 409) return { found: true, text: "" };
+  if (failure.kind === "permanent" && failure.status === 409) return true;
   throw error;
 }
 

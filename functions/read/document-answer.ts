@@ -4,6 +4,7 @@ import { digestOf, expand } from "../../adapters/aws/compressed.ts";
 import type { StoredDocument } from "../../adapters/dynamodb/documents.ts";
 import type { OpenObject } from "../../adapters/s3/overflow-bucket.ts";
 import { permanent } from "../../domain/core/failures.ts";
+import { plainJson } from "../../domain/fetch/answer.ts";
 import { type Coding, entityTag, isKnown, reprDigest, takesGzip } from "../../domain/read/negotiation.ts";
 import { problem } from "../../domain/read/problem.ts";
 import { type Answer, cacheControl, problemAnswer } from "./answer.ts";
@@ -30,11 +31,11 @@ export async function documentAnswer(
   { acceptEncoding, ifNoneMatch, isHead }: Preferences,
   open: OpenObject,
 ): Promise<Answer> {
-  const { digest, announced } = stored.document;
+  const { digest, announced, contentType = plainJson } = stored.document;
   if (digest === undefined || announced === undefined) throw permanent("the document has no data");
   const coding = stored.place.codec === "gzip" && takesGzip(acceptEncoding) ? "gzip" : "identity";
   const headers = {
-    "content-type": "application/json",
+    "content-type": contentType,
     etag: entityTag(digest, coding),
     vary: "Accept-Encoding",
     "last-modified": new Date(announced).toUTCString(),

@@ -1,5 +1,5 @@
 import { batchesOf } from "../../domain/core/batches.ts";
-import { FailureError } from "../../domain/core/failures.ts";
+import { FailureError, isAttempt } from "../../domain/core/failures.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import type { Orphan, Orphaned } from "../../domain/reconcile/drift.ts";
 import {
@@ -104,7 +104,7 @@ export async function verifyDeletions(
     } catch (error) {
       if (!(error instanceof FailureError)) throw error;
       const { failure } = error;
-      if (failure.kind === "retryable" && failure.waitsFor !== undefined) throw error;
+      if (failure.kind === "retryable" && !isAttempt(error)) throw error;
       // The next tick asks again; one account must not hold up the others.
       log("RECONCILIATION_SKIPPED", { subject: nameOf(accountOf(deletion)), reason: failure.reason });
     }

@@ -1,4 +1,4 @@
-import { FailureError } from "../../domain/core/failures.ts";
+import { FailureError, isAttempt } from "../../domain/core/failures.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import { isReadAs } from "../../domain/fetch/provider-settings.ts";
 import { documentTask } from "../../domain/fetch/task.ts";
@@ -78,11 +78,6 @@ async function loadKnown(
     partitions.accountsOf(user.id),
   ]);
   return { user, state, accountIds };
-}
-
-/** Whether a call was made and failed; else it waits for what comes by itself. */
-export function isAttempt({ failure }: FailureError): boolean {
-  return failure.kind === "retryable" && failure.waitsFor === undefined;
 }
 
 /**

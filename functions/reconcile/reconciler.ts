@@ -1,4 +1,4 @@
-import { FailureError } from "../../domain/core/failures.ts";
+import { FailureError, isAttempt } from "../../domain/core/failures.ts";
 import { type Fields, isFields, textsOf } from "../../domain/core/parse.ts";
 import { canonicalId } from "../../domain/event/canonical-id.ts";
 import type { ReconcileOutcome } from "../../domain/reconcile/reconcile-outcome.ts";
@@ -17,7 +17,7 @@ import {
 import type { ReconcilerDependencies } from "./dependencies.ts";
 import { readItems, usersLeft } from "./listed-items.ts";
 import { acceptDeletions, findDeletions, restoreAccounts, verifyDeletions } from "./orphans.ts";
-import { isAttempt, reconcileUsers } from "./reconcile-users.ts";
+import { reconcileUsers } from "./reconcile-users.ts";
 
 /** What Lambda says of the time that is left. */
 export type Clock = { readonly getRemainingTimeInMillis: () => number };

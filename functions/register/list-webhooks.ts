@@ -1,5 +1,5 @@
 import type { Call } from "../../adapters/provider/with-token.ts";
-import { FailureError, failureOf } from "../../domain/core/failures.ts";
+import { FailureError, failureOf, isNotReady } from "../../domain/core/failures.ts";
 import {
   type OwnWebhook,
   type Registration,
@@ -62,7 +62,7 @@ async function attempt(
     return { told: await read() };
   } catch (error) {
     const failure = failureOf(error);
-    if (failure.kind === "permanent") return { reason: failure.reason };
+    if (failure.kind === "permanent" || isNotReady(error)) return { reason: failure.reason };
     throw error;
   }
 }

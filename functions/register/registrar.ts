@@ -82,7 +82,7 @@ function registering(dependencies: RegistrarDependencies): (event?: unknown) => 
         headers: { [secretHeader]: valueOfKind(chosen.value, kindOf(name)) },
         ...(isNewer && { enabled: true }),
       };
-      const answer = await call({ method: "PUT", path, body });
+      const answer = await call({ method: "PUT", path, body, expects: "acceptance" });
       if (!answer.found)
         throw permanent(`the provider knows no webhook at the path of ${name}; see provider.paths`);
     }

@@ -1,6 +1,7 @@
 import { contentOfDocument } from "../../adapters/dynamodb/documents.ts";
 import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { jsonText } from "../../domain/event/json-text.ts";
+import { plainJson } from "../../domain/fetch/answer.ts";
 import type { DocumentPlace } from "../../domain/fetch/document.ts";
 import { withContent } from "../../domain/message/inline-content.ts";
 import type { Message } from "../../domain/message/message-schemas.ts";
@@ -24,6 +25,8 @@ export function inlineDocuments(limit: number, overflow: Pick<OverflowBucket, "g
     const byReference = jsonText(message);
     const document = message.type === "data.updated" ? message.data.document : undefined;
     if (document === undefined || place === undefined || document.size > limit) return byReference;
+    // In a message text is UTF-8, and would not be the bytes that the provider gave.
+    if (document.contentType !== plainJson) return byReference;
     const text = await textOf({ document: { digest: document.sha256 }, place }, overflow);
     const whole = text === undefined ? undefined : withContent(message, text);
     return whole === undefined || Buffer.byteLength(whole) > limit ? byReference : whole;

@@ -97,6 +97,7 @@ export class Fetching extends Construct {
         timeoutSeconds: settings.functions.fetch.timeoutSeconds,
         readAfterSeconds: settings.fetch.readAfterSeconds,
         retentionSeconds: this.work.retention.toSeconds(),
+        longestOutageSeconds: settings.fetch.longestOutageHours * 3_600,
         startEndpoints: settings.startEndpoints,
         ...(keepsVersions(settings) && { documentVersionsDays: settings.retention.documentVersionsDays }),
       },

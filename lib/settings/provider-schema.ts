@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isPrivateHost } from "../../domain/core/private-addresses.ts";
+import { errorMeanings } from "../../domain/fetch/answer.ts";
 import { leastRequestsPerMinute } from "../../domain/fetch/pacing.ts";
 import { pagingStyles } from "../../domain/fetch/paging-settings.ts";
 import {
@@ -218,6 +219,9 @@ export const providerSchema = section({
   /** Of all pages of a document together. */
   maxDataBytes: wholeNumber(1_024, 1_073_741_824).default(104_857_600),
   paging,
+  /** Where an answer of status 200 has its error, if any. */
+  errorPath: place.exactOptional(),
+  errorMeans: choice(errorMeanings).default("failed"),
   allowPrivateAddresses: flag().default(false),
 })
   .transform((provider) => {

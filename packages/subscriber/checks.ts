@@ -26,7 +26,7 @@ const reference = object(
     href: text,
     sha256: like("^[0-9a-f]{64}$"),
     size: { type: "integer", minimum: 0 },
-    contentType: json,
+    contentType: text,
     version: like("^[0-9]+$"),
     observedAt: time,
   },

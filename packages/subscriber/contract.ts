@@ -106,8 +106,8 @@ type DataUpdated = OfEndpoint & {
     readonly sha256: string;
     /** How many bytes these are. */
     readonly size: number;
-    /** What they are. */
-    readonly contentType: "application/json";
+    /** What they are: `application/json` for JSON in UTF-8; else as the provider said. */
+    readonly contentType: string;
     /** Of two versions of a document the higher number is the newer. */
     readonly version: string;
     /** When the provider was asked that gave it: ISO 8601 in UTC. */

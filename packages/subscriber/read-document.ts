@@ -24,7 +24,7 @@ export type ReadDocument = {
   /** As the provider gave them. */
   readonly bytes: Uint8Array;
   /**
-   * The document as JSON, without losing a digit; of a named endpoint with its type.
+   * The document as JSON by its charset, without losing a digit; of a named endpoint with its type.
    * @throws SyntaxError, or an Error that names the field which is not as the endpoint's type has it
    */
   json(): Json;
@@ -60,9 +60,9 @@ export async function readDocument(
 ): Promise<DocumentResult> {
   const { document } = message.data;
   if (document === undefined) return { as: "gone" };
-  const { href, sha256 } = document;
+  const { href, sha256, contentType } = document;
   const inline = Buffer.from(contentOf(document) ?? "");
-  if (digestOf(inline) === sha256) return documentOf(inline);
+  if (digestOf(inline) === sha256) return documentOf(inline, contentType);
   const cached = await options.cache?.get(href);
   const answer = await askUntilAnswered(new URL(href), cached?.etag, options);
   if (answer.status === 404) {
@@ -79,21 +79,31 @@ export async function readDocument(
   if (answer.status === 200 && answer.etag !== null) {
     await options.cache?.set(href, { etag: answer.etag, bytes });
   }
-  return documentOf(bytes);
+  return documentOf(bytes, contentType);
 }
 
 function digestOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-function documentOf(bytes: Uint8Array): ReadDocument {
+function documentOf(bytes: Uint8Array, contentType: string): ReadDocument {
   function json(): Json;
   function json<Name extends Endpoint>(endpoint: Name): DocumentOf<Name>;
   function json(endpoint?: Endpoint) {
-    const value = parseJson(new TextDecoder().decode(bytes));
+    const value = parseJson(textOf(bytes, contentType));
     return endpoint === undefined ? value : parseDocument(endpoint, value);
   }
   return { as: "document", bytes, json };
+}
+
+/** By its byte order mark, else by the charset of its content type, else as UTF-8. */
+function textOf(bytes: Uint8Array, contentType: string): string {
+  const [first, second] = bytes;
+  const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(contentType)?.[1]?.toLowerCase() ?? "utf-8";
+  const isBigEndian = (first === 0xfe && second === 0xff) || (charset === "utf-16" && first === 0);
+  const isLittleEndian = first === 0xff && second === 0xfe;
+  const encoding = isBigEndian ? "utf-16be" : isLittleEndian ? "utf-16le" : charset;
+  return new TextDecoder(encoding, { fatal: true }).decode(bytes);
 }
 
 type Answer = {

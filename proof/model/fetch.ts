@@ -62,7 +62,11 @@ export function fetchBatch(
     startEndpoints: [endpoint],
     longestRunInMillis: 1_000,
     readAfterSeconds: 300,
-    retrying: { retry: { baseSeconds: 2, maxSeconds: 900 }, limits: giveUpLimits(14 * 86_400) },
+    retrying: {
+      retry: { baseSeconds: 2, maxSeconds: 900 },
+      limits: giveUpLimits(14 * 86_400),
+      longestOutageSeconds: 72 * 3_600,
+    },
     clock: () => date,
     now,
     random: () => 0.5,

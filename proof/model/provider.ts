@@ -2,6 +2,7 @@ import { type ApiAnswer, type ApiCall, Unauthorized } from "../../adapters/provi
 import { retryable } from "../../domain/core/failures.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
 import { identify } from "../../domain/event/identify.ts";
+import { dataIn } from "../../domain/fetch/answer.ts";
 
 /** What the provider reports by a webhook until it is answered with 2xx. */
 export type Webhook = {
@@ -86,8 +87,9 @@ export class Provider {
   answer(token: string, { path }: ApiCall): ApiAnswer {
     if (this.isDown) throw retryable("the provider is down");
     if (!this.#valid.has(token)) throw new Unauthorized();
-    if (path === "/users") return { found: true, text: "[]" };
-    if (path === "/refresh") return { found: true, text: JSON.stringify({ token: this.#refreshed(token) }) };
+    if (path === "/users") return { found: true, ...dataIn("[]") };
+    if (path === "/refresh")
+      return { found: true, ...dataIn(JSON.stringify({ token: this.#refreshed(token) })) };
     const [, id = "", what] = path.split("/");
     const account = this.accounts.get(id);
     if (account === undefined) throw retryable("the provider is mistaken");
@@ -96,11 +98,11 @@ export class Provider {
       if (this.#tellsStarted) this.#makeData(id, account, true);
       // A second one of the same fetch brings nothing else.
       else account.data = Math.max(1, account.data);
-      return { found: true, text: "{}" };
+      return { found: true, ...dataIn("{}") };
     }
     if (what?.startsWith(endpoint))
-      return { found: true, text: JSON.stringify(dataOf(id, account.data, what)) };
-    return { found: true, text: JSON.stringify({ connected: account.connected ?? false }) };
+      return { found: true, ...dataIn(JSON.stringify(dataOf(id, account.data, what))) };
+    return { found: true, ...dataIn(JSON.stringify({ connected: account.connected ?? false })) };
   }
 
   issueToken(): string {

@@ -50,7 +50,7 @@ const reference = {
   href: text("Names exactly this version, for ever."),
   sha256: { ...string, pattern: "^[0-9a-f]{64}$", description: "Of the provider's bytes." },
   size: { type: "integer", minimum: 0, description: "In bytes, uncompressed." },
-  contentType: { ...string, const: "application/json", description: "What it is." },
+  contentType: text("What it is: `application/json` for JSON in UTF-8; else as the provider said."),
   version: { ...string, pattern: "^[0-9]+$", description: "The higher number is the newer one." },
   observedAt: { ...timestamp, description: "Since when it is known." },
 };

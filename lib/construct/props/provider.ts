@@ -28,7 +28,7 @@ export interface ProviderProps {
   /** The settings `provider.timeouts.*`. */
   readonly timeouts?: ProviderTimeoutsProps;
   /**
-   * A larger answer is cut off and its task given up; raise `functions.fetch.memoryMb` (1024) with it. From 1024 to 104857600.
+   * A larger answer, also one that grows over it when it is decompressed, is cut off and its task given up; raise `functions.fetch.memoryMb` (1024) with it. From 1024 to 104857600.
    * @default 20971520
    */
   readonly maxResponseBytes?: number;
@@ -40,7 +40,17 @@ export interface ProviderProps {
   /** The settings `provider.paging.*`. */
   readonly paging?: ProviderPagingProps;
   /**
-   * True where the provider answers from this machine or a private network.
+   * Where an answer of status 200 has its error, such as `error.code`: names joined by dots. Something there means no data, whatever stands beside it.
+   * @default - not set
+   */
+  readonly errorPath?: string;
+  /**
+   * What an error there means. `failed`: a failure of the provider, retried like a 503; `not-ready`: data that comes later, like a 202.
+   * @default "failed"
+   */
+  readonly errorMeans?: "failed" | "not-ready";
+  /**
+   * True where the provider answers from this machine or a private network: an emulator, a stand-in, a VPC. Without it such an address is refused in the settings and as the parameter `ProviderBaseUrl`. A name that resolves to one is refused when it is called, first by `token set`.
    * @default false
    */
   readonly allowPrivateAddresses?: boolean;
@@ -210,7 +220,7 @@ export interface ProviderBreakerProps {
    */
   readonly baseSeconds?: number;
   /**
-   * The longest wait between two probes, and the longest `Retry-After` that is heeded. From 1 to 3600.
+   * The longest wait between two probes; the provider's `Retry-After` may ask for more. From 1 to 3600.
    * @default 300
    */
   readonly maxSeconds?: number;

@@ -145,7 +145,7 @@ export interface FetchProps {
    */
   readonly readAfterSeconds?: number;
   /**
-   * So long the provider may fail, at least, before tasks are given up; 240 at most. From 1 to 240.
+   * So long the provider may fail, at least, before tasks are given up, and exactly so long it may answer that data is not ready; 240 at most. From 1 to 240.
    * @default 72
    */
   readonly longestOutageHours?: number;

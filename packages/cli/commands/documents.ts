@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { scanDocuments } from "../../../adapters/dynamodb/document-scan.ts";
 import { documentVersions } from "../../../adapters/dynamodb/document-versions.ts";
-import { documentReader } from "../../../adapters/dynamodb/documents.ts";
+import { documentReader, textOfContent } from "../../../adapters/dynamodb/documents.ts";
 import { partitions } from "../../../adapters/dynamodb/partitions.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { present } from "../../../domain/core/parse.ts";
@@ -144,14 +144,14 @@ export async function getDocument(
   }
   const ids = [subject.id, stored.document.userId];
   const showing = { reveal, ids };
-  const text = Buffer.from(bytes).toString("utf8");
+  const text = textOfContent([bytes], stored.document.contentType);
   const data = shownJson(text, showing);
   if (!isComparing) {
     terminal.result({ ...described, data }, printableJson(data, 2));
     return;
   }
   const earlier = await versionBefore(stored, ports.versions);
-  const textBefore = earlier && Buffer.from(await bytesOf(earlier, ports)).toString("utf8");
+  const textBefore = earlier && textOfContent([await bytesOf(earlier, ports)], earlier.document.contentType);
   const changes =
     earlier === undefined || textBefore === undefined
       ? null

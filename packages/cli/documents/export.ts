@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import type { DocumentPage } from "../../../adapters/dynamodb/document-scan.ts";
 import type { ReadDocuments, StoredDocument } from "../../../adapters/dynamodb/documents.ts";
-import { contentOfDocument } from "../../../adapters/dynamodb/documents.ts";
+import { contentOfDocument, textOfContent } from "../../../adapters/dynamodb/documents.ts";
 import type { Key } from "../../../adapters/dynamodb/keys.ts";
 import type { OverflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { FailureError } from "../../../domain/core/failures.ts";
@@ -124,7 +124,7 @@ async function readRow(
 ): Promise<string | undefined> {
   try {
     const content = await contentOfDocument(stored, overflow);
-    return rowOf(stored.document, Buffer.concat(content?.parts ?? []).toString("utf8"));
+    return rowOf(stored.document, textOfContent(content?.parts ?? [], content?.contentType));
   } catch (error) {
     if (error instanceof FailureError || (error instanceof Error && error.name === "NoSuchKey"))
       return undefined;

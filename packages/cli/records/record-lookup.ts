@@ -3,6 +3,7 @@ import {
   documentReader,
   type ReadDocuments,
   type StoredDocument,
+  textOfContent,
 } from "../../../adapters/dynamodb/documents.ts";
 import { type OverflowBucket, overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { present } from "../../../domain/core/parse.ts";
@@ -79,7 +80,7 @@ export async function loadData(
     const { endpoint: name, range } = stored.document;
     const dataName = { endpoint: name, ...present({ range }) };
     const content = await contentOfDocument(stored, overflow);
-    const text = content && Buffer.concat(content.parts).toString("utf8");
+    const text = content && textOfContent(content.parts, content.contentType);
     shown.push({ ...dataName, data: text === undefined ? null : shownJson(text, { reveal, ids }) });
   }
   return shown;

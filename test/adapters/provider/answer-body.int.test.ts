@@ -17,7 +17,7 @@ describe("an answer's body", () => {
     ["of exactly the limit is taken", maxResponseBytes, true],
     ["over the limit is given up, and names the setting", maxResponseBytes + 1, false],
   ])("%s", async (_, bytes, isTaken) => {
-    fixture.provider.answer = () => ({ text: "x".repeat(bytes) });
+    fixture.provider.answer = () => ({ text: `"${"x".repeat(bytes - 2)}"` });
     const call = api()("jwt", get);
     if (isTaken) return expect(await call).toMatchObject({ found: true });
     expect(await failureFrom(call)).toEqual({

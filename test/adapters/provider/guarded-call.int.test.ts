@@ -10,10 +10,11 @@ import {
   unreachable,
   waiting,
 } from "../../../domain/core/failures.ts";
+import { dataIn } from "../../../domain/fetch/answer.ts";
 import type { CallResult } from "../../../domain/fetch/breaker.ts";
 
 const call = { method: "GET", path: "/users" } as const;
-const answer: ApiAnswer = { found: true, text: "[]" };
+const answer: ApiAnswer = { found: true, ...dataIn("[]") };
 const rateUsedUp = waiting("the provider's rate is used up", 2, 60);
 
 /** What happened, in order. */

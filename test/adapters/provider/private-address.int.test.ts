@@ -64,7 +64,7 @@ describe("a private address", () => {
   });
 
   test("is called where the settings allow it", async () => {
-    expect(await api()("jwt", get)).toEqual({ found: true, text: "[]" });
+    expect(await api()("jwt", get)).toMatchObject({ found: true, text: "[]" });
   });
 
   test("of a name that does not resolve may be asked for again", async () => {

@@ -73,7 +73,7 @@ test("a refused token is read again, and the call is made once more with the new
   await call(get);
   rotate({ token: "new" });
   provider.answer = ({ headers }) => (headers.authorization === "Bearer new" ? { json: { ok: 1 } } : 401);
-  expect(await call(get)).toEqual({ found: true, text: '{"ok":1}' });
+  expect(await call(get)).toMatchObject({ found: true, text: '{"ok":1}' });
   expect(tokens()).toEqual(["Bearer old", "Bearer old", "Bearer new"]);
   await call(get);
   expect(tokens().slice(3)).toEqual(["Bearer new"]);

@@ -168,7 +168,6 @@ describe("a list is given up", () => {
   });
 
   it.each([
-    ["is no JSON", "<html>", "the provider's answer is not JSON"],
     ["has a next page and no list", '{"items":[1],"next":"a"}', "provider.paging.items: finds no list"],
     ["has another thing for a cursor", '{"data":[1],"next":{"a":1}}', "provider.paging.next: expected"],
     ["has a flag for a cursor", '{"data":[1],"next":true}', "provider.paging.next: expected"],

@@ -46,6 +46,18 @@ describe("the provider's settings", () => {
     }
   });
 
+  it.each(["failed", "not-ready"])(
+    "name where an answer has its error, and that it means %s",
+    (errorMeans) => {
+      const given = { ...provider, errorPath: "error.code", errorMeans };
+      expect(parseProviderSettings(given)).toEqual({
+        ...provider,
+        error: { path: "error.code", means: errorMeans },
+      });
+      expect(parseProviderSettings({ ...provider, errorMeans })).toEqual(provider);
+    },
+  );
+
   it.each([false, undefined, "true", 1])("allow no private addresses where they say %j", (value) => {
     const settings = parseProviderSettings({ ...provider, allowPrivateAddresses: value });
     expect(settings.allowPrivateAddresses).toBe(false);
@@ -76,6 +88,7 @@ describe("the provider's settings", () => {
       ["requestsPerMinute", { ...provider, requestsPerMinute: Number.NaN }],
       ["maxDataBytes", { ...provider, maxDataBytes: "5" }],
       ["provider.paging", { ...provider, paging: undefined }],
+      ["provider.errorMeans", { ...provider, errorPath: "error", errorMeans: "maybe" }],
       ["maxResponseBytes", { ...provider, maxResponseBytes: undefined }],
     ];
     for (const [name, value] of broken) {

@@ -29,11 +29,17 @@ await describeOnTables("the fetcher", (tables) => {
       ["500", 500 + 100],
       ["Sat, 21 Nov 2026 12:08:50 GMT", 500 + 100],
       ["100000", 893],
-    ])("waits longer than Retry-After says (%s), and no longer than SQS allows", async (value, seconds) => {
-      fixture.remote.answer = () => ({ status: 429, headers: { "retry-after": value }, text: "" });
-      await perform(read());
-      expect(postponed()).toMatchObject([{ delayInSeconds: seconds }]);
-    });
+    ])(
+      "waits longer than Retry-After says (%s), or comes to a breaker that is open until then",
+      async (value, seconds) => {
+        fixture.remote.answer = () => ({ status: 429, headers: { "retry-after": value }, text: "" });
+        await perform(read());
+        expect(postponed()).toMatchObject([{ delayInSeconds: seconds }]);
+        fixture.clock = new Date(noon.getTime() + 894_000);
+        await fixture.performAgain();
+        expect(calls()).toHaveLength(value === "100000" ? 1 : 2);
+      },
+    );
 
     test("hides all of a batch with one request", async () => {
       fixture.remote.answer = () => 503;

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Content } from "../../../adapters/dynamodb/documents.ts";
 import type { PartialList } from "../../../adapters/s3/kept-pages.ts";
 import { failureOf, permanent, retryable, waiting } from "../../../domain/core/failures.ts";
+import { dataIn } from "../../../domain/fetch/answer.ts";
 import { type PagesDependencies, readPages } from "../../../functions/fetch/read-pages.ts";
 
 type Fault =
@@ -78,7 +79,7 @@ class Simulation {
         if (this.fault === "kept nothing" && calls === 2) throw retryable("503");
         if (this.fault === "cursor refused" && page > 0) throw permanent("400", 400);
         this.answered.push(page);
-        return { found: true, text: this.#textOf(page) };
+        return { found: true, ...dataIn(this.#textOf(page)) };
       },
       keptPages: {
         keep: async (_, list) => {

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { contentOf } from "../../../adapters/dynamodb/documents.ts";
 import { messageDigest } from "../../../domain/fetch/coverage.ts";
-import { writeTask } from "../../../domain/fetch/task.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { fetcherFixture, income, noon } from "../support/fetcher-fixture.ts";
 import { provider } from "../support/fetcher-settings.ts";
@@ -120,24 +119,6 @@ await describeOnTables("the fetcher, reading a document,", (tables) => {
       expect(calls()).toHaveLength(1);
     });
   });
-
-  test.each<[string, { status?: number; text: string; headers?: Record<string, string> }]>([
-    ["a page", { text: "<html>maintenance</html>", headers: { "content-type": "text/html" } }],
-    ["JSON that breaks off", { text: '{"amount":' }],
-    ["nothing", { text: "" }],
-    ["nothing, with 204", { status: 204, text: "" }],
-  ])(
-    "answered with %s goes to the dead-letter queue with its reason, and stores nothing",
-    async (_, answer) => {
-      fixture.remote.answer = () => answer;
-      const task = read();
-      expect(await perform(task)).toEqual([]);
-      expect(await fixture.tasks.deadLetters()).toEqual([
-        { body: writeTask(task), reason: "the provider's answer is not JSON" },
-      ]);
-      expect(await document()).toBeUndefined();
-    },
-  );
 
   test.each(["null", "[]", '"text"', "0"])("takes any JSON for data: %s", async (json) => {
     fixture.remote.answer = () => ({ text: json });

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import {
   type Failure,
   laterRelease,
+  notReady,
   retryable,
   unreachable,
   waiting,
@@ -18,6 +19,7 @@ const day = 86_400;
 const settings: RetryLimits = {
   retry: { baseSeconds: 2, maxSeconds: 900 },
   limits: giveUpLimits(14 * day),
+  longestOutageSeconds: 72 * 3_600,
 };
 const cause = { cause: "e.1", correlationId: "e" };
 const task = documentTask({ kind: "account", id: "a" }, { endpoint: "income" }, 1, cause);
@@ -83,6 +85,44 @@ describe("a task that failed", () => {
       expect(secondsOn(failure, { receives: 11, random: 1 })).toBe(450);
       expect(secondsOn(failure, { receives: 22, random: 0 })).toBe(900);
     }
+  });
+});
+
+describe("a task for which the provider is not ready", () => {
+  const unready = (seconds?: number) => notReady("the provider answered 202: not ready", seconds).failure;
+
+  it("waits with the back-off where nothing is said", () => {
+    expect([1, 2, 3].map((receives) => secondsOn(unready(), { random: 1, receives }))).toEqual([4, 8, 16]);
+    expect(secondsOn(unready(), { receives: 500, random: 0 })).toBe(900);
+  });
+
+  it("waits for as long as is said, never shorter, and hardly longer", () => {
+    for (const receives of [1, 10, 20]) {
+      expect(secondsOn(unready(1.5), { receives, random: 0 })).toBe(2);
+      expect(secondsOn(unready(64), { receives, random: 0 })).toBe(64);
+      expect(secondsOn(unready(64), { receives, random: 1 })).toBe(68);
+    }
+    const hours = 11 * 3_600;
+    expect(secondsOn(unready(hours), { receives: 500, random: 0 })).toBe(hours);
+    // SQS hides a message for 12 hours at most.
+    expect(secondsOn(unready(hours), { random: 1 })).toBeLessThan(12 * 3_600 - 60);
+  });
+
+  it("keeps its receives where short waits are said again and again", () => {
+    expect(secondsOn(unready(1), { receives: 21, random: 0 })).toBe(900);
+    let [seconds, receives] = [0, 1];
+    for (; seconds < 240 * 3_600; receives += 1) seconds += secondsOn(unready(1), { receives });
+    expect(receives).toBeLessThan(settings.limits.maxReceives);
+  });
+
+  it("is given up after the longest outage, with the reason, and no earlier", () => {
+    const hours = 72 * 3_600;
+    expect(decisionOn(unready(60), { ageInSeconds: hours - 1, receives: 500 })).toMatchObject({ do: "hide" });
+    expect(decisionOn(unready(60), { ageInSeconds: hours })).toMatchObject({
+      do: "give up",
+      reason: "the provider answered 202: not ready; given up after 72 hours; see fetch.longestOutageHours",
+    });
+    expect(decisionOn(failed, { ageInSeconds: hours })).toMatchObject({ do: "hide" });
   });
 });
 

@@ -5,6 +5,7 @@ import { Unauthorized } from "../../../adapters/provider/provider-api.ts";
 import { readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import type { StoredToken, TokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { retryable } from "../../../domain/core/failures.ts";
+import { dataIn } from "../../../domain/fetch/answer.ts";
 import { refresher } from "../../../functions/refresh/refresher.ts";
 import { keptLog } from "../support/lambda.ts";
 import { noRefusals } from "../support/refresher-fixture.ts";
@@ -38,7 +39,7 @@ class Provider {
     if (path !== "/refresh" && this.dataFails) throw retryable("the provider answered 503");
     if (!this.takes(token)) throw new Unauthorized();
     const body = path === "/refresh" ? { token: await this.issue() } : [];
-    return { found: true, text: JSON.stringify(body) } as const;
+    return { found: true, ...dataIn(JSON.stringify(body)) } as const;
   };
 }
 

@@ -105,8 +105,9 @@ describe("a new token that can't be tried, for data paths fail", () => {
 
   test("is tried again in each run, without another refresh, until the provider answers", async () => {
     await withSecret({ token: await tokenOf(6, 4) });
-    for (const status of [503, 429, 403, 500]) {
-      fixture.onProof = () => ({ status });
+    const page = { text: "<html>", headers: { "content-type": "text/html" } };
+    for (const answer of [503, 429, 403, 500, 202, 204, page, { text: "" }]) {
+      fixture.onProof = () => answer;
       expect(await refresherOf()()).toEqual({ outcome: "unproven" });
     }
     fixture.onProof = () => ({ json: [] });

@@ -91,7 +91,8 @@ describe("a refresh", () => {
   test.each<[string, ProviderAnswer, string]>([
     ["503", 503, "the provider answered 503"],
     ["404", 404, "the refresh path is not found; see provider.versions.refresh"],
-    ["a page", { text: "<html>" }, "the refresh answer is not JSON"],
+    ["202", { status: 202, json: { token: "x" } }, "the provider answered 202: not ready"],
+    ["a page", { text: "<html>" }, "the provider answered 200 with what is not JSON"],
     ["a list", { json: [] }, "the refresh answer: expected an object"],
     ["no token", { json: { jwt: "x" } }, "token: expected a text"],
     ["an empty token", { json: { token: "" } }, "token: expected a text"],

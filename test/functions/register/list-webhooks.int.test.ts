@@ -87,18 +87,24 @@ describe("the list of webhooks", () => {
 
   test.each([
     ["does not allow to read", 405, "the provider answered 405"],
-    ["answers something else", { text: "<html>" }, "the registration of users is not JSON"],
+    ["answers that it is not ready", 202, "the provider answered 202: not ready"],
     ["answers without an address", { json: {} }, "url: expected a text"],
   ])("says why where the provider %s", async (_, answer, reason) => {
     remote.answer = () => answer;
     expect((await listed())[0]).toMatchObject({ is: "untold", reason });
   });
 
-  test("is unknown where the provider is down, with the reason: to look is no failure of the function", async () => {
-    remote.answer = () => 503;
-    expect(await list()).toEqual({ unknown: "the provider answered 503" });
-    expect(remote.requests).toHaveLength(1);
-  });
+  test.each([
+    ["is down", 503, "the provider answered 503"],
+    ["answers with a page", { text: "<html>" }, "the provider answered 200 with what is not JSON"],
+  ])(
+    "is unknown where the provider %s: to look is no failure of the function",
+    async (_, answer, unknown) => {
+      remote.answer = () => answer;
+      expect(await list()).toEqual({ unknown });
+      expect(remote.requests).toHaveLength(1);
+    },
+  );
 });
 
 function kindAt(path: string): string {

@@ -3,8 +3,9 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { contentOf } from "../../../adapters/dynamodb/documents.ts";
 import type { Failure } from "../../../domain/core/failures.ts";
+import { present } from "../../../domain/core/parse.ts";
 import { losslessValue } from "../../../domain/event/lossless-json.ts";
-import type { DocumentPlace } from "../../../domain/fetch/document.ts";
+import type { Document, DocumentPlace } from "../../../domain/fetch/document.ts";
 import { messageOfDocument } from "../../../domain/message/message.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
 import { inlineDocuments } from "../../../functions/runtime/inline-documents.ts";
@@ -14,10 +15,11 @@ import { at, documentRead } from "../../domain/samples.ts";
 const origin = { source: "/income-events/test", documentsUrl: "https://reads.example/" };
 const text = '{ "amount": 12345678901234567890.10, "rate": 1e-7, "smile": "\u{1F600}", "name": "ü" }';
 
-function reported(content: string): Message {
+function reported(content: string, contentType?: string): Message {
   const { digest } = contentOf(content);
   const document = documentRead(undefined, digest, { asOf: at.getTime() });
-  return messageOfDocument({ ...document, size: Buffer.byteLength(content) }, origin);
+  const typed = present<Document>({ ...document, size: Buffer.byteLength(content), contentType });
+  return messageOfDocument(typed, origin);
 }
 const inItem = (content: string): DocumentPlace => ({ codec: "gzip", content: gzipSync(content) });
 const nowhere = { get: async (): Promise<never> => Promise.reject(new Error("AccessDenied")) };
@@ -71,6 +73,13 @@ describe("a document in its message", () => {
     ["is not known where it lies", undefined],
   ])("is referred to where it %s", async (_, place) => {
     expect(await written(text, place)).toBe(JSON.stringify(reported(text)));
+  });
+
+  it("is referred to where its bytes are not UTF-8, which a message is", async () => {
+    const message = reported(text, "application/json; charset=ISO-8859-1");
+    const sent = await inlineDocuments(204_800, nowhere)({ message, place: inItem(text) });
+    expect(sent).toBe(JSON.stringify(message));
+    expect(documentIn(sent)).toMatchObject({ contentType: "application/json; charset=ISO-8859-1" });
   });
 
   it("goes to those subscribers alone whose settings say so", async () => {

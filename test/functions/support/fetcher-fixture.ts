@@ -52,6 +52,7 @@ const day = 86_400;
 const patient: RetryLimits = {
   retry: { baseSeconds: 200, maxSeconds: 900 },
   limits: giveUpLimits(14 * day),
+  longestOutageSeconds: 72 * 3_600,
 };
 
 async function reach(version: number, write: (version: number) => Promise<void>): Promise<void> {

@@ -144,7 +144,11 @@ export function listFixture(tables: string) {
       provider,
       startEndpoints: [],
       readAfterSeconds: 3_600,
-      retrying: { retry: { baseSeconds: 100, maxSeconds: 400 }, limits: giveUpLimits(1_209_600) },
+      retrying: {
+        retry: { baseSeconds: 100, maxSeconds: 400 },
+        limits: giveUpLimits(1_209_600),
+        longestOutageSeconds: 72 * 3_600,
+      },
       clock: () => made.clock.getTime(),
       now: () => noon,
       random: () => 0,

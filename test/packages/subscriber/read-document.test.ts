@@ -32,12 +32,16 @@ const message = messageWith({
 
 type Answer = {
   readonly status: number;
-  readonly body?: string | null;
+  readonly body?: string | Uint8Array<ArrayBuffer> | null;
   readonly headers?: Record<string, string>;
 };
 
 /** Reads what is answered with these answers one after the other; an Error is a connection that breaks. */
-async function read(answers: readonly (Answer | Error)[], options: DocumentOptions = {}) {
+async function read(
+  answers: readonly (Answer | Error)[],
+  options: DocumentOptions = {},
+  about: typeof message = message,
+) {
   const left = [...answers];
   const requests: { url: URL; headers: Record<string, string> }[] = [];
   const waits: number[] = [];
@@ -48,7 +52,7 @@ async function read(answers: readonly (Answer | Error)[], options: DocumentOptio
     return new Response(answer.body ?? null, { status: answer.status, headers: answer.headers ?? {} });
   });
   const wait = async (milliseconds: number) => void waits.push(milliseconds);
-  const result = readDocument(message, { credentials, wait, ...options });
+  const result = readDocument(about, { credentials, wait, ...options });
   return { result: await result.catch((error: unknown) => error), requests, waits };
 }
 
@@ -70,6 +74,23 @@ describe("readDocument", () => {
     const { json } = Object(result);
     expect(String(json().data[0].amount)).toBe("12345678901234567890");
     expect(() => json("income")).toThrow("the document is none of income: data.0.id: is missing");
+  });
+
+  const utf16 = (json: string) => Buffer.from(json, "utf16le");
+  it.each<[string, Uint8Array, string]>([
+    ["ISO-8859-1", Buffer.from('"José"', "latin1"), 'application/json; charset="ISO-8859-1"'],
+    ["UTF-8 with a byte order mark", Buffer.from('\uFEFF"José"'), "application/json"],
+    ["UTF-16 with a byte order mark", utf16('\uFEFF"José"').swap16(), "application/json; charset=utf-16"],
+    ["UTF-16 without one", utf16('"José"').swap16(), "application/json; charset=utf-16"],
+    ["UTF-16LE", utf16('"José"'), "application/json;charset=UTF-16LE"],
+  ])("gives the bytes of a document in %s, and its JSON by its charset", async (_, given, contentType) => {
+    const bytes = new Uint8Array(given);
+    const digest = createHash("sha256").update(bytes).digest("hex");
+    const observedAt = "2026-11-21T12:00:00Z";
+    const reference = { href, sha256: digest, size: bytes.length, contentType, version: "7", observedAt };
+    const { result } = await read([{ status: 200, body: bytes }], {}, messageWith(reference));
+    expect(result).toMatchObject({ as: "document", bytes });
+    expect(Object(result).json()).toBe("José");
   });
 
   it("signs for the region that the address names, as the gateway verifies it", async () => {

@@ -5,8 +5,9 @@ import { z } from "zod";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { providerApi, Unauthorized } from "../../../adapters/provider/provider-api.ts";
 import type { Call } from "../../../adapters/provider/with-token.ts";
-import { failureOf } from "../../../domain/core/failures.ts";
+import { FailureError, failureOf } from "../../../domain/core/failures.ts";
 import { delayInSeconds } from "../../../domain/core/retry.ts";
+import { outcomeOf } from "../../../domain/fetch/answer.ts";
 import { pagingStyles } from "../../../domain/fetch/paging-settings.ts";
 import { fillPath, parseProviderSettings } from "../../../domain/fetch/provider-settings.ts";
 import { parseReconcileSettings } from "../../../domain/reconcile/reconcile-settings.ts";
@@ -48,7 +49,10 @@ describe("an answer of the provider, whatever its text is", () => {
       const text = texts[Math.min(count, texts.length - 1)] ?? "";
       count += 1;
       if (count > maxPages + 1) throw new Error("a list is read without end");
-      return { found: true, text };
+      const given = { status: 200, contentType: "application/json", body: Buffer.from(text) };
+      const outcome = outcomeOf(given, { expects: "data", url: "https://a.example/", now: new Date(0) });
+      if (outcome.type === "data") return { ...outcome, found: true };
+      throw outcome.type === "failed" ? new FailureError(outcome.failure) : new Error(outcome.type);
     };
   };
 
@@ -133,7 +137,8 @@ describe("what the provider's server sends, whatever its bytes are", () => {
         for (const request of asked.split("\r\n\r\n").filter((text) => text !== "")) {
           const [line, ...headers] = request.split("\r\n");
           expect(line).toMatch(/^GET \/accounts\/[^/\s?#]+\/income HTTP\/1\.1$/);
-          for (const header of headers) expect(header).toMatch(/^(host|connection|authorization|accept): /i);
+          for (const header of headers)
+            expect(header).toMatch(/^(host|connection|authorization|accept|accept-encoding): /i);
         }
       }),
       { numRuns: 300 },

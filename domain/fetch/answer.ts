@@ -1,0 +1,184 @@
+import {
+  type Failure,
+  type FailureError,
+  notReady,
+  permanent,
+  refusedCall,
+  retryable,
+} from "../core/failures.ts";
+import { decodeText, type MediaType, mediaTypeOf } from "../core/text-encoding.ts";
+import { retryAfterInSeconds } from "./retry-after.ts";
+
+/** What a call is made for: for data in the answer, or to have something done, of which the answer need say nothing. */
+export type Expectation = "data" | "acceptance";
+
+/** Where an answer in JSON has its error, as names joined by dots, and what one means that is there. */
+export type ErrorPlace = { readonly path: string; readonly means: (typeof errorMeanings)[number] };
+
+export const errorMeanings = ["failed", "not-ready"] as const;
+
+/** An answer of the provider. */
+export type GivenAnswer = {
+  readonly status: number;
+  readonly contentType?: string | undefined;
+  readonly retryAfter?: string | undefined;
+  readonly location?: string | undefined;
+  /** Without codings such as gzip; empty where `readsBody` says that it does not matter. */
+  readonly body: Uint8Array;
+};
+
+export type AnswerRules = {
+  readonly expects: Expectation;
+  readonly error?: ErrorPlace | undefined;
+  /** Of the call. */
+  readonly url: string;
+  readonly now: Date;
+};
+
+/** JSON as the provider gave it. */
+export type GivenData = {
+  readonly bytes: Uint8Array;
+  /** `application/json` for JSON in UTF-8; else as the provider gave it. */
+  readonly contentType: string;
+  /** The bytes by their charset, without a byte order mark. Valid JSON. */
+  readonly text: string;
+};
+
+/** `absent`: the provider has no such thing. `unauthorized`: it refused the token. */
+export type AnswerOutcome =
+  | ({ readonly type: "data" } & GivenData)
+  | { readonly type: "accepted" }
+  | { readonly type: "absent" }
+  | { readonly type: "unauthorized" }
+  | { readonly type: "failed"; readonly failure: Failure };
+
+const emptyStatuses = [202, 204, 205];
+
+/** Whether an answer of this status is decided about by its body; any other status speaks for itself. */
+export function readsBody(status: number, expects: Expectation): boolean {
+  if (expects === "data" && emptyStatuses.includes(status)) return false;
+  return status >= 200 && status < 300 && status !== 206;
+}
+
+/** What an answer is. The only place where that is decided, whatever was called for. */
+export function outcomeOf(answer: GivenAnswer, rules: AnswerRules): AnswerOutcome {
+  const { status } = answer;
+  const answered = `the provider answered ${status}`;
+  const wait = retryAfterInSeconds(answer.retryAfter, rules.now);
+  if (readsBody(status, rules.expects)) return outcomeOfBody(answer, rules, wait);
+  switch (status) {
+    case 202:
+    case 204:
+    case 205:
+    case 425:
+      return failed(notReady(`${answered}: not ready`, wait));
+    case 206:
+      return failed(retryable(`${answered}: a part of what was asked for`, wait));
+    case 401:
+      return { type: "unauthorized" };
+    case 403:
+      return failed(wait === undefined ? refusedCall(answered) : retryable(answered, wait));
+    case 404:
+    case 410:
+      return { type: "absent" };
+    case 408:
+    case 429:
+      return failed(retryable(answered, wait));
+  }
+  if (status >= 500) return failed(retryable(answered, wait));
+  if (status >= 400) return failed(permanent(answered, status));
+  const reason = `${answered} and leads to ${hostOf(answer.location, rules.url)}: redirects are not followed`;
+  return failed(permanent(`${reason}; see provider.baseUrls`, status));
+}
+
+function failed({ failure }: FailureError): AnswerOutcome {
+  return { type: "failed", failure };
+}
+
+/** The host alone: the rest of an address can be a secret. */
+function hostOf(location: string | undefined, base: string): string {
+  if (location === undefined || !URL.canParse(location, base)) return "nowhere";
+  return new URL(location, base).hostname;
+}
+
+/** A proxy's page, a body that breaks off, an error: whatever is no data is a failure of the provider, despite its status. */
+function outcomeOfBody(
+  { status, contentType, body }: GivenAnswer,
+  { expects, error }: AnswerRules,
+  wait: number | undefined,
+): AnswerOutcome {
+  const type = mediaTypeOf(contentType);
+  const faulty = (what: string) => failed(retryable(`the provider answered ${status} with ${what}`, wait));
+  const text = decodeText(body, type?.charset);
+  if (text?.trim() === "") return expects === "acceptance" ? { type: "accepted" } : faulty("no content");
+  if (type !== undefined && !isReadable(type)) return faulty(`${type.essence} in place of JSON`);
+  if (text === undefined) return faulty("other bytes than its charset has");
+  const json = jsonIn(text);
+  if (json === undefined) {
+    const isNote = expects === "acceptance" && !isJson(type) && !text.trimStart().startsWith("<");
+    return isNote ? { type: "accepted" } : faulty("what is not JSON");
+  }
+  if (error !== undefined && isFilled(valueAt(json.value, error.path))) {
+    if (error.means === "failed") return faulty("an error; see provider.errorPath");
+    return failed(notReady(`the provider answered ${status} with an error: not ready`, wait));
+  }
+  if (expects === "acceptance") return { type: "accepted" };
+  return { type: "data", bytes: body, contentType: typeOfData(contentType, type), text };
+}
+
+const otherReadable = ["text/plain", "application/octet-stream", "binary/octet-stream"];
+
+/** JSON is served under names that are not its own, too; under that of a page, of a picture or of XML it is not. */
+function isReadable(type: MediaType): boolean {
+  return isJson(type) || otherReadable.includes(type.essence);
+}
+
+function isJson(type: MediaType | undefined): boolean {
+  return type !== undefined && /^(?:application|text)\/(?:x-)?json$|\+json$/.test(type.essence);
+}
+
+function jsonIn(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** What stands at names joined by dots. */
+function valueAt(value: unknown, path: string): unknown {
+  return path
+    .split(".")
+    .reduce<unknown>(
+      (inner, name) =>
+        typeof inner === "object" && inner !== null
+          ? Object.getOwnPropertyDescriptor(inner, name)?.value
+          : undefined,
+      value,
+    );
+}
+
+/** Null, false, 0, blank texts, and lists and objects without anything in them are no error. */
+function isFilled(value: unknown): boolean {
+  if (typeof value === "string") return value.trim() !== "";
+  if (typeof value === "object" && value !== null) return Object.keys(value).length > 0;
+  return Boolean(value);
+}
+
+export const plainJson = "application/json";
+
+/** JSON of our own as the provider would have given it. */
+export function dataIn(text: string): GivenData {
+  return { bytes: Buffer.from(text), contentType: plainJson, text };
+}
+
+/** What a header and a message take. */
+const printable = /^[\x20-\x7e]{1,200}$/;
+
+/** UTF-8 is what JSON is in where nothing else is said (RFC 8259). */
+function typeOfData(given: string | undefined, type: MediaType | undefined): string {
+  if (given === undefined || type === undefined) return plainJson;
+  const { essence, charset = "utf-8" } = type;
+  if (essence === plainJson && ["utf-8", "utf8"].includes(charset)) return plainJson;
+  return printable.test(given) ? given : `${essence};charset=${charset}`;
+}

@@ -1,0 +1,103 @@
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { failureFrom, get, maxResponseBytes, providerApiFixture } from "./provider-api-fixture.ts";
+
+const fixture = providerApiFixture();
+const text = '{"data":[{"amount":12345678901234567890.10,"name":"José"}]}';
+const whole = Buffer.from(text);
+
+/** Answers with these bytes under this `Content-Encoding`. */
+function answering(bytes: Uint8Array, coding: string | string[] | undefined, status = 200) {
+  fixture.provider.answer = () => (response) => {
+    if (coding !== undefined) response.setHeader("content-encoding", coding);
+    response.writeHead(status, { "content-type": "application/json" }).end(bytes);
+  };
+  return fixture.api()("jwt", get);
+}
+
+describe("an answer's content coding", () => {
+  test.each<[string, string | string[] | undefined, Uint8Array]>([
+    ["none", undefined, whole],
+    ["identity", "identity", whole],
+    ["gzip", "gzip", gzipSync(whole)],
+    ["gzip in other letters", "GZip", gzipSync(whole)],
+    ["x-gzip", "x-gzip", gzipSync(whole)],
+    [
+      "gzip in two members",
+      "gzip",
+      Buffer.concat([gzipSync(whole.subarray(0, 9)), gzipSync(whole.subarray(9))]),
+    ],
+    ["deflate", "deflate", deflateSync(whole)],
+    ["deflate without zlib's frame", "deflate", deflateRawSync(whole)],
+    ["br", "br", brotliCompressSync(whole)],
+    ["zstd", "zstd", zstdCompressSync(whole)],
+    ["several in a row", "gzip, br", brotliCompressSync(gzipSync(whole))],
+    ["the same twice", "gzip,gzip", gzipSync(gzipSync(whole))],
+    ["several headers", ["deflate", "zstd"], zstdCompressSync(deflateSync(whole))],
+    ["one that does nothing among others", "identity, , gzip", gzipSync(whole)],
+  ])("%s is undone", async (_, coding, bytes) => {
+    expect(await answering(bytes, coding)).toEqual({
+      found: true,
+      text,
+      bytes: whole,
+      contentType: "application/json",
+    });
+  });
+
+  test.each<[string, string, Uint8Array]>([
+    ["gzip", "gzip", whole],
+    ["deflate", "deflate", whole],
+    ["br", "br", whole],
+    ["zstd", "zstd", whole],
+    ["another order", "br, gzip", brotliCompressSync(gzipSync(whole))],
+    ["a whole gzip", "gzip", gzipSync(whole).subarray(0, -5)],
+    ["a whole deflate", "deflate", deflateRawSync(whole).subarray(0, -5)],
+    ["a whole br", "br", brotliCompressSync(whole).subarray(0, -3)],
+    ["a whole zstd", "zstd", zstdCompressSync(whole).subarray(0, -5)],
+    ["gzip alone", "gzip", Buffer.concat([gzipSync(whole), Buffer.from("more")])],
+    ["a coding that is known", "compress", whole],
+    ["a coding at all", "constructor", whole],
+    ["four codings at most", "gzip,gzip,gzip,gzip,gzip", gzipSync(whole)],
+  ])("that claims %s and is not that is a failure of the provider", async (_, coding, bytes) => {
+    expect(await failureFrom(answering(bytes, coding))).toMatchObject({
+      kind: "retryable",
+      reason: expect.stringContaining("content coding"),
+    });
+  });
+
+  test("of an answer without a body means nothing: its status does", async () => {
+    expect(await failureFrom(answering(new Uint8Array(), "gzip", 202))).toMatchObject({ waitsFor: "data" });
+    expect(await failureFrom(answering(new Uint8Array(), "gzip"))).toMatchObject({
+      kind: "retryable",
+      reason: "the provider answered 200 with no content",
+    });
+  });
+
+  const inflated = (bytes: number) => Buffer.from(`"${"0".repeat(bytes - 2)}"`);
+  test.each<[string, (bytes: Uint8Array) => Uint8Array]>([
+    ["gzip", gzipSync],
+    ["deflate", deflateSync],
+    ["deflate", deflateRawSync],
+    ["br", brotliCompressSync],
+    ["zstd", zstdCompressSync],
+    ["gzip, gzip", (bytes) => gzipSync(gzipSync(bytes))],
+  ])("%s is undone up to the limit, and an answer that grows over it is given up", async (coding, encode) => {
+    expect(await answering(encode(inflated(maxResponseBytes)), coding)).toMatchObject({ found: true });
+    for (const bytes of [maxResponseBytes + 1, 50_000_000])
+      expect(await failureFrom(answering(encode(inflated(bytes)), coding))).toEqual({
+        kind: "permanent",
+        reason: `the answer is over ${maxResponseBytes} bytes; see provider.maxResponseBytes`,
+      });
+  });
+
+  test("says nothing of what a connection that broke off would have brought", async () => {
+    fixture.provider.answer = () => (response) => {
+      response.writeHead(200, { "content-encoding": "gzip", "content-length": "1000" });
+      response.write(gzipSync(whole), () => response.destroy());
+    };
+    expect(await failureFrom(fixture.api()("jwt", get))).toMatchObject({
+      kind: "retryable",
+      reason: expect.stringMatching(/^the provider's answer broke off: /),
+    });
+  });
+});
