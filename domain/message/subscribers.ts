@@ -1,6 +1,12 @@
 import { permanent } from "../core/failures.ts";
 import { fieldsOf, textOf } from "../core/parse.ts";
 
+/**
+ * The tag of both queues of a subscriber; its value is the name of the pipeline. A production stage retains the queues of a
+ * subscriber that it no longer has: only the tag says whose they are.
+ */
+export const subscriberTag = "income-events:subscriber-of";
+
 /** Who gets what: `types` holds exact message types, or prefixes that end in `*`; absent: everything. */
 export type Subscriber = {
   readonly name: string;

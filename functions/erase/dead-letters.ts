@@ -43,11 +43,8 @@ export async function removeDeadLetters(task: EraseTask, dependencies: StepDepen
 
 async function lookThrough(task: EraseTask, dependencies: StepDependencies): Promise<NextStep> {
   const sweep: Sweep = { ...dependencies, isNamed: mentions(task.erased), decided: new Map() };
-  const swept = await Promise.all(
-    dependencies
-      .deadLetters(dependencies.secondsLeft)
-      .map(([queue, places]) => sweepQueue(queue, places, sweep)),
-  );
+  const all = await dependencies.deadLetters(dependencies.secondsLeft);
+  const swept = await Promise.all(all.map(([queue, places]) => sweepQueue(queue, places, sweep)));
   let removed = task.removed;
   for (const { queue, deleted } of swept) {
     if (deleted > 0) removed = addRemoved(removed, { [`dead letters of ${queue}`]: deleted });

@@ -28,7 +28,7 @@ export type EraserDependencies = {
    */
   readonly deadLetters: (
     secondsLeft: () => number,
-  ) => readonly (readonly [string, readonly DeadLetterPlace[]])[];
+  ) => Promise<readonly (readonly [string, readonly DeadLetterPlace[]])[]>;
   /** One run at a time looks through dead letters. */
   readonly takeSweep: TakeSweep;
   /** So much later dead letters that another reader holds are looked at again; not the same for two erasures. */

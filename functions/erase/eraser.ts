@@ -154,8 +154,8 @@ export function dryRun(dependencies: StepDependencies): StepDependencies {
     ...dependencies,
     records: { ...records, remove: async () => true, forgetLastEvent: async () => undefined },
     objects: { ...objects, remove: async () => undefined, removeBelow: objects.countBelow },
-    deadLetters: (secondsLeft) =>
-      deadLetters(secondsLeft).map(([queue, places]) => [
+    deadLetters: async (secondsLeft) =>
+      (await deadLetters(secondsLeft)).map(([queue, places]) => [
         queue,
         places.map(
           (place) => (look) => place(async (found) => ({ done: [], isEnough: (await look(found)).isEnough })),

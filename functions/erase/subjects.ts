@@ -12,7 +12,6 @@ import { objectEraser } from "../../adapters/s3/object-eraser.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { s3Client } from "../../adapters/s3/s3-client.ts";
 import { deadLetterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
-import { nothingBeside, queueDeadLetters } from "../../adapters/sqs/queue-dead-letters.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { givenUpChanges } from "../../adapters/streams/given-up-changes.ts";
 import { numberOf, textOf, textsOf } from "../../domain/core/parse.ts";
@@ -21,6 +20,7 @@ import { namesIn, readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
 import { joinQueues, queuesBeside } from "../runtime/queues-beside.ts";
 import { publisher } from "../runtime/subscriber-queues.ts";
+import { deadLetterPlaces } from "./dead-letter-places.ts";
 import { eraser } from "./eraser.ts";
 
 const settings = readSettings();
@@ -31,6 +31,7 @@ const tableName = variable("TABLE_NAME");
 const queues = new SQSClient({});
 const send = sqsSender(queues);
 const queueUrl = variable("ERASE_QUEUE_URL");
+const deadLetterQueueUrl = variable("DEAD_LETTER_QUEUE_URL");
 const subscribers = joinQueues(
   parseSubscribers(settings.subscribers),
   queueUrl,
@@ -38,9 +39,8 @@ const subscribers = joinQueues(
 );
 const deadLetters = [
   ...queuesBeside(queueUrl, textsOf(settings, "queues"), namesIn("DEAD_LETTER_QUEUES")),
-  ...subscribers.map(({ name, deadLetterQueueUrl }) => [`subscriber/${name}`, deadLetterQueueUrl] as const),
+  ...subscribers.map((each) => [`subscriber/${each.name}`, each.deadLetterQueueUrl] as const),
 ];
-const archive = deadLetterArchive(buckets, variable("ARCHIVE_BUCKET"));
 
 const handle = eraser({
   digestOf: subjectDigest(new SecretsManagerClient({}), variable("ERASURE_KEY_ARN")),
@@ -49,17 +49,11 @@ const handle = eraser({
   records: erasableRecords(table, tableName),
   objects: objectEraser(buckets, variable("OVERFLOW_BUCKET")),
   bodies: overflowBucket(variable("OVERFLOW_BUCKET")),
-  deadLetters: (secondsLeft) => {
-    // What a run that was ended by force has hidden comes back when its time is over.
-    const hiddenSeconds = () => Math.ceil(secondsLeft()) + 1;
-    const known = deadLetters.map(([name, url]) => {
-      const inQueue = queueDeadLetters(queues, url, hiddenSeconds, nothingBeside(queues, url));
-      return [name, [inQueue, archive.place(name)]] as const;
-    });
-    // The eraser's dead letters are not searched: each is an erasure that is still to be done.
-    const others = archive.placeOfOthers([...known.map(([name]) => name), "erase"]);
-    return [...known, ["removed queues", [others]] as const];
-  },
+  deadLetters: deadLetterPlaces(queues, deadLetterArchive(buckets, variable("ARCHIVE_BUCKET")), {
+    known: deadLetters,
+    others: [queueUrl, deadLetterQueueUrl, ...subscribers.map((subscriber) => subscriber.queueUrl)],
+    pipelineName: variable("PIPELINE_NAME"),
+  }),
   takeSweep: sweepLease(table, tableName, now),
   lookAgainSeconds: () => Math.ceil(numberOf(settings, "lookAgainSeconds") * (0.5 + Math.random())),
   removeGivenUp: givenUpChanges(buckets, variable("FAILURES_BUCKET")),
@@ -67,7 +61,7 @@ const handle = eraser({
   keepReport: keepReport(table, tableName, now),
   send,
   queueUrl,
-  deadLetterQueueUrl: variable("DEAD_LETTER_QUEUE_URL"),
+  deadLetterQueueUrl,
   drainSeconds: numberOf(settings, "drainSeconds"),
   eventSource: textOf(settings, "eventSource"),
   log,

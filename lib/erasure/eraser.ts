@@ -1,7 +1,9 @@
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
-import { allow, consumeQueue } from "../function/permissions.ts";
+import { subscriberTag } from "../../domain/message/subscribers.ts";
+import { allow, allowTagged, consumeQueue, findQueues, searchQueue } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
+import { pipelineName } from "../instance.ts";
 import { Alarm } from "../observability/alarm.ts";
 import { failurePeriod } from "../observability/alarm-limits.ts";
 import { failedEvents, tailOf } from "../observability/alarm-metrics.ts";
@@ -93,6 +95,7 @@ export class Eraser extends Construct {
         ERASURE_LOG_BUCKET: erasure.log.bucketName,
         ERASURE_KEY_ARN: erasure.key.secretArn,
         ARCHIVE_BUCKET: archive.bucket.bucketName,
+        PIPELINE_NAME: pipelineName(this),
         DEAD_LETTER_QUEUES: deadLetterQueueNames(ownWorks),
         ...subscribers.environment,
       },
@@ -115,14 +118,12 @@ export class Eraser extends Construct {
           [table.table.tableArn],
         ),
         allow(
-          [
-            "sqs:ReceiveMessage",
-            "sqs:DeleteMessage",
-            "sqs:ChangeMessageVisibility",
-            "sqs:GetQueueAttributes",
-          ],
-          [...works.values()].map((work) => work.deadLetterQueue.queueArn),
+          searchQueue,
+          [...ownWorks.values()].map((work) => work.deadLetterQueue.queueArn),
         ),
+        // Those of subscribers, also of removed ones.
+        allow(findQueues, ["*"]),
+        allowTagged(searchQueue, subscriberTag, pipelineName(this)),
         allow(
           ["s3:ListBucket"],
           [overflow.bucket.bucketArn, relay.failures.bucketArn, archive.bucket.bucketArn],

@@ -25,6 +25,29 @@ export const writeStatements = ["dynamodb:PartiQLInsert", "dynamodb:PartiQLUpdat
 /** What an event source mapping does with a queue on the function's behalf. */
 export const consumeQueue = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"];
 
+/** What a search of a queue needs that deletes what it finds and gives back the rest. */
+export const searchQueue = [
+  "sqs:ReceiveMessage",
+  "sqs:DeleteMessage",
+  "sqs:ChangeMessageVisibility",
+  "sqs:GetQueueAttributes",
+];
+
+/** What finds the queues that carry a tag. */
+export const findQueues = ["sqs:ListQueues", "sqs:ListQueueTags"];
+
+/**
+ * A statement that allows these actions on whatever carries a tag with that value.
+ * Source: SQS developer guide, "Attribute-based access control for Amazon SQS".
+ */
+export function allowTagged(actions: readonly string[], key: string, value: string): iam.PolicyStatement {
+  return new iam.PolicyStatement({
+    actions: [...actions],
+    resources: ["*"],
+    conditions: { StringEquals: { [`aws:ResourceTag/${key}`]: value } },
+  });
+}
+
 export type ResourceWildcard = {
   readonly resource: string;
   readonly actions: readonly string[];
@@ -40,6 +63,17 @@ export const resourceWildcards: readonly ResourceWildcard[] = [
     resource: "*",
     actions: ["dynamodb:ListStreams"],
     reason: "The action lists streams and knows no resource; Lambda refuses the event source without it.",
+  },
+  {
+    resource: "*",
+    actions: findQueues,
+    reason: "Queues of removed subscribers are found by their tag; neither action reads a message.",
+  },
+  {
+    resource: "*",
+    actions: searchQueue,
+    reason:
+      "Queues of removed subscribers have no name in the template: the tag of the statement selects them.",
   },
   {
     resource: "*",

@@ -1,6 +1,8 @@
-import { Duration, Fn } from "aws-cdk-lib";
+import { Duration, Fn, Tags } from "aws-cdk-lib";
 import * as iam from "aws-cdk-lib/aws-iam";
 import { Construct } from "constructs";
+import { subscriberTag } from "../../domain/message/subscribers.ts";
+import { pipelineName } from "../instance.ts";
 import { pascalCase } from "../names.ts";
 import { Alarm } from "../observability/alarm.ts";
 import { quarterOf } from "../observability/alarm-limits.ts";
@@ -62,6 +64,8 @@ export class Subscribers extends Construct {
       visibilityTimeout: Duration.seconds(visibilityTimeoutSeconds),
       retention: wholeSeconds(Duration.days(retentionDays)),
     });
+    for (const each of [work.queue, work.deadLetterQueue])
+      Tags.of(each).add(subscriberTag, pipelineName(this));
     new SubscriberAlarms(work, "Alarms", name, work);
     for (const { accounts, arns } of admissionsOf(principals)) {
       work.queue.addToResourcePolicy(

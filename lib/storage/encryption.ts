@@ -32,6 +32,8 @@ const askedOfKey: Readonly<Record<string, readonly string[]>> = {
   "sqs:DeleteMessage": [],
   "sqs:ChangeMessageVisibility": [],
   "sqs:GetQueueAttributes": [],
+  "sqs:ListQueues": [],
+  "sqs:ListQueueTags": [],
   // A table's own key is decrypted for reads and writes alike; DynamoDB made it when the table was created.
   "dynamodb:GetItem": reading,
   "dynamodb:BatchGetItem": reading,

@@ -251,7 +251,7 @@ describe("a subscriber's principal in another account", () => {
     const queueUrl = outputOf(stack, "SubscriberTheirsQueueUrl");
     const arn = outputOf(stack, "SubscriberTheirsQueueArn");
     const name = arn.split(":").at(-1) ?? "";
-    const queue = { logicalId: name, name, arn, visibilitySeconds: 60, attributes: {} };
+    const queue = { logicalId: name, name, arn, visibilitySeconds: 60, attributes: {}, tags: {} };
     const code = "export const handler = ({ Records }) => console.log(Records[0].body);";
     await using theirs = await hosted(code, { roleArn: reader.arn });
     const plan = {

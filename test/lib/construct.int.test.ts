@@ -72,6 +72,9 @@ describe("the construct in a stack of an app", () => {
       id.startsWith("EventsRelay"),
     );
     expect(JSON.stringify(relay?.[1].Properties.Environment)).toContain("EventsSubscriberRiskQueue");
+    // Of two pipelines in one stack each finds its own.
+    const Tags = [{ Key: "income-events:subscriber-of", Value: "Mine-Events" }];
+    template.resourcePropertiesCountIs("AWS::SQS::Queue", { Tags }, 4);
   });
 
   it("encrypts with a key of the app's own, whose policy it completes, and alarms a topic of its own", () => {
@@ -109,7 +112,8 @@ describe("the construct in a stack of an app", () => {
       events.metricDeadLetters().createAlarm(stack, "Dead", { threshold: 1, evaluationPeriods: 1 });
     });
     const queues = Object.values(template.findResources("AWS::SQS::Queue"));
-    for (const { Properties } of queues) expect(Properties.Tags).toEqual([{ Key: "team", Value: "income" }]);
+    for (const { Properties } of queues)
+      expect(Properties.Tags).toContainEqual({ Key: "team", Value: "income" });
     template.hasResourceProperties("AWS::CloudWatch::Alarm", {
       MetricName: "EventsStored",
       Namespace: "Mine-Events",

@@ -74,18 +74,9 @@ export async function eraseSubject(
         () => follow(false),
         ({ subjects }) => subjects,
       );
-  terminal.result(
-    { stage, subject, ...report, notSearched: [notSearched], correlationId },
-    reportText({ subject, ...report, isDryRun }),
-  );
+  terminal.result({ stage, subject, ...report, correlationId }, reportText({ subject, ...report, isDryRun }));
   failWhileOpen([report]);
 }
-
-/** An erasure searches the queues of the deployed settings only; others that outlived their subscriber keep their messages. */
-const notSearched = "queues of removed or renamed subscribers";
-const removedSubscribers =
-  `Incomplete: ${notSearched} were not searched (Subscriber…Queue and Subscriber…DeadLetters that the settings no longer ` +
-  "name). If such queues still exist, delete them: aws sqs delete-queue --queue-url URL.";
 
 type Found = Pick<ErasureReport, "subjects" | "removed" | "incomplete" | "refused" | "isWaiting">;
 
@@ -147,7 +138,6 @@ export function reportText({
           `The erasure is incomplete. Not looked at: ${incomplete.join(", ")}. Redrive or purge dead letters that are too many ` +
             "or held by another reader. Then run the command again.",
         ]),
-    removedSubscribers,
   ].join("\n");
 }
 
@@ -175,10 +165,7 @@ async function status(operation: Operation, id: string): Promise<void> {
   const erased = (await Promise.all(subjects.map((subject) => find(subject, operation)))).flat();
   if (erased.length === 0)
     throw new CommandError("nobody", `Nobody of the id ${id} was erased in the stage ${stage}.`);
-  operation.terminal.result(
-    { stage, erased, notSearched: [notSearched] },
-    [...erased.map(describe), removedSubscribers].join("\n"),
-  );
+  operation.terminal.result({ stage, erased }, erased.map(describe).join("\n"));
 }
 
 async function find(subject: Subject, { deployment, clients }: Operation): Promise<readonly Erased[]> {

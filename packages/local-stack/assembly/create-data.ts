@@ -14,6 +14,7 @@ import {
   QueueNameExists,
   SetQueueAttributesCommand,
   type SQSClient,
+  TagQueueCommand,
 } from "@aws-sdk/client-sqs";
 import type { SecretsEngine } from "../engines/secrets.ts";
 import type { Identity } from "./identity.ts";
@@ -57,6 +58,8 @@ async function createQueue(queue: QueuePlan, sqs: SQSClient): Promise<[string, I
     Object.entries(queue.attributes).filter(([name]) => !redriveAttributes.includes(name)),
   );
   const url = await createOrUpdateQueue(queue.name, Attributes, sqs);
+  if (Object.keys(queue.tags).length > 0)
+    await sqs.send(new TagQueueCommand({ QueueUrl: url, Tags: { ...queue.tags } }));
   return [
     queue.logicalId,
     { ref: url, attributes: { Arn: queue.arn, QueueName: queue.name, QueueUrl: url } },

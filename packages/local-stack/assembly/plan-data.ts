@@ -22,19 +22,22 @@ const queueSchema = z.strictObject({
   ReceiveMessageWaitTimeSeconds: number.optional(),
   RedriveAllowPolicy: z.record(z.string(), z.unknown()).optional(),
   RedrivePolicy: z.strictObject({ deadLetterTargetArn: z.string(), maxReceiveCount: number }).optional(),
+  Tags: z.array(z.strictObject({ Key: z.string(), Value: z.string() })).default([]),
   VisibilityTimeout: number.optional(),
 });
-const encryptionOfQueues = ["KmsDataKeyReusePeriodSeconds", "KmsMasterKeyId", "SqsManagedSseEnabled", "Tags"];
+const encryptionOfQueues = ["KmsDataKeyReusePeriodSeconds", "KmsMasterKeyId", "SqsManagedSseEnabled"];
 
-/** Encryption and tags are left out: nothing here is encrypted at rest. */
+/** Encryption is left out: nothing here is encrypted at rest. */
 export const planQueue: Planner<QueuePlan> = (logicalId, properties, scope) => {
-  const { QueueName: _, ...attributes } = parseProperties(queueSchema, properties, scope, encryptionOfQueues);
+  const queue = parseProperties(queueSchema, properties, scope, encryptionOfQueues);
+  const { QueueName: _, Tags, ...attributes } = queue;
   return {
     logicalId,
     name: scope.name(logicalId),
     arn: scope.attributeText(logicalId, "Arn"),
     visibilitySeconds: attributes.VisibilityTimeout ?? 30,
     redrive: attributes.RedrivePolicy,
+    tags: Object.fromEntries(Tags.map(({ Key, Value }) => [Key, Value])),
     attributes: Object.fromEntries(
       Object.entries(attributes).map(([name, value]) => [
         name,

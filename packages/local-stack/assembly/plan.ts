@@ -14,6 +14,7 @@ export type QueuePlan = {
   readonly arn: string;
   /** As CreateQueue takes them. */
   readonly attributes: Readonly<Record<string, string>>;
+  readonly tags: Readonly<Record<string, string>>;
   readonly visibilitySeconds: number;
   readonly redrive?: { readonly deadLetterTargetArn: string; readonly maxReceiveCount: number } | undefined;
 };

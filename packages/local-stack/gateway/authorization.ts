@@ -1,8 +1,10 @@
 import type { IncomingMessage } from "node:http";
+import type { EngineClient } from "../engines/engine-client.ts";
 import type { AccessBook } from "./access.ts";
 import { accessDenied } from "./answer.ts";
 import { type IdentifyContext, identify } from "./identify.ts";
 import { type Operation, UnknownOperationError } from "./operation.ts";
+import { withQueueTags } from "./queue-tags.ts";
 import { parseAuthorization, type SignatureClaim, type SignedRequest, verifySignature } from "./signature.ts";
 import type { Fault, Principal, Service } from "./types.ts";
 
@@ -14,7 +16,10 @@ export type ReceivedRequest = {
   readonly service: Service | undefined;
 };
 
-export type AuthorizationContext = IdentifyContext & { readonly access: AccessBook };
+export type AuthorizationContext = IdentifyContext & {
+  readonly access: AccessBook;
+  readonly engines: { readonly sqs: EngineClient };
+};
 
 /** The caller that signed a request, by its access key; otherwise the fault in the service's own terms. */
 export function authenticate(
@@ -88,13 +93,14 @@ function timeOf(date: string): number | undefined {
 }
 
 /** What a request asks for, where the caller may do that; otherwise the fault in the service's own terms. */
-export function authorize(
+export async function authorize(
   { message, body, service }: ReceivedRequest,
   caller: Principal,
   context: AuthorizationContext,
-): Operation | Fault {
+): Promise<Operation | Fault> {
   try {
-    const operation = identify(message, body, service, context);
+    const identified = identify(message, body, service, context);
+    const operation = await withQueueTags(identified, caller, context.engines.sqs);
     const refusal = context.access.refusal(caller, operation);
     return refusal === undefined ? operation : accessDenied(service, denialMessage(caller, refusal));
   } catch (error) {

@@ -159,7 +159,7 @@ async function answerRequest(
   const reply: Reply = { response, service };
   const caller = authenticate(received, context);
   if ("errorType" in caller) return fail(reply, caller);
-  const operation = authorize(received, caller, context);
+  const operation = await authorize(received, caller, context);
   if ("errorType" in operation) return fail(reply, operation);
 
   const isFromFunction = request.headers["x-amz-security-token"] !== undefined;

@@ -22,7 +22,8 @@ const conditionKeys = [
   "lambda:FunctionUrlAuthType",
   "lambda:InvokedViaFunctionUrl",
 ] as const;
-type ConditionKey = (typeof conditionKeys)[number];
+type ConditionKey = (typeof conditionKeys)[number] | `aws:ResourceTag/${string}`;
+const resourceTag = "aws:ResourceTag/";
 
 type ConditionOperator = "Bool" | "ArnLike" | "StringEquals" | "StringLike";
 
@@ -142,13 +143,31 @@ function parseConditions(value: unknown, place: string): Condition[] {
     const operator = conditionOperators[name];
     if (operator === undefined) return refuse(place, `Condition operator ${JSON.stringify(name)}`);
     return Object.entries(parseObject(tests, `${place}, Condition ${name}`)).map(([keyName, wanted]) => {
-      const key = conditionKeys.find((known) => known.toLowerCase() === keyName.toLowerCase());
+      const key = conditionKeyOf(keyName);
       if (key === undefined) return refuse(place, `Condition key ${JSON.stringify(keyName)}`);
       const values =
         typeof wanted === "boolean" ? [String(wanted)] : parseStrings(wanted, `Condition ${keyName}`, place);
       return { ...operator, key, values };
     });
   });
+}
+
+/** Names of keys ignore case, but not those of tags. */
+function conditionKeyOf(name: string): ConditionKey | undefined {
+  if (name.startsWith(resourceTag)) return `${resourceTag}${name.slice(resourceTag.length)}`;
+  return conditionKeys.find((known) => known.toLowerCase() === name.toLowerCase());
+}
+
+/** Whether policies decide by the tags of resources. */
+export function asksForTags(policies: readonly Policy[]): boolean {
+  return policies.some(({ statements }) =>
+    statements.some(({ conditions }) => conditions.some(({ key }) => key.startsWith(resourceTag))),
+  );
+}
+
+/** Tags of a resource as conditions ask for them. */
+export function tagContext(tags: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(tags).map(([key, value]) => [`${resourceTag}${key}`, value]));
 }
 
 function parseStrings(value: unknown, element: string, place: string): string[] {

@@ -235,7 +235,9 @@ export class MemoryWorld extends TaskList implements World {
           return text === undefined ? "missing" : Buffer.from(text);
         },
       },
-      deadLetters: () => [["users", [this.#deadLetters.place(this.#burn), this.#archived.place(this.#burn)]]],
+      deadLetters: async () => [
+        ["users", [this.#deadLetters.place(this.#burn), this.#archived.place(this.#burn)]],
+      ],
       takeSweep: this.#lease.take(this.#burn),
       lookAgainSeconds: () => 0,
       removeGivenUp: async (isUnwanted) => {

@@ -1,7 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { PutItemCommand, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { ListObjectsV2Command } from "@aws-sdk/client-s3";
-import { GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
+import {
+  CreateQueueCommand,
+  GetQueueAttributesCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+} from "@aws-sdk/client-sqs";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -28,7 +33,7 @@ describe("erase, against the running stack", () => {
   beforeAll(async () => {
     operated = await startOperatedStage("erase", { erasure: { onDeletion: true }, functions });
     clients = operatorClients(operated.system.stack);
-    const { users, accounts } = await operated.system.sandbox.createUsers(7, { pictures: 7 });
+    const { users, accounts } = await operated.system.sandbox.createUsers(8, { pictures: 8 });
     await idle();
     connected.push(...users.map((userId, index) => ({ userId, accountId: accounts[index] ?? "" })));
   });
@@ -148,6 +153,24 @@ describe("erase, against the running stack", () => {
     });
     expect(await remains(accountId)).toEqual([]);
     expect((await items()).map(({ pk, sk }) => `${pk} ${sk}`)).toContain(`USER#${userId} STATE`);
+  });
+
+  it("erases what the retained queues of a removed subscriber hold, which only their tag names", async () => {
+    const { accountId } = connectedUser();
+    const [stackName = ""] = output("TableName").split("-EventsTable");
+    const { QueueUrl = "" } = await clients.sqs.send(
+      new CreateQueueCommand({
+        QueueName: `${stackName}-SubscriberRemovedDeadLetters`,
+        tags: { "income-events:subscriber-of": stackName },
+      }),
+    );
+    const MessageBody = JSON.stringify({ subject: `account/${accountId}` });
+    await clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
+
+    const result = await operated.run(["erase", "account", accountId, "--yes", "--json"]);
+
+    expect(result.json()).toMatchObject({ removed: { "dead letters of removed queues": 1 }, incomplete: [] });
+    expect(await waitingIn(QueueUrl)).toBe(0);
   });
 
   it("erases a company account, and leaves its user", async () => {

@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+import { CreateQueueCommand } from "@aws-sdk/client-sqs";
 import { expect, test } from "vitest";
 import { readErasure } from "../../../adapters/erasure/tombstones.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
@@ -72,6 +74,34 @@ await describeOnTables("a user", (tables) => {
     expect(await keptOf(fixture.user)).toMatchObject({ found: [{ isFinished: true }] });
     for (const each of [overflow, archive, failures])
       expect((await each.keys()).filter((key) => key.includes("refused"))).toEqual([]);
+  });
+
+  test("goes from the queues of a subscriber that was removed, and from no queue of somebody else", async () => {
+    const { sqs } = fixture.system;
+    const make = async (name: string, pipeline?: string) => {
+      const tags = pipeline === undefined ? {} : { "income-events:subscriber-of": pipeline };
+      const { QueueUrl = "" } = await sqs.send(
+        new CreateQueueCommand({ QueueName: `${name}-${randomUUID()}`, tags }),
+      );
+      for (const { id } of [fixture.user, fixture.other])
+        await fixture.system.send(QueueUrl, JSON.stringify({ subject: "account/x", owner: id }));
+      return QueueUrl;
+    };
+    const removed = [
+      await make("income-events-test-SubscriberRemovedQueue", "income-events-test"),
+      await make("income-events-test-SubscriberRemovedDeadLetters", "income-events-test"),
+    ];
+    const others = [
+      await make("income-events-test-two-SubscriberCrmQueue", "income-events-test-two"),
+      await make("income-events-test-Untagged"),
+    ];
+    await storeAll();
+    await erase(fixture.user);
+    const owners = async (url: string) =>
+      (await bodies(url)).map((body) => Reflect.get(Object(body), "owner"));
+    for (const url of removed) expect(await owners(url)).toEqual([fixture.other.id]);
+    for (const url of others) expect(await bodies(url)).toHaveLength(2);
+    expect(await report()).toMatchObject({ removed: { "dead letters of removed queues": 2 } });
   });
 
   test("goes from archived dead letters of a subscriber that was removed, and no failed erasure does", async () => {

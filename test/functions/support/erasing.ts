@@ -15,10 +15,10 @@ import { findErased, tombstones } from "../../../adapters/erasure/tombstones.ts"
 import { objectEraser } from "../../../adapters/s3/object-eraser.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { deadLetterArchive } from "../../../adapters/sqs/dead-letter-archive.ts";
-import { nothingBeside, queueDeadLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { givenUpChanges } from "../../../adapters/streams/given-up-changes.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
+import { deadLetterPlaces } from "../../../functions/erase/dead-letter-places.ts";
 import type { EraserDependencies } from "../../../functions/erase/dependencies.ts";
 import { publisher } from "../../../functions/runtime/subscriber-queues.ts";
 import { documentRead } from "../../domain/samples.ts";
@@ -27,6 +27,7 @@ import { keptLog } from "./lambda.ts";
 
 export const erasedAt = new Date("2026-11-21T12:00:00.000Z");
 export const source = "/income-events/test";
+const pipelineName = "income-events-test";
 
 /** All that an erasure touches, empty, and the eraser's dependencies on it. */
 export async function createErasureFixture(system: TestSystem) {
@@ -56,17 +57,11 @@ export async function createErasureFixture(system: TestSystem) {
     records: erasableRecords(system.dynamodb, table.name),
     objects: objectEraser(system.s3, overflow.name),
     bodies: overflowBucket(overflow.name, system.s3),
-    deadLetters: (secondsLeft) => [
-      ...Object.entries(sweeps.deadLetters ? deadLetters : {}).map(([name, url]) => {
-        const hidden = () => Math.ceil(secondsLeft()) + 1;
-        const inQueue = queueDeadLetters(system.sqs, url, hidden, nothingBeside(system.sqs, url));
-        return [name, [inQueue, archivedDeadLetters.place(name)]] as const;
-      }),
-      [
-        "removed queues",
-        [archivedDeadLetters.placeOfOthers([...Object.keys(deadLetters), "erase"])],
-      ] as const,
-    ],
+    deadLetters: (secondsLeft) => {
+      const known = sweeps.deadLetters ? Object.entries(deadLetters) : [];
+      const others = [queueUrl, deadLetterQueueUrl, subscriber, ...Object.values(deadLetters)];
+      return deadLetterPlaces(system.sqs, archivedDeadLetters, { known, others, pipelineName })(secondsLeft);
+    },
     takeSweep: sweepLease(system.dynamodb, table.name, now),
     lookAgainSeconds: () => 0,
     removeGivenUp: givenUpChanges(system.s3, failures.name),

@@ -2,24 +2,6 @@ import { reportText } from "@income-events/cli/commands/erase.ts";
 import { failWhileOpen } from "@income-events/cli/recovery/erasure.ts";
 import { describe, expect, it } from "vitest";
 
-it.each([true, false])(
-  "says that queues of removed subscribers were not searched (dry run: %s)",
-  (isDryRun) => {
-    const subject = { kind: "user", id: "0f8fad5b-d9cb-469f-a165-70867728950e" } as const;
-
-    const text = reportText({
-      subject,
-      subjects: 1,
-      removed: { states: 1 },
-      incomplete: [],
-      refused: [],
-      isDryRun,
-    });
-
-    expect(text).toContain("Incomplete: queues of removed or renamed subscribers were not searched");
-  },
-);
-
 describe("an erasure that S3 refuses objects", () => {
   const refused = ["large bodies", "given-up changes"] as const;
 

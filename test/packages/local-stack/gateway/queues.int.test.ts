@@ -9,6 +9,8 @@ import {
   SendMessageBatchCommand,
   SendMessageCommand,
   SQSClient,
+  TagQueueCommand,
+  UntagQueueCommand,
 } from "@aws-sdk/client-sqs";
 import { parsePolicy } from "@income-events/local-stack/iam/policy.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -80,6 +82,28 @@ describe("permissions", () => {
       resource: queue.arn,
       reason: "no policy allows the sqs:ReceiveMessage action",
     });
+  });
+
+  test("by a tag are for queues that carry it with that value, as long as they do", async () => {
+    const [own, others, untagged] = [await newQueue(), await newQueue(), await newQueue()];
+    const operator = clients(system, system.operator).sqs;
+    await operator.send(new TagQueueCommand({ QueueUrl: own.url, Tags: { "a:owner": "one" } }));
+    await operator.send(new TagQueueCommand({ QueueUrl: others.url, Tags: { "a:owner": "two" } }));
+    const statement = {
+      Effect: "Allow",
+      Action: "sqs:ReceiveMessage",
+      Resource: "*",
+      Condition: { StringEquals: { "aws:ResourceTag/a:owner": "one" } },
+    };
+    const policies = [parsePolicy({ Version: "2012-10-17", Statement: statement }, "tagged")];
+    const caller = { ...system.caller("tagged"), policies };
+    system.gateway.register(caller);
+    const { sqs } = clients(system, caller);
+    const receive = ({ url }: typeof own) => sqs.send(new ReceiveMessageCommand({ QueueUrl: url }));
+    await receive(own);
+    for (const queue of [others, untagged]) await expect(receive(queue)).rejects.toThrow("not authorized");
+    await operator.send(new UntagQueueCommand({ QueueUrl: own.url, TagKeys: ["a:owner"] }));
+    await expect(receive(own)).rejects.toThrow("not authorized");
   });
 
   test("a denial is not retried", async () => {

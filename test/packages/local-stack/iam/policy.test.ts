@@ -138,6 +138,10 @@ describe("conditions", () => {
       false,
     ],
     [{ BoolIfExists: { "lambda:InvokedViaFunctionUrl": "false" } }, {}, true],
+    [{ StringEquals: { "aws:ResourceTag/a:b": "one" } }, { "aws:ResourceTag/a:b": "one" }, true],
+    [{ StringEquals: { "aws:ResourceTag/a:b": "one" } }, { "aws:ResourceTag/a:b": "two" }, false],
+    [{ StringEquals: { "aws:ResourceTag/a:b": "one" } }, { "aws:ResourceTag/A:b": "one" }, false],
+    [{ StringEquals: { "aws:ResourceTag/a:b": "one" } }, {}, false],
     [
       { Bool: { "aws:SecureTransport": "true" }, ArnEquals: { "aws:SourceArn": source } },
       { "aws:SecureTransport": "true" },

@@ -1,0 +1,49 @@
+import type { SQSClient } from "@aws-sdk/client-sqs";
+import type { DeadLetterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
+import { nothingBeside, queueDeadLetters } from "../../adapters/sqs/queue-dead-letters.ts";
+import { nameOfQueue, taggedQueues, unlessDeleted } from "../../adapters/sqs/tagged-queues.ts";
+import { subscriberTag } from "../../domain/message/subscribers.ts";
+import type { EraserDependencies } from "./dependencies.ts";
+
+export type DeadLetterQueues = {
+  /** Dead-letter queues by the name that commands give their queue. */
+  readonly known: readonly (readonly [name: string, url: string])[];
+  /** URLs of all other queues that the settings name. */
+  readonly others: readonly string[];
+  readonly pipelineName: string;
+};
+
+/**
+ * CloudFormation names a queue `<stack>-<logical id>-<random>` and shortens the stack's name where that is too long: so
+ * much of it is left. The pipeline's own name begins with the stack's.
+ */
+const keptOfStackName = 24;
+
+/**
+ * Where the dead letters of each queue lie: in the queue, which is searched first, and in the archive. Queues of removed
+ * subscribers are searched as well; nobody reads the messages of these.
+ */
+export function deadLetterPlaces(
+  client: SQSClient,
+  archive: Pick<DeadLetterArchive, "place" | "placeOfOthers">,
+  { known, others, pipelineName }: DeadLetterQueues,
+): EraserDependencies["deadLetters"] {
+  const except = new Set([...known.map(([, url]) => url), ...others].map(nameOfQueue));
+  const tagged = {
+    namePrefix: pipelineName.slice(0, keptOfStackName),
+    key: subscriberTag,
+    value: pipelineName,
+  };
+  return async (secondsLeft) => {
+    // What a run that was ended by force has hidden comes back when its time is over.
+    const hiddenSeconds = () => Math.ceil(secondsLeft()) + 1;
+    const inQueue = (url: string) => queueDeadLetters(client, url, hiddenSeconds, nothingBeside(client, url));
+    const removed = await taggedQueues(client, { ...tagged, except });
+    // The eraser's dead letters are not searched: each is an erasure that is still to be done.
+    const archived = archive.placeOfOthers([...known.map(([name]) => name), "erase"]);
+    return [
+      ...known.map(([name, url]) => [name, [inQueue(url), archive.place(name)]] as const),
+      ["removed queues", [...removed.map((url) => unlessDeleted(inQueue(url))), archived]] as const,
+    ];
+  };
+}
