@@ -1,7 +1,7 @@
 import { type WebhookKind, webhookKinds } from "../../../domain/event/events.ts";
 import { type Answer, sendWebhook, type Webhook, type WebhookTarget } from "../provider/webhook-sender.ts";
 import type { Check } from "./checks.ts";
-import { type PlannedEvent, type SentEvent, unreadableBody } from "./plan.ts";
+import { type PlannedEvent, type SentEvent, unmappableBody } from "./plan.ts";
 
 /** The most that one run may send: what it does to a stage must not depend on how badly the stage does. */
 const maxWebhooks = 100;
@@ -72,9 +72,9 @@ export async function sendEvents(
     );
     return { event, answers: await Promise.all(answers) };
   });
-  const unreadable = webhookKinds.map((kind) =>
-    checkAnswers(202, `${kind}: takes a body that is no JSON (202)`, [
-      sender.send({ kind, method: "POST", authentication, body: unreadableBody(mark) }),
+  const unmappable = webhookKinds.map((kind) =>
+    checkAnswers(202, `${kind}: takes a body that names no event (202)`, [
+      sender.send({ kind, method: "POST", authentication, body: unmappableBody(mark) }),
     ]),
   );
   const all = await Promise.all(sending);
@@ -87,7 +87,7 @@ export async function sendEvents(
       event,
       accepted: answers.filter((each) => each === 202).length,
     })),
-    checks: await Promise.all([...taken, ...unreadable]),
+    checks: await Promise.all([...taken, ...unmappable]),
   };
 }
 

@@ -88,9 +88,9 @@ export function planEvents(mark: string): readonly PlannedEvent[] {
   );
 }
 
-/** A body that is no JSON: it can only become a dead letter. Nothing of it is secret, for it is kept. */
-export function unreadableBody(mark: string): string {
-  return `{"smoke": "${mark}`;
+/** A body that names no event: it can only become a dead letter. Nothing of it is secret, for it is kept. */
+export function unmappableBody(mark: string): string {
+  return JSON.stringify({ smoke: mark });
 }
 
 /** Where a large body is kept, in the bucket of overflows. */

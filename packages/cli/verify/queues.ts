@@ -10,7 +10,7 @@ import { type Message, messageSchema, messageTypes } from "../../../domain/messa
 import { type Subscriber, wants } from "../../../domain/message/subscribers.ts";
 import { CommandError } from "../core/command-error.ts";
 import { type Check, checkEach } from "./checks.ts";
-import { newMark, type PlannedEvent, planEvents, unreadableBody } from "./plan.ts";
+import { newMark, type PlannedEvent, planEvents, unmappableBody } from "./plan.ts";
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false });
 formats.default(ajv);
@@ -154,20 +154,20 @@ export async function checkDeadLetters(
   { sqs, queueUrl, seconds }: Search & { readonly queueUrl: string },
 ): Promise<readonly Check[]> {
   const idOf = (body: string) => identify(kind, Buffer.from(body));
-  const unreadable = idOf(unreadableBody(mark));
+  const unmappable = idOf(unmappableBody(mark));
   const own = new Map<unknown, string>(events.map(({ body, subject }) => [idOf(body), subject]));
   const { found } = await searchQueue(sqs, {
     ...{ queueUrl, seconds, others: "release" },
-    isWanted: (body) => idIn(body) === unreadable || own.has(idIn(body)),
-    isComplete: (soFar) => soFar.some(({ body }) => idIn(body) === unreadable),
+    isWanted: (body) => idIn(body) === unmappable || own.has(idIn(body)),
+    isComplete: (soFar) => soFar.some(({ body }) => idIn(body) === unmappable),
   });
   const letters = found.map(({ body, reason = "no reason" }) => ({ id: idIn(body), reason }));
-  const reasons = letters.flatMap(({ id, reason }) => (id === unreadable ? [reason] : []));
+  const reasons = letters.flatMap(({ id, reason }) => (id === unmappable ? [reason] : []));
   const wrong = letters.flatMap(({ id, reason }) => (own.has(id) ? [`${own.get(id)}: ${reason}`] : []));
   return [
     {
-      name: `${kind}: puts what is no JSON among its dead letters, with the reason`,
-      passed: reasons.length > 0 && reasons.every((reason) => reason.startsWith("not JSON")),
+      name: `${kind}: puts what names no event among its dead letters, with the reason`,
+      passed: reasons.length > 0 && reasons.every((reason) => reason.startsWith("type: ")),
       seen: reasons.join("; ") || `none after ${seconds} s`,
     },
     checkNone(`${kind}: puts no event among its dead letters`, wrong),
@@ -178,7 +178,7 @@ function checkNone(name: string, found: readonly string[]): Check {
   return { name, passed: found.length === 0, seen: found.join("; ") || "none" };
 }
 
-/** A dead letter is the envelope of what was received; its id is that of the body, also where that is not kept. */
+/** A dead letter is the envelope of what was received; its id is that of the body. */
 function idIn(envelope: string): unknown {
   return fieldsIn(envelope)?.id;
 }

@@ -204,7 +204,7 @@ describe("income-events verify", () => {
         expect(names).toContain(`${kind}: refuses a webhook without the secret (401)`);
         expect(names).toContain(`${kind}: refuses a webhook with a wrong secret (401)`);
         expect(names).toContain(`${kind}: refuses other methods (405)`);
-        expect(names).toContain(`${kind}: puts what is no JSON among its dead letters, with the reason`);
+        expect(names).toContain(`${kind}: puts what names no event among its dead letters, with the reason`);
       }
     } finally {
       server.close();

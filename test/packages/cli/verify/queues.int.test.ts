@@ -7,7 +7,7 @@ import {
   newMark,
   type PlannedEvent,
   planEvents,
-  unreadableBody,
+  unmappableBody,
 } from "../../../../packages/cli/verify/plan.ts";
 import { checkDeadLetters, checkDelivered } from "../../../../packages/cli/verify/queues.ts";
 import { exampleOf } from "../../../../scripts/documents/examples.ts";
@@ -103,9 +103,9 @@ describe.concurrent("a dead-letter queue", () => {
   const failures = async (queueUrl: string) =>
     failedIn(await checkDeadLetters("users", ofUsers, mark, { sqs: system.sqs, queueUrl, seconds: 1 }));
 
-  it("passes with the unreadable body alone, takes it away, and leaves others'", async () => {
+  it("passes with the unmappable body alone, takes it away, and leaves others'", async () => {
     const queueUrl = await system.createQueue();
-    await deadLetter(queueUrl, unreadableBody(mark), "not JSON at position 45");
+    await deadLetter(queueUrl, unmappableBody(mark), "type: the payload names no event; see mapping.type");
     await deadLetter(queueUrl, "another's", "not JSON");
 
     expect(await failures(queueUrl)).toEqual([]);
@@ -114,7 +114,7 @@ describe.concurrent("a dead-letter queue", () => {
 
   it("fails where the dead letter has no reason, or another", async () => {
     const queueUrl = await system.createQueue();
-    await deadLetter(queueUrl, unreadableBody(mark), "something else");
+    await deadLetter(queueUrl, unmappableBody(mark), "something else");
     expect(await failures(queueUrl)).toEqual([expect.stringContaining("with the reason: something else")]);
     expect(await failures(queueUrl)).toEqual([expect.stringContaining("none after 1 s")]);
   });
@@ -122,7 +122,7 @@ describe.concurrent("a dead-letter queue", () => {
   it("fails where an event of the run is a dead letter, reports its reason, and takes it away", async () => {
     const queueUrl = await system.createQueue();
     const [event] = ofUsers;
-    await deadLetter(queueUrl, unreadableBody(mark), "not JSON");
+    await deadLetter(queueUrl, unmappableBody(mark), "type: the payload names no event; see mapping.type");
     await deadLetter(queueUrl, event?.body ?? "", "type: missing");
     expect(await failures(queueUrl)).toEqual([
       `users: puts no event among its dead letters: ${event?.subject}: type: missing`,
