@@ -107,6 +107,9 @@ export function addOutputs(scope: Construct, parts: OutputParts): void {
     parts.settings.webhooks.secretHeader,
     "The header that carries the webhooks' secret",
   );
+  const { secretScheme } = parts.settings.webhooks;
+  if (secretScheme !== undefined)
+    add("WebhookSecretScheme", secretScheme, "The scheme that stands before the secret in its header");
   add("OverflowBucketName", parts.overflow.bucket.bucketName, "Bodies and data too large for the table");
   add("ErasureLogBucketName", parts.erasure.log.bucketName, "Who was erased, by digest");
   add("ErasureKeyArn", parts.erasure.key.secretArn, "The key of those digests");

@@ -1,5 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import { fieldsOf, optionalText, parseJson, present } from "./parse.ts";
+import { type Fields, fieldsOf, optionalText, parseJson, present, textOf } from "./parse.ts";
 
 /**
  * What the webhooks' secret header is made of, by `valueOfKind`. During a rotation the previous value stays valid.
@@ -99,6 +99,43 @@ export function overlapSecondsOf(retryHours: number, registerEveryHours: number)
  */
 export function valueOfKind(secret: string, kind: string): string {
   return createHmac("sha256", secret).update(kind).digest("hex");
+}
+
+/** The header that carries the secret, and the scheme before it as `Authorization` has one; absent: the secret alone. */
+export type SecretHeader = { readonly name: string; readonly scheme?: SecretScheme };
+export const secretSchemes = ["Bearer", "Basic"] as const;
+export type SecretScheme = (typeof secretSchemes)[number];
+
+/** @throws permanent failure naming the setting */
+export function parseSecretHeader(settings: Fields): SecretHeader {
+  const scheme = secretSchemes.find((each) => each === settings.secretScheme);
+  return present<SecretHeader>({ name: textOf(settings, "secretHeader").toLowerCase(), scheme });
+}
+
+/** `Basic` carries the secret as the password. The name of the user is not compared. */
+const basicUser = "income-events";
+
+/** The header with a value, as a sender writes it. */
+export function headerWith({ name, scheme }: SecretHeader, value: string): Readonly<Record<string, string>> {
+  if (scheme === undefined) return { [name]: value };
+  const pair = `${basicUser}:${value}`;
+  return { [name]: `${scheme} ${scheme === "Basic" ? Buffer.from(pair).toString("base64") : value}` };
+}
+
+/** The value that a request presents; undefined where there is none, or another scheme. */
+export function presentedIn(
+  { name, scheme }: SecretHeader,
+  headers: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  const header = headers[name];
+  if (scheme === undefined || header === undefined) return header;
+  // Names of schemes are the same in any case. Source: RFC 9110, "Authentication Scheme".
+  const [, given = "", credentials = ""] = /^([A-Za-z]+) +(.+)$/s.exec(header) ?? [];
+  if (given.toLowerCase() !== scheme.toLowerCase()) return undefined;
+  if (scheme === "Bearer") return credentials;
+  const pair = Buffer.from(credentials, "base64").toString("utf8");
+  const colon = pair.indexOf(":");
+  return colon === -1 ? undefined : pair.slice(colon + 1);
 }
 
 /** Whether a presented header opens a receiver at `now`. */

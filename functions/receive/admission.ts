@@ -5,6 +5,8 @@ import {
   authenticator,
   type IsAuthentic,
   isSigned,
+  presentedIn,
+  type SecretHeader,
   type WebhookSecret,
 } from "../../domain/core/webhook-secret.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
@@ -15,7 +17,7 @@ export type Result = APIGatewayProxyStructuredResultV2;
 
 /** What decides whether a webhook is let in; the cheapest checks come first. */
 export type AdmissionDependencies = {
-  readonly secretHeader: string;
+  readonly secretHeader: SecretHeader;
   readonly isAllowedSource: IsAllowedSource;
   readonly maxBodyBytes: number;
   /** Names of headers, in lower case, that the mapping reads: no others are carried. */
@@ -76,7 +78,6 @@ export function authenticate(
   kind: WebhookKind,
   { readSecret, secretHeader, mappedHeaders, now, log }: AdmissionDependencies,
 ): middy.MiddlewareObj<Event, Result> {
-  const header = secretHeader.toLowerCase();
   let known: { readonly secret: WebhookSecret; readonly isAuthentic: IsAuthentic } | undefined;
   // Who reads secrets keeps one for a while.
   const isAuthenticBy = (secret: WebhookSecret): IsAuthentic => {
@@ -95,7 +96,7 @@ export function authenticate(
         return answer(503, "not configured");
       }
       // A header that is repeated comes joined by commas, and so is no valid secret.
-      if (!isAuthenticBy(secret)(event.headers[header], now())) return refuse("secret");
+      if (!isAuthenticBy(secret)(presentedIn(secretHeader, event.headers), now())) return refuse("secret");
       if (!isSigned(rawBodyOf(event), event.headers[signatureHeader], secret, now()))
         return refuse("signature");
       // The signature covers the body alone: an event would be made of what nobody signed.

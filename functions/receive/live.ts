@@ -5,9 +5,9 @@ import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { briefRequests, lastKnown } from "../../adapters/secrets/last-known.ts";
 import { secretReader } from "../../adapters/secrets/secret-reader.ts";
 import { singleSender } from "../../adapters/sqs/sqs-sender.ts";
-import { numberOf, textOf, textsOf } from "../../domain/core/parse.ts";
+import { numberOf, textsOf } from "../../domain/core/parse.ts";
 import { parseSourceAddresses } from "../../domain/core/source-addresses.ts";
-import { parseWebhookSecret } from "../../domain/core/webhook-secret.ts";
+import { parseSecretHeader, parseWebhookSecret } from "../../domain/core/webhook-secret.ts";
 import { credentialFields } from "../../domain/event/payload.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
@@ -28,7 +28,7 @@ export function liveDependencies(): ReceiverDependencies {
     overflow: overflowBucket(variable("OVERFLOW_BUCKET")),
     queueUrl: variable("QUEUE_URL"),
     deadLetterQueueUrl: variable("DEAD_LETTER_QUEUE_URL"),
-    secretHeader: textOf(settings, "secretHeader"),
+    secretHeader: parseSecretHeader(settings),
     mappedHeaders: textsOf(settings, "mappedHeaders"),
     credentials: credentialFields(textsOf(settings, "credentialFields")),
     maxBodyBytes: numberOf(settings, "maxBodyBytes"),

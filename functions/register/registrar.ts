@@ -2,7 +2,13 @@ import { type Call, noToken } from "../../adapters/provider/with-token.ts";
 import type { StoredWebhookSecret } from "../../adapters/secrets/webhook-secret.ts";
 import { FailureError, permanent } from "../../domain/core/failures.ts";
 import { isFields } from "../../domain/core/parse.ts";
-import { type ValueToRegister, valueOfKind, valueToRegister } from "../../domain/core/webhook-secret.ts";
+import {
+  headerWith,
+  type SecretHeader,
+  type ValueToRegister,
+  valueOfKind,
+  valueToRegister,
+} from "../../domain/core/webhook-secret.ts";
 import {
   kindOf,
   type OwnWebhook,
@@ -19,7 +25,7 @@ export type RegistrarDependencies = {
   readonly isNewer: boolean;
   /** The deployed address under which each kind has its route. */
   readonly webhooksUrl: string;
-  readonly secretHeader: string;
+  readonly secretHeader: SecretHeader;
   readonly readSecret: () => Promise<StoredWebhookSecret>;
   /** How long after a change of the secret every receiver has read it. */
   readonly propagationSeconds: number;
@@ -79,7 +85,7 @@ function registering(dependencies: RegistrarDependencies): (event?: unknown) => 
       const body = {
         url: webhookUrlOf(webhooksUrl, name),
         method: "POST",
-        headers: { [secretHeader]: valueOfKind(chosen.value, kindOf(name)) },
+        headers: headerWith(secretHeader, valueOfKind(chosen.value, kindOf(name))),
         ...(isNewer && { enabled: true }),
       };
       const answer = await call({ method: "PUT", path, body, expects: "acceptance" });

@@ -1,7 +1,8 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { webhookSecretStore } from "../../adapters/secrets/webhook-secret.ts";
-import { isFields, numberOf, optionalBoolean, textOf } from "../../domain/core/parse.ts";
+import { isFields, numberOf, optionalBoolean } from "../../domain/core/parse.ts";
+import { parseSecretHeader } from "../../domain/core/webhook-secret.ts";
 import {
   parseIsNewer,
   parseOwnWebhooks,
@@ -33,7 +34,7 @@ const shared = {
 const register = registrar({
   ...shared,
   isNewer,
-  secretHeader: textOf(settings, "secretHeader"),
+  secretHeader: parseSecretHeader(settings),
   // Read at each run: a registration kept from an earlier one would undo a rotation.
   readSecret: webhookSecretStore(secrets, variable("WEBHOOK_SECRET_ARN")).read,
   propagationSeconds: numberOf(settings, "secretPropagationSeconds"),

@@ -35,7 +35,7 @@ export class WebhookRegistration extends Construct {
   constructor(scope: Construct, id: string, props: WebhookRegistrationProps) {
     super(scope, id);
     const { settings, defaults, providerBaseUrl, webhooksUrl, token, secret, table } = props;
-    const { secretHeader, secretCacheSeconds, retryHours } = settings.webhooks;
+    const { secretHeader, secretScheme, secretCacheSeconds, retryHours } = settings.webhooks;
     const { everyHours } = settings.register;
     this.rotation = {
       propagationSeconds: propagationSecondsOf(secretCacheSeconds),
@@ -56,6 +56,7 @@ export class WebhookRegistration extends Construct {
       settings: {
         provider: settings.provider,
         secretHeader,
+        secretScheme,
         readsFirst: settings.register.readsFirst,
         secretPropagationSeconds: this.rotation.propagationSeconds,
       },

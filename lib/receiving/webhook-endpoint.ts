@@ -67,6 +67,7 @@ export class WebhookEndpoint extends Construct {
       },
       settings: {
         secretHeader: settings.webhooks.secretHeader,
+        secretScheme: settings.webhooks.secretScheme,
         secretCacheSeconds: settings.webhooks.secretCacheSeconds,
         sourceAddresses: settings.webhooks.sourceAddresses,
         maxBodyBytes: settings.webhooks.maxBodyBytes,

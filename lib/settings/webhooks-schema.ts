@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { secretSchemes } from "../../domain/core/webhook-secret.ts";
 import { defaultCredentialFields } from "../../domain/event/payload.ts";
-import { listOf, remedyOf, scalableDuration, section, text, wholeNumber } from "./setting-types.ts";
+import { choice, listOf, remedyOf, scalableDuration, section, text, wholeNumber } from "./setting-types.ts";
 
 /** A synchronous invocation takes 6 MB. Source: Lambda developer guide, "Lambda quotas". */
 const largestEvent = 6 * 1024 * 1024;
@@ -14,6 +15,8 @@ export const webhooksSchema = section({
   secretHeader: text(/^[a-z0-9!#$%&'*+.^_`|~-]+$/, "write an HTTP header's name in lower case").default(
     "x-webhook-secret",
   ),
+  /** What stands before the value, as in `Authorization`; absent: nothing. */
+  secretScheme: choice(secretSchemes).exactOptional(),
   /** How long a receiver keeps the secret that it read. A rotation waits twice as long before it registers. */
   secretCacheSeconds: scalableDuration(1, 900).default(60),
   /** How long the provider tries a delivery again: the old secret of a rotation is accepted for that time. */

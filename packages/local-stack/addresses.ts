@@ -41,7 +41,12 @@ export function addressesOf({ stack, pipelines }: System, pipeline = pipelines[0
       sandbox: sandbox.baseUrl,
     },
     credentials: pairOf(stack.operator),
-    webhookHeaders: { [outputOf(pipeline, "WebhookSecretHeader")]: secret.current },
+    webhookHeaders: {
+      [outputOf(pipeline, "WebhookSecretHeader")]: withScheme(
+        pipeline.outputs.WebhookSecretScheme,
+        secret.current,
+      ),
+    },
     table: outputOf(pipeline, "TableName"),
     queues: queuesOf(pipeline),
     documents: { url: outputOf(pipeline, "DocumentsUrl") },
@@ -147,4 +152,10 @@ function variablesOf(
     AWS_SECRET_ACCESS_KEY: secretAccessKey,
     SUBSCRIBER_QUEUE_URL: queueUrl,
   };
+}
+
+/** The header's value, as `Authorization` has it where the stage's settings name a scheme. */
+function withScheme(scheme: string | undefined, secret: string): string {
+  if (scheme === undefined) return secret;
+  return `${scheme} ${scheme === "Basic" ? Buffer.from(`:${secret}`).toString("base64") : secret}`;
 }

@@ -35,7 +35,7 @@ export async function receive(simulation: Surroundings, step: Do, { kind, body }
     overflow: noObjects,
     queueUrl: kind,
     deadLetterQueueUrl: `${kind} dead`,
-    secretHeader,
+    secretHeader: { name: secretHeader },
     mappedHeaders: [],
     credentials: credentialFields(defaultCredentialFields),
     maxBodyBytes: 10_000,

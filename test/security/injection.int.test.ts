@@ -56,7 +56,7 @@ describe("a text that breaks a line", () => {
     const receive = receiver("accounts", {
       ...common,
       queueUrl: "queue",
-      secretHeader: "x-webhook-secret",
+      secretHeader: { name: "x-webhook-secret" },
       isAllowedSource: () => true,
       maxBodyBytes: 100_000,
       mappedHeaders: ["ce-id"],

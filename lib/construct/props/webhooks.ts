@@ -8,6 +8,11 @@ export interface WebhooksProps {
    */
   readonly secretHeader?: string;
   /**
+   * `Bearer` or `Basic` where the header is `authorization`: what stands before the value. With `Basic` the value is the password, and any user's name is accepted.
+   * @default - none
+   */
+  readonly secretScheme?: "Bearer" | "Basic";
+  /**
    * How long a receiver keeps the secret that it read; a rotation registers the new one after twice that. While Secrets Manager is unavailable, the last known secret serves for another 15 minutes. From 1 to 900.
    * @default 60
    */

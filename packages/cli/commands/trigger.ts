@@ -14,7 +14,7 @@ import { choiceFlag, type SubjectFlags } from "../core/flags.ts";
 import { checkMapping } from "../mapping/stage-mapping.ts";
 import { type SampleSubject, sampleWebhook } from "../provider/sample-webhooks.ts";
 import { sendWebhook } from "../provider/webhook-sender.ts";
-import { webhooksAddress } from "../provider/webhooks-address.ts";
+import { secretHeaderOf, webhooksAddress } from "../provider/webhooks-address.ts";
 import { knownRecords, recordsIn } from "../records/known-records.ts";
 
 export function addTo(program: Command): void {
@@ -65,7 +65,7 @@ export async function triggerEvent(
     throw CommandError.failed(`The webhook secret of the stage ${stage} is empty: secret rotate sets one.`);
   const target = {
     webhooksUrl: webhooksAddress(deployment),
-    secretHeader: output("WebhookSecretHeader"),
+    secretHeader: secretHeaderOf(deployment),
     secret,
   };
   const text = JSON.stringify(body);

@@ -10,7 +10,7 @@ import { CommandError } from "../core/command-error.ts";
 import { commandLine } from "../core/command-line.ts";
 import { type DeploymentOptions, deploymentFlags } from "../core/deployment.ts";
 import { collect, countFlag } from "../core/flags.ts";
-import { webhooksAddress } from "../provider/webhooks-address.ts";
+import { secretHeaderOf, webhooksAddress } from "../provider/webhooks-address.ts";
 import { subscriberQueues, workQueue } from "../status/work-queues.ts";
 import { attempt, type Check } from "../verify/checks.ts";
 import { AnnouncedDocuments, checkDocuments } from "../verify/documents.ts";
@@ -63,10 +63,7 @@ async function verify({ deployment, clients, terminal }: Operation, flags: Flags
   if (secret === undefined)
     throw CommandError.noDeployment(`The webhook secret of the stage ${stage} is empty.`);
   const webhooksUrl = webhooksAddress(deployment);
-  const sender = new WebhookSender(
-    { webhooksUrl, secretHeader: output("WebhookSecretHeader"), secret },
-    atOnce,
-  );
+  const sender = new WebhookSender({ webhooksUrl, secretHeader: secretHeaderOf(deployment), secret }, atOnce);
   const checks: Check[] = [];
   const add = (some: readonly Check[]) => {
     checks.push(...some);

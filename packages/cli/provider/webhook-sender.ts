@@ -1,5 +1,10 @@
 import { createHmac } from "node:crypto";
-import { valueOfKind, type WebhookSecret } from "../../../domain/core/webhook-secret.ts";
+import {
+  headerWith,
+  type SecretHeader,
+  valueOfKind,
+  type WebhookSecret,
+} from "../../../domain/core/webhook-secret.ts";
 import type { WebhookKind } from "../../../domain/event/events.ts";
 
 export type Webhook = {
@@ -12,7 +17,7 @@ export type Webhook = {
 
 export type WebhookTarget = {
   readonly webhooksUrl: string;
-  readonly secretHeader: string;
+  readonly secretHeader: SecretHeader;
   readonly secret: WebhookSecret;
 };
 
@@ -56,13 +61,13 @@ function headersOf(
     case "none":
       return headers;
     case "wrong":
-      return { ...headers, [secretHeader]: "a-wrong-secret" };
+      return { ...headers, ...headerWith(secretHeader, "a-wrong-secret") };
     case "right": {
       const signature = signing && createHmac("sha512", signing).update(body).digest("base64");
       return {
         ...headers,
         ...(signature !== undefined && { "x-signature": signature }),
-        [secretHeader]: valueOfKind(current, kind),
+        ...headerWith(secretHeader, valueOfKind(current, kind)),
       };
     }
   }

@@ -1,7 +1,16 @@
+import { parseSecretHeader, type SecretHeader } from "../../../domain/core/webhook-secret.ts";
 import { CommandError } from "../core/command-error.ts";
 import type { Deployment } from "../core/deployment.ts";
 import { hasOwnEndpoint, isOwnAddress, placeOfArn } from "../core/own-addresses.ts";
 import { readStageSettings } from "../core/stage-settings.ts";
+
+/** The header that carries a stage's webhook secret. */
+export function secretHeaderOf({ output, optionalOutput }: Deployment): SecretHeader {
+  return parseSecretHeader({
+    secretHeader: output("WebhookSecretHeader"),
+    secretScheme: optionalOutput("WebhookSecretScheme"),
+  });
+}
 
 /**
  * Where a stage's webhooks are sent to. The secret goes with each, so it is API Gateway's own address in the stage's

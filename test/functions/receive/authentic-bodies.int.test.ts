@@ -44,6 +44,48 @@ describe("a webhook is refused with 401, and nothing of it is kept, where its se
   });
 });
 
+describe("a webhook whose secret follows a scheme", () => {
+  const basic = (text: string) => Buffer.from(text).toString("base64");
+  const value = valueOfKind(goodSecret, "accounts");
+
+  test.each<[string, string, string, number]>([
+    ["Bearer", "the value of its kind", `Bearer ${value}`, 202],
+    ["Bearer", "the secret itself", `Bearer ${goodSecret}`, 202],
+    ["Bearer", "the scheme in small letters", `bearer ${value}`, 202],
+    ["Bearer", "several spaces", `BEARER   ${value}`, 202],
+    ["Bearer", "the value alone", value, 401],
+    ["Bearer", "another scheme", `Token ${value}`, 401],
+    ["Bearer", "Basic", `Basic ${basic(`user:${value}`)}`, 401],
+    ["Bearer", "the scheme alone", "Bearer", 401],
+    ["Bearer", "the scheme and a space", "Bearer ", 401],
+    ["Bearer", "no space", `Bearer${value}`, 401],
+    ["Bearer", "a wrong value", `Bearer ${value.slice(0, -1)}`, 401],
+    ["Bearer", "the value of another kind", `Bearer ${valueOfKind(goodSecret, "users")}`, 401],
+    ["Bearer", "it twice", `Bearer ${value},Bearer ${value}`, 401],
+    ["Basic", "the value as the password", `Basic ${basic(`income-events:${value}`)}`, 202],
+    ["Basic", "another user", `basic ${basic(`hooks:${value}`)}`, 202],
+    ["Basic", "no user", `Basic ${basic(`:${goodSecret}`)}`, 202],
+    ["Basic", "no password", `Basic ${basic(value)}`, 401],
+    ["Basic", "an empty password", `Basic ${basic("user:")}`, 401],
+    ["Basic", "the value as the user", `Basic ${basic(`${value}:`)}`, 401],
+    ["Basic", "more than the value", `Basic ${basic(`user:${value}:`)}`, 401],
+    ["Basic", "no base64", `Basic user:${value}`, 401],
+    ["Basic", "Bearer", `Bearer ${value}`, 401],
+    ["Basic", "the value alone", value, 401],
+  ])("as the settings say, %s: with %s", async (secretScheme, _, authorization, status) => {
+    const receive = receiverOf("accounts", { header: "authorization", secretScheme });
+    expect(await call(receive, { headers: { authorization } })).toMatchObject({ statusCode: status });
+    expect(await queued()).toHaveLength(status === 202 ? 1 : 0);
+  });
+
+  test("is refused with a scheme where the settings name none", async () => {
+    const receive = receiverOf("accounts", { header: "authorization" });
+    const answer = await call(receive, { headers: { authorization: `Bearer ${value}` } });
+    expect(answer).toMatchObject({ statusCode: 401 });
+    expect(await call(receive, { headers: { authorization: value } })).toMatchObject({ statusCode: 202 });
+  });
+});
+
 describe("a webhook that carries the value of its kind", () => {
   const signing = "signing-secret";
   const body = Buffer.from(JSON.stringify(account));

@@ -5,7 +5,7 @@ import { withToken } from "../../../adapters/provider/with-token.ts";
 import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
 import { parseTokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { webhookSecretStore } from "../../../adapters/secrets/webhook-secret.ts";
-import { valueOfKind } from "../../../domain/core/webhook-secret.ts";
+import { type SecretHeader, valueOfKind } from "../../../domain/core/webhook-secret.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
 import type { OwnWebhook } from "../../../domain/reconcile/registrations.ts";
 import { registrar } from "../../../functions/register/registrar.ts";
@@ -46,6 +46,7 @@ function registrarOf({
   readsFirst = false,
   isNewer = false,
   webhooks = ownWebhooks,
+  secretHeader = { name: "x-webhook-secret" } as SecretHeader,
 } = {}) {
   const kept = keptLog();
   entries = kept.entries;
@@ -61,7 +62,7 @@ function registrarOf({
     webhooks,
     isNewer,
     webhooksUrl,
-    secretHeader: "x-webhook-secret",
+    secretHeader,
     // The engine's clock is the real one: its moment of the last change is moved onto this test's clock.
     readSecret: async () => ({ ...(await store.read()), since: changedAt }),
     propagationSeconds: 120,
@@ -98,6 +99,21 @@ test.each(["https://api.example/webhooks", "https://api.example/webhooks/"])(
     expect(entries).toEqual([{ code: "WEBHOOKS_REGISTERED", count: 4 }]);
   },
 );
+
+test.each([
+  ["Bearer", (value: string) => `Bearer ${value}`],
+  ["Basic", (value: string) => `Basic ${Buffer.from(`income-events:${value}`).toString("base64")}`],
+] as const)("registers the value with the scheme of the settings: %s", async (scheme, written) => {
+  await registrarOf({ secretHeader: { name: "authorization", scheme } }).run();
+  expect(
+    remote.requests.map(({ headers, body }) => [headers.authorization, JSON.parse(body).headers]),
+  ).toEqual(
+    Object.keys(paths).map((kind) => [
+      "Bearer jwt",
+      { authorization: written(valueOfKind("hook-secret", kind)) },
+    ]),
+  );
+});
 
 describe("where the provider speaks interface 0.5", () => {
   const webhooks: readonly OwnWebhook[] = [

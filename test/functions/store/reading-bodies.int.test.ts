@@ -140,7 +140,7 @@ await describeOnTables("the consumer", (tables) => {
         overflow: overflowBucket(fixture.bucket.name),
         queueUrl: fixture.queueUrl,
         deadLetterQueueUrl: fixture.deadLetterQueueUrl,
-        secretHeader: "x-webhook-secret",
+        secretHeader: { name: "x-webhook-secret" },
         isAllowedSource: () => true,
         maxBodyBytes: 6_000_000,
         mappedHeaders: [],

@@ -4,7 +4,7 @@ import { lastKnown } from "../../../adapters/secrets/last-known.ts";
 import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
 import { singleSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { parseSourceAddresses } from "../../../domain/core/source-addresses.ts";
-import { parseWebhookSecret } from "../../../domain/core/webhook-secret.ts";
+import { parseSecretHeader, parseWebhookSecret } from "../../../domain/core/webhook-secret.ts";
 import { type Envelope, readEnvelope } from "../../../domain/event/envelope.ts";
 import type { WebhookKind } from "../../../domain/event/events.ts";
 import { credentialFields, defaultCredentialFields } from "../../../domain/event/payload.ts";
@@ -70,6 +70,8 @@ export function receiverFixture() {
       maxBodyBytes = 6 * 1024 * 1024,
       mappedHeaders = [] as readonly string[],
       credentialNames = defaultCredentialFields as readonly string[],
+      header = "X-Webhook-Secret",
+      secretScheme = undefined as unknown,
     } = {},
   ): HttpHandler {
     const { secretsManager, createSecret } = made.system;
@@ -79,7 +81,7 @@ export function receiverFixture() {
       overflow: overflowBucket(made.bucket.name),
       queueUrl: made.queueUrl,
       deadLetterQueueUrl: made.deadLetterQueueUrl,
-      secretHeader: "X-Webhook-Secret",
+      secretHeader: parseSecretHeader({ secretHeader: header, secretScheme }),
       isAllowedSource: parseSourceAddresses(sourceAddresses),
       maxBodyBytes,
       mappedHeaders,

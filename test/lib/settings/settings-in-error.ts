@@ -74,6 +74,7 @@ const refusals: readonly (readonly [path: string, value: unknown, remedy: string
     20,
     "ends before a slow answer; raise it over the sum of provider.timeouts by a tenth",
   ],
+  ["webhooks.secretScheme", "Digest", 'is "Digest"; set it to one of: Bearer, Basic'],
   ["webhooks.secretHeader", "X-Secret", 'is "X-Secret"; write an HTTP header\'s name in lower case'],
 ];
 

@@ -89,7 +89,12 @@ describe("a webhook, whatever it is made of", () => {
         const raw = isText ? Buffer.from(bytes.toString("utf8")) : bytes;
         const mappedHeaders = ["ce-id", "x-event"];
         const receive = receiver(kind, {
-          ...{ ...common, queueUrl: "queue", secretHeader: "x-webhook-secret", isAllowedSource: () => true },
+          ...{
+            ...common,
+            queueUrl: "queue",
+            secretHeader: { name: "x-webhook-secret" },
+            isAllowedSource: () => true,
+          },
           ...{ maxBodyBytes, mappedHeaders, credentials, readSecret: async () => ({ current: secret }) },
           now: () => new Date(at),
         });

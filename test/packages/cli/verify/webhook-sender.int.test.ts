@@ -35,7 +35,7 @@ describe("the sender of a run of verify", () => {
   });
 
   const sender = (atOnce: number) =>
-    new WebhookSender({ webhooksUrl, secretHeader: "x-secret", secret }, atOnce);
+    new WebhookSender({ webhooksUrl, secretHeader: { name: "x-secret" }, secret }, atOnce);
   const answerHeld = () => {
     for (const response of held.splice(0)) response.writeHead(202).end();
   };
@@ -93,7 +93,7 @@ describe("the sender of a run of verify", () => {
   it("reports why there was no answer", async () => {
     const nowhere: WebhookTarget = {
       webhooksUrl: "http://127.0.0.1:1/webhooks",
-      secretHeader: "x-secret",
+      secretHeader: { name: "x-secret" },
       secret,
     };
     expect(await sendWebhook(nowhere, { kind: "users", method: "GET", authentication: "none" })).toMatch(
