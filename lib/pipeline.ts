@@ -47,6 +47,8 @@ import { TokenSecret, WebhookSecret } from "./storage/secrets.ts";
 const typesThatHoldData = [
   "AWS::DynamoDB::Table",
   "AWS::SQS::Queue",
+  // Also for what it denies: without it, a queue that stays would take requests over plain HTTP.
+  "AWS::SQS::QueuePolicy",
   "AWS::S3::Bucket",
   "AWS::S3::BucketPolicy",
   "AWS::SecretsManager::Secret",

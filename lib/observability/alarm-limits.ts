@@ -1,6 +1,6 @@
 import { Duration } from "aws-cdk-lib";
-import { maxReceiveCount } from "../receiving/work-queue.ts";
 import type { Settings } from "../settings/settings.ts";
+import { maxReceiveCount } from "../settings/subscribers-schema.ts";
 
 /** So small a part of the time that something is kept may pass before a person is notified: the rest is theirs. */
 const partsKept = 4;

@@ -3,13 +3,11 @@ import * as sqs from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { divided } from "../settings/durations.ts";
 import type { Settings } from "../settings/settings.ts";
+import { maxReceiveCount } from "../settings/subscribers-schema.ts";
 import { dataKeyOf } from "../storage/encryption.ts";
 
 /** SQS keeps messages for 14 days at most; so do all queues that hold something received and not yet done. */
 const longestRetention = Duration.days(14);
-
-/** How often SQS delivers a message before it moves it to the DLQ; five, as AWS asks for a Lambda source. */
-export const maxReceiveCount = 5;
 
 /** So long the account's other functions may leave none of its concurrency. */
 const longestSaturation = Duration.hours(12);

@@ -17,6 +17,9 @@ const principal = text(
   "write an account's 12 digits, or the ARN of a role or user",
 );
 
+/** How often SQS delivers a message before it moves it to the DLQ; five, as AWS asks for a Lambda source. */
+export const maxReceiveCount = 5;
+
 const subscriber = section({
   name: text(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/, 'write a name of lower-case letters, digits and "-"').max(40, {
     error: remedyOf("shorten it to 40 characters"),
@@ -31,7 +34,16 @@ const subscriber = section({
   principals: listOf(principal).default([]),
   retentionDays: scalableDuration(1, 14).default(14),
   visibilityTimeoutSeconds: fixedDuration(1, 43_200).default(60),
-});
+}).refine(
+  ({ retentionDays, visibilityTimeoutSeconds }) =>
+    retentionDays * 86_400 >= maxReceiveCount * visibilityTimeoutSeconds,
+  {
+    path: ["retentionDays"],
+    error:
+      `is over before a message that fails has been received ${maxReceiveCount} times: SQS drops it, and it is no dead ` +
+      "letter; raise it, or lower visibilityTimeoutSeconds",
+  },
+);
 
 // Twelve, since the eraser's environment names two queues for each and Lambda allows 4 KB of it in all.
 const maxSubscribers = 12;

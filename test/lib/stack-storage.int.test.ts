@@ -6,6 +6,8 @@ describe("what holds data", () => {
   const types = [
     "AWS::DynamoDB::Table",
     "AWS::SQS::Queue",
+    // Who was kept out of a queue, or let in, stays so.
+    "AWS::SQS::QueuePolicy",
     "AWS::S3::Bucket",
     "AWS::SecretsManager::Secret",
     "AWS::Logs::LogGroup",

@@ -96,7 +96,7 @@ export interface SubscriberProps {
    */
   readonly principals?: readonly string[];
   /**
-   * So long a message waits. From 1 to 14.
+   * So long a message waits; at least five times `visibilityTimeoutSeconds`, or SQS would drop a message that fails before it is a dead letter. From 1 to 14.
    * @default 14
    */
   readonly retentionDays?: number;

@@ -101,6 +101,14 @@ const others: readonly (readonly [string, object, string])[] = [
     { subscribers: [{ name: "Risk Team" }] },
     'subscribers.0.name: is "Risk Team"; write a name of lower-case letters, digits and "-"',
   ],
+  ...[
+    [1, 17_281],
+    [2, 43_200],
+  ].map(([retentionDays, visibilityTimeoutSeconds]): readonly [string, object, string] => [
+    `a subscriber whose messages are dropped before they are dead letters: ${retentionDays}`,
+    { subscribers: [{ name: "a", retentionDays, visibilityTimeoutSeconds }] },
+    "subscribers.0.retentionDays: is over before a message that fails has been received 5 times: SQS drops it, and it is no dead letter; raise it, or lower visibilityTimeoutSeconds",
+  ]),
   [
     "a type that matches no message",
     { subscribers: [{ name: "a", types: ["acount.*"] }] },

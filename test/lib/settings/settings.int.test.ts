@@ -76,6 +76,11 @@ describe("settings with defaults", () => {
     });
   });
 
+  it("let a subscriber's message be received five times before it is dropped", () => {
+    const subscribers = [{ name: "slow", retentionDays: 1, visibilityTimeoutSeconds: 17_280 }];
+    expect(() => parseSettings({ production: false, subscribers }, "f.json")).not.toThrow();
+  });
+
   it("replace one path and keep the others", () => {
     const paths = { read: "/x/{account_id}/{endpoint}?full=1", webhooks: { users: "/hooks/u" } };
     const { provider } = parseSettings({ production: false, provider: { paths } }, "f.json");
