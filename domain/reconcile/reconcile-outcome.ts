@@ -12,9 +12,17 @@ export type ReconcileOutcome =
   | { readonly outcome: "overtaken" }
   /** Deletions that were too many go on. */
   | { readonly outcome: "accepted"; readonly accepted: number }
-  /** Deletions were taken back; `others` are ids of accounts that reconciliation did not delete. */
-  | { readonly outcome: "restored"; readonly restored: number; readonly others: readonly string[] }
+  /** Deletions were taken back. */
+  | ({ readonly outcome: "restored" } & Restored)
   | { readonly outcome: "not due" };
+
+export type Restored = {
+  readonly restored: number;
+  /** Ids of accounts that reconciliation did not delete. */
+  readonly others: readonly string[];
+  /** Ids of accounts whose deletion was reported and has not taken effect yet. */
+  readonly underWay: readonly string[];
+};
 
 /** @throws permanent failure where it is none */
 export function parseReconcileOutcome(value: unknown): ReconcileOutcome {
@@ -31,7 +39,9 @@ export function parseReconcileOutcome(value: unknown): ReconcileOutcome {
     case "restored":
       return {
         outcome: "restored",
-        ...{ restored: numberOf(fields, "restored"), others: textsOf(fields, "others") },
+        restored: numberOf(fields, "restored"),
+        others: textsOf(fields, "others"),
+        underWay: textsOf(fields, "underWay"),
       };
     case "overtaken":
     case "not due":

@@ -73,10 +73,14 @@ export function markOf({ startedAt }: Run, userId: string): string {
     .slice(0, 8);
 }
 
-/** Whether there is something to do now: a run that has not ended, or the time for the next one. */
+/**
+ * Whether there is something to do now: a run that has not ended, or the time for the next one. A run that an operator
+ * began puts no scheduled one off: only scheduled runs find deletions.
+ */
 export function isDue(run: Run | undefined, everyHours: number, now: Date): boolean {
   if (run?.endedAt === undefined) return true;
-  return now.getTime() - Date.parse(run.startedAt) >= everyHours * 3_600_000;
+  const last = run.isScheduled ? run.startedAt : (run.previousAt ?? run.startedAt);
+  return now.getTime() - Date.parse(last) >= everyHours * 3_600_000;
 }
 
 /** Whether a run should have ended, or the next one begun, long ago: the time between two runs has passed twice. */

@@ -11,6 +11,7 @@ import {
   recentDeletions,
   renewMark,
 } from "../../domain/reconcile/orphans.ts";
+import type { Restored } from "../../domain/reconcile/reconcile-outcome.ts";
 import { correlationOfRun, type Run } from "../../domain/reconcile/reconciliation.ts";
 import { isRestorable } from "../../domain/state/state.ts";
 import type { ReconcilerDependencies } from "./dependencies.ts";
@@ -128,21 +129,27 @@ function accountOf({ accountId }: Orphan): Subject {
 }
 
 /**
- * Takes deletions back that only reconciliation reported, and drops those that are still to be verified.
+ * Takes deletions back that only reconciliation reported, and drops those that are still to be verified. One whose event
+ * was sent and has not taken effect yet stays for a later call.
  * @param ids of accounts; undefined: of all deletions that were found within 30 days
  * @returns how many accounts were restored, and the ids of the others
  */
 export async function restoreAccounts(
   ids: readonly string[] | undefined,
   dependencies: ReconcilerDependencies,
-): Promise<{ readonly restored: number; readonly others: readonly string[] }> {
+): Promise<Restored> {
   const { orphans, versionedRecords } = dependencies;
-  const wanted = ids ?? (await orphans.deletions()).map(({ accountId }) => accountId);
-  const others: string[] = [];
+  const known = new Map((await orphans.deletions()).map((each) => [each.accountId, each]));
+  const wanted = ids ?? [...known.keys()];
+  const [others, underWay]: [string[], string[]] = [[], []];
   for (const some of batchesOf(wanted, { maxItems: atOnce })) {
     await Promise.all(
       some.map(async (id) => {
         const state = await versionedRecords.loadState({ kind: "account", id });
+        if (state?.deleted === false && known.get(id)?.reportedAt !== undefined) {
+          underWay.push(id);
+          return;
+        }
         if (state !== undefined && isRestorable(state))
           await feed([deletionEvent("account.restored", state)], dependencies);
         else others.push(id);
@@ -150,5 +157,5 @@ export async function restoreAccounts(
       }),
     );
   }
-  return { restored: wanted.length - others.length, others };
+  return { restored: wanted.length - others.length - underWay.length, others, underWay };
 }

@@ -51,7 +51,7 @@ async function undelete(
   ...ids: readonly string[]
 ): Promise<void> {
   if (all === ids.length > 0) throw CommandError.usage("Name accounts by their ids, or give --all.");
-  const { restored, others } = await audited(
+  const { restored, others, underWay } = await audited(
     operation,
     { act: "reconcile", target: "undelete" },
     async () => {
@@ -62,16 +62,20 @@ async function undelete(
     (result) => result.restored,
   );
   const { deployment, terminal } = operation;
-  if (!all && restored === 0)
+  if (!all && restored === 0 && underWay.length === 0)
     throw new CommandError(
       "nobody",
       "Reconciliation deleted none of these accounts, or a webhook did as well.",
     );
   const unchanged =
     others.length === 0 ? "" : ` Not deleted by reconciliation alone, and unchanged: ${others.join(", ")}.`;
+  const later =
+    underWay.length === 0
+      ? ""
+      : ` Reported as deleted, but not deleted yet: ${underWay.join(", ")}. Run the command again in a few minutes.`;
   terminal.result(
-    { stage: deployment.stage, restored, others },
-    `Restored ${restored} accounts.${unchanged}`,
+    { stage: deployment.stage, restored, others, underWay },
+    `Restored ${restored} accounts.${unchanged}${later}`,
   );
 }
 

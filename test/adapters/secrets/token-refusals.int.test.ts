@@ -37,6 +37,22 @@ await describeOnEachTable("refused tokens", (tables) => {
     expect(await note.read()).toBe("v1");
   });
 
+  test.each([
+    { what: "just now", after: 0, isClaimed: false },
+    { what: "59.999 s ago", after: 59_999, isClaimed: false },
+    { what: "a minute ago", after: 60_000, isClaimed: true },
+    { what: "by a clock that is 60 s ahead", after: -60_000, isClaimed: false },
+    { what: "by a clock that is further ahead", after: -60_001, isClaimed: true },
+    { what: "by a clock that is an hour ahead", after: -3_600_000, isClaimed: true },
+  ])("one refresh a minute is made by all runs together: claimed $what", async ({ after, isClaimed }) => {
+    const first = await Promise.all([1, 2, 3].map(() => note.claimRefresh(new Date(time))));
+    expect(first.filter(Boolean)).toHaveLength(1);
+    await note.note("v1");
+    await note.conclude("v1", true);
+    expect(await note.claimRefresh(new Date(time + after))).toBe(isClaimed);
+    expect(await note.read()).toBe("v1");
+  });
+
   test("however long a version is refused, one refresh is asked for; for the next version one more", async () => {
     const { report } = knowing();
     for (let minute = 0; minute < 5; minute += 1) {

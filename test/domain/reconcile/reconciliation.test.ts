@@ -27,6 +27,16 @@ describe("a run", () => {
     expect(isDue(ended, 24 / 288, later(24 / 288))).toBe(true);
   });
 
+  it("is due when it would have been, whatever runs an operator began meanwhile", () => {
+    const manual = endRun(startRun(ended, later(20), false), later(21));
+    const another = endRun(startRun(manual, later(22), false), later(23));
+    for (const run of [manual, another]) {
+      expect(isDue(run, 24, later(23.9))).toBe(false);
+      expect(isDue(run, 24, later(24))).toBe(true);
+    }
+    expect(isDue(endRun(startRun(undefined, at, false), later(1)), 24, later(2))).toBe(false);
+  });
+
   it("begins at the first page with nothing counted, over the version of the one before", () => {
     const { counts, ...run } = startRun(ended, later(24), true);
     expect(run).toEqual({

@@ -17,6 +17,7 @@ import { runProgram } from "../../support/program.ts";
 import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 import { describeCommands } from "./commands.ts";
 import { describeDoctor } from "./doctor.ts";
+import { describeProviderFaults } from "./provider-faults.ts";
 
 /** A rotation of the secret takes twice the time that receivers keep it. */
 const changes = { register: { readsFirst: true }, webhooks: { secretCacheSeconds: 1 } };
@@ -289,5 +290,6 @@ describe("looking after a stage", () => {
   });
 
   describeDoctor(() => operated, clock, changes);
+  describeProviderFaults(() => operated);
   describeCommands(() => operated);
 });

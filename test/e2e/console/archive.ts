@@ -73,6 +73,9 @@ export function describeArchive(use: () => OpenedConsole): void {
     await opened.getByRole("button", { name: "Show personal data" }).click();
     await opened.getByText("Ada Lovelace").waitFor();
     expect(await reveals()).toBe(before + 1);
+    await opened.getByRole("button", { name: "Hide", exact: true }).click();
+    await opened.getByRole("button", { name: "Show personal data" }).waitFor();
+    expect(await opened.textContent()).not.toContain("Ada Lovelace");
     expect(await violationsInThemes(page)).toEqual([]);
     await page.setViewportSize({ width: 360, height: 740 });
     await expect.poll(() => page.evaluate("document.documentElement.scrollWidth")).toBe(360);

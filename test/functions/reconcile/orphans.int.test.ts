@@ -195,6 +195,7 @@ await describeOnTables("accounts that the provider's lists omit", (tables) => {
         outcome: "restored",
         restored: 1,
         others: [alive, "nobody"],
+        underWay: [],
       });
       expect(factsOf(await fed())).toEqual([
         {
@@ -202,6 +203,20 @@ await describeOnTables("accounts that the provider's lists omit", (tables) => {
           facts: { type: "account.restored", accountId: gone, userId: users[0] },
         },
       ]);
+    });
+
+    test("are taken back later where the event of the deletion has not taken effect yet", async () => {
+      fixture.sandbox.deleteAccount(gone);
+      await tickOf()();
+      await tickAfter(24);
+      await tickAfter(6);
+      await fed();
+      const undelete = () => tickAfter(0, tickOf(), { restore: "all" });
+      expect(await undelete()).toMatchObject({ restored: 0, others: [], underWay: [gone] });
+      expect(await fed()).toEqual([]);
+      await deleteReconciled(gone);
+      expect(await undelete()).toMatchObject({ restored: 1, underWay: [] });
+      expect(factsOf(await fed())).toMatchObject([{ facts: { type: "account.restored", accountId: gone } }]);
     });
 
     test("are taken back all together", async () => {

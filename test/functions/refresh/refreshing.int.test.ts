@@ -1,6 +1,6 @@
 import type { ProviderAnswer } from "@income-events/local-stack/provider.ts";
 import { beforeEach, describe, expect, test } from "vitest";
-import { refresherFixture, tokenOf } from "../support/refresher-fixture.ts";
+import { hour, later, refresherFixture, tokenOf } from "../support/refresher-fixture.ts";
 
 const fixture = refresherFixture();
 const { setByHand, withSecret, refresherOf, codes, calls, currentToken } = fixture;
@@ -67,6 +67,25 @@ describe("a refresh", () => {
     await refresherOf()();
     expect(codes()).toEqual(["TOKEN_DISCARDED", "TOKEN_REFRESHED"]);
     expect(await currentToken()).toBe("new");
+  });
+
+  test("whose token can't be proven takes over when half of the margin is left, and the former one stays previous", async () => {
+    const stagesOf = (version: string) => {
+      const described = fixture.system.secrets.call("DescribeSecret", { SecretId: fixture.secretId });
+      return Object(described.VersionIdsToStages)[version];
+    };
+    fixture.onProof = () => 503;
+    const former = (await fixture.secret.current()).versionId;
+    fixture.now = new Date(later.getTime() - 2 * hour * 1_000);
+    expect(await refresherOf()()).toEqual({ outcome: "unproven" });
+    expect(await currentToken()).toBe(old);
+
+    fixture.now = later;
+    expect(await refresherOf()()).toEqual({ outcome: "refreshed" });
+
+    expect(await currentToken()).toBe("new");
+    expect(stagesOf(former)).toEqual(["AWSPREVIOUS"]);
+    expect(calls().filter((call) => call.startsWith("/refresh"))).toHaveLength(1);
   });
 
   test("whose promotion failed is ended by the next run", async () => {
