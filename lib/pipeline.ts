@@ -183,10 +183,9 @@ function buildSecond(scope: Construct, { stage, written, ...props }: PipelinePro
   new Eraser(scope, "Erase", { ...sending, overflow, relay, archive, works });
   const throttles = new ThrottleAlarms(scope, "Throttles", { receiving, fetching, relay, table });
   topic.addAlarmActions(scope);
-  const dashboard =
-    (settings.dashboard ?? settings.production)
-      ? new Dashboard(scope, "Dashboard", { ...parts, relay, reconciliation, throttles })
-      : undefined;
+  const dashboard = settings.dashboard
+    ? new Dashboard(scope, "Dashboard", { ...parts, relay, reconciliation, throttles })
+    : undefined;
   const made = { relay, readApi, registration, reconciliation, archive, dashboard };
   addOutputs(scope, { ...parts, ...made, stage, settings, written: written() });
   if (settings.production) new Protection(scope, "Protection", { defaults, table });

@@ -3,6 +3,7 @@ import { MathExpression, type Metric } from "aws-cdk-lib/aws-cloudwatch";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
 import type { PipelineFunction } from "../function/pipeline-function.ts";
 import type { WorkQueue } from "../receiving/work-queue.ts";
+import { type HoursOfWeek, readHoursOfWeek } from "../settings/hours-of-week.ts";
 
 /** What an alarm watches: one metric, or up to ten taken together (CloudWatch's limit). */
 export type AlarmMetric = Metric | MathExpression;
@@ -21,6 +22,19 @@ function together(what: "SUM" | "MAX", metrics: readonly Metric[]): MathExpressi
   return new MathExpression({
     expression: `${what}(FILL(METRICS(), 0))`,
     usingMetrics: Object.fromEntries(metrics.map((metric, index) => [`m${index}`, metric])),
+  });
+}
+
+/**
+ * A metric within some hours of the week; outside of them it is 1, whatever was measured.
+ * Source: CloudWatch user guide, "Using math expressions with CloudWatch metrics": DAY (1 is Monday) and HOUR are in UTC.
+ */
+export function duringHours(metric: Metric, hours: HoursOfWeek): MathExpression {
+  const { firstDay, lastDay, from, to } = readHoursOfWeek(hours);
+  const days = `DAY(m0) >= ${firstDay} AND DAY(m0) <= ${lastDay}`;
+  return new MathExpression({
+    expression: `IF(${days} AND HOUR(m0) >= ${from} AND HOUR(m0) < ${to}, m0, 1)`,
+    usingMetrics: { m0: metric },
   });
 }
 

@@ -11,7 +11,7 @@ import type { WorkQueue } from "../receiving/work-queue.ts";
 import type { Relay } from "../relay/relay.ts";
 import type { Subscribers } from "../relay/subscribers.ts";
 import { deadLetters, oldestMessage } from "./alarm-metrics.ts";
-import { sameMetric } from "./log-metric.ts";
+import { metricOfLog, sameMetric } from "./log-metric.ts";
 import type { ThrottleAlarms } from "./throttle-alarms.ts";
 
 export type DashboardParts = {
@@ -102,7 +102,7 @@ export function dashboardRows(parts: DashboardParts): readonly DashboardRow[] {
             named(oldestMessage(fetching.checks), "oldest check, seconds"),
           ],
         },
-        { title: "Token's remaining life, hours", left: [hours(refresh.remaining)] },
+        { title: "Token's remaining life, hours", left: [hours(remainingLife(refresh))] },
       ],
     },
     {
@@ -187,6 +187,12 @@ function depth({ queue }: WorkQueue): Metric {
 
 function hidden({ queue }: WorkQueue): Metric {
   return queue.metricApproximateNumberOfMessagesNotVisible({ statistic: "Maximum" });
+}
+
+/** What is left of the token's lifetime, in seconds, as each run of the refresher finds it. */
+function remainingLife({ refresher }: TokenRefresh): Metric {
+  const field = { field: "remainingInSeconds", name: "TokenRemainingSeconds" };
+  return metricOfLog(refresher, "TOKEN_LIFE", field).with({ statistic: "Minimum" });
 }
 
 function hours(seconds: Metric): MathExpression {

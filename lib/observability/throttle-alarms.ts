@@ -20,7 +20,7 @@ const manyInFiveMinutes = 10;
 
 /** Alerts the operator when AWS itself holds the pipeline up. */
 export class ThrottleAlarms extends Construct {
-  /** Invocations on the data's way that Lambda refused, by function. */
+  /** Invocations behind the queues that Lambda refused, by function. A receiver's are 503, which has an alarm. */
   readonly functions: readonly Metric[];
   /** Reads, and writes, that DynamoDB refused. */
   readonly table: readonly Metric[];
@@ -28,7 +28,7 @@ export class ThrottleAlarms extends Construct {
   constructor(scope: Construct, id: string, { receiving, fetching, relay, table }: ThrottleAlarmsProps) {
     super(scope, id);
     const onTheWay = [
-      ...[...receiving.values()].flatMap(({ receive, store }) => [receive.lambda, store.lambda]),
+      ...[...receiving.values()].map(({ store }) => store.lambda),
       relay.lambda,
       fetching.fetch.lambda,
     ];
@@ -46,8 +46,8 @@ export class ThrottleAlarms extends Construct {
       entry: "functions-throttled",
       metric: sumOf(this.functions),
       impact:
-        "Lambda keeps the pipeline's functions from running: webhooks are answered 503, and events, fetches and messages " +
-        "come late. The provider sends webhooks again for three days.",
+        "Lambda keeps the pipeline's functions from running: events are stored late, and fetches and messages come late. " +
+        "They wait, nothing is lost.",
       remedy: "To see the account's limit: aws lambda get-account-settings --query AccountLimit",
       period: Duration.minutes(5),
       threshold: manyInFiveMinutes,

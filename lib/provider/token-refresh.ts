@@ -1,5 +1,4 @@
 import { Duration } from "aws-cdk-lib";
-import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import * as events from "aws-cdk-lib/aws-events";
 import * as targets from "aws-cdk-lib/aws-events-targets";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
@@ -24,8 +23,6 @@ export type TokenRefreshProps = {
 export class TokenRefresh extends Construct {
   readonly lambda: lambda.Function;
   readonly refresher: PipelineFunction;
-  /** What is left of the token's lifetime, in seconds. */
-  readonly remaining: Metric;
 
   constructor(
     scope: Construct,
@@ -62,7 +59,7 @@ export class TokenRefresh extends Construct {
     });
     this.lambda = refresh.lambda;
     this.refresher = refresh;
-    this.remaining = new TokenAlarms(this, "Alarms", refresh, refreshEveryMinutes).remaining;
+    new TokenAlarms(this, "Alarms", refresh, refreshEveryMinutes);
     new events.Rule(this, "Schedule", {
       description: "Refreshes the provider's token",
       schedule: every(Duration.minutes(refreshEveryMinutes)),

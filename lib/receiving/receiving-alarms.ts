@@ -2,10 +2,12 @@ import { Duration } from "aws-cdk-lib";
 import type * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
 import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { Construct } from "constructs";
+import type { PipelineFunction } from "../function/pipeline-function.ts";
 import { Alarm } from "../observability/alarm.ts";
 import { failurePeriod, oldestAge } from "../observability/alarm-limits.ts";
 import {
   deadLetters,
+  duringHours,
   failedEvents,
   greatestOf,
   oldestMessage,
@@ -32,41 +34,46 @@ const manyInFiveMinutes = 10;
 
 /** Alerts the operator when webhooks do not come, are not taken, or are not stored. */
 export class ReceivingAlarms extends Construct {
-  readonly accepted: Metric;
   readonly refused: Metric;
+  readonly #receivers: readonly PipelineFunction[];
 
   constructor(scope: Construct, id: string, props: ReceivingAlarmsProps) {
     super(scope, id);
     const kinds = [...props.receiving.values()];
-    this.accepted = sameMetric(
-      kinds.map(({ receive }) => receive),
-      "WEBHOOK_ACCEPTED",
-    );
-    this.refused = sameMetric(
-      kinds.map(({ receive }) => receive),
-      "WEBHOOK_REFUSED",
-    );
-    this.#watchWhatComes(props);
+    this.#receivers = kinds.map(({ receive }) => receive);
+    this.refused = sameMetric(this.#receivers, "WEBHOOK_REFUSED");
+    this.#watchWhatIsRefused(props.settings);
+    this.#watchSilence(props);
     this.#watchWhatIsTurnedAway(props);
     this.#watchWhatWaits(kinds.map(({ work }) => work));
     this.#watchWhatFails(kinds, props.settings);
   }
 
-  #watchWhatComes({ settings, refresh }: ReceivingAlarmsProps): void {
-    const silence = Duration.hours(settings.alarms.nothingReceivedHours);
+  /** For what watches or shows them: their filters cost where they have values. */
+  get accepted(): Metric {
+    return sameMetric(this.#receivers, "WEBHOOK_ACCEPTED");
+  }
+
+  /** No default fits each tenant: a small one has nights and weekends without webhooks. */
+  #watchSilence({ settings, refresh }: ReceivingAlarmsProps): void {
+    const { nothingReceivedHours, receivingSchedule } = settings.alarms;
+    if (nothingReceivedHours === undefined) return;
+    const silence = Duration.hours(nothingReceivedHours);
+    const { accepted } = this;
     // The refresher's runs are counted as no webhook each: a time without any is nothing only once the stage stands.
     const { logGroup, entryName } = refresh.refresher;
     const line = { field: "function", texts: [entryName] };
-    metricOfLines(this, logGroup, line, { name: this.accepted.metricName, value: "0" });
+    metricOfLines(this, logGroup, line, { name: accepted.metricName, value: "0" });
     const shortest = settings.divideDurationsBy === 1 ? 60 : 1;
     const period = Duration.minutes(Math.max(shortest, Math.ceil(settings.token.refreshEveryMinutes)));
     const periods = Math.max(1, Math.floor(silence.toMinutes({ integral: false }) / period.toMinutes()));
+    const within = receivingSchedule === undefined ? "" : ` within ${receivingSchedule} UTC`;
     new Alarm(this, "Nothing", {
       entry: "nothing-received",
-      metric: this.accepted,
+      metric: receivingSchedule === undefined ? accepted : duringHours(accepted, receivingSchedule),
       impact:
-        `No webhook was accepted for ${inWords(silence)}: new accounts and new income data are not heard of, unless there are ` +
-        "none. The reconciliation finds users and accounts that were missed.",
+        `No webhook was accepted for ${inWords(silence)}${within}: new accounts and new income data are not heard of, unless ` +
+        "there are none. The reconciliation finds users and accounts that were missed.",
       remedy: "To see where the provider sends them: npx income-events status --section webhooks",
       period,
       threshold: 0,
@@ -74,6 +81,9 @@ export class ReceivingAlarms extends Construct {
       breaching: periods,
       outOf: periods,
     });
+  }
+
+  #watchWhatIsRefused(settings: Settings): void {
     new Alarm(this, "Refused", {
       entry: "webhooks-refused",
       metric: this.refused,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isHoursOfWeek, readHoursOfWeek } from "./hours-of-week.ts";
 import { flag, listOf, remedyOf, scalableDuration, section, text, wholeNumber } from "./setting-types.ts";
 
 /** Whom alarms notify, and what no template can know: how much of something is unusual. */
@@ -14,8 +15,15 @@ export const alarmsSchema = section({
     .exactOptional(),
   /** Whether each alarm also notifies `topicArn` when it is over; an own topic gets one notice when all are over. */
   notifyWhenOver: flag().default(true),
-  /** So long no webhook may come; CloudWatch looks back a week at most. */
-  nothingReceivedHours: scalableDuration(1, 168, ", the week that CloudWatch looks back").default(24),
+  /** Alarm after this many hours without a webhook; unset: none. CloudWatch looks back a week at most. */
+  nothingReceivedHours: scalableDuration(1, 168, ", the week that CloudWatch looks back").exactOptional(),
+  /** Hours of the week in which these hours are counted, in UTC; unset: all. */
+  receivingSchedule: z
+    .string()
+    .refine(isHoursOfWeek, {
+      error: remedyOf('write days and hours in UTC, such as "mon-fri 07-19", from Monday to Sunday'),
+    })
+    .exactOptional(),
   /** So many webhooks with a wrong secret, signature or source in an hour are more than somebody's scanner. */
   refusedPerHour: wholeNumber(1, 1_000_000).default(20),
   /** So much that no webhook announced, found in one run of the reconciliation, is more than an accident. */
@@ -25,4 +33,23 @@ export const alarmsSchema = section({
     path: ["emails"],
     error: "are for a topic of the stack's own; subscribe them to alarms.topicArn, or leave that out",
   })
+  .refine(
+    ({ receivingSchedule, nothingReceivedHours }) =>
+      receivingSchedule === undefined || nothingReceivedHours !== undefined,
+    {
+      path: ["receivingSchedule"],
+      error: "are those of alarms.nothingReceivedHours; set that too, or leave them out",
+    },
+  )
+  .refine(
+    ({ receivingSchedule: hours, nothingReceivedHours: silence }) => {
+      if (hours === undefined || silence === undefined || !isHoursOfWeek(hours)) return true;
+      const { from, to } = readHoursOfWeek(hours);
+      return silence <= to - from;
+    },
+    {
+      path: ["nothingReceivedHours"],
+      error: "are more than alarms.receivingSchedule has in a day, and would never pass; lower them",
+    },
+  )
   .prefault({});

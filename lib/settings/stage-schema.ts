@@ -160,8 +160,8 @@ export const stageSchema = section({
   accountConcurrency: wholeNumber(1, 1_000_000).default(10),
   encryption: encryptionSchema,
   alarms: alarmsSchema,
-  /** Whether the stage has the dashboard; unset: in production. */
-  dashboard: flag().exactOptional(),
+  /** Whether the stage has the dashboard. */
+  dashboard: flag().default(false),
   /** Every waiting time of the stack is divided by this, to live through days in minutes: see docs/adr/0009. */
   divideDurationsBy: wholeNumber(1, 10_000).default(1),
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { ProviderAnswer } from "@income-events/local-stack/provider.ts";
-import { type AlarmStack, makeToken } from "./alarm-stack.ts";
+import type { AlarmStack } from "./alarm-stack.ts";
 import { endpoint } from "./receiving-scenarios.ts";
 import { type AlarmScenario, keyRevoked, nothingToEnd, times } from "./scenario.ts";
 
@@ -32,23 +32,7 @@ const refreshing = (
 });
 
 export const tokenScenarios: readonly AlarmScenario[] = [
-  refreshing("token-refused", "the provider answers a refresh with 401", [[/refresh/, () => 401]]),
-  refreshing("token-discarded", "the provider refuses the token that it has just given", [
-    [/refresh/, () => ({ json: { token: makeToken(7_200) } })],
-    [/users(\?|$)/, () => 401],
-  ]),
-  refreshing(
-    "token-near-end",
-    "refreshes are refused until the token is near its end",
-    [[/refresh/, () => 401]],
-    (system) => system.setToken(7_200, 7_000),
-  ),
-  refreshing(
-    "token-short-lived",
-    "the token lives shorter than the time between two refreshes",
-    [],
-    (system) => system.setToken(200),
-  ),
+  refreshing("token-at-risk", "the provider answers a refresh with 401", [[/refresh/, () => 401]]),
   refreshing("token-missing", "no token is set", [], ({ stack, output }) =>
     stack.setSecret(output("TokenSecretArn"), "{}"),
   ),

@@ -32,9 +32,11 @@ export const receivingScenarios: readonly AlarmScenario[] = [
   },
   {
     entry: "functions-throttled",
-    condition: "30 webhooks come at once, and the receiver may run once at a time",
-    make: async ({ send }) => {
-      await Promise.all(Array.from({ length: 30 }, () => send("endpoints", endpoint())));
+    condition: "other functions take all of the account's concurrency, and a consumer is to run ten times",
+    make: async ({ stack, functionOf }) => {
+      const release = stack.occupyConcurrency(1_000);
+      await times(10, () => functionOf(/^EndpointsStore/).invoke('{"Records":[]}'));
+      release();
       return nothingToEnd;
     },
   },

@@ -2,9 +2,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { about, beginOf, dollars, table, withBlocks } from "../../scripts/documents/markdown.ts";
 import {
+  dashboardStage,
   documentedSettings,
   documentedStage,
   productionStage,
+  type Resource,
 } from "../../scripts/documents/stage-template.ts";
 import { limitsOf, quotasDate } from "./capacity.ts";
 import { type Implementation, titles } from "./implementations.ts";
@@ -12,7 +14,7 @@ import { rowNames } from "./measurements.ts";
 import { accessLogBytesOf, type Bill, billOf, totalOf } from "./price/bill.ts";
 import type { LoadName } from "./price/count.ts";
 import { type Counts, readCounts } from "./price/counts.ts";
-import { type IdleLine, idleOf, sumOf, typicalOf } from "./price/idle.ts";
+import { busyMetricsOf, type IdleLine, idleOf, sumOf, typicalOf } from "./price/idle.ts";
 import { prices } from "./price/prices.ts";
 import { type Row, shownRatio } from "./rows/row.ts";
 import { workload } from "./workload.ts";
@@ -97,6 +99,8 @@ function costs(billFor: (load: LoadName, implementation: Implementation) => Bill
   const perLoad = (load: LoadName) => shown.map((each) => dollars(totalOf(billFor(load, each))));
   const resources = productionStage();
   const idle = { ours: idleOf(resources), plain: idleOf(typicalOf(resources)) };
+  const more = (among: readonly Resource[]) => dollars(busyMetricsOf(among));
+  const shownOnDashboard = idleOf(dashboardStage());
   const months = (["ours", "plain"] as const).map((each) => {
     const price = (load: LoadName) => totalOf(billFor(load, each));
     const standing = sumOf(idle[each].map((line) => line.dollars));
@@ -122,7 +126,9 @@ function costs(billFor: (load: LoadName, implementation: Implementation) => Bill
       Object.entries(loadTitles).map(([load, title]) => [title, ...perLoad(load as LoadName)]),
       1,
     ),
-    idle: idleTable(idle.ours, idle.plain),
+    idle: `${idleTable(idle.ours, shownOnDashboard, idle.plain)}
+
+In a busy month, with values in every hour, custom metrics cost US$ ${more(resources)} more, with the dashboard ${more(dashboardStage())}.`,
     months: table(
       ["events in a month", "US$, ours", titles.plain],
       monthTitles.map((title, index) => [title, ...months.map((each) => dollars(each[index] ?? 0))]),
@@ -131,14 +137,16 @@ function costs(billFor: (load: LoadName, implementation: Implementation) => Bill
   };
 }
 
-function idleTable(ours: readonly IdleLine[], theirs: readonly IdleLine[]): string {
-  const rows = ours.map((line, index) => {
-    const other = theirs[index] ?? { count: 0, dollars: 0 };
-    return [line.name, about(line.count), dollars(line.dollars), about(other.count), dollars(other.dollars)];
-  });
-  const totals = [ours, theirs].map((lines) => dollars(sumOf(lines.map((line) => line.dollars))));
+function idleTable(...designs: readonly (readonly IdleLine[])[]): string {
+  const [names = []] = designs;
+  const rows = names.map(({ name }, index) => [
+    name,
+    ...designs.flatMap((lines) => [about(lines[index]?.count ?? 0), dollars(lines[index]?.dollars ?? 0)]),
+  ]);
+  const totals = designs.map((lines) => dollars(sumOf(lines.map((line) => line.dollars))));
   const all = ["**in all**", ...totals.flatMap((total) => ["", `**${total}**`])];
-  return table(["a month", "ours", "US$", titles.plain, "US$"], [...rows, all], 1);
+  const heads = ["ours", "US$", "with the dashboard", "US$", titles.plain, "US$"];
+  return table(["a month", ...heads], [...rows, all], 1);
 }
 
 function capacity(usual: Counts) {

@@ -24,6 +24,8 @@ const inProduction = {
   alarms: { emails: ["on-call@example.com"] },
 };
 
+const withDashboard = { ...inProduction, dashboard: true };
+
 export function documentedSettings(): Settings {
   return parseSettings(documented, "scripts/documents/stage-template.ts");
 }
@@ -56,8 +58,9 @@ function resourcesOf(settings: object): readonly Resource[] {
 
 /** The resources of the stage that documents calculate with, synthesized once. */
 export const documentedStage = () => resourcesOf(documented);
-/** The same stage in production, which has a dashboard and somebody who is notified. */
+/** The same stage in production, where somebody is notified. */
 export const productionStage = () => resourcesOf(inProduction);
+export const dashboardStage = () => resourcesOf(withDashboard);
 
 /**
  * The template of a stage, as CloudFormation gets it but for the functions' code.

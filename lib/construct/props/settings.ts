@@ -65,8 +65,8 @@ export interface SettingsProps {
   /** The settings `alarms.*`. */
   readonly alarms?: AlarmsProps;
   /**
-   * True or false: a dashboard of the data flow, US$ 3 a month.
-   * @default - in production
+   * True or false: a dashboard of the data flow, for US$ 3 a month and those of the metrics that only it shows.
+   * @default false
    */
   readonly dashboard?: boolean;
   /**
@@ -276,10 +276,15 @@ export interface AlarmsProps {
    */
   readonly notifyWhenOver?: boolean;
   /**
-   * So long no webhook may come; 168 at most. From 1 to 168.
-   * @default 24
+   * Raises an alarm after this many hours without a webhook; 168 at most. Without it silence raises none. From 1 to 168.
+   * @default - none
    */
   readonly nothingReceivedHours?: number;
+  /**
+   * Days and hours in UTC in which `alarms.nothingReceivedHours` are counted, such as `mon-fri 07-19`; they begin anew each day.
+   * @default - the whole week
+   */
+  readonly receivingSchedule?: string;
   /**
    * So many webhooks with a wrong secret, signature or source in an hour raise the alarm. From 1 to 1000000.
    * @default 20

@@ -6,8 +6,7 @@ export type Cause = Finding & { readonly follows: readonly Finding[] };
 const withoutToken = [
   "token-refused",
   "token-missing",
-  "token-discarded",
-  "token-near-end",
+  "token-at-risk",
   "token-refresh-failing",
   "webhooks-unknown",
   "provider-down",
@@ -28,7 +27,7 @@ const consequences: readonly (readonly [cause: string, consequences: readonly st
       "webhooks-unknown",
       "token-questioned",
       "token-refresh-failing",
-      "token-near-end",
+      "token-at-risk",
       "fetching-late",
       "fetching-behind",
       "reconciliation-incomplete",

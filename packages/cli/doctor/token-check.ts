@@ -31,13 +31,7 @@ const nothingFetched = "No income data is fetched. Tasks wait, nothing is lost."
 const fix = setToken;
 
 /** The alarms that a token which is set and taken clears. */
-const alarmsOfToken = [
-  "token-missing",
-  "token-refused",
-  "token-discarded",
-  "token-near-end",
-  "token-refresh-failing",
-];
+const alarmsOfToken = ["token-missing", "token-at-risk", "token-refresh-failing"];
 
 export function checkTokenState(token: TokenStatus, now: Date): Examined {
   const finding = findingOf(token, now);

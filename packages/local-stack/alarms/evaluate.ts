@@ -20,10 +20,20 @@ export function valuesOf(
   const period = alarm.periodSeconds * 1000;
   return Array.from({ length: alarm.evaluationPeriods }, (_, index) => {
     const end = now - index * period;
-    const value = measuredIn(alarm, metricOf, end - period, end);
+    const measured = measuredIn(alarm, metricOf, end - period, end);
+    const value = isDuring(alarm, end - period) ? measured : 1;
     const isUnknown = alarm.breaches === "below" && end - period < begin;
     return { value, isBreached: !isUnknown && isBreached(alarm, value) };
   });
+}
+
+/** Whether a period that begins at this time lies within the hours of the week that the alarm is about, if it names some. */
+function isDuring({ during }: AlarmPlan, begin: number): boolean {
+  if (during === undefined) return true;
+  const time = new Date(begin);
+  const day = time.getUTCDay() === 0 ? 7 : time.getUTCDay();
+  const hour = time.getUTCHours();
+  return day >= during.firstDay && day <= during.lastDay && hour >= during.from && hour < during.to;
 }
 
 function measuredIn(

@@ -50,10 +50,17 @@ export const planMetricFilter: Planner<MetricFilterPlan> = (logicalId, propertie
   };
 };
 
+/** The metric within some days, from 1, Monday, and hours of the week; 1 outside of them. */
+const duringHours =
+  /^IF\(DAY\(m0\) >= (\d) AND DAY\(m0\) <= (\d) AND HOUR\(m0\) >= (\d+) AND HOUR\(m0\) < (\d+), m0, 1\)$/;
+
 const dimensions = z.array(z.strictObject({ Name: z.string(), Value: z.string() })).default([]);
 const statistic = z.enum(["Sum", "Maximum"]);
 const expressionSchema = z.strictObject({
-  Expression: z.enum(["SUM(FILL(METRICS(), 0))", "MAX(FILL(METRICS(), 0))"]),
+  Expression: z.union([
+    z.enum(["SUM(FILL(METRICS(), 0))", "MAX(FILL(METRICS(), 0))"]),
+    z.string().regex(duringHours),
+  ]),
   Id: z.string(),
   Label: z.string().optional(),
   ReturnData: z.literal(true).optional(),
@@ -154,7 +161,7 @@ const action = z.union([z.string(), z.object({ Ref: z.string() }).transform(({ R
 
 function measured(
   alarm: z.output<typeof aloneSchema> | z.output<typeof togetherSchema>,
-): Pick<AlarmPlan, "metrics" | "taken" | "periodSeconds"> {
+): Pick<AlarmPlan, "metrics" | "taken" | "during" | "periodSeconds"> {
   if (!("Metrics" in alarm)) {
     const metric = watchedMetric(alarm, alarm.Statistic);
     return { metrics: [metric], taken: "alone", periodSeconds: alarm.Period };
@@ -166,9 +173,17 @@ function measured(
   }
   return {
     metrics: series.map(({ MetricStat: { Metric, Stat } }) => watchedMetric(Metric, Stat)),
-    taken: Expression.startsWith("SUM") ? "as sum" : "as greatest",
+    ...takenBy(Expression),
     periodSeconds: first,
   };
+}
+
+function takenBy(expression: string): Pick<AlarmPlan, "taken" | "during"> {
+  const [firstDay, lastDay, from, to] = duringHours.exec(expression)?.slice(1).map(Number) ?? [];
+  if (firstDay !== undefined && lastDay !== undefined && from !== undefined && to !== undefined) {
+    return { taken: "alone", during: { firstDay, lastDay, from, to } };
+  }
+  return { taken: expression.startsWith("SUM") ? "as sum" : "as greatest" };
 }
 
 function watchedMetric(

@@ -181,6 +181,13 @@ export type AlarmPlan = {
   readonly metrics: readonly WatchedMetric[];
   /** How its metrics make one value; together, what was not measured counts as 0. */
   readonly taken: "alone" | "as sum" | "as greatest";
+  /** Days from 1, Monday, and hours in UTC in which the metric counts; outside of them its value is 1. */
+  readonly during?: {
+    readonly firstDay: number;
+    readonly lastDay: number;
+    readonly from: number;
+    readonly to: number;
+  };
   readonly periodSeconds: number;
   /** Values at the threshold breach, and those above it, or below it. */
   readonly breaches: "above" | "below";

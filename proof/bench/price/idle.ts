@@ -5,8 +5,21 @@ import { prices } from "./prices.ts";
 /** What exists or runs without events: how many, and what they cost in a month. */
 export type IdleLine = { readonly name: string; readonly count: number; readonly dollars: number };
 
+/**
+ * Hours of a month in which a stage at rest writes lines that a metric filter counts: its schedules run. A custom metric is
+ * billed for the hours in which it has values ("prorated by the hour and metered only when you send metrics").
+ */
+const hoursAMonth = 720;
+const hoursAtRest: Readonly<Record<string, number>> = {
+  '{ $.function = "refresh/token" }': hoursAMonth,
+  '{ $.code = "TOKEN_LIFE" }': hoursAMonth,
+  // Each day.
+  '{ $.code = "RECONCILED" }': 30,
+};
+
 const alarm = z.object({ Metrics: z.array(z.object({ MetricStat: z.unknown().optional() })).optional() });
 const metricFilter = z.object({
+  FilterPattern: z.string(),
   MetricTransformations: z.array(z.object({ MetricNamespace: z.string(), MetricName: z.string() })),
 });
 
@@ -27,7 +40,7 @@ export function idleOf(resources: readonly Resource[]): readonly IdleLine[] {
   return [
     line("Secrets Manager, secrets", countOf("AWS::SecretsManager::Secret"), secretMonth),
     line("CloudWatch, metrics of alarms", sumOf(alarms.map(metricsOf)), alarmMonth),
-    line("CloudWatch, custom metrics, while they have values", customMetrics(resources).size, metricMonth),
+    line("CloudWatch, custom metrics, for the hours with values", metricMonths(resources), metricMonth),
     line("CloudWatch, composite alarms", countOf("AWS::CloudWatch::CompositeAlarm"), compositeAlarmMonth),
     line("CloudWatch, dashboards", countOf("AWS::CloudWatch::Dashboard"), dashboardMonth),
     {
@@ -62,15 +75,27 @@ function metricsOf({ properties }: Resource): number {
   return Math.max(1, Metrics.filter(({ MetricStat }) => MetricStat !== undefined).length);
 }
 
-function customMetrics(resources: readonly Resource[]): ReadonlySet<string> {
-  const filters = resources.filter(({ type }) => type === "AWS::Logs::MetricFilter");
-  return new Set(
-    filters.flatMap(({ properties }) =>
-      metricFilter
-        .parse(properties)
-        .MetricTransformations.map(({ MetricNamespace, MetricName }) => `${MetricNamespace} ${MetricName}`),
-    ),
-  );
+/** The custom metrics of a template, each with the hours of a month in which it has values at rest. */
+function customMetrics(resources: readonly Resource[]): ReadonlyMap<string, number> {
+  const hours = new Map<string, number>();
+  for (const { type, properties } of resources) {
+    if (type !== "AWS::Logs::MetricFilter") continue;
+    const { FilterPattern, MetricTransformations } = metricFilter.parse(properties);
+    for (const { MetricNamespace, MetricName } of MetricTransformations) {
+      const name = `${MetricNamespace} ${MetricName}`;
+      hours.set(name, Math.max(hours.get(name) ?? 0, hoursAtRest[FilterPattern] ?? 0));
+    }
+  }
+  return hours;
+}
+
+function metricMonths(resources: readonly Resource[]): number {
+  return sumOf([...customMetrics(resources).values()]) / hoursAMonth;
+}
+
+/** What all custom metrics of a template cost in a month in which each has values in every hour, beyond one at rest. */
+export function busyMetricsOf(resources: readonly Resource[]): number {
+  return (customMetrics(resources).size - metricMonths(resources)) * prices.metricMonth;
 }
 
 /** Our resources that the design by hand has too: it receives, stores, relays, fetches and keeps a token, on standard queues. */

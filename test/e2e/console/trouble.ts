@@ -152,7 +152,7 @@ export function describeFixed(use: () => OpenedConsole): void {
     await press("Revoke the token");
     await panel("The token").getByText("Every token is revoked.").waitFor();
     const alarm = () =>
-      stage.system.stack.alarms().find(({ description }) => description.includes("#token-refused"));
+      stage.system.stack.alarms().find(({ description }) => description.includes("#token-at-risk"));
     await open("/");
     await verdict().getByText("The provider refuses the token.").waitFor();
     const { periodSeconds = 0, evaluationPeriods = 0 } = alarm() ?? {};

@@ -15,12 +15,21 @@ describe("where alarms go", () => {
     expect(() => parseSettings({ ...withoutAlarms, production: false }, "dev.json")).not.toThrow();
   });
 
-  it.each([
+  it.each<readonly [alarms: object, expected: string]>([
     [{ emails: ["nobody"] }, "alarms.emails.0"],
     [{ emails: [] }, "alarms.emails: is []; name an address"],
     [{ topicArn: "on-call" }, "alarms.topicArn"],
     [{ topicArn, emails }, "alarms.emails: are for a topic of the stack's own"],
     [{ topicArn, nothingReceivedHours: 169 }, "alarms.nothingReceivedHours"],
+    [{ topicArn, receivingSchedule: "mon-fri 07-19" }, "alarms.receivingSchedule: are those of"],
+    ...["fri-mon 07-19", "mon-fri 19-07", "mon-fri 07-25", "mon-fri 7-19", "weekdays"].map(
+      (receivingSchedule) =>
+        [{ topicArn, nothingReceivedHours: 4, receivingSchedule }, "alarms.receivingSchedule"] as const,
+    ),
+    [
+      { topicArn, nothingReceivedHours: 13, receivingSchedule: "mon-fri 07-19" },
+      "alarms.nothingReceivedHours: are more than alarms.receivingSchedule",
+    ],
   ])("is refused where it can't be so: %j", (alarms, expected) => {
     expect(() => parseSettings({ ...withoutAlarms, alarms }, "prod.json")).toThrow(expected);
   });
@@ -65,7 +74,7 @@ describe("where alarms go", () => {
       expect(all?.Properties).not.toHaveProperty(property);
     const rule = JSON.stringify(all?.Properties.AlarmRule);
     for (const { id } of alarms) {
-      const term = id.includes("TokenMissing") ? "NOT OK" : "ALARM";
+      const term = id.includes("RefreshAlarmsMissing") ? "NOT OK" : "ALARM";
       expect(rule).toMatch(new RegExp(`${term}\\(\\\\"",\\{"Ref":"${id}"\\}`));
     }
   });

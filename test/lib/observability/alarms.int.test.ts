@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { logCodes } from "../../../functions/runtime/log.ts";
 import { readAlarm } from "../../../scripts/documents/alarms-page.ts";
-import { nameOf, productionSettings, synthesized } from "../synthesized.ts";
+import { nameOf, productionSettings, type Synthesized, synthesized } from "../synthesized.ts";
 
 const production = synthesized(productionSettings);
 const resources = production.ofType("AWS::CloudWatch::Alarm");
@@ -66,7 +66,6 @@ describe("every alarm", () => {
     });
     expect(codes.filter((code) => !Object.keys(logCodes).includes(String(code)))).toEqual([
       '{ $.status = "429" }',
-      '{ $.function = "refresh/token" }',
       '{ $.function = "refresh/token" }',
     ]);
   });
@@ -147,13 +146,26 @@ describe("an alarm on what waits", () => {
 });
 
 describe("the alarm that nothing is received", () => {
-  const nothing = (hours: number) =>
-    synthesized({
-      ...productionSettings,
-      alarms: { ...productionSettings.alarms, nothingReceivedHours: hours },
-    })
-      .ofType("AWS::CloudWatch::Alarm")
-      .find(({ id }) => id.startsWith("ReceivingNothing"))?.Properties;
+  const silent = (alarms: object, token: object = {}) =>
+    synthesized({ ...productionSettings, token, alarms: { ...productionSettings.alarms, ...alarms } });
+  const nothingIn = (stack: Synthesized) =>
+    stack.ofType("AWS::CloudWatch::Alarm").find(({ id }) => id.startsWith("ReceivingNothing"))?.Properties;
+  const nothing = (hours: number) => nothingIn(silent({ nothingReceivedHours: hours }));
+  const daily = silent({ nothingReceivedHours: 24 });
+
+  it("is there where the settings say how long that may last, else neither it nor the metric is", () => {
+    expect(nothingIn(production)).toBeUndefined();
+    expect(production.text).not.toContain("WebhookAccepted");
+  });
+
+  it("counts within the hours of the week that the settings name", () => {
+    const found = nothingIn(silent({ nothingReceivedHours: 4, receivingSchedule: "mon-fri 07-19" }));
+    expect(found).toMatchObject({ Threshold: 0, EvaluationPeriods: 4, DatapointsToAlarm: 4 });
+    expect(found?.Metrics).toMatchObject([
+      { Expression: "IF(DAY(m0) >= 1 AND DAY(m0) <= 5 AND HOUR(m0) >= 7 AND HOUR(m0) < 19, m0, 1)" },
+      { MetricStat: { Metric: { MetricName: "WebhookAccepted" }, Period: hour } },
+    ]);
+  });
 
   it.each([1, 24, 168])(
     "looks back %i hours, hour by hour, and takes a lack of values for nothing wrong",
@@ -172,7 +184,7 @@ describe("the alarm that nothing is received", () => {
   );
 
   it("does not go off before the stage has stood as long: only its refresher's runs make an hour of none", () => {
-    const zeros = production
+    const zeros = daily
       .ofType("AWS::Logs::MetricFilter")
       .map(({ Properties }) => JSON.stringify(Properties))
       .filter(
@@ -181,20 +193,17 @@ describe("the alarm that nothing is received", () => {
     expect(zeros).toHaveLength(1);
     expect(zeros[0]).toContain('{ $.function = \\"refresh/token\\" }');
     expect(zeros[0]).toContain("RefreshTokenLogs");
-    const [rule] = production
-      .ofType("AWS::Events::Rule")
-      .filter(({ id }) => id.startsWith("RefreshSchedule"));
+    const [rule] = daily.ofType("AWS::Events::Rule").filter(({ id }) => id.startsWith("RefreshSchedule"));
     expect(rule?.Properties.ScheduleExpression).toBe("rate(15 minutes)");
   });
 
   it("has periods in which the refresher runs, where it runs more rarely than each hour", () => {
-    const stack = synthesized({ ...productionSettings, token: { refreshEveryMinutes: 300 } });
-    const alarm = stack.ofType("AWS::CloudWatch::Alarm").find(({ id }) => id.startsWith("ReceivingNothing"));
-    expect(alarm?.Properties).toMatchObject({ Period: 5 * hour, EvaluationPeriods: 4 });
+    const stack = silent({ nothingReceivedHours: 24 }, { refreshEveryMinutes: 300 });
+    expect(nothingIn(stack)).toMatchObject({ Period: 5 * hour, EvaluationPeriods: 4 });
   });
 
   it("counts what all receivers accept, as one metric", () => {
-    const filters = production
+    const filters = daily
       .ofType("AWS::Logs::MetricFilter")
       .filter(({ Properties }) => /"WebhookAccepted".*"MetricValue":"1"/.test(JSON.stringify(Properties)));
     expect(filters.map(({ id }) => nameOf(id)).sort()).toEqual(

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { nameOf, productionSettings, type Synthesized, synthesized } from "../synthesized.ts";
 
-const production = synthesized(productionSettings);
+const production = synthesized({ ...productionSettings, dashboard: true });
 const widget = z.object({
   type: z.string(),
   y: z.number(),
@@ -100,10 +100,9 @@ describe("the dashboard", () => {
   });
 
   it.each([
-    [{ production: false }, 0],
-    [{ production: false, dashboard: true }, 1],
-    [{ ...productionSettings, dashboard: false }, 0],
-  ])("is there in production, unless a setting says otherwise: %j", (settings, count) => {
+    [productionSettings, 0],
+    [{ ...productionSettings, dashboard: true }, 1],
+  ])("is there where the settings say so: %j", (settings, count) => {
     expect(synthesized(settings).ofType("AWS::CloudWatch::Dashboard")).toHaveLength(count);
   });
 });

@@ -18,18 +18,26 @@ const filters = allFilters.filter(({ MetricTransformations: [{ MetricValue }] })
 const alarms = ofRefresh("AWS::CloudWatch::Alarm");
 
 describe("the token's alarms", () => {
-  it("watch the metrics of those codes, in a namespace of the stack", () => {
+  it("are one on what puts it at risk, by the codes of the refresher, and one on each other thing", () => {
     const watched = alarms.map(({ Properties }) => `${Properties.Namespace} ${Properties.MetricName}`);
-    const counted = filters.map(
-      ({ MetricTransformations: [{ MetricNamespace, MetricName, MetricValue }] }) => {
-        expect(MetricValue).toBe(MetricName === "TokenRemainingSeconds" ? "$.remainingInSeconds" : "1");
-        return `${MetricNamespace} ${MetricName}`;
-      },
-    );
-    // How long the token lives is for the dashboard.
-    expect(counted.pop()).toBe("income-events-test TokenRemainingSeconds");
-    expect(watched).toEqual([...counted, "AWS/Lambda Errors"]);
-    expect(counted[0]).toBe("income-events-test TokenRefused");
+    const counted = filters.map(({ FilterPattern, MetricTransformations: [{ MetricName }] }) => [
+      MetricName,
+      [...FilterPattern.matchAll(/"([A-Z_]+)"/g)].map(([, code]) => code),
+    ]);
+    expect(counted).toEqual([
+      ["TokenAtRisk", ["TOKEN_REFUSED", "TOKEN_DISCARDED", "TOKEN_SHORT_LIVED", "TOKEN_NEAR_END"]],
+      ["TokenMissing", ["TOKEN_MISSING"]],
+    ]);
+    expect(watched).toEqual([
+      ...counted.map(([name]) => `income-events-test ${String(name)}`),
+      "AWS/Lambda Errors",
+    ]);
+  });
+
+  it("leave it to the dashboard to count how long the token lives", () => {
+    const shown = synthesized({ ...productionSettings, dashboard: true });
+    expect(shown.text).toContain('"MetricName":"TokenRemainingSeconds"');
+    expect(stack.text).not.toContain("TokenRemainingSeconds");
   });
 
   it("stay on while a run in two says so: one period is one run", () => {
@@ -52,7 +60,7 @@ describe("the alarm that no token is set", () => {
   const missing = (refreshEveryMinutes: number) =>
     synthesized({ ...productionSettings, token: { refreshEveryMinutes } })
       .ofType("AWS::CloudWatch::Alarm")
-      .find(({ id }) => id.includes("TokenMissing"))?.Properties;
+      .find(({ id }) => id.includes("AlarmsMissing"))?.Properties;
 
   it.each([
     [15, 15, 3],

@@ -9,6 +9,7 @@ import { type Counts, readCounts } from "../../../proof/bench/price/counts.ts";
 import { idleOf, queueSourcesIn, sumOf } from "../../../proof/bench/price/idle.ts";
 import { prices } from "../../../proof/bench/price/prices.ts";
 import {
+  dashboardStage,
   documentedSettings,
   productionStage,
   type Resource,
@@ -47,12 +48,16 @@ describe("the bill of a month without events", () => {
   const resources = productionStage();
   const total = (among: readonly Resource[]) => sumOf(idleOf(among).map(({ dollars }) => dollars));
 
+  it("is at most US$ 9.00, and 12.00 with the dashboard", () => {
+    expect(total(resources)).toBeLessThanOrEqual(9);
+    expect(total(dashboardStage())).toBeLessThanOrEqual(12);
+  });
+
   it("follows from the template: each resource that is taken away makes it cheaper", () => {
     const types = ["SecretsManager::Secret", "CloudWatch::Alarm", "CloudWatch::CompositeAlarm"];
-    const priced = resources.filter(({ type }) =>
-      [...types, "CloudWatch::Dashboard"].includes(type.replace("AWS::", "")),
-    );
+    const priced = resources.filter(({ type }) => types.includes(type.replace("AWS::", "")));
     expect(priced.length).toBeGreaterThan(10);
+    expect(total(dashboardStage())).toBeGreaterThan(total(resources));
     for (const each of [...priced, ...queueSourcesIn(resources)])
       expect(total(resources.filter((other) => other !== each)), each.id).toBeLessThan(total(resources));
   });

@@ -1,4 +1,6 @@
 import { type Alarms, startAlarms } from "@income-events/local-stack/alarms/alarms.ts";
+import { valuesOf } from "@income-events/local-stack/alarms/evaluate.ts";
+import { createMetric } from "@income-events/local-stack/alarms/metric.ts";
 import type { AlarmPlan, MetricFilterPlan } from "@income-events/local-stack/assembly/plan.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
@@ -216,6 +218,27 @@ test("a lack goes off when nothing came in all of its periods, none of them befo
   running.onLine("/refresh", line);
   pass(1, running);
   expect(reported).toEqual(["Refused ALARM", "Refused OK"]);
+});
+
+test("outside of the hours of the week that an alarm names its value is 1", () => {
+  const during = { firstDay: 1, lastDay: 5, from: 7, to: 19 };
+  const lack: AlarmPlan = { ...refused, breaches: "below", threshold: 0, periodSeconds: 3_600, during };
+  const plan = { ...lack, evaluationPeriods: 1, datapointsToAlarm: 1 };
+  const metric = createMetric(minute);
+  const valueAt = (end: string) => {
+    const now = Date.parse(end);
+    return valuesOf(plan, () => metric, { begin: now - 3 * 60 * minute, now })[0]?.value;
+  };
+  // Fridays, a Saturday and a Sunday: each period begins an hour before.
+  for (const end of [
+    "2026-11-27T07:59:00Z",
+    "2026-11-27T20:00:00Z",
+    "2026-11-28T12:00:00Z",
+    "2026-11-29T12:00:00Z",
+  ])
+    expect(valueAt(end), end).toBe(1);
+  for (const end of ["2026-11-27T08:00:00Z", "2026-11-27T19:59:00Z"])
+    expect(valueAt(end), end).toBeUndefined();
 });
 
 test("what a service reports is counted for the metric that is watched, and for no other", () => {

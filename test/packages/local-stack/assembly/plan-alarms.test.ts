@@ -40,7 +40,7 @@ describe("an alarm", () => {
       {
         logicalId: "Filter",
         logGroupName: "/test/Work",
-        pattern: { field: "code", text: "GAP_FOUND" },
+        pattern: { field: "code", texts: ["GAP_FOUND"] },
         metric: { namespace: "test", name: "Gap" },
         value: { field: "count" },
       },
@@ -113,6 +113,14 @@ describe("an alarm", () => {
         missing: "breaching",
       },
     ]);
+  });
+
+  test("watches a metric within hours of the week", async () => {
+    const weekdays = "IF(DAY(m0) >= 1 AND DAY(m0) <= 5 AND HOUR(m0) >= 7 AND HOUR(m0) < 19, m0, 1)";
+    const Alarm = together(weekdays, series("m0", "Errors"));
+    const plan = await planned({ ...functionResources("Work"), Topic: topic, Alarm });
+    const during = { firstDay: 1, lastDay: 5, from: 7, to: 19 };
+    expect(plan.alarms).toMatchObject([{ metrics: [{ name: "Errors" }], taken: "alone", during }]);
   });
 
   const composite = (AlarmRule: unknown) => ({
