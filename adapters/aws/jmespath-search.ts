@@ -5,6 +5,7 @@ import { permanent } from "../../domain/core/failures.ts";
 import { exactNumber, hasRawNumber, isRawNumber } from "../../domain/event/lossless-json.ts";
 import type { Search } from "../../domain/event/mapping.ts";
 import { quotedInExpression } from "../../domain/event/mapping-source.ts";
+import { mergeEach } from "../../domain/event/merge-each.ts";
 
 /** To the library a raw number is an object: this is about what it may be used for as a number. */
 class InexactError extends JMESPathTypeError {
@@ -35,7 +36,7 @@ const exactSum = (name: "funcSum" | "funcAvg") => (args: Arguments) => {
   return call(name, args);
 };
 
-/** The language's own functions, for bodies that have numbers that are exact in their digits alone. */
+/** The language's own functions, and `merge_each`, for bodies that have numbers that are exact in their digits alone. */
 const exactFunctions = Object.assign(new Functions(), {
   funcType: (args: Arguments) => (isRawNumber(args[0]) ? "number" : call("funcType", args)),
   funcToNumber: (args: Arguments) => {
@@ -58,9 +59,11 @@ const exactFunctions = Object.assign(new Functions(), {
   funcMin: refuseRawElements("funcMin"),
   funcSort: refuseRawElements("funcSort"),
   funcValues: refuseRaw("funcValues"),
+  funcMergeEach: ([list, object]: Arguments) => mergeEach(list, object),
 });
 /** The library finds them anew for each search, which takes longer than most searches. */
-const found = exactFunctions.introspectMethods();
+const found = exactFunctions.introspectMethods().add("funcMergeEach");
+exactFunctions.methods.add("funcMergeEach");
 exactFunctions.introspectMethods = () => found;
 
 /** Evaluates JMESPath on what `parseExact` reads; the library keeps each expression's compiled form. */

@@ -101,13 +101,19 @@ export function receiptRecorder(
     const outcomes = new Map<string, "first" | "again" | Failure>();
     const recordAll = mergeReceipts(receipts, (receipt) => receipt).map(async (merged) => {
       const outcome = await record(merged).catch(failureOf);
-      for (const [index, { id }] of merged.messages.entries()) {
-        outcomes.set(id, outcome === "first" && index > 0 ? "again" : outcome);
+      for (const [index, message] of merged.messages.entries()) {
+        const name = nameOfReceipt({ ...merged.receipt, message });
+        outcomes.set(name, outcome === "first" && index > 0 ? "again" : outcome);
       }
     });
     await Promise.all(recordAll);
-    return receipts.map(({ message }) => outcomes.get(message.id) ?? failureOf(undefined));
+    return receipts.map((receipt) => outcomes.get(nameOfReceipt(receipt)) ?? failureOf(undefined));
   };
+}
+
+/** One message may carry several events, and several messages one. */
+function nameOfReceipt({ event, message }: Receipt): string {
+  return JSON.stringify([keyOf(event), message.id]);
 }
 
 function keyOf(event: IncomeEvent): Key {

@@ -31,6 +31,8 @@ export type Envelope = {
   readonly receivedAt: string;
   /** Those that the mapping reads; absent where it reads none, as before it could. */
   readonly headers?: MappedHeaders;
+  /** The body is one element of a webhook's list: it is one event, and no list is looked for in it. */
+  readonly isElement?: true;
   readonly body: Body;
 };
 
@@ -49,6 +51,7 @@ export function readEnvelope(text: string): Envelope {
     id: textOf(fields, "id"),
     receivedAt: textOf(fields, "receivedAt"),
     ...(fields.headers === undefined ? {} : { headers: readHeaders(fields.headers) }),
+    ...(fields.isElement === true ? { isElement: true } : {}),
     body: parseBody(fields.body),
   };
 }

@@ -86,3 +86,15 @@ const secretWords =
 export function mayHoldCredential(header: string): boolean {
   return secretWords.test(header.toLowerCase());
 }
+
+const namesOfTries =
+  /(^|-)(attempts?|retry|retries|retried|try|tries|redelivery|redelivered|redeliveries|resend|resends|resent|delivery-count|send-count|(sent|send|sending|delivered|delivery|request)-(at|time|date|timestamp))($|-)/;
+const timestamps = /^(?!.*(event|occurred|triggered|created)).*(^|-)timestamp$/;
+const namesOfRequests =
+  /^(date|age|via|forwarded|host|connection|user-agent|content-length|traceparent|tracestate|ce-traceparent|(x-)?request-id|x-real-ip|cf-ray|x-amzn-.*|x-forwarded-.*|x-b3-.*)$/;
+
+/** Whether a header belongs to one try of a delivery, by its name: in an identity or a time it would make each try an event. */
+export function changesByTry(header: string): boolean {
+  const name = header.toLowerCase();
+  return namesOfTries.test(name) || timestamps.test(name) || namesOfRequests.test(name);
+}

@@ -1,6 +1,6 @@
 import { permanent } from "../core/failures.ts";
 import { isNameOrDate } from "../core/mask.ts";
-import { fieldsOf, present } from "../core/parse.ts";
+import { fieldsOf, optionalText, present } from "../core/parse.ts";
 import { readTime } from "../core/timestamps.ts";
 import { canonicalId, isUuid } from "./canonical-id.ts";
 import {
@@ -11,6 +11,7 @@ import {
   subjectKindOf,
   type WebhookEventType,
 } from "./events.ts";
+import { hasSeveral, takesByPosition } from "./list-order.ts";
 import { isRawNumber } from "./lossless-json.ts";
 import {
   headersRead,
@@ -40,12 +41,25 @@ export type KindMapping = {
   readonly type: MappingSource;
   readonly types: Readonly<Record<string, string>>;
   readonly ids: "uuid" | "any";
+  /** An expression that finds the list of a webhook's events. Where it finds nothing the webhook is one event. */
+  readonly events?: string;
+  /** What makes two webhooks the same event: their bytes, which is the default, or their `eventId`. */
+  readonly identity?: "body" | "eventId";
 } & { readonly [field in MappedField]?: MappingSource };
 
 export type { Search } from "./mapping-source.ts";
 
 /** A webhook as the mapping reads it: the parsed body, and the headers that the mapping names. */
-export type Delivery = { readonly body: unknown; readonly headers: MappedHeaders };
+export type Delivery = {
+  readonly body: unknown;
+  readonly headers: MappedHeaders;
+  /** Whether the body has a list of several elements: known, where several fields are read of it. */
+  readonly hasSeveral?: boolean;
+};
+
+export function deliveryOf(body: unknown, headers: MappedHeaders = {}): Delivery {
+  return { body, headers, hasSeveral: hasSeveral(body) };
+}
 
 /** @throws permanent failure naming the field of the settings that is wrong */
 export function parseMapping(value: unknown): KindMapping {
@@ -57,6 +71,10 @@ export function parseMapping(value: unknown): KindMapping {
     type,
     types: parseTypes(fields.types),
     ids: fields.ids === "any" ? "any" : "uuid",
+    ...present({ events: optionalText(fields, "events") }),
+    ...(fields.identity === undefined
+      ? {}
+      : { identity: fields.identity === "eventId" ? "eventId" : "body" }),
   };
 }
 
@@ -83,8 +101,11 @@ export function mapPayload(
   search: Search,
   headers: MappedHeaders = {},
 ): EventAttributes {
-  const delivery = { body: payload, headers };
-  const type = typeOf(mapping, foundAt(mapping, "type", delivery, search));
+  const delivery = deliveryOf(payload, headers);
+  const name = foundAt(mapping, "type", delivery, search);
+  if (name === undefined && Array.isArray(payload) && payload.length > 0)
+    throw permanent("type: the payload names no event, but is a list; see mapping.events");
+  const type = typeOf(mapping, name);
   const facts = mappedFields.map(
     (field) => [field, factAt(mapping, field, foundAt(mapping, field, delivery, search))] as const,
   );
@@ -99,14 +120,34 @@ export function ignoredName(mapping: KindMapping, delivery: Delivery, search: Se
   return isIgnored ? name : undefined;
 }
 
-/** What a field's source gives, as it is; undefined where it gives nothing. @throws permanent failure */
+/**
+ * What a field's source gives, as it is; undefined where it gives nothing.
+ * @throws permanent failure, also where it takes one of several elements of a list: the others would be lost
+ */
 export function foundAt(
   mapping: KindMapping,
   field: "type" | MappedField,
   delivery: Delivery,
   search: Search,
 ): unknown {
-  return valueAt(field, mapping[field], delivery, search);
+  const source = mapping[field];
+  const valueIn = (body: unknown) => valueAt(field, source, { ...delivery, body }, search);
+  const value = valueIn(delivery.body);
+  const mayCut = delivery.hasSeveral ?? hasSeveral(delivery.body);
+  if (!mayCut || !identifying.has(field) || typeof source !== "string" || !isSingle(value)) return value;
+  if (takesByPosition(delivery.body, valueIn))
+    throw permanent(
+      `${field}: takes one of several elements of a list and drops the others; see mapping.events`,
+    );
+  return value;
+}
+
+/** Two events that are the same in these are one. */
+const identifying: ReadonlySet<string> = new Set(["type", ...idFields, "endpoint", "eventId"]);
+
+/** Other values are refused for what they are. */
+function isSingle(value: unknown): boolean {
+  return typeof value !== "object" || isRawNumber(value);
 }
 
 /** A found value as the event has it. @throws permanent failure naming the field */
@@ -214,7 +255,7 @@ function shownName(name: string): string {
 }
 
 /** What a value is, without what it says. */
-function typeNamed(value: unknown): string {
+export function typeNamed(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
   if (isRawNumber(value)) return "this number";

@@ -3,18 +3,13 @@ import { decoded } from "../../adapters/provider/content-coding.ts";
 import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import { FailureError, failureOf } from "../../domain/core/failures.ts";
-import {
-  bodyOf,
-  type Envelope,
-  envelopeVersion,
-  inlineLimitInBytes,
-  writeEnvelope,
-} from "../../domain/event/envelope.ts";
+import { bodyOf, envelopeVersion } from "../../domain/event/envelope.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
 import { identify } from "../../domain/event/identify.ts";
 import { type MappedHeaders, pickHeaders } from "../../domain/event/mapping-source.ts";
 import { asUtf8, type CredentialFields, inspectPayload, type Payload } from "../../domain/event/payload.ts";
 import type { Log } from "../runtime/log.ts";
+import { sizedEnvelope } from "../runtime/sized-envelope.ts";
 import {
   type AdmissionDependencies,
   allowMethods,
@@ -114,7 +109,7 @@ async function makeDurable(
 ): Promise<Result> {
   const { send, queueUrl, deadLetterQueueUrl, now, log } = dependencies;
   const carried = Object.keys(headers).length === 0 ? {} : { headers };
-  const message = await serialize(
+  const { message } = await sizedEnvelope(
     {
       schemaVersion: envelopeVersion,
       kind,
@@ -123,7 +118,7 @@ async function makeDurable(
       ...carried,
       body: bodyOf(payload.ok ? payload.bytes : body),
     },
-    dependencies,
+    dependencies.overflow,
   );
   const [failure] = payload.ok
     ? await send(queueUrl, [{ body: message }])
@@ -131,22 +126,6 @@ async function makeDurable(
   if (failure !== undefined) throw new FailureError(failure);
   log(payload.ok ? "WEBHOOK_ACCEPTED" : "WEBHOOK_UNREADABLE", { kind, correlationId: id });
   return { statusCode: 202 };
-}
-
-/** Serializes an envelope; a body that is too large goes to the overflow bucket, with a pointer in its place. */
-async function serialize(envelope: Envelope, { overflow }: ReceiverDependencies): Promise<string> {
-  const message = writeEnvelope(envelope);
-  const { body, kind, id } = envelope;
-  if (Buffer.byteLength(message) <= inlineLimitInBytes || (body.as !== "text" && body.as !== "base64")) {
-    return message;
-  }
-  const content = body.as === "text" ? body.text : body.base64;
-  const key = `bodies/${kind}/${id}`;
-  await overflow.put(key, content);
-  return writeEnvelope({
-    ...envelope,
-    body: { as: "object", key, of: body.as, bytes: Buffer.byteLength(content) },
-  });
 }
 
 function answerFailures(kind: WebhookKind, log: Log): middy.MiddlewareObj<Event, Result> {

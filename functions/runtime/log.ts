@@ -117,6 +117,8 @@ export type LogFields = {
   readonly correlationId?: string | undefined;
   /** The same, of a line about several. */
   readonly correlationIds?: readonly string[];
+  /** Of the webhooks that the events of `correlationIds` came in, in their order, where these have other ids. */
+  readonly webhooks?: readonly string[];
   /** Of the events of `correlationIds`, in their order. */
   readonly types?: readonly string[];
   /** Whom those events are about, with the endpoint: `account/<id>/income`. */

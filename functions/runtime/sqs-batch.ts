@@ -83,12 +83,30 @@ export function rejectTo(
   deadLetterQueueUrl: string,
   log: Log,
 ): (message: RejectedMessage, reason: string) => Promise<boolean> {
-  return async ({ messageId, body, returns, group, deduplication }, reason) => {
-    const others = present({ returns, group, deduplication });
-    const [failed] = await send(deadLetterQueueUrl, [{ body, reason, ...others }]);
-    const correlationId = correlationIdIn(body);
-    if (failed === undefined) log("MESSAGE_REJECTED", { messageId, correlationId, reason });
-    else log("MESSAGE_FAILED", { messageId, correlationId, reason: failed.reason });
-    return failed === undefined;
+  const rejectAll = rejectAllTo(send, deadLetterQueueUrl, log);
+  return async (message, reason) => (await rejectAll([{ ...message, reason }]))[0] === true;
+}
+
+/** The same of several messages, each with its reason. */
+export function rejectAllTo(
+  send: Send,
+  deadLetterQueueUrl: string,
+  log: Log,
+): (messages: readonly (RejectedMessage & { readonly reason: string })[]) => Promise<readonly boolean[]> {
+  return async (messages) => {
+    const sent = await send(
+      deadLetterQueueUrl,
+      messages.map(({ body, reason, returns, group, deduplication }) => ({
+        ...{ body, reason },
+        ...present({ returns, group, deduplication }),
+      })),
+    );
+    return messages.map(({ messageId, body, reason }, index) => {
+      const failed = sent[index];
+      const correlationId = correlationIdIn(body);
+      if (failed === undefined) log("MESSAGE_REJECTED", { messageId, correlationId, reason });
+      else log("MESSAGE_FAILED", { messageId, correlationId, reason: failed.reason });
+      return failed === undefined;
+    });
   };
 }

@@ -1,24 +1,32 @@
 import middy from "@middy/core";
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
-import { bodyText, type WebhookBody } from "../../adapters/aws/body-text.ts";
+import { bodyText } from "../../adapters/aws/body-text.ts";
 import type { Receipt, RecordReceipts } from "../../adapters/dynamodb/event-table.ts";
 import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
+import { batchesOf } from "../../domain/core/batches.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
-import { readEnvelope } from "../../domain/event/envelope.ts";
-import { type IncomeEvent, type WebhookKind, withBelievableTime } from "../../domain/event/events.ts";
+import {
+  type Body,
+  bodyOf,
+  type Envelope,
+  readEnvelope,
+  writeEnvelope,
+} from "../../domain/event/envelope.ts";
+import type { EventAttributes, IncomeEvent } from "../../domain/event/events.ts";
 import { countedName } from "../../domain/event/ignored-events.ts";
 import { parseExact } from "../../domain/event/lossless-json.ts";
-import { ignoredName, type KindMapping, mapPayload, type Search } from "../../domain/event/mapping.ts";
-import type { MappedHeaders } from "../../domain/event/mapping-source.ts";
+import type { KindMapping, Search } from "../../domain/event/mapping.ts";
 import { nameOf, subjectOf } from "../../domain/event/subjects.ts";
-import type { Log, LogCode } from "../runtime/log.ts";
-import { rejectPermanent, wholeSqsBatch } from "../runtime/sqs-batch.ts";
+import { type MappedEvent, mapWebhook } from "../../domain/event/webhook-events.ts";
+import type { Log, LogCode, LogFields } from "../runtime/log.ts";
+import { sizedEnvelope } from "../runtime/sized-envelope.ts";
+import { redriveCountOf, rejectAllTo, rejectPermanent, wholeSqsBatch } from "../runtime/sqs-batch.ts";
 
 export type ConsumerDependencies = {
   readonly record: RecordReceipts;
-  readonly overflow: OverflowBucket;
+  readonly overflow: Pick<OverflowBucket, "get" | "put">;
   readonly send: Send;
   readonly deadLetterQueueUrl: string;
   readonly mapping: KindMapping;
@@ -26,10 +34,33 @@ export type ConsumerDependencies = {
   readonly log: Log;
 };
 
-/** A webhook that the settings ignore. */
-type Ignored = { readonly ignored: string; readonly id: string; readonly kind: WebhookKind };
+/** One event of a message, and what becomes of it. */
+type Part = {
+  /** The message's; of an element of a list one that holds this element alone. */
+  readonly envelope: Envelope;
+  /** The identity of the event, and of the webhook that it came in. */
+  readonly id: string;
+  readonly webhook: string;
+} & (
+  | { readonly receipt: Receipt }
+  | { readonly ignored: string }
+  /** It can't be mapped, or not now. */
+  | { readonly failure: Failure }
+);
 
-/** Stores the events of one kind: each receipt is one write, and those of a batch are one request. */
+type Message = {
+  readonly record: SQSRecord;
+  readonly parts: readonly Part[];
+  /** Whether its events are elements of a list. */
+  readonly isList: boolean;
+};
+type Stored = Extract<Part, { readonly receipt: Receipt }>;
+type Outcome = "first" | "again" | Failure;
+
+/** Elements of long lists are written some at a time, so that a partition is not asked for more than it takes. */
+const writtenAtOnce = 250;
+
+/** Stores the events of one kind: each receipt is one write, and those of a batch share requests. */
 export function consumer(dependencies: ConsumerDependencies) {
   const { send, deadLetterQueueUrl, log } = dependencies;
   return middy<SQSEvent, SQSBatchResponse>({ timeoutEarlyInMillis: 0 }).handler(
@@ -37,90 +68,145 @@ export function consumer(dependencies: ConsumerDependencies) {
   );
 }
 
-/** What is wrong with a message keeps none of the others from being stored. */
+/** What is wrong with a message, or with one event of it, keeps none of the others from being stored. */
 async function store(
   records: readonly SQSRecord[],
   dependencies: ConsumerDependencies,
 ): Promise<readonly (Failure | undefined)[]> {
-  const read = await Promise.all(records.map((record) => readReceipt(record, dependencies).catch(failureOf)));
-  const receipts = read.filter(isReceipt);
-  const outcomes = receipts.length === 0 ? [] : await dependencies.record(receipts);
-  logReceipts(
-    "EVENT_STORED",
-    receipts.filter((_, index) => outcomes[index] === "first"),
-    dependencies.log,
+  const read = await Promise.all(records.map((record) => readMessage(record, dependencies).catch(failureOf)));
+  const outcomes = new Map<Part, Outcome>();
+  const parts = read.flatMap((each) => ("parts" in each ? each.parts : []));
+  for (const some of batchesOf(parts, { maxItems: writtenAtOnce }))
+    await record(some, outcomes, dependencies);
+  return Promise.all(
+    read.map((each) => ("parts" in each ? settle(each, outcomes, dependencies) : Promise.resolve(each))),
   );
-  logReceipts(
-    "EVENT_AGAIN",
-    receipts.filter((_, index) => outcomes[index] === "again"),
-    dependencies.log,
-  );
-  logIgnored(read.filter(isIgnoredReceipt), dependencies);
-  const outcomeOf = new Map(receipts.map((receipt, index) => [receipt, outcomes[index]]));
-  return read.map((each) => {
-    if (isIgnoredReceipt(each)) return undefined;
-    const outcome = isReceipt(each) ? outcomeOf.get(each) : each;
-    return outcome === "first" || outcome === "again" ? undefined : outcome;
+}
+
+async function readMessage(record: SQSRecord, dependencies: ConsumerDependencies): Promise<Message> {
+  const { messageId, attributes } = record;
+  const envelope = readEnvelope(record.body);
+  const message = { id: messageId, sentAt: Number(attributes.SentTimestamp) };
+  const events = await eventsOf(envelope, dependencies);
+  const parts = events.map(async (mapped): Promise<Part> => {
+    const { text: _, ...event } = mapped;
+    const known = {
+      ...event,
+      envelope: await ownEnvelope(envelope, mapped, dependencies),
+      webhook: envelope.id,
+    };
+    return "facts" in known ? { ...known, receipt: receiptOf(known, message) } : known;
   });
+  return { record, parts: await Promise.all(parts), isList: events.some(({ text }) => text !== undefined) };
 }
 
-async function readReceipt(
-  { body: message, messageId, attributes }: SQSRecord,
-  dependencies: ConsumerDependencies,
-): Promise<Receipt | Ignored> {
-  const { id, kind, receivedAt, headers, body } = readEnvelope(message);
-  const isReconciled = body.as === "facts";
-  const mapped = isReconciled ? body.facts : await mapBody(body, headers, dependencies);
-  if ("ignored" in mapped) return { ...mapped, id, kind };
-  const facts = isReconciled ? mapped : withBelievableTime(mapped, receivedAt);
-  const event = { ...facts, id, kind, receivedAt, ...(isReconciled ? { reconciled: true as const } : {}) };
-  return { event, body, message: { id: messageId, sentAt: Number(attributes.SentTimestamp) } };
+function receiptOf(
+  {
+    id,
+    facts,
+    envelope,
+  }: { readonly id: string; readonly facts: EventAttributes; readonly envelope: Envelope },
+  message: Receipt["message"],
+): Receipt {
+  const { kind, receivedAt, body } = envelope;
+  const reconciled = body.as === "facts" ? { reconciled: true as const } : {};
+  return { event: { ...facts, id, kind, receivedAt, ...reconciled }, body, message };
 }
 
-async function mapBody(
-  body: WebhookBody,
-  headers: MappedHeaders | undefined,
-  { overflow, mapping, search }: ConsumerDependencies,
-) {
+async function eventsOf(
+  { body, ...webhook }: Envelope,
+  { overflow, mapping, search, log }: ConsumerDependencies,
+): Promise<readonly MappedEvent[]> {
+  if (body.as === "facts") return [{ id: webhook.id, facts: body.facts }];
   const payload = parseExact(await bodyText(body, overflow), "the body");
-  const ignored = ignoredName(mapping, { body: payload, headers: headers ?? {} }, search);
-  return ignored === undefined ? mapPayload(mapping, payload, search, headers) : { ignored };
-}
-
-function isReceipt(value: Receipt | Ignored | Failure): value is Receipt {
-  return "event" in value;
-}
-
-function isIgnoredReceipt(value: Receipt | Ignored | Failure): value is Ignored {
-  return "ignored" in value;
-}
-
-/** One line for each name, for each is counted by itself. */
-function logIgnored(events: readonly Ignored[], { mapping, log }: ConsumerDependencies): void {
-  const byName = Map.groupBy(events, ({ ignored }) => countedName(mapping, ignored));
-  for (const [name, some] of byName) {
-    const [{ kind } = {}] = some;
+  const events = mapWebhook(mapping, webhook, payload, search);
+  if (events.length === 0)
     log("EVENT_IGNORED", {
-      ...present({ kind }),
-      name,
-      count: some.length,
-      correlationIds: some.map(({ id }) => id),
+      kind: webhook.kind,
+      correlationIds: [webhook.id],
+      reason: "the list of events is empty",
     });
-  }
+  return events;
 }
 
-/** One line for the invocation, with the ids of all: a line for each event would cost more than its write. */
-function logReceipts(code: LogCode, receipts: readonly Receipt[], log: Log): void {
-  const [first] = receipts;
-  if (first === undefined) return;
-  const events = [...new Map(receipts.map(({ event }) => [event.id, event])).values()];
-  log(code, {
-    kind: first.event.kind,
-    count: receipts.length,
-    correlationIds: events.map(({ id }) => id),
-    types: events.map(({ type }) => type),
-    subjects: events.map(subjectText),
+/** Of an element of a list: what is kept of it, and nothing of the others. */
+async function ownEnvelope(
+  envelope: Envelope,
+  event: MappedEvent,
+  { overflow }: ConsumerDependencies,
+): Promise<Envelope> {
+  if (event.text === undefined) return envelope;
+  if ("ignored" in event) return { ...envelope, id: event.id };
+  const body: Body = bodyOf(Buffer.from(event.text));
+  return (await sizedEnvelope({ ...envelope, id: event.id, isElement: true, body }, overflow)).envelope;
+}
+
+/** Writes what can be stored, and logs what became of each event. */
+async function record(
+  parts: readonly Part[],
+  outcomes: Map<Part, Outcome>,
+  { record: recordReceipts, mapping, log }: ConsumerDependencies,
+): Promise<void> {
+  const stored = parts.filter((part) => "receipt" in part);
+  const results = stored.length === 0 ? [] : await recordReceipts(stored.map(({ receipt }) => receipt));
+  for (const [index, part] of stored.entries()) outcomes.set(part, results[index] ?? failureOf(undefined));
+  for (const [code, outcome] of [
+    ["EVENT_STORED", "first"],
+    ["EVENT_AGAIN", "again"],
+  ] as const)
+    logReceipts(
+      code,
+      stored.filter((part) => outcomes.get(part) === outcome),
+      log,
+    );
+  const ignored = parts.filter((part) => "ignored" in part);
+  // Each name is counted by itself.
+  for (const [name, some] of Map.groupBy(ignored, (part) => countedName(mapping, part.ignored)))
+    log("EVENT_IGNORED", { ...idsOf(some), name, count: some.length });
+}
+
+/** A message ends when each of its events is stored, ignored, or a dead letter of its own. */
+async function settle(
+  { record, parts, isList }: Message,
+  outcomes: ReadonlyMap<Part, Outcome>,
+  { send, deadLetterQueueUrl, log }: ConsumerDependencies,
+): Promise<Failure | undefined> {
+  const failed = parts.flatMap((part) => {
+    const outcome = "failure" in part ? part.failure : outcomes.get(part);
+    return typeof outcome === "object" ? [{ part, failure: outcome }] : [];
   });
+  // While one is still tried again, letters of the others would be sent at each try.
+  const still = isList ? failed.find(({ failure }) => failure.kind === "retryable") : failed[0];
+  if (still !== undefined || failed.length === 0) return still?.failure;
+  const letters = failed.map(({ part, failure }) => ({
+    ...{ messageId: record.messageId, body: writeEnvelope(part.envelope), reason: failure.reason },
+    ...redriveCountOf(record),
+  }));
+  const areSafe = await rejectAllTo(send, deadLetterQueueUrl, log)(letters);
+  const left = areSafe.filter((isSafe) => !isSafe).length;
+  if (left === 0) return undefined;
+  return { kind: "retryable", reason: `${left} dead letters of events could not be sent`, delayInSeconds: 0 };
+}
+
+/** One line for some receipts, with the ids of all: a line for each event would cost more than its write. */
+function logReceipts(code: LogCode, stored: readonly Stored[], log: Log): void {
+  if (stored.length === 0) return;
+  const byId = [...new Map(stored.map((part) => [part.id, part])).values()];
+  log(code, {
+    ...idsOf(byId),
+    count: stored.length,
+    types: byId.map(({ receipt }) => receipt.event.type),
+    subjects: byId.map(({ receipt }) => subjectText(receipt.event)),
+  });
+}
+
+function idsOf(parts: readonly Part[]): LogFields {
+  const [first] = parts;
+  return {
+    ...present({ kind: first?.envelope.kind }),
+    correlationIds: parts.map(({ id }) => id),
+    ...(parts.some(({ id, webhook }) => id !== webhook) && { webhooks: parts.map(({ webhook }) => webhook) }),
+  };
 }
 
 function subjectText(event: IncomeEvent): string {

@@ -108,7 +108,7 @@ export class WebhookEndpoint extends Construct {
         allow(consumeQueue, [queue.queueArn]),
         allow(["sqs:SendMessage"], [deadLetterQueue.queueArn]),
         allow(["dynamodb:BatchGetItem", ...writeStatements], [table.table.tableArn]),
-        allow(["s3:GetObject"], [overflow.bodiesOf(kind)]),
+        allow(bodyActions(settings.mapping[kind]), [overflow.bodiesOf(kind)]),
       ],
     });
     if (countedNames(settings.mapping[kind]).length > 0) {
@@ -117,6 +117,11 @@ export class WebhookEndpoint extends Construct {
     }
     return store;
   }
+}
+
+/** An element of a list is written by itself: a large one is an object of its own. */
+function bodyActions({ events }: Settings["mapping"][WebhookKind]): readonly string[] {
+  return events === undefined ? ["s3:GetObject"] : ["s3:GetObject", "s3:PutObject"];
 }
 
 /** The limits of an event source. Source: Lambda API reference, "ScalingConfig". */

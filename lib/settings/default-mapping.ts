@@ -16,6 +16,9 @@ const company = "(company_id || data.company_id)";
 const endpointAccountId = "(account_id || data.account_id)";
 const datasourceId = "datasource_id || data.datasource_id";
 
+/** Of `update_multi_endpoint`: each endpoint, an object or a name, with what the webhook says of all. */
+const endpoints = "merge_each(merge_each([endpoints, data.endpoints][*] | [0], data), @)";
+
 /**
  * Payloads as a public provider of this shape documents them: fields at the top level or under `data`. A
  * stage's settings replace any part. What is left out, and why:
@@ -53,11 +56,12 @@ export const defaultMapping: Readonly<Record<WebhookKind, KindMapping>> = {
   },
   endpoints: {
     type,
-    types: { update_endpoint: "endpoint.updated" },
+    types: { update_endpoint: "endpoint.updated", update_multi_endpoint: "endpoint.updated" },
+    events: endpoints,
     accountId: `(!${company} && ${endpointAccountId}) || \`null\``,
     companyAccountId: `company_account_id || data.company_account_id || (${company} && ${endpointAccountId})`,
     userId,
-    endpoint: "endpoint || data.endpoint",
+    endpoint: "endpoint || data.endpoint || element",
     eventId: "request_id || data.request_id",
     dataAvailable,
     dateStart: "date_start || data.date_start",

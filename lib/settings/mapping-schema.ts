@@ -1,9 +1,11 @@
 import { JMESPathError, JMESPathTypeError, search } from "@aws-lambda-powertools/jmespath";
+import { Functions } from "@aws-lambda-powertools/jmespath/functions";
 import { z } from "zod";
 import { type WebhookKind, webhookEventTypes } from "../../domain/event/events.ts";
 import { hasRawNumber, parseExact } from "../../domain/event/lossless-json.ts";
 import { ignored, type KindMapping } from "../../domain/event/mapping.ts";
-import { mayHoldCredential, quotedInExpression } from "../../domain/event/mapping-source.ts";
+import { changesByTry, mayHoldCredential, quotedInExpression } from "../../domain/event/mapping-source.ts";
+import { mergeEach } from "../../domain/event/merge-each.ts";
 import { defaultMapping } from "./default-mapping.ts";
 import { choice, remedyOf, section, text } from "./setting-types.ts";
 
@@ -15,9 +17,15 @@ export const expression = z
     if (message !== undefined) issues.push({ code: "custom", message, input: value, continue: true });
   });
 
+/** Beside the language's own functions. */
+const customFunctions = Object.assign(new Functions(), {
+  funcMergeEach: ([list, object]: readonly unknown[]) => mergeEach(list, object),
+});
+customFunctions.methods.add("funcMergeEach");
+
 function faultOf(source: string): string | undefined {
   try {
-    search(source, {});
+    search(source, {}, { customFunctions });
     return literalFaultOf(source);
   } catch (error) {
     // A type error is about the empty payload that stood in here, not about the expression.
@@ -44,10 +52,15 @@ function isInexact(json: string): boolean {
 }
 
 const header = section({
-  header: text(/^[a-z0-9!#$%&'*+.^_`|~-]+$/, "write an HTTP header's name in lower case").refine(
-    (name) => !mayHoldCredential(name),
-    { error: remedyOf("may hold a credential by its name, which goes to no queue; name another header") },
-  ),
+  header: text(/^[a-z0-9!#$%&'*+.^_`|~-]+$/, "write an HTTP header's name in lower case")
+    .refine((name) => !mayHoldCredential(name), {
+      error: remedyOf("may hold a credential by its name, which goes to no queue; name another header"),
+    })
+    .refine((name) => !changesByTry(name), {
+      error: remedyOf(
+        "changes from try to try by its name, so that each try would be another event; name another header",
+      ),
+    }),
 });
 
 /** Where a field stands: an expression on the body, or a header, for example of CloudEvents. */
@@ -80,7 +93,14 @@ function kindSchema(kind: WebhookKind) {
     dateStart: optionalSource,
     dateEnd: optionalSource,
     ids: choice(["uuid", "any"]).exactOptional(),
+    events: expression.exactOptional(),
+    identity: choice(["body", "eventId"]).exactOptional(),
   })
+    .check(({ value: { identity, eventId }, issues }) => {
+      if (identity !== "eventId" || eventId !== undefined) return;
+      const message = `needs mapping.${kind}.eventId; set it to where the provider's own id of the event is`;
+      issues.push({ code: "custom", message, path: ["identity"], input: identity, continue: true });
+    })
     .transform((given) => ({
       ...defaultMapping[kind],
       ...given,

@@ -85,4 +85,14 @@ export interface KindMappingProps {
    * @default - as the provider documents it
    */
   readonly ids?: "uuid" | "any";
+  /**
+   * A JMESPath expression that finds the list of events in a webhook that holds several, at most 1,000 (how). Where it finds nothing the webhook is one event.
+   * @default - as the provider documents it
+   */
+  readonly events?: string;
+  /**
+   * What makes two webhooks the same event: `body`, their bytes, which is the default, or `eventId`, the provider's id, where a retry has other bytes. Needs `eventId` beside it; an event without the id becomes a dead letter.
+   * @default - as the provider documents it
+   */
+  readonly identity?: "body" | "eventId";
 }

@@ -90,8 +90,10 @@ export function historyIn(entries: readonly LogEntry[]): readonly HistoryEvent[]
     const kind = entry.kind ?? String(entry.function).split("/")[1];
     if (outcome === undefined || !isWebhookKind(kind)) continue;
     const [ids, types, subjects] = [idsOf(entry), textsIn(entry.types), textsIn(entry.subjects)];
+    const webhooks = textsIn(entry.webhooks).map((id) => events.get(id));
     for (const [index, id] of ids.entries()) {
-      const known = events.get(id);
+      // An event with another id than its webhook's came when and as often as that did.
+      const known = events.get(id) ?? webhooks[index];
       const isFurther = known === undefined || rankOf(outcome) >= rankOf(known.outcome);
       const isAccepted = outcome === "accepted";
       events.set(id, {
@@ -105,6 +107,7 @@ export function historyIn(entries: readonly LogEntry[]): readonly HistoryEvent[]
         }),
       });
     }
+    for (const id of textsIn(entry.webhooks)) if (!ids.includes(id)) events.delete(id);
   }
   return [...events.values()].toSorted((one, other) =>
     one.at < other.at ? 1 : Number(one.at > other.at) * -1,

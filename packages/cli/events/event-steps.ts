@@ -53,7 +53,7 @@ function stepsOf(entry: LogEntry, type: string | undefined, context: StepContext
     case "EVENT_AGAIN":
       return [{ step: "again", detail: "it was stored before: it is counted" }];
     case "EVENT_IGNORED":
-      return [{ step: "ignored", detail: `mapping.<kind>.types ignores ${JSON.stringify(entry.name)}` }];
+      return [{ step: "ignored", detail: ignoredText(entry) }];
     case "RELAYED":
       return relayed(entry, type, context);
     case "TASK_DONE":
@@ -74,6 +74,12 @@ function stepsOf(entry: LogEntry, type: string | undefined, context: StepContext
     default:
       return [];
   }
+}
+
+function ignoredText({ name }: LogEntry): string {
+  return typeof name === "string"
+    ? `mapping.<kind>.types ignores ${JSON.stringify(name)}`
+    : "its list of events is empty";
 }
 
 function postponed(entry: LogEntry): Told {

@@ -25,8 +25,13 @@ export function remedyFor(
   fields: readonly FieldTrial[],
   sample: ReadSample,
 ): string {
-  if (Array.isArray(sample.body) && sample.body.length !== 1)
-    return "The body is a list. One webhook is one event: have the provider send events one by one.";
+  if (reason.endsWith("see mapping.events")) {
+    const list = listIn(sample.body);
+    const place = list === undefined ? "" : `, perhaps ${JSON.stringify(list)}`;
+    return `Set mapping.${kind}.events to where the list of events is${place}, and the fields to where they are in one element.`;
+  }
+  if (reason.startsWith("events:"))
+    return `Set mapping.${kind}.events to an expression that finds a list, or leave it out.`;
   const field = fieldIn(reason) ?? fields.find(({ fault }) => fault === reason)?.field;
   if (field === undefined) return `Correct the expressions of mapping.${kind}.`;
   const setting = `mapping.${kind}.${field}`;
@@ -42,6 +47,19 @@ export function remedyFor(
   if (elsewhere === undefined) return `Set ${setting} to where it is; no place in this sample looks like it.`;
   const header = typeof elsewhere === "string" ? "" : `: the header ${elsewhere.header}`;
   return `Set ${setting} to where it is, perhaps ${JSON.stringify(elsewhere)}${header}.`;
+}
+
+/** The place of the first list of several elements. */
+function listIn(body: unknown): string | undefined {
+  if (Array.isArray(body)) return "@";
+  if (!isFields(body)) return undefined;
+  for (const [name, member] of Object.entries(body)) {
+    if (!plainName.test(name)) continue;
+    if (Array.isArray(member) && member.length > 1) return name;
+    const inner = isFields(member) ? listIn(member) : undefined;
+    if (inner !== undefined) return `${name}.${inner}`;
+  }
+  return undefined;
 }
 
 function fieldIn(reason: string): Field | undefined {

@@ -1,10 +1,20 @@
 import { isRawNumber } from "../../../domain/event/lossless-json.ts";
 import { oneLine } from "../core/printable.ts";
 import { tableText } from "../core/table.ts";
-import type { Trial } from "./trial.ts";
+import type { EventTrial, Trial } from "./trial.ts";
 
-/** A trial for people: what each field's source gave, and what comes of it. */
+/** A trial for people: what each field's source gave, and what comes of it; of a list one after the other. */
 export function trialText(trial: Trial): string {
+  if (!("events" in trial)) return eventText(trial);
+  const texts = trial.events.map(
+    (event, index) => `Event ${index + 1} of ${trial.events.length}\n${eventText(event)}`,
+  );
+  return texts.length === 0
+    ? `${trial.kind}: no event, for the list of events is empty.`
+    : texts.join("\n\n");
+}
+
+function eventText(trial: EventTrial): string {
   const rows = trial.fields.map(({ field, source, gave, fault, readAs }) => [
     field,
     typeof source === "string" ? source : `header ${source.header}`,
@@ -15,7 +25,7 @@ export function trialText(trial: Trial): string {
   return [...table, outcomeText(trial)].join("\n");
 }
 
-function outcomeText(trial: Trial): string {
+function outcomeText(trial: EventTrial): string {
   if (!trial.mapped) return `No event of ${trial.kind}: ${trial.reason}.\n${oneLine(trial.remedy)}`;
   if ("ignored" in trial) return `${ignoredText(trial)}.`;
   const facts = Object.entries(trial.event).map(([name, value]) => [name, String(value)]);
@@ -30,6 +40,10 @@ function outcomeText(trial: Trial): string {
 
 /** One line: for a list of several. */
 export function trialLine(trial: Trial): string {
+  if ("events" in trial) {
+    const mapped = trial.events.filter((event) => event.mapped);
+    return `${trial.kind}: a list of events, of which ${mapped.length} of ${trial.events.length} are mapped or ignored`;
+  }
   if (!trial.mapped) return `${trial.kind}: no event, ${trial.reason}. ${oneLine(trial.remedy)}`;
   return "ignored" in trial ? ignoredText(trial) : `${trial.kind}: ${trial.event.type}`;
 }

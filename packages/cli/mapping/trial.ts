@@ -1,30 +1,30 @@
 import { FailureError, failureOf } from "../../../domain/core/failures.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { readTime } from "../../../domain/core/timestamps.ts";
-import {
-  type EventAttributes,
-  isUnordered,
-  type WebhookKind,
-  withBelievableTime,
-} from "../../../domain/event/events.ts";
+import { type EventAttributes, isUnordered, type WebhookKind } from "../../../domain/event/events.ts";
 import { identify } from "../../../domain/event/identify.ts";
 import {
+  deliveryOf,
   factAt,
   foundAt,
   headersOf,
-  ignoredName,
   type KindMapping,
-  mapPayload,
   type Search,
   typeOf,
 } from "../../../domain/event/mapping.ts";
 import { pickHeaders } from "../../../domain/event/mapping-source.ts";
+import {
+  eventSources,
+  type MappedEvent,
+  mapWebhook,
+  type Webhook,
+} from "../../../domain/event/webhook-events.ts";
 import { allFields } from "./field-names.ts";
 import { type FieldTrial, remedyFor } from "./remedy.ts";
 import { readSample, type Sample } from "./sample.ts";
 
-/** What a webhook of a kind becomes, or why nothing. */
-export type Trial = { readonly kind: WebhookKind; readonly fields: readonly FieldTrial[] } & (
+/** What an event of a webhook becomes, or why nothing. */
+export type EventTrial = { readonly kind: WebhookKind; readonly fields: readonly FieldTrial[] } & (
   | {
       readonly mapped: true;
       readonly id: string;
@@ -35,30 +35,73 @@ export type Trial = { readonly kind: WebhookKind; readonly fields: readonly Fiel
   | { readonly mapped: false; readonly reason: string; readonly remedy: string }
 );
 
+/** A webhook whose events are a list, each for itself: it is mapped if each of them is mapped or ignored. */
+export type ListTrial = {
+  readonly kind: WebhookKind;
+  readonly fields: readonly [];
+  readonly events: readonly EventTrial[];
+} & (
+  | { readonly mapped: true }
+  /** Those of the first event that is not. */
+  | { readonly mapped: false; readonly reason: string; readonly remedy: string }
+);
+
+export type Trial = EventTrial | ListTrial;
+
+type Tried = {
+  readonly mapping: KindMapping;
+  readonly webhook: Webhook;
+  readonly sample: Sample;
+  readonly search: Search;
+};
+
 /** Maps a sample as if it were received now, as receiver and consumer of its kind do. It never throws, whatever the sample holds. */
 export function tryMapping(kind: WebhookKind, mapping: KindMapping, sample: Sample, search: Search): Trial {
   const headers = pickHeaders(headersOf(mapping), sample.headers);
   const read = readSample({ ...sample, headers });
+  const refused = { kind, mapped: false, fields: [] } as const;
   if ("refused" in read) {
-    const reason = `the body is ${read.refused}`;
-    return {
-      kind,
-      mapped: false,
-      fields: [],
-      reason,
-      remedy: "Give the body as the provider sends it: JSON in UTF-8.",
-    };
+    const remedy = "Give the body as the provider sends it: JSON in UTF-8.";
+    return { ...refused, reason: `the body is ${read.refused}`, remedy };
   }
-  const delivery = { body: read.body, headers };
-  const name = attempt(() => ignoredName(mapping, delivery, search));
-  if ("value" in name && name.value !== undefined)
-    return {
-      kind,
-      mapped: true,
-      fields: [{ field: "type", source: mapping.type, gave: name.value }],
-      ignored: name.value,
-    };
-  const fields = allFields.flatMap((field): FieldTrial[] => {
+  const id = identify(kind, sample.bytes, headers);
+  const webhook: Webhook = { kind, id, headers, receivedAt: new Date().toISOString() };
+  const tried = { mapping, webhook, sample, search };
+  const events = attempt(() => mapWebhook(mapping, webhook, read.body, search));
+  if ("fault" in events) {
+    const remedy = remedyFor({ kind, mapping }, events.fault, [], { sample, body: read.body });
+    return { ...refused, reason: events.fault, remedy };
+  }
+  const sources = eventSources(mapping, webhook, read.body, search);
+  const trials = events.value.map((event, index) => tryEvent(event, sources[index]?.payload, tried));
+  const [first] = trials;
+  if (first !== undefined && events.value[0]?.text === undefined) return first;
+  const failed = trials.find((trial) => !trial.mapped);
+  if (failed === undefined) return { kind, mapped: true, fields: [], events: trials };
+  return { ...refused, reason: failed.reason, remedy: failed.remedy, events: trials };
+}
+
+function tryEvent(event: MappedEvent, payload: unknown, tried: Tried): EventTrial {
+  const { mapping, webhook, sample } = tried;
+  const { kind } = webhook;
+  if ("ignored" in event) {
+    const { ignored } = event;
+    return { kind, mapped: true, fields: [{ field: "type", source: mapping.type, gave: ignored }], ignored };
+  }
+  const fields = tryFields(payload, tried);
+  if ("failure" in event) {
+    const { reason } = event.failure;
+    const remedy = remedyFor({ kind, mapping }, reason, fields, { sample, body: payload });
+    return { kind, mapped: false, fields, reason, remedy };
+  }
+  const { id, facts } = event;
+  const shown = facts.time === undefined ? fields.map(withoutTime) : fields;
+  return { kind, mapped: true, fields: shown, id, event: facts, isUnordered: isUnordered(facts) };
+}
+
+function tryFields(payload: unknown, { mapping, webhook, search }: Tried): readonly FieldTrial[] {
+  const delivery = deliveryOf(payload, webhook.headers);
+  return allFields.flatMap((field): FieldTrial[] => {
     const source = mapping[field];
     if (source === undefined) return [];
     const gave = attempt(() => foundAt(mapping, field, delivery, search));
@@ -67,32 +110,9 @@ export function tryMapping(kind: WebhookKind, mapping: KindMapping, sample: Samp
       field === "type" ? typeOf(mapping, gave.value) : factAt(mapping, field, gave.value),
     );
     const readAs = field === "time" ? readTime(gave.value)?.form : undefined;
-    return [
-      {
-        field,
-        source,
-        gave: gave.value,
-        ...present({ readAs }),
-        ...("fault" in fact && { fault: fact.fault }),
-      },
-    ];
+    const found = { field, source, gave: gave.value, ...present({ readAs }) };
+    return [{ ...found, ...("fault" in fact && { fault: fact.fault }) }];
   });
-  const event = attempt(() =>
-    withBelievableTime(mapPayload(mapping, read.body, search, headers), new Date().toISOString()),
-  );
-  if ("fault" in event) {
-    const remedy = remedyFor({ kind, mapping }, event.fault, fields, { sample, body: read.body });
-    return { kind, mapped: false, fields, reason: event.fault, remedy };
-  }
-  const id = identify(kind, sample.bytes, headers);
-  return {
-    kind,
-    mapped: true,
-    fields: event.value.time === undefined ? fields.map(withoutTime) : fields,
-    id,
-    event: event.value,
-    isUnordered: isUnordered(event.value),
-  };
 }
 
 function withoutTime(trial: FieldTrial): FieldTrial {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
 import { headersOf, type KindMapping, mapPayload, parseMapping } from "../../../domain/event/mapping.ts";
-import { mayHoldCredential, pickHeaders } from "../../../domain/event/mapping-source.ts";
+import { changesByTry, mayHoldCredential, pickHeaders } from "../../../domain/event/mapping-source.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 
 describe("a mapping that reads headers", () => {
@@ -82,4 +82,21 @@ describe("a mapping that reads headers", () => {
     ];
     for (const name of taken) expect(mayHoldCredential(name), name).toBe(false);
   });
+});
+
+describe("a header that changes from try to try", () => {
+  const tries = [
+    ...["X-Attempt", "x-delivery-attempt", "x-retry-count", "x-retries", "retry-num", "x-slack-retry-num"],
+    ...["webhook-timestamp", "svix-timestamp", "x-slack-request-timestamp", "x-timestamp", "x-sent-at"],
+    ...["date", "x-request-id", "traceparent", "x-amzn-trace-id", "x-forwarded-for", "user-agent"],
+    ...["x-redelivery", "x-delivery-count", "x-sending-time"],
+  ];
+  it.each(tries)("is known by its name: %s", (name) => expect(changesByTry(name)).toBe(true));
+
+  const others = [
+    ...["ce-id", "ce-time", "ce-type", "ce-source", "webhook-id", "svix-id", "x-event-id", "x-event-time"],
+    ...["x-event-timestamp", "x-github-delivery", "x-github-event", "x-shopify-triggered-at", "x-topic"],
+    ...["idempotency-key", "x-entry", "x-country", "x-industry", "x-user-id", "x-validated-at"],
+  ];
+  it.each(others)("is none of another name: %s", (name) => expect(changesByTry(name)).toBe(false));
 });

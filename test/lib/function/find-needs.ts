@@ -36,6 +36,10 @@ const usedElsewhere: readonly (readonly [RegExp, string])[] = [
     "marks of two scheduled runs in a row; test/functions/reconcile/orphans.int.test.ts",
   ],
   [
+    /^\w+Store s3:PutObject overflowbucket\/bodies/i,
+    "an element of a list that is too large for an item; test/functions/store/several-events.int.test.ts",
+  ],
+  [
     /^ReadDocuments dynamodb:(?:Query|BatchGetItem) /,
     "a subscriber that lists; those of the scenario read by address; test/functions/read/reader.int.test.ts",
   ],
@@ -60,8 +64,9 @@ export function recordOf(needs: readonly PermissionNeed[]): string {
 
 function needOf({ action, isNeeded }: Permission, role: string, resource: string): string | undefined {
   if (isNeeded) return byCall;
-  if (askedAtCreation.test(`${action} ${resource}`)) return "the creation of its event source";
-  return usedElsewhere.find(([pattern]) => pattern.test(`${role} ${action} ${resource}`))?.[1];
+  const elsewhere = usedElsewhere.find(([pattern]) => pattern.test(`${role} ${action} ${resource}`));
+  if (elsewhere !== undefined) return elsewhere[1];
+  return askedAtCreation.test(`${action} ${resource}`) ? "the creation of its event source" : undefined;
 }
 
 /** The logical id of a resource, and what of it: an ARN without account, kind, stack and the hashes that CDK appends. */

@@ -1,6 +1,6 @@
 import type { SettingsDifference } from "@income-events/cli/doctor/settings-check.ts";
 import type { HistoryRow } from "@income-events/cli/events/event-history.ts";
-import type { Trial } from "@income-events/cli/mapping/trial.ts";
+import type { EventTrial, Trial } from "@income-events/cli/mapping/trial.ts";
 import { useEffect, useState } from "preact/hooks";
 import type { ComparedSettings } from "../../api/mapping.ts";
 import { post, useLoaded } from "../api.ts";
@@ -147,7 +147,7 @@ function Differences({ differences }: { readonly differences: readonly SettingsD
   );
 }
 
-function Result({ trial }: { readonly trial: Trial }) {
+function Result({ trial }: { readonly trial: EventTrial }) {
   if (!trial.mapped)
     return (
       <>
@@ -167,6 +167,17 @@ function Result({ trial }: { readonly trial: Trial }) {
 }
 
 function Outcome({ trial }: { readonly trial: Trial }) {
+  if (!("events" in trial)) return <EventOutcome trial={trial} />;
+  if (trial.events.length === 0) return <p>The list of events is empty.</p>;
+  return trial.events.map((event, index) => (
+    <section key={index}>
+      <h3>{`Event ${index + 1} of ${trial.events.length}`}</h3>
+      <EventOutcome trial={event} />
+    </section>
+  ));
+}
+
+function EventOutcome({ trial }: { readonly trial: EventTrial }) {
   return (
     <>
       <Result trial={trial} />

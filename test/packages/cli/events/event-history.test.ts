@@ -79,3 +79,23 @@ describe("the history of events in the functions' logs", () => {
     ).toEqual([]);
   });
 });
+
+it("shows events of a list, and none for their webhook, which came when it did", () => {
+  const list = { kind: "endpoints", correlationIds: ["a", "b"], webhooks: ["w", "w"] };
+  const found = historyIn([
+    entry(1, "WEBHOOK_ACCEPTED", { kind: "endpoints", correlationId: "w" }),
+    entry(2, "EVENT_STORED", { ...list, types: ["endpoint.updated", "endpoint.updated"] }),
+  ]);
+  const { timestamp: at } = entry(1, "WEBHOOK_ACCEPTED", {});
+  expect(found).toHaveLength(2);
+  for (const id of ["a", "b"])
+    expect(found).toContainEqual(expect.objectContaining({ id, at, outcome: "stored", times: 1 }));
+});
+
+it("shows an event that the settings ignore as ignored", () => {
+  const found = historyIn([
+    entry(1, "WEBHOOK_ACCEPTED", { kind: "users", correlationId: "p" }),
+    entry(2, "EVENT_IGNORED", { kind: "users", correlationIds: ["p"], name: "ping" }),
+  ]);
+  expect(found).toMatchObject([{ id: "p", outcome: "ignored" }]);
+});

@@ -5,6 +5,7 @@ import { webhookKinds } from "../../../../domain/event/events.ts";
 import { trialText } from "../../../../packages/cli/mapping/report.ts";
 import { checkMapping } from "../../../../packages/cli/mapping/stage-mapping.ts";
 import { tryMapping } from "../../../../packages/cli/mapping/trial.ts";
+import { fixtureText } from "../../../fixtures/field/fixture-text.ts";
 import { mapping } from "./providers.ts";
 
 const unusual = ["__proto__", "constructor", "toString", "id", "event", "type", "account_id", "data", "time"];
@@ -50,6 +51,54 @@ it("a time that can't be true is shown as ignored, and the event as unordered", 
   expect(trial.fields).toContainEqual(
     expect.objectContaining({ field: "time", fault: expect.stringContaining("ignored") }),
   );
+});
+
+it.each([
+  ["list-of-two.json", "company-accounts", { events: "@", ids: "any" }, ["co-2", "co-1"]],
+  ["multi-endpoint.json", "endpoints", {}, ["income", "profile"]],
+] as const)("every event of a webhook is shown: %s", (file, kind, part, said) => {
+  const given = { name: file, bytes: Buffer.from(fixtureText(file)), headers: {} };
+  const own = checkMapping({ production: false, mapping: { [kind]: part } }, "own");
+  const trial = tryMapping(kind, own[kind], given, jmespathSearch);
+  if (!("events" in trial)) throw new Error("no list");
+  expect(trial).toMatchObject({ mapped: true, events: said.map(() => ({ mapped: true })) });
+  expect(new Set(trial.events.map((event) => "id" in event && event.id)).size).toBe(said.length);
+  const text = trialText(trial);
+  for (const [index, each] of said.entries()) {
+    expect(text).toContain(`Event ${index + 1} of ${said.length}`);
+    expect(text).toContain(each);
+  }
+});
+
+it("an event of a list that is not mapped has its own reason and remedy, and fails the webhook's trial", () => {
+  const list = [
+    { action: "connect_account", account_id: "a" },
+    { action: "link", account_id: "b" },
+  ];
+  const given = { name: "list", bytes: Buffer.from(JSON.stringify(list)), headers: {} };
+  const own = checkMapping({ production: false, mapping: { accounts: { events: "@", ids: "any" } } }, "own");
+  const reason = 'type: mapping.types translates no event name "link"';
+  expect(tryMapping("accounts", own.accounts, given, jmespathSearch)).toMatchObject({
+    ...{ mapped: false, reason },
+    events: [
+      { mapped: true },
+      { mapped: false, reason, remedy: expect.stringContaining("account.connected") },
+    ],
+  });
+});
+
+it("a list where none is expected is refused with the place of the list", () => {
+  const { accounts } = checkMapping(
+    { production: false, mapping: { accounts: { type: "a.b[0].action" } } },
+    "own",
+  );
+  const body = { a: { b: [{ action: "connect_account" }, { action: "delete_account" }] } };
+  const given = { name: "list", bytes: Buffer.from(JSON.stringify(body)), headers: {} };
+  expect(tryMapping("accounts", accounts, given, jmespathSearch)).toMatchObject({
+    mapped: false,
+    reason: "type: takes one of several elements of a list and drops the others; see mapping.events",
+    remedy: expect.stringContaining('perhaps "a.b"'),
+  });
 });
 
 it("trying a mapping ends with an event or a reason and a remedy, whatever the sample holds", () => {

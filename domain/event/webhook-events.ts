@@ -1,0 +1,116 @@
+import { type Failure, failureOf, permanent } from "../core/failures.ts";
+import { type EventAttributes, type WebhookKind, withBelievableTime } from "./events.ts";
+import { identifyByEventId, identifyElement } from "./identify.ts";
+import { deliveryOf, ignoredName, type KindMapping, mapPayload, type Search, typeNamed } from "./mapping.ts";
+import { found, type MappedHeaders } from "./mapping-source.ts";
+
+/** The most events of one webhook. */
+export const mostEvents = 1_000;
+
+/** A webhook as it was received; `id` is its envelope's. */
+export type Webhook = {
+  readonly kind: WebhookKind;
+  readonly id: string;
+  /** ISO 8601 */
+  readonly receivedAt: string;
+  readonly headers?: MappedHeaders;
+  /** It is one element of another webhook's list: it holds no events but its own. */
+  readonly isElement?: boolean;
+};
+
+/** What one event of a webhook is made of. */
+export type EventSource = {
+  /** The identity that it has by its bytes. */
+  readonly id: string;
+  readonly payload: unknown;
+  /** The text of an element of a list, as it is kept; absent: the webhook is the event. */
+  readonly text?: string;
+};
+
+export type MappedEvent = Omit<EventSource, "payload"> &
+  (
+    | { readonly facts: EventAttributes }
+    | { readonly ignored: string }
+    /** This event can't be mapped; it keeps none of the others from being stored. */
+    | { readonly failure: Failure }
+  );
+
+/**
+ * The events of a webhook, one by one: the elements of the list that `mapping.events` finds, else the webhook itself.
+ * @throws permanent failure where the webhook is refused whole: a list that is none, or too long
+ */
+export function eventSources(
+  { events }: Pick<KindMapping, "events">,
+  { id, isElement = false }: Pick<Webhook, "id" | "isElement">,
+  payload: unknown,
+  search: Search,
+): readonly EventSource[] {
+  const list = events === undefined || isElement ? undefined : found("events", events, payload, search);
+  if (list === undefined) return [{ id, payload }];
+  if (!Array.isArray(list)) throw permanent(`events: expected a list, not ${typeNamed(list)}`);
+  if (list.length > mostEvents)
+    throw permanent(`events: a list of ${list.length}, and one webhook may hold ${mostEvents} events`);
+  const numbers = new Map<string, number>();
+  return list.map((element: unknown) => {
+    const text = JSON.stringify(element) ?? "null";
+    const number = (numbers.get(text) ?? 0) + 1;
+    numbers.set(text, number);
+    return { id: identifyElement(id, text, number), payload: element, text };
+  });
+}
+
+/** Maps the events of a webhook. @throws permanent failure where the webhook is refused whole */
+export function mapWebhook(
+  mapping: KindMapping,
+  webhook: Webhook,
+  payload: unknown,
+  search: Search,
+): readonly MappedEvent[] {
+  const known = new Map<string, string>();
+  return eventSources(mapping, webhook, payload, search).map((source) => {
+    const mapped = mapSource(mapping, webhook, source, search);
+    if (!("facts" in mapped)) return mapped;
+    const facts = JSON.stringify(mapped.facts);
+    if ((known.get(mapped.id) ?? facts) !== facts) {
+      const reason = "eventId: another event of the same webhook has this one; see mapping.identity";
+      return { ...own(source), failure: { kind: "permanent", reason } };
+    }
+    known.set(mapped.id, facts);
+    return mapped;
+  });
+}
+
+/** Maps one event of a webhook. */
+export function mapSource(
+  mapping: KindMapping,
+  { kind, receivedAt, headers = {} }: Webhook,
+  source: EventSource,
+  search: Search,
+): MappedEvent {
+  const { id, payload } = source;
+  try {
+    const ignored = ignoredName(mapping, deliveryOf(payload, headers), search);
+    if (ignored !== undefined) return { ...own(source), ignored };
+    const facts = withBelievableTime(mapPayload(mapping, payload, search, headers), receivedAt);
+    return { ...own(source), id: identityOf(mapping, kind, facts, id), facts };
+  } catch (error) {
+    return { ...own(source), failure: failureOf(error) };
+  }
+}
+
+function own({ payload: _, ...rest }: EventSource): Omit<EventSource, "payload"> {
+  return rest;
+}
+
+/** @throws permanent failure where the identity is the event's id, and the webhook has none */
+function identityOf(
+  { identity }: Pick<KindMapping, "identity">,
+  kind: WebhookKind,
+  { eventId }: EventAttributes,
+  id: string,
+): string {
+  if (identity !== "eventId") return id;
+  if (eventId === undefined)
+    throw permanent("eventId: missing in the payload, and mapping.identity is eventId; see mapping.eventId");
+  return identifyByEventId(kind, eventId);
+}

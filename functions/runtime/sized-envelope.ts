@@ -1,0 +1,23 @@
+import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
+import { type Envelope, inlineLimitInBytes, writeEnvelope } from "../../domain/event/envelope.ts";
+
+/** An envelope as queues and items take it, and its text. */
+export type SizedEnvelope = { readonly envelope: Envelope; readonly message: string };
+
+/** A body that is too large goes to the overflow bucket, with a pointer in its place. */
+export async function sizedEnvelope(
+  envelope: Envelope,
+  overflow: Pick<OverflowBucket, "put">,
+): Promise<SizedEnvelope> {
+  const message = writeEnvelope(envelope);
+  const { body, kind, id } = envelope;
+  if (Buffer.byteLength(message) <= inlineLimitInBytes || (body.as !== "text" && body.as !== "base64")) {
+    return { envelope, message };
+  }
+  const content = body.as === "text" ? body.text : body.base64;
+  const key = `bodies/${kind}/${id}`;
+  await overflow.put(key, content);
+  const pointer = { as: "object", key, of: body.as, bytes: Buffer.byteLength(content) } as const;
+  const sized = { ...envelope, body: pointer };
+  return { envelope: sized, message: writeEnvelope(sized) };
+}

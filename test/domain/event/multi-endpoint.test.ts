@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import { identify } from "../../../domain/event/identify.ts";
+import type { KindMapping } from "../../../domain/event/mapping.ts";
+import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
+import { fixtureText } from "../../fixtures/field/fixture-text.ts";
+import { accountId, userId } from "../samples.ts";
+import { eventsIn, said } from "./webhook-events.ts";
+
+const endpoints: KindMapping = { ...defaultMapping.endpoints, ids: "any" };
+
+describe("update_multi_endpoint", () => {
+  const about = { account_id: accountId, user_id: userId };
+  const updated = (endpoint: string, more = {}) => ({
+    ...{ type: "endpoint.updated", userId, accountId, endpoint },
+    ...more,
+  });
+  const name = { event: "update_multi_endpoint" };
+
+  it.each<[string, unknown, readonly object[]]>([
+    [
+      "as the provider shows it",
+      fixtureText("multi-endpoint.json"),
+      [
+        {
+          type: "endpoint.updated",
+          userId: "d8ee0653-1293-47fe-990c-45971109de76",
+          accountId: "5b7c1a52-0f6e-4b0e-9c39-0a4b3d5b1f10",
+          endpoint: "income",
+          ...{ dataAvailable: true, dateStart: "2026-01-01", dateEnd: "2026-01-31" },
+        },
+        {
+          type: "endpoint.updated",
+          userId: "d8ee0653-1293-47fe-990c-45971109de76",
+          accountId: "5b7c1a52-0f6e-4b0e-9c39-0a4b3d5b1f10",
+          endpoint: "profile",
+          dataAvailable: true,
+        },
+      ],
+    ],
+    [
+      "with names",
+      { ...name, ...about, endpoints: ["income", "profile"] },
+      [updated("income"), updated("profile")],
+    ],
+    ["with one name", { ...name, ...about, endpoints: ["income"] }, [updated("income")]],
+    [
+      "with what holds for all beside the list",
+      {
+        ...name,
+        ...about,
+        data_available: false,
+        request_id: "r",
+        endpoints: [{ endpoint: "income" }, { endpoint: "trips", data_available: true }],
+      },
+      [
+        updated("income", { dataAvailable: false, eventId: "r" }),
+        updated("trips", { dataAvailable: true, eventId: "r" }),
+      ],
+    ],
+    [
+      "under data",
+      { action: "update_multi_endpoint", data: { ...about, endpoints: [{ endpoint: "income" }] } },
+      [updated("income")],
+    ],
+    [
+      "with nulls in an element",
+      { ...name, ...about, endpoints: [{ endpoint: "income", account_id: null, date_start: null }] },
+      [updated("income")],
+    ],
+    ["with no endpoint", { ...name, ...about, endpoints: [] }, []],
+  ])("%s is an event for each endpoint", (_, body, expected) => {
+    expect(eventsIn(body, endpoints, { kind: "endpoints" }).map(said)).toEqual(expected);
+  });
+
+  it("keeps of each element nothing of the others", () => {
+    const body = {
+      ...name,
+      ...about,
+      endpoints: [{ endpoint: "income" }, { endpoint: "profile" }],
+      others: [{ id: "x" }],
+    };
+    const [income] = eventsIn(body, endpoints, { kind: "endpoints" });
+    expect(JSON.parse(income?.text ?? "")).toEqual({ ...name, ...about, endpoint: "income" });
+  });
+
+  it("leaves update_endpoint as it is: one event, whose identity is the webhook's", () => {
+    const body = { event: "update_endpoint", ...about, endpoint: "income" };
+    const id = identify("endpoints", Buffer.from(JSON.stringify(body)));
+    expect(eventsIn(body, endpoints, { kind: "endpoints" })).toEqual([{ id, facts: updated("income") }]);
+  });
+});
