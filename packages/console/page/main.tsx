@@ -5,6 +5,7 @@ import { startLive } from "./live.ts";
 import "./style/base.css";
 import "./style/parts.css";
 import "./style/data.css";
+import "./style/rows.css";
 import "./style/picture.css";
 import "./style/document.css";
 import "./style/narrow.css";

@@ -18,6 +18,23 @@ export function timesOf({ since, until, period }: Traffic): readonly number[] {
   );
 }
 
+/** The last `seconds` of a traffic. */
+export function lastPart({ until, queues, ...traffic }: Traffic, seconds: number): Traffic {
+  const since = Math.floor((until - seconds) / traffic.period) * traffic.period;
+  const cut = (series: Series) => series.filter(([at]) => at >= since);
+  const part = queues.map(({ sent, received, ...queue }) => ({
+    ...{ ...queue, sent: cut(sent), received: cut(received) },
+  }));
+  return { ...traffic, since, until, queues: part };
+}
+
+/** Whether something was sent longer ago than `seconds`. */
+export function hasBefore(traffic: Traffic | undefined, seconds: number): boolean {
+  if (traffic === undefined) return false;
+  const { until, period, queues } = traffic;
+  return queues.some(({ sent }) => sent.some(([at, count]) => count > 0 && at + period < until - seconds));
+}
+
 /** What was sent to the queues of each group; a period of which nothing is known had nothing. */
 export function linesOf(traffic: Traffic): readonly Line[] {
   const times = timesOf(traffic);

@@ -59,6 +59,7 @@ export function OfQueue({ queue, onChanged }: Props) {
           count={deadLetters.length}
           itemAt={(index) => deadLetters[index]}
           label={isArchived ? "Archived dead letters" : "Dead letters"}
+          isTall
           row={(deadLetter) => <Row deadLetter={deadLetter} isChosen={deadLetter.messageId === chosen} />}
         />
       )}
@@ -150,12 +151,14 @@ function Row({ deadLetter, isChosen }: { readonly deadLetter: DeadLetter; readon
   return (
     <button
       type="button"
-      class="line line-button"
+      class="line line-tall line-button"
       aria-expanded={isChosen}
       onClick={() => setSearch({ opened: isChosen ? "" : messageId })}
     >
       <span class="tag tag-dead">{what}</span>
-      <span class="line-text">{visible(reason)}</span>
+      <span class="line-text" title={visible(reason)}>
+        {visible(reason)}
+      </span>
       <Time at={sentAt} />
     </button>
   );
@@ -167,7 +170,6 @@ type DeadLetter = {
   readonly id?: string;
   readonly reason: string;
   readonly sentAt: string;
-  readonly receives: number;
   readonly payload: unknown;
 };
 
@@ -203,7 +205,7 @@ function OpenedDeadLetter({ id, known, queue, isArchived }: OpenedProps) {
         {error}
       </p>
     );
-  const { messageId, what, reason, sentAt, receives, payload } = deadLetter;
+  const { messageId, what, reason, sentAt, payload } = deadLetter;
   return (
     <section class="opened" aria-label="The dead letter" ref={section}>
       <div class="panel-head">
@@ -215,9 +217,7 @@ function OpenedDeadLetter({ id, known, queue, isArchived }: OpenedProps) {
         </button>
       </div>
       <p>{visible(reason)}</p>
-      <p class="id">
-        {deadLetter.id ?? messageId} · received {receives === 1 ? "once" : `${number(receives)} times`}
-      </p>
+      <p class="id">{deadLetter.id ?? messageId}</p>
       <Payload
         value={revealed ?? payload}
         isRevealed={revealed !== undefined}

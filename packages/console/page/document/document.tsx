@@ -79,7 +79,13 @@ function Content({ value, isRevealed, children }: ContentProps) {
       {isRaw || !hasTable ? (
         <JsonText value={value} label="The document" />
       ) : (
-        tables.map((table) => <RecordsTable key={table.path} of={table} />)
+        tables.map((table) =>
+          isRevealed ? (
+            <RecordsTable key={table.path} of={table} />
+          ) : (
+            <FieldsTable key={table.path} of={table} />
+          ),
+        )
       )}
       {children}
     </Panel>
@@ -96,13 +102,15 @@ function Changes({ of, isRevealed }: { readonly of: DocumentChanges | null; read
           are.
         </p>
       ) : (
-        <Against of={of} />
+        <Against of={of} isRevealed={isRevealed} />
       )}
     </Panel>
   );
 }
 
-function Against({ of: { observedAt, count, changes } }: { readonly of: DocumentChanges }) {
+type AgainstProps = { readonly of: DocumentChanges; readonly isRevealed: boolean };
+
+function Against({ of: { observedAt, count, changes }, isRevealed }: AgainstProps) {
   if (count === 0)
     return (
       <p>
@@ -118,18 +126,41 @@ function Against({ of: { observedAt, count, changes } }: { readonly of: Document
       </p>
       <Wide label="Changes" isLong>
         <Table
-          columns={["Where", "What", "Before", "After"]}
+          columns={["Where", "What", ...(isRevealed ? ["Before", "After"] : [])]}
           classes={{ Where: "id" }}
           rows={changes.map(({ path, is, before, after }) => [
             path === "" ? "all of it" : visible(path),
             is,
-            visible(cellText(before)),
-            visible(cellText(after)),
+            ...(isRevealed ? [visible(cellText(before)), visible(cellText(after))] : []),
           ])}
         />
       </Wide>
     </>
   );
+}
+
+/** What a table that is masked holds: its fields, each with the types of its values. */
+function FieldsTable({ of: { path, columns, records } }: { readonly of: Tabular }) {
+  const typesOf = (column: string) => {
+    const types = records.map((record) => cellText(record.get(column)).replaceAll(/[()]/g, ""));
+    return [...new Set(types)].filter((type) => type !== "").join(", ");
+  };
+  const label = recordsLabel(path, records.length);
+  return (
+    <>
+      <p class="quiet">{label}</p>
+      <Wide label={label} isLong>
+        <Table
+          columns={["Field", "Type"]}
+          rows={columns.map((column) => [visible(column), visible(typesOf(column))])}
+        />
+      </Wide>
+    </>
+  );
+}
+
+function recordsLabel(path: string, count: number): string {
+  return `${path === "" ? "Records" : visible(path)}: ${number(count)}`;
 }
 
 /** Rows that are drawn at once. */
@@ -138,7 +169,7 @@ const rowsAtOnce = 100;
 /** Records as rows, their members as columns. */
 function RecordsTable({ of: { path, columns, records } }: { readonly of: Tabular }) {
   const [count, setCount] = useState(rowsAtOnce);
-  const label = `${path === "" ? "Records" : visible(path)}: ${number(records.length)}`;
+  const label = recordsLabel(path, records.length);
   return (
     <>
       <Wide label={label} isLong>

@@ -32,7 +32,11 @@ export function Table({ label, caption, columns, classes = {}, rows }: TableProp
               {head}
             </th>
             {cells.map((cell, column) => (
-              <td class={classes[columns[column + 1] ?? ""]} key={columns[column + 1]}>
+              <td
+                class={classes[columns[column + 1] ?? ""]}
+                data-label={columns[column + 1]}
+                key={columns[column + 1]}
+              >
                 {cell}
               </td>
             ))}

@@ -5,35 +5,36 @@ import type { Traffic } from "../../api/overview.ts";
 import { useLoaded } from "../api.ts";
 import { number } from "../format.ts";
 import { theme, useStage } from "../stage.ts";
-import { type Line, linesOf, timesOf } from "../traffic.ts";
+import { hasBefore, type Line, lastPart, linesOf, timesOf } from "../traffic.ts";
 import { Panel } from "./panel.tsx";
 
-const spans = [
-  ["3h", "The last 3 hours", "a minute", 60],
-  ["7d", "The last 7 days", "an hour", 600],
-] as const;
-
-/** What went through the pipeline. */
+/** What went through the pipeline. A longer time is drawn once something lies further back than the shorter one. */
 export function Plots() {
+  const { isLocal } = useStage();
+  const hours = useLoaded<Traffic>("/api/traffic?span=3h", isLocal ? 5 : 60);
+  const days = useLoaded<Traffic>("/api/traffic?span=7d", isLocal ? 5 : 600);
+  const quarter = hours.data && lastPart(hours.data, 15 * 60);
   return (
     <div class="columns">
-      {spans.map(([span, title, per, seconds]) => (
-        <One key={span} span={span} title={title} per={per} seconds={seconds} />
-      ))}
+      <One title="The last 15 minutes" per="a minute" data={quarter} error={hours.error} />
+      {hasBefore(hours.data, 15 * 60) && (
+        <One title="The last 3 hours" per="a minute" data={hours.data} error={hours.error} />
+      )}
+      {hasBefore(days.data, 3 * 3600) && (
+        <One title="The last 7 days" per="an hour" data={days.data} error={days.error} />
+      )}
     </div>
   );
 }
 
 type OneProps = {
-  readonly span: string;
   readonly title: string;
   readonly per: string;
-  readonly seconds: number;
+  readonly data: Traffic | undefined;
+  readonly error: string | undefined;
 };
 
-function One({ span, title, per, seconds }: OneProps) {
-  const { isLocal } = useStage();
-  const { data, error } = useLoaded<Traffic>(`/api/traffic?span=${span}`, isLocal ? 5 : seconds);
+function One({ title, per, data, error }: OneProps) {
   const lines = data === undefined ? [] : linesOf(data);
   return (
     <Panel title={title} error={error}>
@@ -72,7 +73,7 @@ function Lines({ label, times, lines }: LinesProps) {
     const element = box.current;
     if (element === null) return undefined;
     const values: uPlot.AlignedData = [[...times], ...lines.map((line) => [...line.values])];
-    const plot = new uPlot(optionsOf(element, lines), values, element);
+    const plot = new uPlot(optionsOf(element, times, lines), values, element);
     const resize = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
     resize.observe(element);
     const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -93,9 +94,14 @@ function Lines({ label, times, lines }: LinesProps) {
   );
 }
 
-function optionsOf(element: HTMLElement, lines: readonly Line[]): uPlot.Options {
+const minute = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
+
+function optionsOf(element: HTMLElement, times: readonly number[], lines: readonly Line[]): uPlot.Options {
   const colourOf = (index: number) => () =>
     getComputedStyle(element.querySelector(`.plot-line-${index}`) ?? element).color;
+  const isLong = (times.at(-1) ?? 0) - (times[0] ?? 0) > 86_400;
+  const tick = isLong ? day : minute;
   const axis = { stroke: () => getComputedStyle(element).color, ticks: { show: false } };
   return {
     width: element.clientWidth,
@@ -104,7 +110,7 @@ function optionsOf(element: HTMLElement, lines: readonly Line[]): uPlot.Options 
     cursor: { show: false },
     scales: { y: { range: (_, __, max) => [0, Math.max(1, max ?? 0) * 1.1] } },
     axes: [
-      { ...axis, grid: { show: false } },
+      { ...axis, grid: { show: false }, values: (_, ticks) => ticks.map((at) => tick.format(at * 1000)) },
       { ...axis, size: 56, grid: { width: 0.3 } },
     ],
     series: [

@@ -5,7 +5,7 @@ import { number, visible } from "../format.ts";
 import { go, searchWord, setSearch } from "../route.ts";
 import { Panel, Time } from "./panel.tsx";
 
-type Subject = NonNullable<Hit["subject"]>;
+type Subject = { readonly kind: string; readonly id: string };
 
 /** Where an event is shown; where its subject is known, a query finds it. */
 export function eventPath(id: string, subject: Subject | undefined): string {

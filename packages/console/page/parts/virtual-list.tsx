@@ -8,16 +8,26 @@ type Props<T> = {
   /** Is called with what is seen, so that it can be asked for. */
   readonly onSeen?: (first: number, last: number) => void;
   readonly label: string;
+  /** Rows of two lines: taller on a narrow page than on a wide one. */
+  readonly isTall?: boolean;
   readonly row: (item: T) => ComponentChildren;
 };
 
 /** Of each row, in pixels. */
-const rowHeight = 40;
+const rowHeights = { flat: { wide: 40, narrow: 40 }, tall: { wide: 40, narrow: 84 } };
+const narrow = matchMedia("(max-width: 760px)");
 /** Rows above and below what is seen. */
 const spare = 8;
 
 /** A list of which only what is seen is drawn: 100,000 rows scroll as ten do. */
-export function VirtualList<T>({ count, itemAt, onSeen, label, row }: Props<T>) {
+export function VirtualList<T>({ count, itemAt, onSeen, label, isTall = false, row }: Props<T>) {
+  const [isNarrow, setNarrow] = useState(narrow.matches);
+  useEffect(() => {
+    const onChange = () => setNarrow(narrow.matches);
+    narrow.addEventListener("change", onChange);
+    return () => narrow.removeEventListener("change", onChange);
+  }, []);
+  const rowHeight = rowHeights[isTall ? "tall" : "flat"][isNarrow ? "narrow" : "wide"];
   const box = useRef<HTMLElement>(null);
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(600);

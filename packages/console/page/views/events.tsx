@@ -40,7 +40,7 @@ function EventList() {
         error={error}
         aside={
           <button type="button" onClick={history.reload}>
-            Look again
+            Refresh
           </button>
         }
       >
@@ -77,6 +77,7 @@ function EventList() {
             itemAt={history.rowAt}
             onSeen={history.onSeen}
             label="Events, the newest first"
+            isTall
             row={(event) => <Row event={event} whose={whose} />}
           />
         )}
@@ -100,12 +101,17 @@ function Row({ event, whose }: { readonly event: HistoryRow; readonly whose: str
     <a class="row" href={eventPath(event.id, subject)}>
       <Time at={event.at} />
       <span class={`tag tag-${event.outcome}`}>{event.outcome}</span>
-      <span>
+      <span class="row-type">
         {event.type ?? event.kind}
         {event.endpoint !== undefined && ` ${visible(event.endpoint)}`}
       </span>
-      <span class="id">{event.id.slice(0, 12)}</span>
-      <span class="bad">{visible(event.reason ?? "")}</span>
+      <span class="row-about id">{visible(event.subject ?? "")}</span>
+      <span class="row-id id">{event.id.slice(0, 12)}</span>
+      {event.reason !== undefined && (
+        <span class="row-reason bad" title={visible(event.reason)}>
+          {visible(event.reason)}
+        </span>
+      )}
     </a>
   );
 }

@@ -1,4 +1,5 @@
 import type { DocumentHistory } from "@income-events/cli/documents/document-history.ts";
+import type { HistoryRow } from "@income-events/cli/events/event-history.ts";
 import type { StateStep } from "@income-events/cli/records/state-history.ts";
 import { useState } from "preact/hooks";
 import type { LegalHold } from "../../../../adapters/dynamodb/legal-holds.ts";
@@ -7,10 +8,11 @@ import { useLoaded } from "../api.ts";
 import * as commands from "../commands.ts";
 import { DocumentPage, Versions } from "../document/document-page.tsx";
 import { number, visible } from "../format.ts";
+import { useHistory } from "../history.ts";
 import { Action } from "../parts/action.tsx";
-import { Facts } from "../parts/data.tsx";
+import { Facts, Table } from "../parts/data.tsx";
 import { Command, Panel, Time } from "../parts/panel.tsx";
-import { Search } from "../parts/search.tsx";
+import { eventPath, Search } from "../parts/search.tsx";
 import { place, searchWord } from "../route.ts";
 
 type State = {
@@ -41,12 +43,46 @@ export function Records() {
   return (
     <>
       <Search />
-      {id === "" ? (
-        <p class="empty">Search for a user or an account, or follow the link on an event's page.</p>
-      ) : (
-        <Record kind={kind} id={id} key={`of ${kind} ${id}`} />
-      )}
+      {id === "" ? <RecentSubjects /> : <Record kind={kind} id={id} key={`of ${kind} ${id}`} />}
     </>
+  );
+}
+
+const maxRecent = 50;
+
+/** Who the events of the last day were about, the latest first. */
+function RecentSubjects() {
+  const { data, error } = useHistory({ since: "24h" }, {});
+  const latest = new Map<string, HistoryRow>();
+  for (const event of data?.events ?? [])
+    if (event.subject !== undefined && !latest.has(event.subject)) latest.set(event.subject, event);
+  const recent = [...latest].slice(0, maxRecent);
+  return (
+    <Panel title="Recent users and accounts" error={error}>
+      {data?.isComplete !== true && error === undefined && (
+        <p class="quiet">Reading the functions' logs of the last 24 hours…</p>
+      )}
+      {data?.isComplete === true && recent.length === 0 && (
+        <p class="empty">No event of a user or an account was stored in the last 24 hours.</p>
+      )}
+      {recent.length > 0 && (
+        <Table
+          caption="Users and accounts with an event in the last 24 hours, the latest first"
+          columns={["Who", "Last event", "Outcome", "Time"]}
+          rows={recent.map(([subject, { id, type, kind, outcome, at }]) => {
+            const [whose = "", of = ""] = subject.split("/");
+            return [
+              <a href={`/records?${new URLSearchParams({ kind: whose, id: of })}`}>
+                {whose} <span class="id">{visible(of)}</span>
+              </a>,
+              <a href={eventPath(id, { kind: whose, id: of })}>{type ?? kind}</a>,
+              <span class={`tag tag-${outcome}`}>{outcome}</span>,
+              <Time at={at} />,
+            ];
+          })}
+        />
+      )}
+    </Panel>
   );
 }
 
