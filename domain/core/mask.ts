@@ -1,8 +1,8 @@
 export type MaskOptions = {
   /** Texts that stay as they are, ids for example. */
   readonly shown?: ReadonlySet<string>;
-  /** Members whose values stay as they are, where these look like names or dates: of events and states, not of people. */
-  readonly open?: ReadonlySet<string>;
+  /** Whether a member stays as it is: what names events, states and ids, and nothing of a person. */
+  readonly isOpen?: (name: string, value: unknown) => boolean;
 };
 
 /** Deeper than this nothing is shown: whatever is nested without end would end the process. */
@@ -34,7 +34,7 @@ function maskMembers(value: object, options: MaskOptions, depth: number): object
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       name,
-      options.open?.has(name) && isNameOrDate(member) ? member : mask(member, options, depth + 1),
+      options.isOpen?.(name, member) === true ? member : mask(member, options, depth + 1),
     ]),
   );
 }

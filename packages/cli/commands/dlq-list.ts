@@ -13,6 +13,7 @@ import { shownJson } from "../core/shown-json.ts";
 import { fromNow } from "../core/spans.ts";
 import { tableText } from "../core/table.ts";
 import { deadLetterText } from "../dead-letters/dead-letter-text.ts";
+import { type NextStep, nextStepOf, nextStepText } from "../dead-letters/next-step.ts";
 import {
   archivedDeadLettersOf,
   deadLettersGivenBack,
@@ -181,6 +182,7 @@ export async function showDeadLetters(operation: Operation, flags: Flags, name =
   const described = await Promise.all(
     deadLetters.map(async (deadLetter) => ({
       ...describeOne(deadLetter, await deadLetterText(deadLetter, overflow), flags.reveal ?? false),
+      next: nextStepOf(queue.name, deadLetter),
       // The archive keeps a dead letter on.
       ...(flags.archive !== true && { endsAt: endOf(deadLetter, retentionSeconds).toISOString() }),
     })),
@@ -194,12 +196,12 @@ export async function showDeadLetters(operation: Operation, flags: Flags, name =
     { stage: deployment.stage, queue: name, deadLetters: described },
     described.length === 0
       ? "There is no such dead letter."
-      : described.map((deadLetter) => textOf(deadLetter, now)).join("\n\n"),
+      : described.map((deadLetter) => textOf(deadLetter, queue.name, now)).join("\n\n"),
   );
 }
 
 function describeOne(deadLetter: DeadLetter, text: string, reveal: boolean) {
-  const { messageId, sentAt, receives, returns } = deadLetter;
+  const { messageId, sentAt, returns } = deadLetter;
   const { what, id } = contentOfDeadLetter(deadLetter.body);
   return {
     messageId,
@@ -207,20 +209,18 @@ function describeOne(deadLetter: DeadLetter, text: string, reveal: boolean) {
     ...(id !== undefined && { id }),
     reason: reasonOf(deadLetter),
     sentAt: sentAt.toISOString(),
-    receives,
     returns: readRedriveCount(returns).count,
     payload: shownJson(text, { reveal, ids: [id], isMessage: true }),
   };
 }
 
-type Described = ReturnType<typeof describeOne> & { readonly endsAt?: string };
+type Described = ReturnType<typeof describeOne> & { readonly next: NextStep; readonly endsAt?: string };
 
-function textOf(deadLetter: Described, now: Date): string {
-  const { messageId, what, id, reason, sentAt, endsAt, receives, returns, payload } = deadLetter;
+function textOf(deadLetter: Described, queue: string, now: Date): string {
+  const { messageId, what, id, reason, sentAt, endsAt, returns, payload, next } = deadLetter;
   const facts = [
     `sent ${fromNow(new Date(sentAt), now)}`,
     ...(endsAt === undefined ? [] : [`expires ${fromNow(new Date(endsAt), now)}`]),
-    `received ${times(receives)}`,
     ...(returns === 0 ? [] : [`redriven ${times(returns)}`]),
   ];
   return [
@@ -228,6 +228,7 @@ function textOf(deadLetter: Described, now: Date): string {
     `  ${oneLine(reason)}`,
     `  ${facts.join(", ")}`,
     `  ${printableJson(payload)}`,
+    `  next: ${nextStepText(next, queue, messageId)}`,
   ].join("\n");
 }
 

@@ -1,4 +1,5 @@
-import { mask } from "../../../domain/core/mask.ts";
+import { isNameOrDate, mask } from "../../../domain/core/mask.ts";
+import { isUuid } from "../../../domain/event/canonical-id.ts";
 import { isTooDeep } from "../../../domain/event/json-source.ts";
 import { losslessValue } from "../../../domain/event/lossless-json.ts";
 
@@ -18,13 +19,23 @@ const openMembers: ReadonlySet<string> = new Set([
   ...["created_at", "updated_at", "date_start", "date_end", "start", "end", "since", "time", "receivedAt"],
 ]);
 
+/** The subject of our own messages: `account/ID`, or with what follows. */
+const subjectName = /^(user|account|company-account)\/[\w%.~-]+(\/[\w%.~-]+)*$/;
+
+/** What names an event, its state, its dates and whom it is about by an id. */
+function isOpen(name: string, value: unknown): boolean {
+  if (openMembers.has(name)) return isNameOrDate(value);
+  if (typeof value !== "string") return false;
+  return name === "subject" ? subjectName.test(value) : /(^id|_id|Id)$/.test(name) && isUuid(value);
+}
+
 /** A JSON text as a value that can be printed: masked, or as it is with all digits of its numbers. */
 export function shownJson(text: string, { reveal, ids, isMessage = false }: Showing): unknown {
   // As a value it would end what prints it, and hide what is shown beside it.
   if (reveal && isTooDeep(text)) return text;
   const value = tryTo(() => (reveal ? losslessValue(text) : JSON.parse(text)), text);
   const shown = new Set(ids.filter((id) => id !== undefined));
-  return reveal ? value : mask(value, { shown, ...(isMessage && { open: openMembers }) });
+  return reveal ? value : mask(value, { shown, ...(isMessage && { isOpen }) });
 }
 
 /** What is no JSON is one text. */

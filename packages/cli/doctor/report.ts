@@ -32,7 +32,7 @@ function causeLines(
   return [
     `${number}${paint(severity === "error" ? "red" : "yellow", what)}`,
     `${indent}${why}`,
-    `${indent}Fix it: ${fix}`,
-    ...(consequences.length === 0 ? [] : [`${indent}From it follows:`, ...consequences]),
+    `${indent}Next: ${fix}`,
+    ...(consequences.length === 0 ? [] : [`${indent}Consequences:`, ...consequences]),
   ];
 }

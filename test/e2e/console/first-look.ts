@@ -1,19 +1,44 @@
+import type { Locator } from "playwright-core";
 import { expect, it } from "vitest";
 import { webhookSecretOf } from "../../support/operator.ts";
 import { type OpenedConsole, violationsInThemes } from "./opened-console.ts";
+
+const account = "0d1c2b3a-4e5f-4a6b-8c7d-9e8f7a6b5c4d";
+const user = "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed";
+const someAccount = { account_id: account, user_id: user };
+
+/** The names of neighbours in a row of which one covers the other. */
+async function overlaps(row: Locator): Promise<readonly string[]> {
+  const parts = await row.locator(":scope > *:visible").all();
+  const boxes = await Promise.all(
+    parts.map(async (part) => ({ text: await part.textContent(), box: await part.boundingBox() })),
+  );
+  return boxes.flatMap(({ text, box }, index) => {
+    const next = boxes[index + 1];
+    if (box == null || next?.box == null) return [];
+    const isBeside = box.x + box.width <= next.box.x + 1 || box.y + box.height <= next.box.y + 4;
+    return isBeside ? [] : [`${text} and ${next.text}`];
+  });
+}
+
+async function isInView(of: Locator): Promise<boolean> {
+  const box = await of.boundingBox();
+  return box !== null && box.x >= 0 && box.x + box.width <= 390;
+}
 
 /** What a person reads at the first look, of a stage that is well and of one where two things are wrong. */
 export function describeFirstLook(use: () => OpenedConsole): void {
   const open = (path: string) => use().page.goto(`${use().origin}${path}`);
   const panel = (name: string) => use().page.getByRole("region", { name, exact: true });
-  const sendUser = async (body: object) => {
+  const sendUser = (body: object) => send("users", body);
+  const send = async (kind: string, body: object) => {
     const { stack } = use().stage.system;
     const secret = await webhookSecretOf(stack);
     const headers = {
       "content-type": "application/json",
       [stack.outputs.WebhookSecretHeader ?? ""]: secret,
     };
-    await fetch(`${stack.apiUrl}/webhooks/users`, { method: "POST", headers, body: JSON.stringify(body) });
+    await fetch(`${stack.apiUrl}/webhooks/${kind}`, { method: "POST", headers, body: JSON.stringify(body) });
   };
 
   it("says when something happened as precisely as it is measured, and that something never did", async () => {
@@ -25,9 +50,68 @@ export function describeFirstLook(use: () => OpenedConsole): void {
     await lastRead.getByText("never in the last 7 days", { exact: true }).waitFor();
   });
 
+  it("lists who the latest events were about, and each event with its type and whom it is about, beside each other", async () => {
+    await sendUser({ action: "create_user", data: { id: user } });
+    await send("endpoints", { event: "update_endpoint", ...someAccount, endpoint: "employment" });
+    const recent = panel("Recent users and accounts");
+    const listed = async () => {
+      await open("/records");
+      await recent
+        .getByRole("link", { name: /^user / })
+        .first()
+        .waitFor();
+      const names = [`account ${account}`, `user ${user}`];
+      return Promise.all(names.map((name) => recent.getByRole("link", { name, exact: true }).count()));
+    };
+    await expect.poll(listed).toEqual([1, 1]);
+    await open("/events");
+    const row = panel("History").getByRole("link", { name: /endpoint\.updated employment/ });
+    for (const width of [1360, 390]) {
+      await use().page.setViewportSize({ width, height: 900 });
+      await row.first().waitFor();
+      for (const text of ["endpoint.updated employment", `account/${account}`])
+        await row.first().getByText(text, { exact: true }).waitFor();
+      expect(await overlaps(row.first())).toEqual([]);
+    }
+    await use().page.setViewportSize({ width: 1280, height: 900 });
+  });
+
+  it("shows at 390 px each page in the menu, names in one line, and a dead letter with its reason and its next step", async () => {
+    await sendUser({ action: "sing", data: { id: user } });
+    await use().page.setViewportSize({ width: 390, height: 844 });
+    await open("/");
+    for (const link of await use().page.getByRole("navigation").getByRole("link").all())
+      expect(await isInView(link)).toBe(true);
+    const name = panel("Queues in numbers").getByText("subscriber/everything", { exact: true });
+    await name.waitFor();
+    expect((await name.boundingBox())?.height).toBeLessThan(30);
+    const deadLetters = panel("Dead letters of users");
+    const reason = deadLetters.getByText('type: mapping.types translates no event name "sing"').first();
+    const isThere = async () => {
+      await open("/dead-letters?queue=users");
+      await deadLetters
+        .getByText(/^users event$|^There is no dead letter/)
+        .first()
+        .waitFor();
+      return reason.count();
+    };
+    await expect.poll(isThere).toBe(1);
+    expect(await isInView(reason)).toBe(true);
+    expect(await deadLetters.getByRole("button", { name: /^Redrive these/ }).count()).toBe(0);
+    await reason.click();
+    // A masked body still says whom it is about.
+    await deadLetters.getByText(`"id": "${user}"`).waitFor();
+    expect(await violationsInThemes(use().page)).toEqual([]);
+    await deadLetters.getByRole("link", { name: "Open this one in Mapping" }).click();
+    await use().page.getByRole("button", { name: "Take the dead letter's body" }).click();
+    await panel("What comes of it")
+      .getByText(/^No event: type: /)
+      .waitFor();
+    await use().page.setViewportSize({ width: 1280, height: 900 });
+  });
+
   it("names each cause with its own consequences, and apart from it what else is wrong", async () => {
     const { stage } = use();
-    await sendUser({ action: "sing", data: { id: "9c858901-8a57-4791-81fe-4c455b099bc9" } });
     await stage.run(["sandbox", "fail", "503"]);
     await open("/");
     const verdict = panel("Verdict");

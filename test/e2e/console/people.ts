@@ -76,7 +76,7 @@ export function describePeople(use: () => { readonly opened: OpenedConsole; read
     const versions = panel("Documents").getByRole("list", { name: "Versions of income", exact: true });
     await expect.poll(() => versions.getByRole("link").count()).toBe(3);
     await versions.getByRole("link").first().click();
-    await panel("What it holds, masked").getByText("(text)").first().waitFor();
+    await panel("What it holds, masked").getByRole("row", { name: "net text", exact: true }).waitFor();
     const last = income.data.at(-1);
     const index = income.data.length - 1;
     await panel("What changed, masked")

@@ -1,10 +1,11 @@
+import type { NextStep } from "@income-events/cli/dead-letters/next-step.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useLoaded } from "../api.ts";
 import * as commands from "../commands.ts";
 import { number, visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
 import { Command, Panel, Time } from "../parts/panel.tsx";
-import { Payload } from "../parts/payload.tsx";
+import { Payload, payloadIn } from "../parts/payload.tsx";
 import { VirtualList } from "../parts/virtual-list.tsx";
 import { searchWord, setSearch } from "../route.ts";
 
@@ -46,6 +47,7 @@ export function OfQueue({ queue, onChanged }: Props) {
           count={deadLetters.length}
           body={{ queue, archive: isArchived, ...(reason !== "" && { reason }) }}
           isArchived={isArchived}
+          isForMapping={deadLetters.length > 0 && deadLetters.every(({ next }) => next === "map")}
           onDone={done}
         />
       )}
@@ -106,22 +108,39 @@ type ActionsProps = {
   readonly count: number;
   readonly body: { readonly queue: string; readonly archive: boolean; readonly reason?: string };
   readonly isArchived: boolean;
+  /** Whether the mapping refused all of them: before there is another, each would come back. */
+  readonly isForMapping: boolean;
   readonly onDone: () => void;
 };
 
-function Actions({ count, body, isArchived, onDone }: ActionsProps) {
+function Actions({ count, body, isArchived, isForMapping, onDone }: ActionsProps) {
   const these = count === 1 ? "it" : `these ${number(count)}`;
+  const redrive = (
+    <Action
+      label={isForMapping ? "Redrive with the new mapping" : `Redrive ${these}`}
+      path="/api/dead-letters/redrive"
+      body={body}
+      isMain={!isForMapping}
+      isOff={count === 0}
+      onDone={onDone}
+      says={({ redriven }) => `Sent to their queue again: ${String(redriven)}.`}
+    />
+  );
   return (
     <div class="actions">
-      <Action
-        label={`Redrive ${these}`}
-        path="/api/dead-letters/redrive"
-        body={body}
-        isMain
-        isOff={count === 0}
-        onDone={onDone}
-        says={({ redriven }) => `Sent to their queue again: ${String(redriven)}.`}
-      />
+      {isForMapping ? (
+        <>
+          <a class="button main" href={mappingPath(body.queue)}>
+            Open in Mapping
+          </a>
+          <details>
+            <summary>The new mapping is deployed</summary>
+            {redrive}
+          </details>
+        </>
+      ) : (
+        redrive
+      )}
       {!isArchived && (
         <Action
           label={`Purge ${these}`}
@@ -136,6 +155,10 @@ function Actions({ count, body, isArchived, onDone }: ActionsProps) {
       )}
     </div>
   );
+}
+
+function mappingPath(kind: string, deadLetter?: string): string {
+  return `/mapping?${new URLSearchParams({ kind, ...(deadLetter !== undefined && { deadLetter }) })}`;
 }
 
 function emptyText(isFiltered: boolean, isArchived: boolean): string {
@@ -170,6 +193,7 @@ type DeadLetter = {
   readonly id?: string;
   readonly reason: string;
   readonly sentAt: string;
+  readonly next: NextStep;
   readonly payload: unknown;
 };
 
@@ -193,10 +217,6 @@ function OpenedDeadLetter({ id, known, queue, isArchived }: OpenedProps) {
   const section = useRef<HTMLElement>(null);
   const isThere = deadLetter !== undefined;
   useEffect(() => section.current?.scrollIntoView({ block: "nearest" }), [isThere]);
-  const onRevealed = ({ deadLetters }: Readonly<Record<string, unknown>>) => {
-    const [first]: readonly unknown[] = Array.isArray(deadLetters) ? deadLetters : [];
-    if (typeof first === "object" && first !== null && "payload" in first) setRevealed(first.payload);
-  };
   if (deadLetter === undefined)
     return error === undefined ? (
       <p class="quiet">It is being looked for…</p>
@@ -205,7 +225,7 @@ function OpenedDeadLetter({ id, known, queue, isArchived }: OpenedProps) {
         {error}
       </p>
     );
-  const { messageId, what, reason, sentAt, payload } = deadLetter;
+  const { messageId, what, reason, sentAt, payload, next } = deadLetter;
   return (
     <section class="opened" aria-label="The dead letter" ref={section}>
       <div class="panel-head">
@@ -217,13 +237,20 @@ function OpenedDeadLetter({ id, known, queue, isArchived }: OpenedProps) {
         </button>
       </div>
       <p>{visible(reason)}</p>
+      {next === "map" && !isArchived && (
+        <p>
+          <a class="button" href={mappingPath(queue, messageId)}>
+            Open this one in Mapping
+          </a>
+        </p>
+      )}
       <p class="id">{deadLetter.id ?? messageId}</p>
       <Payload
         value={revealed ?? payload}
         isRevealed={revealed !== undefined}
         path="/api/dead-letters/reveal"
         body={{ queue, id: messageId, archive: isArchived }}
-        onRevealed={onRevealed}
+        onRevealed={(result) => setRevealed(payloadIn(result))}
         onHidden={() => setRevealed(undefined)}
       />
     </section>

@@ -24,6 +24,12 @@ export function Payload({ value, isRevealed, path, body, onRevealed, onHidden }:
   );
 }
 
+/** The body of the first dead letter that was revealed. */
+export function payloadIn({ deadLetters }: Readonly<Record<string, unknown>>): unknown {
+  const [first]: readonly unknown[] = Array.isArray(deadLetters) ? deadLetters : [];
+  return typeof first === "object" && first !== null && "payload" in first ? first.payload : undefined;
+}
+
 /** Masks again what was revealed. */
 export function Hide({ onPressed }: { readonly onPressed: () => void }) {
   return (

@@ -47,7 +47,7 @@ export function Verdict({ diagnosis, error, queues, onDone }: Props) {
             {others.map((cause) => (
               <li key={cause.code + cause.what}>
                 <b>{visible(cause.what)}</b> {cause.why}
-                <Command line={cause.fix} />
+                <Remedy cause={cause} onDone={onDone} />
                 <Consequences of={cause} />
               </li>
             ))}
@@ -101,9 +101,15 @@ function keptText(queues: readonly QueueStatus[]): string {
 
 type Deed = { readonly label: string; readonly path?: string; readonly at?: string; readonly isLocal?: true };
 
+const openDeadLetters: Deed = { label: "Open the dead letters", at: "/dead-letters" };
+
 /** By the beginning of a finding's code. */
 const deeds: readonly (readonly [code: string, deed: Deed])[] = [
   ["token-", { label: "Give it a new token", path: "/api/trouble/token", isLocal: true }],
+  ["events-dead-letters", openDeadLetters],
+  ["fetching-dead-letters", openDeadLetters],
+  ["erasure-dead-letters", openDeadLetters],
+  ["subscriber-dead-letters", openDeadLetters],
   ["provider-down", { label: "Let the provider answer again", path: "/api/trouble/heal", isLocal: true }],
 ];
 
@@ -129,6 +135,11 @@ function Remedy({ cause, onDone }: { readonly cause: Cause; readonly onDone: () 
         <button type="button" class="main" disabled={state === "busy"} onClick={run}>
           {deed?.label}
         </button>
+      )}
+      {deed?.at !== undefined && (
+        <a class="button main" href={deed.at}>
+          {deed.label}
+        </a>
       )}
       <Command line={cause.fix} />
       {state !== "idle" && state !== "busy" && <p class="problem">{state}</p>}

@@ -21,7 +21,7 @@ export function DeadLetters() {
   const held = (data?.queues ?? []).filter(({ deadLetters, archived }) => deadLetters + archived > 0);
   const again = (
     <button type="button" onClick={reload}>
-      Look again
+      Refresh
     </button>
   );
   return (

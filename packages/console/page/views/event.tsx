@@ -43,7 +43,7 @@ export function EventPage({ id }: { readonly id: string }) {
       {error !== undefined && (
         <Panel title="The event" error={error}>
           <button type="button" onClick={() => (isScanning ? reload() : setScanning(true))}>
-            {isScanning ? "Look again" : "Read the whole table for it"}
+            {isScanning ? "Refresh" : "Read the whole table for it"}
           </button>
         </Panel>
       )}

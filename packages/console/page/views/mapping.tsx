@@ -10,6 +10,8 @@ import { useHistory } from "../history.ts";
 import { Action } from "../parts/action.tsx";
 import { Facts, Select, Table } from "../parts/data.tsx";
 import { Command, Panel } from "../parts/panel.tsx";
+import { payloadIn } from "../parts/payload.tsx";
+import { searchWord } from "../route.ts";
 
 const ids = {
   account_id: "9c858901-8a57-4791-81fe-4c455b099bc9",
@@ -29,8 +31,8 @@ const millisecondsOfRest = 250;
 /** Of a webhook that is pasted, the event at once, or why there is none. */
 export function Mapping() {
   const { data, error } = useLoaded<{ readonly mapping: Readonly<Record<string, object>> }>("/api/mapping");
-  const [kind, setKind] = useState("accounts");
-  const [webhook, setWebhook] = useState(sampleOf("accounts"));
+  const [kind, setKind] = useState(kinds.find((each) => each === searchWord("kind")) ?? "accounts");
+  const [webhook, setWebhook] = useState(sampleOf(kind));
   const [edited, setEdited] = useState<string | undefined>(undefined);
   const [trial, setTrial] = useState<Trial | undefined>(undefined);
   const [problem, setProblem] = useState<string | undefined>(undefined);
@@ -72,6 +74,7 @@ export function Mapping() {
       </div>
       <div class="columns">
         <Panel title="Webhook">
+          <DeadLetter kind={kind} onChosen={setWebhook} />
           <ChooseWebhook kind={kind} onChosen={setWebhook} key={kind} />
           <textarea
             aria-label="Webhook"
@@ -199,6 +202,29 @@ function EventOutcome({ trial }: { readonly trial: EventTrial }) {
 type ChooseProps = { readonly kind: string; readonly onChosen: (body: string) => void };
 
 const maxShown = 20;
+
+/** The dead letter that the address names, whose body the mapping refused. */
+function DeadLetter({ kind, onChosen }: ChooseProps) {
+  const id = searchWord("deadLetter");
+  if (id === "" || kind !== searchWord("kind")) return null;
+  return (
+    <div class="actions">
+      <Action
+        label="Take the dead letter's body"
+        path="/api/dead-letters/reveal"
+        body={{ queue: kind, id }}
+        isLook
+        isMain
+        onDone={(result) => {
+          const payload = payloadIn(result);
+          if (payload !== undefined)
+            onChosen(typeof payload === "string" ? payload : JSON.stringify(payload, undefined, 2));
+        }}
+        says={() => "Taken. The audit trail says so."}
+      />
+    </div>
+  );
+}
 
 /** Of the webhooks of a kind that came lately one is taken. The functions' logs are read once somebody asks for them. */
 function ChooseWebhook(props: ChooseProps) {

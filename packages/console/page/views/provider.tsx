@@ -211,7 +211,7 @@ function ProviderHistory() {
           onChange={(each) => setSearch({ since: each })}
         />
         <button type="button" onClick={reload}>
-          Look again
+          Refresh
         </button>
       </form>
       <div class="columns">

@@ -52,13 +52,21 @@ const maxRecent = 50;
 
 /** Who the events of the last day were about, the latest first. */
 function RecentSubjects() {
-  const { data, error } = useHistory({ since: "24h" }, {});
+  const { data, error, reload } = useHistory({ since: "24h" }, {});
   const latest = new Map<string, HistoryRow>();
   for (const event of data?.events ?? [])
     if (event.subject !== undefined && !latest.has(event.subject)) latest.set(event.subject, event);
   const recent = [...latest].slice(0, maxRecent);
   return (
-    <Panel title="Recent users and accounts" error={error}>
+    <Panel
+      title="Recent users and accounts"
+      error={error}
+      aside={
+        <button type="button" onClick={reload}>
+          Refresh
+        </button>
+      }
+    >
       {data?.isComplete !== true && error === undefined && (
         <p class="quiet">Reading the functions' logs of the last 24 hours…</p>
       )}

@@ -30,3 +30,15 @@ it("what is nested without end is shown all the same: it hides nothing that is s
   expect(masked).not.toContain("Ada");
   expect(printableJson(shownJson(deep, { reveal: true, ids: [] }))).toContain("Ada");
 });
+
+it("a masked message names by ids whom it is about, and nothing of a person", () => {
+  const user = "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed";
+  const message = {
+    ...{ type: "user.updated", subject: `user/${user}`, data: { userId: user, user_id: user, id: user } },
+    ...{ valid: user, name: user, reference_id: "Ada Lovelace", note: { subject: "user/Ada Lovelace" } },
+  };
+  expect(shownJson(JSON.stringify(message), { reveal: false, ids: [], isMessage: true })).toEqual({
+    ...{ type: "user.updated", subject: `user/${user}`, data: { userId: user, user_id: user, id: user } },
+    ...{ valid: "(text)", name: "(text)", reference_id: "(text)", note: { subject: "(text)" } },
+  });
+});
