@@ -1,4 +1,4 @@
-import { CfnCondition, CfnParameter, Fn, RemovalPolicies, RemovalPolicy } from "aws-cdk-lib";
+import { CfnCondition, CfnParameter, Fn, Lazy, RemovalPolicies, RemovalPolicy } from "aws-cdk-lib";
 import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
 import type { Dashboard as CloudWatchDashboard } from "aws-cdk-lib/aws-cloudwatch";
 import type { Construct, IConstruct } from "constructs";
@@ -137,9 +137,14 @@ function buildFirst(scope: Construct, { stage, settings, codeOf }: PipelineProps
   const { customDomain } = settings.webhooks;
   const domain = customDomain && new WebhooksDomain(scope, "Domain", { api, apiStage, ...customDomain });
   const webhooksUrl = `${domain?.origin ?? api.apiEndpoint}/webhooks`;
+  // It feeds the receivers' queues, so it is made after them.
+  const reconciler = {
+    functionName: Lazy.string({ produce: () => reconciliation.lambda.functionName }),
+    functionArn: Lazy.string({ produce: () => reconciliation.lambda.functionArn }),
+  };
   const receiving = new Map(
     webhookKinds.map((kind) => {
-      const props = { kind, settings, defaults, api, secret, overflow, table };
+      const props = { kind, settings, defaults, api, secret, overflow, table, reconciler };
       return [kind, new WebhookEndpoint(scope, pascalCase(kind), props)] as const;
     }),
   );
@@ -149,6 +154,7 @@ function buildFirst(scope: Construct, { stage, settings, codeOf }: PipelineProps
   const receipts = new ReceivingAlarms(scope, "Receiving", { settings, api, apiStage, receiving, refresh });
   const erasure = new Erasure(scope, "Erasure", settings);
   const fetching = new Fetching(scope, "Fetch", { ...calling, erasureKey: erasure.key, refresh, overflow });
+  const reconciliation = new Reconciliation(scope, "Reconcile", { ...calling, receiving, fetching });
   const subscribers = new Subscribers(scope, "Subscriber", settings);
   const topic = new AlarmTopic(scope, "Alarms", settings);
   // What a failed deployment has just made is removed again, so that the next one finds nothing in its way.
@@ -156,7 +162,7 @@ function buildFirst(scope: Construct, { stage, settings, codeOf }: PipelineProps
   RemovalPolicies.of(scope).apply(policy, { applyToResourceTypes: typesThatHoldData });
   const incoming = { api, apiStage, domain, webhooksUrl, receiving, receipts, secret };
   const kept = { overflow, topic };
-  return { ...calling, ...incoming, ...kept, refresh, erasure, fetching, subscribers };
+  return { ...calling, ...incoming, ...kept, refresh, erasure, fetching, reconciliation, subscribers };
 }
 
 /** What knows all subscribers, or all queues. */
@@ -172,7 +178,6 @@ function buildSecond(scope: Construct, { stage, written, ...props }: PipelinePro
   const registration = settings.register.enabled
     ? new WebhookRegistration(scope, "Register", parts)
     : undefined;
-  const reconciliation = new Reconciliation(scope, "Reconcile", parts);
   const works = workQueuesByName(receiving, fetching, subscribers);
   const archive = new DeadLetterArchive(scope, "Archive", {
     settings,
@@ -184,9 +189,9 @@ function buildSecond(scope: Construct, { stage, written, ...props }: PipelinePro
   const throttles = new ThrottleAlarms(scope, "Throttles", { receiving, fetching, relay, table });
   topic.addAlarmActions(scope);
   const dashboard = settings.dashboard
-    ? new Dashboard(scope, "Dashboard", { ...parts, relay, reconciliation, throttles })
+    ? new Dashboard(scope, "Dashboard", { ...parts, relay, throttles })
     : undefined;
-  const made = { relay, readApi, registration, reconciliation, archive, dashboard };
+  const made = { relay, readApi, registration, archive, dashboard };
   addOutputs(scope, { ...parts, ...made, stage, settings, written: written() });
   if (settings.production) new Protection(scope, "Protection", { defaults, table });
   return { readApi, dashboard };

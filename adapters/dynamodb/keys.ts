@@ -77,6 +77,9 @@ export const refusalNoteKey: Key = { pk: "PROVIDER", sk: "REFUSED-TOKEN" };
 /** How far the comparison with the provider's list of users has come. */
 export const reconciliationKey: Key = { pk: "RECONCILE", sk: "USERS" };
 
+/** That a run was asked for, because webhooks were lost. */
+export const runRequestKey: Key = { pk: "RECONCILE", sk: "REQUEST" };
+
 /** An orphan's mark, or the deletion that it became. They name an account, so an erasure removes both. */
 export function orphanKey(item: "mark" | "deletion", accountId: string): Key {
   return { pk: "ORPHANS", sk: `${item.toUpperCase()}#${accountId}` };

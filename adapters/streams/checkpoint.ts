@@ -1,9 +1,10 @@
 import { type DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { parseRun, type Run } from "../../domain/reconcile/reconciliation.ts";
+import { parseRunRequest, type RunRequest } from "../../domain/reconcile/run-request.ts";
 import { isWritten } from "../dynamodb/conditional-write.ts";
 import { itemVersion, readItem } from "../dynamodb/items.ts";
-import { type Key, reconciliationKey } from "../dynamodb/keys.ts";
+import { type Key, reconciliationKey, runRequestKey } from "../dynamodb/keys.ts";
 
 /** Keeps how far some work has come, from one step to the next. */
 export type Checkpoint<T> = {
@@ -27,6 +28,15 @@ export type Place<T> = {
 /** The run of reconciliation between two ticks. */
 export function checkpoint(client: DynamoDBClient, tableName: string): Checkpoint<Run> {
   return checkpointAt(client, tableName, { key: reconciliationKey, attribute: "run", parse: parseRun });
+}
+
+/** The request for a run between two schedules. */
+export function runRequests(client: DynamoDBClient, tableName: string): Checkpoint<RunRequest> {
+  return checkpointAt(client, tableName, {
+    key: runRequestKey,
+    attribute: "request",
+    parse: parseRunRequest,
+  });
 }
 
 export function checkpointAt<T extends { readonly version: number }>(

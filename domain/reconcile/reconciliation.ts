@@ -55,6 +55,8 @@ export type Run = {
   readonly page?: Continuation;
   /** The mark of the last user of that page that was compared; absent: none yet. */
   readonly after?: string;
+  /** Whether documents are read again that were last read over a day before the run: their webhooks may be lost. */
+  readonly rereads?: true;
   /** How many ticks failed at the user after that one; absent: none. */
   readonly stalls?: number;
   readonly counts: Counts;
@@ -75,7 +77,7 @@ export function markOf({ startedAt }: Run, userId: string): string {
 
 /**
  * Whether there is something to do now: a run that has not ended, or the time for the next one. A run that an operator
- * began puts no scheduled one off: only scheduled runs find deletions.
+ * or lost webhooks began puts no scheduled one off: only scheduled runs find deletions.
  */
 export function isDue(run: Run | undefined, everyHours: number, now: Date): boolean {
   if (run?.endedAt === undefined) return true;
@@ -88,13 +90,19 @@ export function isOverdue(run: Run | undefined, everyHours: number, now: Date): 
   return run !== undefined && now.getTime() - Date.parse(run.startedAt) >= 2 * everyHours * 3_600_000;
 }
 
-export function startRun(before: Run | undefined, now: Date, isScheduled: boolean): Run {
+export function startRun(
+  before: Run | undefined,
+  now: Date,
+  isScheduled: boolean,
+  rereads: boolean = false,
+): Run {
   const isComplete = before?.endedAt !== undefined && before.failure === undefined;
   return {
     version: before?.version ?? 0,
     startedAt: now.toISOString(),
     isScheduled,
     ...present({ previousAt: before?.isScheduled ? before.startedAt : before?.previousAt }),
+    ...(rereads && { rereads }),
     sizeBefore: (isComplete ? before.counts.accounts : before?.sizeBefore) ?? 0,
     counts: countsOf(() => 0),
   };
@@ -151,6 +159,7 @@ export function parseRun(value: unknown): Run {
     failure: optionalText(fields, "failure"),
     page: isFields(fields.page) ? parseContinuation(fields.page) : undefined,
     after: optionalText(fields, "after"),
+    rereads: fields.rereads === true || undefined,
     stalls: fields.stalls === undefined ? undefined : numberOf(fields, "stalls"),
     counts: countsOf((name) => numberOf(counts, name)),
   });

@@ -2,4 +2,4 @@ import { logged } from "../runtime/log.ts";
 import { liveDependencies } from "./live.ts";
 import { receiver } from "./receiver.ts";
 
-export const handler = logged(receiver("accounts", liveDependencies()));
+export const handler = logged(receiver("accounts", liveDependencies("accounts")));

@@ -1,5 +1,6 @@
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
+import { backgroundInvoker } from "../../adapters/aws/background-invoker.ts";
 import { leanClient } from "../../adapters/aws/lean-client.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { briefRequests, lastKnown } from "../../adapters/secrets/last-known.ts";
@@ -8,13 +9,15 @@ import { singleSender } from "../../adapters/sqs/sqs-sender.ts";
 import { numberOf, textsOf } from "../../domain/core/parse.ts";
 import { parseSourceAddresses } from "../../domain/core/source-addresses.ts";
 import { parseSecretHeader, parseWebhookSecret } from "../../domain/core/webhook-secret.ts";
+import type { WebhookKind } from "../../domain/event/events.ts";
 import { credentialFields } from "../../domain/event/payload.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
 import type { ReceiverDependencies } from "./receiver.ts";
 
 /** What a receiver uses in AWS; clients are made once per execution environment. */
-export function liveDependencies(): ReceiverDependencies {
+export function liveDependencies(kind: WebhookKind): ReceiverDependencies {
+  const reconcileFunctionName = process.env.RECONCILE_FUNCTION_NAME;
   const now = () => new Date();
   const settings = readSettings();
   const secret = secretReader(
@@ -30,6 +33,9 @@ export function liveDependencies(): ReceiverDependencies {
     deadLetterQueueUrl: variable("DEAD_LETTER_QUEUE_URL"),
     secretHeader: parseSecretHeader(settings),
     mappedHeaders: textsOf(settings, "mappedHeaders"),
+    ...(reconcileFunctionName !== undefined && {
+      requestReconciliation: backgroundInvoker(reconcileFunctionName, { lost: kind }),
+    }),
     credentials: credentialFields(textsOf(settings, "credentialFields")),
     maxBodyBytes: numberOf(settings, "maxBodyBytes"),
     isAllowedSource: parseSourceAddresses(settings.sourceAddresses),

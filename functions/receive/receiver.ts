@@ -22,13 +22,15 @@ import {
   rawBodyOf,
   refuseBody,
 } from "./admission.ts";
-import { DigestCounter } from "./digest-counter.ts";
+import { LostWebhooks } from "./lost-webhooks.ts";
 
 export type ReceiverDependencies = AdmissionDependencies & {
   readonly send: Send;
   readonly overflow: OverflowBucket;
   readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
+  /** Asks for a reconciliation, which finds what a lost webhook of the kind said; absent: there is none of the kind. */
+  readonly requestReconciliation?: () => Promise<void>;
   /** Fields that no body keeps. */
   readonly credentials: CredentialFields;
 };
@@ -38,14 +40,14 @@ export type ReceiverDependencies = AdmissionDependencies & {
  * provider sends it again.
  */
 export function receiver(kind: WebhookKind, dependencies: ReceiverDependencies) {
-  const unreadable = new DigestCounter();
+  const lost = new LostWebhooks(dependencies);
   return middy<Event, Result>({ timeoutEarlyInMillis: 0 })
     .use(answerFailures(kind, dependencies.log))
     .use(allowMethods(["POST", "PUT"]))
     .use(allowSources(kind, dependencies))
     .use(limitBody(kind, dependencies))
     .use(authenticate(kind, dependencies))
-    .handler((event) => accept(kind, event, dependencies, unreadable));
+    .handler((event) => accept(kind, event, dependencies, lost));
 }
 
 class BodyTooLarge extends Error {}
@@ -55,13 +57,14 @@ async function accept(
   kind: WebhookKind,
   event: Event,
   dependencies: ReceiverDependencies,
-  unreadable: DigestCounter,
+  lost: LostWebhooks,
 ): Promise<Result> {
   const { mappedHeaders, maxBodyBytes, credentials, log } = dependencies;
   const headers = pickHeaders(mappedHeaders, event.headers);
-  const keepNothing = (bytes: Uint8Array, reason: string) => {
+  const keepNothing = async (bytes: Uint8Array, reason: string) => {
     const correlationId = identify(kind, bytes, headers);
-    log("WEBHOOK_NOT_KEPT", { kind, correlationId, reason, count: unreadable.count(correlationId) });
+    log("WEBHOOK_NOT_KEPT", { kind, correlationId, reason, count: lost.count(correlationId) });
+    await lost.requestReconciliation();
     return answer(503, "unreadable", { "retry-after": "30" });
   };
   const sent = rawBodyOf(event);

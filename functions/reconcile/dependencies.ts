@@ -8,6 +8,7 @@ import type { Search } from "../../domain/event/mapping.ts";
 import type { ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import type { ReconcileSettings } from "../../domain/reconcile/reconcile-settings.ts";
 import type { Run } from "../../domain/reconcile/reconciliation.ts";
+import type { RunRequest } from "../../domain/reconcile/run-request.ts";
 import type { Log } from "../runtime/log.ts";
 import type { ProviderLists } from "./provider-lists.ts";
 
@@ -15,6 +16,8 @@ export type ReconcilerDependencies = {
   readonly lists: ProviderLists;
   readonly search: Search;
   readonly checkpoint: Checkpoint<Run>;
+  /** What receivers ask for. */
+  readonly requests: Checkpoint<RunRequest>;
   readonly versionedRecords: VersionedRecords;
   readonly partitions: Partitions;
   readonly orphans: Orphans;

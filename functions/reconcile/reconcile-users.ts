@@ -55,7 +55,7 @@ export async function reconcileUsers(
 ): Promise<StepResult> {
   const known = await Promise.all(users.map((user) => loadKnown(user, dependencies)));
   const { listed, failure } = await listAccounts(known, isStuck(run), dependencies, isTimeLeft);
-  const results = await Promise.all(listed.map((user) => compare(user, run.startedAt, dependencies)));
+  const results = await Promise.all(listed.map((user) => compare(user, run, dependencies)));
   const drifts = results.flatMap((result) => result.drifts);
   await feed(
     drifts.filter((drift) => !isOrphaned(drift)),
@@ -135,7 +135,7 @@ type Comparison = { readonly drifts: readonly (Drift | Orphaned)[]; readonly fou
 
 async function compare(
   { user, state, accountIds, accounts, skipped }: ComparedUser,
-  startedAt: string,
+  run: Run,
   dependencies: ReconcilerDependencies,
 ): Promise<Comparison> {
   const { versionedRecords, settings, now } = dependencies;
@@ -149,24 +149,28 @@ async function compare(
     if (accounts !== undefined) {
       comparisons.push(compareAccount(user.id, known, listed.get(id), createdBefore));
     }
-    if (known?.deleted === false) reread += await rereadOld(subject, startedAt, dependencies);
+    if (known?.deleted === false) reread += await rereadOld(subject, run, dependencies);
   }
   const drifts = comparisons.filter((comparison) => typeof comparison === "object");
   return { drifts, found: { ...countComparisons(comparisons), accounts: listed.size, reread, skipped } };
 }
 
+/** What a run reads again where webhooks about documents were lost; rarer webhooks are not worth the calls. */
+const daysAfterLoss = 1;
+
 /**
  * Has the documents of an account read again that were read last before the setting's time.
- * @param startedAt of the run, which asks for a document once
+ * @param run asks for a document once
  * @returns how many documents are to be read
  * @throws a failure where a task can't be sent
  */
 async function rereadOld(
   subject: Subject,
-  startedAt: string,
+  { startedAt, rereads }: Run,
   { readDocuments, send, queueUrls, provider, settings, now }: ReconcilerDependencies,
 ): Promise<number> {
-  const oldest = now().getTime() - settings.rereadAfterDays * 86_400_000;
+  const days = rereads ? Math.min(daysAfterLoss, settings.rereadAfterDays) : settings.rereadAfterDays;
+  const oldest = now().getTime() - days * 86_400_000;
   const cause = { cause: `reread.${startedAt}`, correlationId: correlationOfRun(startedAt) };
   const tasks = (await readDocuments(subject))
     .filter(({ document }) => document.asOf < oldest && isReadAs(provider, subject, document))

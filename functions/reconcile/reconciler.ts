@@ -1,6 +1,7 @@
 import { FailureError, isAttempt } from "../../domain/core/failures.ts";
 import { type Fields, isFields, textsOf } from "../../domain/core/parse.ts";
 import { canonicalId } from "../../domain/event/canonical-id.ts";
+import { isWebhookKind } from "../../domain/event/events.ts";
 import type { ReconcileOutcome } from "../../domain/reconcile/reconcile-outcome.ts";
 import {
   advance,
@@ -14,6 +15,7 @@ import {
   startRun,
   turnPage,
 } from "../../domain/reconcile/reconciliation.ts";
+import { isOpen, isRequested, type RunRequest, requestRun } from "../../domain/reconcile/run-request.ts";
 import type { ReconcilerDependencies } from "./dependencies.ts";
 import { readItems, usersLeft } from "./listed-items.ts";
 import { acceptDeletions, findDeletions, restoreAccounts, verifyDeletions } from "./orphans.ts";
@@ -28,7 +30,8 @@ class Overtaken extends Error {}
 /**
  * Compares the provider's list of users with the table. A tick goes on where the one before ended, and a run takes as
  * many ticks as it needs: whatever ends a tick, the next one begins with the users after the checkpoint. Operators send
- * `{"now": true}`, which begins a run also where none is due, `{"acceptDeletions": true}` or `{"restore": IDS}`.
+ * `{"now": true}`, which begins a run also where none is due, `{"acceptDeletions": true}` or `{"restore": IDS}`; receivers
+ * send `{"lost": KIND}`, which asks for a run between two schedules.
  */
 export function reconciler(dependencies: ReconcilerDependencies) {
   return async (event: unknown, clock: Clock): Promise<ReconcileOutcome> => {
@@ -41,6 +44,10 @@ export function reconciler(dependencies: ReconcilerDependencies) {
     const known = await checkpoint.load();
     if (asked.acceptDeletions === true)
       return { outcome: "accepted", accepted: await acceptDeletions(known, dependencies) };
+    const isDueBySchedule = isDue(known, settings.everyHours, now());
+    const request = await loadRequest(asked.lost, known, dependencies);
+    const isWanted =
+      asked.now === true || isDueBySchedule || isRequested(request, known, settings.graceMinutes, now());
     const warnIfOverdue = (latest: Run | undefined): void => {
       if (isOverdue(latest, settings.everyHours, now())) log("RECONCILIATION_OVERDUE");
     };
@@ -48,12 +55,14 @@ export function reconciler(dependencies: ReconcilerDependencies) {
     let run = known?.endedAt === undefined ? known : undefined;
     try {
       const isVerified = await verifyDeletions(dependencies, isTimeLeft);
-      if (asked.now !== true && !isDue(known, settings.everyHours, now())) return { outcome: "not due" };
+      if (!isWanted) return { outcome: "not due" };
       if (!isVerified) {
         warnIfOverdue(known);
         return { outcome: "goes on", listed: run?.counts.listed ?? 0 };
       }
-      run ??= await save(startRun(known, now(), asked.now !== true), dependencies);
+      const isScheduled = isDueBySchedule && asked.now !== true;
+      const rereads = isOpen(request, known, settings.graceMinutes) && request.rereads;
+      run ??= await save(startRun(known, now(), isScheduled, rereads), dependencies);
       for await (const step of stepsOf(run, dependencies, isTimeLeft)) run = step;
     } catch (error) {
       if (error instanceof Overtaken) {
@@ -81,6 +90,20 @@ export function reconciler(dependencies: ReconcilerDependencies) {
     log("RECONCILED", { correlationId: correlationOfRun(run.startedAt), ...run.counts, drift });
     return { outcome: "done", listed: run.counts.listed, drift };
   };
+}
+
+/** The request for a run, with the webhook of a kind that was lost just now. */
+async function loadRequest(
+  lost: unknown,
+  run: Run | undefined,
+  { requests, settings, now }: ReconcilerDependencies,
+): Promise<RunRequest | undefined> {
+  const before = await requests.load();
+  if (!isWebhookKind(lost)) return before;
+  const open = isOpen(before, run, settings.graceMinutes) ? before : undefined;
+  const request = requestRun(before, open, lost, now());
+  // Where another receiver was faster, its request is as good.
+  return (await requests.save(request)) ?? request;
 }
 
 /** Users that are compared between two writes of the checkpoint. */

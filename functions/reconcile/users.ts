@@ -7,7 +7,7 @@ import { orphans } from "../../adapters/dynamodb/orphans.ts";
 import { partitions } from "../../adapters/dynamodb/partitions.ts";
 import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
-import { checkpoint } from "../../adapters/streams/checkpoint.ts";
+import { checkpoint, runRequests } from "../../adapters/streams/checkpoint.ts";
 import { parseProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import { parseReconcileSettings } from "../../domain/reconcile/reconcile-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
@@ -37,6 +37,7 @@ const handle = sanitizeErrors(
     lists: providerLists(call, provider, reconcile),
     search: jmespathSearch,
     checkpoint: checkpoint(table, tableName),
+    requests: runRequests(table, tableName),
     versionedRecords: versionedRecords(table, tableName),
     partitions: partitions(table, tableName),
     orphans: orphans(table, tableName),

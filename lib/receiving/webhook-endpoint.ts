@@ -22,7 +22,12 @@ export type WebhookEndpointProps = {
   readonly secret: WebhookSecret;
   readonly overflow: OverflowStorage;
   readonly table: EventTable;
+  /** Compares the provider's lists with the table; made later. */
+  readonly reconciler: { readonly functionName: string; readonly functionArn: string };
 };
+
+/** The provider lists no company accounts. */
+const isListed = (kind: WebhookKind) => kind !== "company-accounts";
 
 /** One kind of webhook, from its route to the table: receiver, queue with DLQ, and consumer. */
 export class WebhookEndpoint extends Construct {
@@ -52,7 +57,8 @@ export class WebhookEndpoint extends Construct {
     });
   }
 
-  #addReceiver({ kind, settings, defaults, secret, overflow }: WebhookEndpointProps): PipelineFunction {
+  #addReceiver(props: WebhookEndpointProps): PipelineFunction {
+    const { kind, settings, defaults, secret, overflow, reconciler } = props;
     const { queue, deadLetterQueue } = this.work;
     return new PipelineFunction(this, "Receive", {
       ...defaults,
@@ -64,6 +70,7 @@ export class WebhookEndpoint extends Construct {
         DEAD_LETTER_QUEUE_URL: deadLetterQueue.queueUrl,
         OVERFLOW_BUCKET: overflow.bucket.bucketName,
         WEBHOOK_SECRET_ARN: secret.secret.secretArn,
+        ...(isListed(kind) && { RECONCILE_FUNCTION_NAME: reconciler.functionName }),
       },
       settings: {
         secretHeader: settings.webhooks.secretHeader,
@@ -78,6 +85,7 @@ export class WebhookEndpoint extends Construct {
         allow(["sqs:SendMessage"], [queue.queueArn, deadLetterQueue.queueArn]),
         allow(["s3:PutObject"], [overflow.bodiesOf(kind)]),
         allow(["secretsmanager:GetSecretValue"], [secret.secret.secretArn]),
+        ...(isListed(kind) ? [allow(["lambda:InvokeFunction"], [reconciler.functionArn])] : []),
       ],
     });
   }

@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { WebhookKind } from "../../../domain/event/events.ts";
 import { identify } from "../../../domain/event/identify.ts";
-import { call, goodSecret, receiverFixture, secretHeader } from "../support/receiver-fixture.ts";
+import { call, goodSecret, noon, receiverFixture, secretHeader } from "../support/receiver-fixture.ts";
 
 const fixture = receiverFixture();
 const { receiverOf, queued, deadLetters } = fixture;
@@ -94,6 +94,34 @@ describe("live credentials of users", () => {
       });
       expect(fixture.logged).not.toContain(canary);
     }
+  });
+
+  test("ask for a reconciliation at most once an hour, however many webhooks are lost, and again where asking failed", async () => {
+    let time = noon.getTime();
+    const asked: number[] = [];
+    let isDown = true;
+    const receive = receiverOf("users", {
+      now: () => new Date(time),
+      requestReconciliation: async () => {
+        asked.push(time - noon.getTime());
+        if (isDown) throw new Error("Lambda is down");
+      },
+    });
+    for (const [minutes, body] of [
+      [0, "no JSON"],
+      [0.5, "no JSON"],
+      [1, "no JSON"],
+      [2, "{"],
+      [60.4, "no JSON"],
+      [60.5, "no JSON"],
+      [61, JSON.stringify({ action: "create_user", data: { id: "u" } })],
+    ] as const) {
+      time = noon.getTime() + minutes * 60_000;
+      const { statusCode } = await call(receive, { body });
+      expect(statusCode).toBe(minutes === 61 ? 202 : 503);
+      isDown = false;
+    }
+    expect(asked).toEqual([0, 0.5, 60.5].map((minutes) => minutes * 60_000));
   });
 
   test("of an empty users' body there is nothing to drop: it is kept as it is", async () => {

@@ -46,6 +46,31 @@ await describeOnTables("the reconciler", (tables) => {
       ]);
     });
 
+    test("begins when webhooks were lost, after the time of grace, at most once an hour, and once for each", async () => {
+      const tick = tickOf({ graceMinutes: 15 });
+      await tick();
+      const { users } = await fixture.sandbox.createUsers(1);
+      const start = Date.now() + 2 * hour;
+      const outcomes: string[] = [];
+      for (const [minutes, event] of [
+        [0, { lost: "users" }],
+        [1, { lost: "users" }],
+        [14, {}],
+        [16, {}],
+        [30, { lost: "accounts" }],
+        [60, {}],
+        [75, {}],
+        [76, {}],
+        [200, {}],
+      ] as const) {
+        fixture.time = start + minutes * 60_000;
+        outcomes.push(`${minutes}: ${(await tick(60_000, event)).outcome}`);
+      }
+      expect(outcomes.filter((outcome) => !outcome.endsWith("not due"))).toEqual(["16: done", "76: done"]);
+      expect(factsOf(await fed())).toEqual(expect.arrayContaining(missingUsers(users)));
+      expect(await keptRun()).toMatchObject({ isScheduled: false });
+    });
+
     test("compares users alone where the settings know no path to their accounts", async () => {
       const { users } = await fixture.sandbox.createUsers(2);
       await tickOf({ provider: { paths: {} } })();

@@ -72,6 +72,7 @@ export function receiverFixture() {
       credentialNames = defaultCredentialFields as readonly string[],
       header = "X-Webhook-Secret",
       secretScheme = undefined as unknown,
+      requestReconciliation = async () => {},
     } = {},
   ): HttpHandler {
     const { secretsManager, createSecret } = made.system;
@@ -86,6 +87,7 @@ export function receiverFixture() {
       maxBodyBytes,
       mappedHeaders,
       credentials: credentialFields(credentialNames),
+      requestReconciliation,
       readSecret: lastKnown(reader.read, {
         now,
         onFallback: (error) => log("WEBHOOK_SECRET_STALE", { reason: error.name }),

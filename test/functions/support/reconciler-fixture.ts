@@ -15,7 +15,7 @@ import { withToken } from "../../../adapters/provider/with-token.ts";
 import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
 import { parseTokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
-import { checkpoint } from "../../../adapters/streams/checkpoint.ts";
+import { checkpoint, runRequests } from "../../../adapters/streams/checkpoint.ts";
 import { type Envelope, readEnvelope } from "../../../domain/event/envelope.ts";
 import type { EventType } from "../../../domain/event/events.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
@@ -126,6 +126,7 @@ export function reconcilerFixture(tables: string) {
       lists: providerLists(call, provider, reconcile),
       search: jmespathSearch,
       checkpoint: checkpoint(made.system.dynamodb, made.table.name),
+      requests: runRequests(made.system.dynamodb, made.table.name),
       versionedRecords: made.known,
       partitions: partitions(made.system.dynamodb, made.table.name),
       orphans: orphans(made.system.dynamodb, made.table.name),

@@ -71,11 +71,13 @@ describe("the bundle of each function", () => {
     },
   );
 
-  it("loads the client of Lambda in the fetcher alone, and only when it is needed", () => {
+  it("loads the client of Lambda in the fetcher and the receivers alone, and only when it is needed", () => {
     for (const [entry, built] of bundles) {
       const holdsLambda = (name: string) => codeOf(built, name).includes("/2015-03-31/functions/");
       expect(atStart.filter((name) => holdsLambda(name))).toEqual([]);
-      expect(filesLater(built).some(holdsLambda)).toBe(entry === "functions/fetch/data.ts");
+      expect(filesLater(built).some(holdsLambda)).toBe(
+        entry === "functions/fetch/data.ts" || entry.startsWith("functions/receive/"),
+      );
     }
   });
 

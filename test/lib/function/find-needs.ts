@@ -40,6 +40,10 @@ const usedElsewhere: readonly (readonly [RegExp, string])[] = [
     "an element of a list that is too large for an item; test/functions/store/several-events.int.test.ts",
   ],
   [
+    /Receive lambda:InvokeFunction /,
+    "a webhook that can be neither read nor kept; test/functions/receive/credentials.int.test.ts",
+  ],
+  [
     /^ReadDocuments dynamodb:(?:Query|BatchGetItem) /,
     "a subscriber that lists; those of the scenario read by address; test/functions/read/reader.int.test.ts",
   ],
