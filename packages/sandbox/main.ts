@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { extname } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { answerEncodings } from "./api/encodings.ts";
 import { faultFlagForm, parseFaultFlag } from "./api/fault-flag.ts";
 import { createFaults, type Fault, faultEffects } from "./api/faults.ts";
 import { type RetryAfterForm, retryAfterForms } from "./api/retry-after.ts";
@@ -83,7 +84,7 @@ Examples:
   npm run sandbox -- --interface 0.5                             the newer interface: three tries, lists with a size
   npm run sandbox -- --token-lifetime 60 --refresh-ends-token    tokens that are soon old
   npm run sandbox -- --fault 429:10% --fault hang:3:/users       a tenth is 429, three calls of /users hang
-Effects of a fault: ${faultEffects.join(", ")}. More can be broken at the control address, while it runs.`,
+Effects of a fault: ${[...faultEffects, ...answerEncodings].join(", ")}. More can be broken at the control address, while it runs.`,
   )
   .action(run);
 

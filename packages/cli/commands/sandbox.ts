@@ -8,10 +8,12 @@ import { failureNames, sandboxControl, sandboxFailure } from "../sandbox/control
 export function addTo(group: Command): void {
   addCommand<{ readonly for?: string }>(group, {
     name: "fail <how>",
-    summary: `Lets the sandbox fail as real providers do: a status (300 to 599), or ${failureNames.join(", ")}.`,
+    summary: `Lets the sandbox fail as real providers do: a status (202, 204, 206, or 300 to 599), or ${failureNames.join(", ")}.`,
     isLocal: true,
     examples: [
       "npx income-events sandbox fail 503 --for 2m",
+      "npx income-events sandbox fail 202             no data is ready yet",
+      "npx income-events sandbox fail maintenance     a page with status 200",
       "npx income-events sandbox fail revoke-token",
       "npx income-events sandbox fail drop    a user connects, and the events of it are lost",
     ],
@@ -53,7 +55,7 @@ export async function failSandbox(
   const failure = sandboxFailure(how, seconds);
   if (failure === undefined)
     throw CommandError.usage(
-      `<how> ${JSON.stringify(how)}: write a status from 300 to 599, or one of ${failureNames.join(", ")}.`,
+      `<how> ${JSON.stringify(how)}: write a status (202, 204, 206, or 300 to 599), or one of ${failureNames.join(", ")}.`,
     );
   if (seconds !== undefined && failure.path !== "/faults")
     throw CommandError.usage(`--for does not go with ${how}, which happens at once.`);

@@ -51,6 +51,20 @@ const effects = {
   slow: "slow-body",
   large: "large-body",
   malformed: "malformed-json",
+  maintenance: "maintenance",
+  empty: "empty",
+  cut: "cut",
+  "error-in-body": "error-in-body",
+  "wrong-charset": "wrong-charset",
+  "wrong-coding": "wrong-coding",
+  bomb: "bomb",
+  gzip: "gzip",
+  deflate: "deflate",
+  br: "br",
+  zstd: "zstd",
+  bom: "bom",
+  "iso-8859-1": "iso-8859-1",
+  "utf-16": "utf-16",
   redirect: "redirect",
   forget: "forget-accounts",
 } as const;
@@ -77,7 +91,7 @@ const others = {
 export const failureNames = [...Object.keys(effects), ...Object.keys(others)];
 
 /**
- * A failure by its name, or by the status (300 to 599) that calls are answered with.
+ * A failure by its name, or by the status (202, 204, 206, or 300 to 599) that calls are answered with.
  * @param seconds how long calls fail; absent: until the sandbox is healed. What happens at once has no length
  * @returns undefined where there is none of this name
  */
@@ -85,7 +99,7 @@ export function sandboxFailure(name: string, seconds: number | undefined): Sandb
   const other = Object.entries(others).find(([known]) => known === name)?.[1];
   if (other !== undefined) return other;
   const effect = Object.entries(effects).find(([known]) => known === name)?.[1];
-  const status = /^[3-5]\d\d$/.test(name) ? Number(name) : undefined;
+  const status = /^(?:20[246]|[3-5]\d\d)$/.test(name) ? Number(name) : undefined;
   if (effect === undefined && status === undefined) return undefined;
   const until = seconds === undefined ? "until: npx income-events sandbox heal" : `for ${seconds} s`;
   return {

@@ -1,3 +1,4 @@
+import { answerEncodings } from "./encodings.ts";
 import { type Fault, faultEffects } from "./faults.ts";
 
 /** How a fault is written on the command line. */
@@ -19,9 +20,10 @@ export function parseFaultFlag(text: string): Fault {
 
 function parseWhat(text: string): Pick<Fault, "status" | "effect"> {
   if (/^\d{3}$/.test(text)) return { status: Number(text) };
-  const effect = faultEffects.find((known) => known === text);
+  const effects = [...faultEffects, ...answerEncodings];
+  const effect = effects.find((known) => known === text);
   if (effect !== undefined) return { effect };
-  throw new RangeError(`"${text}" is no status and none of ${faultEffects.join(", ")}`);
+  throw new RangeError(`"${text}" is no status and none of ${effects.join(", ")}`);
 }
 
 function parseAmount(text: string): Pick<Fault, "times" | "share"> {

@@ -1,5 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
+import { gzipSync } from "node:zlib";
+import { type AnswerEncoding, answerEncodings } from "./encodings.ts";
 
 /** What can go wrong with an answer beyond its status. */
 export const faultEffects = [
@@ -7,10 +9,20 @@ export const faultEffects = [
   "slow-body",
   "large-body",
   "malformed-json",
+  "maintenance",
+  "empty",
+  "cut",
+  "error-in-body",
+  "wrong-charset",
+  "wrong-coding",
+  "bomb",
   "redirect",
   "forget-accounts",
 ] as const;
 export type FaultEffect = (typeof faultEffects)[number];
+
+/** Statuses that no failure has, and that hold no data either. */
+const withoutData = [202, 204, 206];
 
 /** Calls that match are answered with `status`, or as the effect says. */
 export type Fault = {
@@ -18,14 +30,16 @@ export type Fault = {
   readonly path?: string;
   /** Unset: every method. */
   readonly method?: string;
-  /** 300 to 599. One of `status` and `effect` is needed. */
+  /** 202, 204, 206, or 300 to 599. One of `status` and `effect` is needed. */
   readonly status?: number;
   /**
    * `hang`: no answer ever; `slow-body`: a byte each 100 ms, without end; `large-body`: 50 MB; `malformed-json`: JSON
-   * that breaks off; `redirect`: 302 to `location`; `forget-accounts`: lists of accounts are empty, and an account's
-   * state is 404.
+   * that breaks off; `maintenance`: 200 with a page; `empty`: 200 with nothing; `cut`: a body shorter than its length
+   * says; `error-in-body`: 200 with `{"error": {"code": "PRODUCT_NOT_READY"}}`; `wrong-charset`, `wrong-coding`: bytes
+   * that are not what their headers say; `bomb`: 50 MB as 50 KB of gzip; `redirect`: 302 to `location`;
+   * `forget-accounts`: lists of accounts are empty, and an account's state is 404. An encoding sends the true answer in it.
    */
-  readonly effect?: FaultEffect;
+  readonly effect?: FaultEffect | AnswerEncoding;
   /** Where a redirect leads: an address or a path; unset: another path of the service. */
   readonly location?: string;
   /** After this many calls the fault is over; default 1, or no end where a share or seconds are given. */
@@ -99,8 +113,10 @@ function check({ status, effect, location, times, share, forSeconds }: Fault): v
   if ((status === undefined) === (effect === undefined)) {
     throw new RangeError("a fault has either a status or an effect");
   }
-  if (status !== undefined && (!Number.isInteger(status) || status < 300 || status > 599)) {
-    throw new RangeError(`a fault's status is between 300 and 599, not ${status}`);
+  if (status !== undefined && !withoutData.includes(status) && !isFailure(status)) {
+    throw new RangeError(
+      `a fault's status is ${withoutData.join(", ")} or between 300 and 599, not ${status}`,
+    );
   }
   if (location !== undefined && effect !== "redirect") {
     throw new RangeError("only the effect redirect has a location");
@@ -116,12 +132,25 @@ function check({ status, effect, location, times, share, forSeconds }: Fault): v
   }
 }
 
+function isFailure(status: number): boolean {
+  return Number.isInteger(status) && status >= 300 && status <= 599;
+}
+
+/** The encoding that a fault sends the true answer in; undefined where it is another fault. */
+export function encodingOf({ effect }: Fault): AnswerEncoding | undefined {
+  return answerEncodings.find((encoding) => encoding === effect);
+}
+
 const megabyte = 1024 * 1024;
 const largeBodyMegabytes = 50;
 const slowByteMs = 100;
 
 /** A fault that is more than a status. */
 export type PlayedFault = Fault & { readonly effect: FaultEffect };
+
+export function isPlayed(fault: Fault): fault is PlayedFault {
+  return faultEffects.some((effect) => effect === fault.effect);
+}
 
 /** Answers a path as the effect says. @returns the status; 0 where there is no answer */
 export function playFault({ effect, location }: PlayedFault, path: string, response: ServerResponse): number {
@@ -140,6 +169,30 @@ export function playFault({ effect, location }: PlayedFault, path: string, respo
     case "malformed-json":
       response.writeHead(200, json).end('{"data": [{"id": "');
       return 200;
+    case "maintenance":
+      response.writeHead(200, { "content-type": "text/html" }).end(maintenancePage);
+      return 200;
+    case "empty":
+      response.writeHead(200, json).end();
+      return 200;
+    case "cut":
+      response.writeHead(200, { ...json, "content-length": "1000" });
+      response.write('{"data": []}', () => response.destroy());
+      return 200;
+    case "error-in-body":
+      response.writeHead(200, json).end('{"error": {"code": "PRODUCT_NOT_READY"}, "data": []}');
+      return 200;
+    case "wrong-charset":
+      response.writeHead(200, { "content-type": "application/json; charset=utf-8" });
+      response.end(Buffer.from('{"data": "é"}', "latin1"));
+      return 200;
+    case "wrong-coding":
+      response.writeHead(200, { ...json, "content-encoding": "gzip" }).end('{"data": []}');
+      return 200;
+    case "bomb":
+      response.writeHead(200, { ...json, "content-encoding": "gzip" });
+      response.end(gzipSync(Buffer.alloc(largeBodyMegabytes * megabyte, " ")));
+      return 200;
     case "forget-accounts": {
       const isList = path.endsWith("accounts");
       response.writeHead(isList ? 200 : 404, json).end(isList ? "[]" : "{}");
@@ -150,6 +203,9 @@ export function playFault({ effect, location }: PlayedFault, path: string, respo
       return 302;
   }
 }
+
+const maintenancePage =
+  "<!doctype html><html><head><title>Maintenance</title></head><body><h1>We will be back soon</h1></body></html>";
 
 function trickle(response: ServerResponse): void {
   response.write('{"data": [');

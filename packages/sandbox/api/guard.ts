@@ -3,8 +3,9 @@ import type { Clock } from "../clock.ts";
 import { flowPath } from "../connect/routes.ts";
 import type { Tokens } from "../tokens.ts";
 import { type CallLog, keptAnswerLength } from "./call-log.ts";
+import { type AnswerEncoding, encoded } from "./encodings.ts";
 import { ApiError } from "./errors.ts";
-import { type Fault, type Faults, playFault } from "./faults.ts";
+import { encodingOf, type Fault, type Faults, isPlayed, playFault } from "./faults.ts";
 
 export type GuardDependencies = {
   readonly clock: Clock;
@@ -27,6 +28,7 @@ export function guardApi(app: FastifyInstance, dependencies: GuardDependencies):
   const logged = new WeakSet<FastifyRequest>();
   const arrivals = new WeakMap<FastifyRequest, Date>();
   const bodies = new WeakMap<FastifyRequest, string>();
+  const encodings = new WeakMap<FastifyRequest, AnswerEncoding>();
   const log = (request: FastifyRequest, status: number) => {
     if (logged.has(request)) return;
     logged.add(request);
@@ -36,8 +38,13 @@ export function guardApi(app: FastifyInstance, dependencies: GuardDependencies):
     const at = arrivals.get(request) ?? clock.now();
     calls.add({ method, path, status, at, authorized: tokenIds.has(request), answer });
   };
-  app.addHook("onSend", async (request, _reply, payload) => {
+  app.addHook("onSend", async (request, reply, payload) => {
     if (typeof payload === "string") bodies.set(request, payload.slice(0, keptAnswerLength));
+    const encoding = encodings.get(request);
+    if (encoding === undefined || !(typeof payload === "string" || Buffer.isBuffer(payload))) return payload;
+    const { body, headers } = encoded(payload.toString(), encoding);
+    reply.headers(headers);
+    return body;
   });
   app.addHook("onRequest", async (request, reply) => {
     if (isFlow(pathOf(request))) return;
@@ -47,7 +54,9 @@ export function guardApi(app: FastifyInstance, dependencies: GuardDependencies):
     const check = await tokens.verify(request.headers.authorization);
     if (check.valid) tokenIds.set(request, check.tokenId);
     const fault = faults.take(request.method, pathOf(request));
-    if (fault !== undefined) return meet(fault, reply, retryAfter, (status) => log(request, status));
+    const encoding = fault && encodingOf(fault);
+    if (encoding !== undefined) encodings.set(request, encoding);
+    else if (fault !== undefined) return meet(fault, reply, retryAfter, (status) => log(request, status));
     if (!check.valid) {
       reply.header("www-authenticate", "Bearer");
       throw new ApiError(401, "unauthorized", `the token is ${check.reason}`);
@@ -69,14 +78,14 @@ function meet(
   retryAfter: (seconds: number) => string,
   log: (status: number) => void,
 ): void {
-  const { status, effect, retryAfterSeconds } = fault;
-  if (effect === undefined) {
+  const { status, retryAfterSeconds } = fault;
+  if (!isPlayed(fault)) {
     if (retryAfterSeconds !== undefined) reply.header("retry-after", retryAfter(retryAfterSeconds));
     throw new ApiError(status ?? 500, "fault", "this fault was asked for");
   }
   reply.hijack();
   // Logged at once: some of these answers never end.
-  log(playFault({ ...fault, effect }, pathOf(reply.request), reply.raw));
+  log(playFault(fault, pathOf(reply.request), reply.raw));
 }
 
 /** The connection flow's pages are no calls of the API; the sessions in their paths are credentials. */

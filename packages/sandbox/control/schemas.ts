@@ -1,3 +1,4 @@
+import { answerEncodings } from "../api/encodings.ts";
 import { faultEffects } from "../api/faults.ts";
 import { fetchBodySchema, objectSchema } from "../api/schemas.ts";
 import { categories } from "../datasources.ts";
@@ -77,8 +78,8 @@ export const deliveryIds = objectSchema({ deliveries: ids });
 export const faultBody = body([], {
   path: { ...text, description: "A path's beginning, or a regular expression; unset: every path" },
   method: text,
-  status: { type: "integer", minimum: 300, maximum: 599 },
-  effect: { enum: faultEffects },
+  status: { type: "integer", minimum: 202, maximum: 599, description: "202, 204, 206, or 300 to 599" },
+  effect: { enum: [...faultEffects, ...answerEncodings] },
   location: {
     ...text,
     pattern: "^[!-~]+$",
@@ -86,7 +87,7 @@ export const faultBody = body([], {
   },
   times: { type: "integer", minimum: 1 },
   share: { type: "number", exclusiveMinimum: 0, maximum: 1 },
-  retryAfterSeconds: { type: "integer", minimum: 0, maximum: tenYearsInSeconds },
+  retryAfterSeconds: { type: "number", minimum: 0, maximum: tenYearsInSeconds },
   forSeconds: { type: "number", exclusiveMinimum: 0, maximum: tenYearsInSeconds },
 });
 

@@ -32,6 +32,8 @@ describe("the sandbox of a local system", () => {
   it.each([
     ["503", 503],
     ["429", 429],
+    ["202", 202],
+    ["gzip", 200],
     ["redirect", 302],
   ])("answers %s where it is told to, until it is healed", async (how, status) => {
     await json("sandbox", "fail", how);
@@ -40,12 +42,15 @@ describe("the sandbox of a local system", () => {
     expect((await users()).status).toBe(200);
   });
 
-  it.each(["hang", "slow", "malformed"])("fails as %s, until it is healed", async (how) => {
-    await json("sandbox", "fail", how);
-    await expect(users().then((answer) => answer.json())).rejects.toThrow();
-    await json("sandbox", "heal");
-    expect(await (await users()).json()).toBeInstanceOf(Array);
-  });
+  it.each(["hang", "slow", "malformed", "maintenance", "empty", "cut"])(
+    "fails as %s, until it is healed",
+    async (how) => {
+      await json("sandbox", "fail", how);
+      await expect(users().then((answer) => answer.json())).rejects.toThrow();
+      await json("sandbox", "heal");
+      expect(await (await users()).json()).toBeInstanceOf(Array);
+    },
+  );
 
   it("takes no token any more once they are revoked, until there is a new one", async () => {
     await json("sandbox", "fail", "revoke-token");

@@ -165,6 +165,23 @@ await describeOnTables("accounts that the provider's lists omit", (tables) => {
     expect(factsOf(reported)).toContainEqual(deletionOf(gone));
   });
 
+  test.each([{ status: 202 }, { status: 204 }, { effect: "maintenance" }] as const)(
+    "are asked about again where the answer says nothing of them: %j",
+    async (fault) => {
+      fixture.sandbox.deleteAccount(gone);
+      await tickOf()();
+      await tickAfter(24);
+      fixture.sandbox.fault({ ...fault, path: "/accounts/[^/]+$" });
+      await tickAfter(6);
+      expect(fixture.entries).toContainEqual(
+        expect.objectContaining({ code: "RECONCILIATION_SKIPPED", subject: `account/${gone}` }),
+      );
+      expect(await fed()).toEqual([]);
+      await tickAfter(1);
+      expect(factsOf(await fed())).toEqual([deletionOf(gone)]);
+    },
+  );
+
   test("are asked about in a later tick where one has to wait for the rate", async () => {
     fixture.sandbox.deleteAccount(gone);
     await tickOf()();

@@ -107,30 +107,36 @@ await describeOnTables("the reconciler", (tables) => {
       ]);
     });
 
-    test("of one user in tick after tick is skipped after the third, and what waits for the rate never is", async () => {
-      const { users } = await fixture.sandbox.createUsers(3);
-      fixture.sandbox.fault({ path: `/api/v0.4/users/${users[1]}/`, status: 500, times: 100 });
-      let left = Number.POSITIVE_INFINITY;
-      const permit = async () => {
-        left -= 1;
-        if (left < 0) throw waiting("the provider's rate is used up", 1);
-      };
-      const tick = tickOf({ permit });
-      await tick();
-      for (let ticks = 0; ticks < 5; ticks += 1) {
-        left = 1;
+    test.each([
+      [500, "the provider answered 500"],
+      [202, "the provider answered 202: not ready"],
+    ])(
+      "of one user in tick after tick (%i) is skipped after the third, and what waits for the rate never is",
+      async (status, reason) => {
+        const { users } = await fixture.sandbox.createUsers(3);
+        fixture.sandbox.fault({ path: `/api/v0.4/users/${users[1]}/`, status, times: 100 });
+        let left = Number.POSITIVE_INFINITY;
+        const permit = async () => {
+          left -= 1;
+          if (left < 0) throw waiting("the provider's rate is used up", 1);
+        };
+        const tick = tickOf({ permit });
         await tick();
-      }
-      left = Number.POSITIVE_INFINITY;
-      for (let ticks = 0; ticks < 3; ticks += 1) await tick();
-      expect(new Set(codes())).toEqual(new Set(["RECONCILIATION_PAUSED"]));
-      expect(calls(/accounts/)).toHaveLength(1 + 4);
-      await tick();
-      expect(fixture.entries.slice(-2)).toMatchObject([
-        { code: "RECONCILIATION_SKIPPED", subject: `user/${users[1]}`, reason: "the provider answered 500" },
-        { code: "RECONCILED", listed: 3, missing: 5, skipped: 1 },
-      ]);
-    });
+        for (let ticks = 0; ticks < 5; ticks += 1) {
+          left = 1;
+          await tick();
+        }
+        left = Number.POSITIVE_INFINITY;
+        for (let ticks = 0; ticks < 3; ticks += 1) await tick();
+        expect(new Set(codes())).toEqual(new Set(["RECONCILIATION_PAUSED"]));
+        expect(calls(/accounts/)).toHaveLength(1 + 4);
+        await tick();
+        expect(fixture.entries.slice(-2)).toMatchObject([
+          { code: "RECONCILIATION_SKIPPED", subject: `user/${users[1]}`, reason },
+          { code: "RECONCILED", listed: 3, missing: 5, skipped: 1 },
+        ]);
+      },
+    );
 
     test("among a page's items is skipped, counted and reported; a page without a readable item ends the run", async () => {
       const remote = await startTestProvider();
