@@ -154,7 +154,10 @@ function buildFirst(scope: Construct, { stage, settings, codeOf }: PipelineProps
   const receipts = new ReceivingAlarms(scope, "Receiving", { settings, api, apiStage, receiving, refresh });
   const erasure = new Erasure(scope, "Erasure", settings);
   const fetching = new Fetching(scope, "Fetch", { ...calling, erasureKey: erasure.key, refresh, overflow });
-  const reconciliation = new Reconciliation(scope, "Reconcile", { ...calling, receiving, fetching });
+  const reconciliation = new Reconciliation(scope, "Reconcile", {
+    ...calling,
+    ...{ receiving, fetching, api, apiStage, receipts },
+  });
   const subscribers = new Subscribers(scope, "Subscriber", settings);
   const topic = new AlarmTopic(scope, "Alarms", settings);
   // What a failed deployment has just made is removed again, so that the next one finds nothing in its way.

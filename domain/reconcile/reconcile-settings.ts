@@ -1,5 +1,6 @@
 import { fieldsOf, numberOf } from "../core/parse.ts";
 import { type ListReader, parseListReader } from "../state/listing.ts";
+import type { MissedSettings } from "./missed.ts";
 import type { MaxDeletions } from "./orphans.ts";
 
 /** How the table is compared with the provider's lists. */
@@ -12,6 +13,7 @@ export type ReconcileSettings = {
   readonly maxDeletions: MaxDeletions;
   /** From when a deletion was found until the provider is asked again. */
   readonly askAgainAfterHours: number;
+  readonly missed: MissedSettings;
   readonly readers: { readonly users: ListReader; readonly accounts: ListReader };
 };
 
@@ -22,6 +24,7 @@ export type ReconcileSettings = {
 export function parseReconcileSettings(value: unknown, ids: unknown): ReconcileSettings {
   const fields = fieldsOf(value, "reconcile");
   const { users, accounts } = fieldsOf(ids, "ids");
+  const missed = fieldsOf(fields.missed, "reconcile.missed");
   const maxDeletions = fieldsOf(fields.maxDeletions, "reconcile.maxDeletions");
   return {
     everyHours: numberOf(fields, "everyHours"),
@@ -32,6 +35,11 @@ export function parseReconcileSettings(value: unknown, ids: unknown): ReconcileS
       atLeast: numberOf(maxDeletions, "atLeast"),
     },
     askAgainAfterHours: numberOf(fields, "askAgainAfterHours"),
+    missed: {
+      atMostEveryMinutes: numberOf(missed, "atMostEveryMinutes"),
+      gapMinutes: numberOf(missed, "gapMinutes"),
+      minuteInMillis: missed.minuteInMillis === undefined ? 60_000 : numberOf(missed, "minuteInMillis"),
+    },
     readers: {
       users: parseListReader("reconcile.users", fields.users, users),
       accounts: parseListReader("reconcile.accounts", fields.accounts, accounts),

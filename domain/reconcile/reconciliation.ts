@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { fieldsOf, isFields, numberOf, optionalText, present, textOf } from "../core/parse.ts";
 import { type Continuation, parseContinuation } from "../fetch/paging.ts";
+import type { Missed } from "./missed.ts";
 
 /** What a run has found so far; see `drift.ts` for each record. */
 export type Counts = {
@@ -13,7 +14,7 @@ export type Counts = {
   readonly orphaned: number;
   /** Listed, though the table knows them as deleted. */
   readonly deleted: number;
-  /** Documents that were requested again for their age. */
+  /** Documents that were requested again, for their age or because news of them may have been lost. */
   readonly reread: number;
   /** Listed items that could not be read, and users whose accounts could not. */
   readonly skipped: number;
@@ -46,6 +47,10 @@ export type Run = {
   readonly isScheduled: boolean;
   /** When the scheduled run before this one began. */
   readonly previousAt?: string;
+  /** The time whose lost webhooks it makes up for, where that is why it began. */
+  readonly missed?: Missed;
+  /** When the last run with such a reason began, and until when it made up for what was lost. */
+  readonly lastMissed?: { readonly startedAt: string; readonly until: string };
   /** Accounts that the last complete run before this one listed. */
   readonly sizeBefore: number;
   readonly endedAt?: string;
@@ -90,19 +95,33 @@ export function isOverdue(run: Run | undefined, everyHours: number, now: Date): 
   return run !== undefined && now.getTime() - Date.parse(run.startedAt) >= 2 * everyHours * 3_600_000;
 }
 
+/** Whether the last run that lost webhooks led to is long enough ago for the next one. */
+export function mayMakeUp(run: Run, atMostEveryMinutes: number, now: Date): boolean {
+  const { lastMissed } = run;
+  return (
+    lastMissed === undefined ||
+    now.getTime() - Date.parse(lastMissed.startedAt) >= atMostEveryMinutes * 60_000
+  );
+}
+
+/** Why a run begins between two of the schedule. */
+export type RunCause = Partial<Pick<Run, "rereads" | "missed">>;
+
 export function startRun(
   before: Run | undefined,
   now: Date,
   isScheduled: boolean,
-  rereads: boolean = false,
+  { rereads, missed }: RunCause = {},
 ): Run {
   const isComplete = before?.endedAt !== undefined && before.failure === undefined;
+  const startedAt = now.toISOString();
+  const lastMissed = missed === undefined ? before?.lastMissed : { startedAt, until: missed.until };
   return {
     version: before?.version ?? 0,
-    startedAt: now.toISOString(),
+    startedAt,
     isScheduled,
+    ...present({ missed, lastMissed, rereads }),
     ...present({ previousAt: before?.isScheduled ? before.startedAt : before?.previousAt }),
-    ...(rereads && { rereads }),
     sizeBefore: (isComplete ? before.counts.accounts : before?.sizeBefore) ?? 0,
     counts: countsOf(() => 0),
   };
@@ -154,6 +173,8 @@ export function parseRun(value: unknown): Run {
     startedAt: textOf(fields, "startedAt"),
     isScheduled: fields.isScheduled === true,
     previousAt: optionalText(fields, "previousAt"),
+    missed: fields.missed === undefined ? undefined : parseMissed(fields.missed),
+    lastMissed: fields.lastMissed === undefined ? undefined : parseLastMissed(fields.lastMissed),
     sizeBefore: numberOf(fields, "sizeBefore"),
     endedAt: optionalText(fields, "endedAt"),
     failure: optionalText(fields, "failure"),
@@ -163,4 +184,14 @@ export function parseRun(value: unknown): Run {
     stalls: fields.stalls === undefined ? undefined : numberOf(fields, "stalls"),
     counts: countsOf((name) => numberOf(counts, name)),
   });
+}
+
+function parseMissed(value: unknown): Missed {
+  const fields = fieldsOf(value, "run.missed");
+  return { from: textOf(fields, "from"), until: textOf(fields, "until") };
+}
+
+function parseLastMissed(value: unknown): NonNullable<Run["lastMissed"]> {
+  const fields = fieldsOf(value, "run.lastMissed");
+  return { startedAt: textOf(fields, "startedAt"), until: textOf(fields, "until") };
 }

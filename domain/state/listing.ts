@@ -11,6 +11,7 @@ import type { PagingSettings } from "../fetch/paging-settings.ts";
 export type ListExpressions = {
   readonly id: string;
   readonly createdAt?: string;
+  readonly updatedAt?: string;
   readonly connected?: string;
   readonly datasourceId?: string;
 };
@@ -23,10 +24,11 @@ export type ListReader = ListExpressions & {
   readonly items?: string;
 };
 
-/** A user or an account as the provider lists it. `createdAt` is ISO 8601. */
+/** A user or an account as the provider lists it. Times are ISO 8601. */
 export type Listed = {
   readonly id: string;
   readonly createdAt?: string;
+  readonly updatedAt?: string;
   readonly connected?: boolean;
   readonly datasourceId?: string;
 };
@@ -40,6 +42,7 @@ export function parseListReader(name: string, value: unknown, ids: unknown): Lis
     items: optionalText(fields, "items"),
     id: textOf(fields, "id"),
     createdAt: optionalText(fields, "createdAt"),
+    updatedAt: optionalText(fields, "updatedAt"),
     connected: optionalText(fields, "connected"),
     datasourceId: optionalText(fields, "datasourceId"),
   });
@@ -73,10 +76,14 @@ export function readListed(reader: ListReader, item: unknown, search: Search): L
   };
   const id = idAt(`${name}.id`, at("id"), ids);
   if (id === undefined) throw permanent(`${name}.id: finds nothing in a listed item`);
-  const createdAt = at("createdAt");
+  const timeAt = (field: "createdAt" | "updatedAt") => {
+    const value = at(field);
+    return typeof value === "string" ? parseTimestamp(value) : undefined;
+  };
   return present<Listed>({
     id,
-    createdAt: typeof createdAt === "string" ? parseTimestamp(createdAt) : undefined,
+    createdAt: timeAt("createdAt"),
+    updatedAt: timeAt("updatedAt"),
     connected: booleanAt(`${name}.connected`, at("connected")),
     datasourceId: textAt(`${name}.datasourceId`, at("datasourceId")),
   });

@@ -6,6 +6,7 @@ import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import type { Checkpoint } from "../../adapters/streams/checkpoint.ts";
 import type { Search } from "../../domain/event/mapping.ts";
 import type { ProviderSettings } from "../../domain/fetch/provider-settings.ts";
+import type { ReceivingCounts } from "../../domain/reconcile/missed.ts";
 import type { ReconcileSettings } from "../../domain/reconcile/reconcile-settings.ts";
 import type { Run } from "../../domain/reconcile/reconciliation.ts";
 import type { RunRequest } from "../../domain/reconcile/run-request.ts";
@@ -27,6 +28,9 @@ export type ReconcilerDependencies = {
   readonly queueUrls: { readonly users: string; readonly accounts: string; readonly fetch: string };
   readonly provider: Pick<ProviderSettings, "paths">;
   readonly settings: ReconcileSettings;
+  /** What an account that is connected has, by the settings. */
+  readonly startEndpoints: readonly string[];
+  readonly receivingCounts: (now: Date) => Promise<ReceivingCounts>;
   /** A tick ends by itself while there is still time for one call. */
   readonly longestCallInMillis: number;
   readonly now: () => Date;

@@ -1,5 +1,6 @@
 import { FailureError, isAttempt } from "../../domain/core/failures.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
+import type { DataName } from "../../domain/fetch/document-name.ts";
 import { isReadAs } from "../../domain/fetch/provider-settings.ts";
 import { documentTask } from "../../domain/fetch/task.ts";
 import {
@@ -139,7 +140,9 @@ async function compare(
   dependencies: ReconcilerDependencies,
 ): Promise<Comparison> {
   const { versionedRecords, settings, now } = dependencies;
-  const createdBefore = new Date(now().getTime() - settings.graceMinutes * 60_000).toISOString();
+  const beforeGrace = now().getTime() - settings.graceMinutes * 60_000;
+  // What was created while webhooks were lost need not have one on its way.
+  const createdBefore = new Date(Math.max(beforeGrace, missedUntil(run))).toISOString();
   const comparisons: ComparisonResult[] = [compareUser(state, user, createdBefore)];
   const listed = new Map(accounts?.map((account) => [account.id, account]));
   let reread = 0;
@@ -149,7 +152,16 @@ async function compare(
     if (accounts !== undefined) {
       comparisons.push(compareAccount(user.id, known, listed.get(id), createdBefore));
     }
-    if (known?.deleted === false) reread += await rereadOld(subject, run, dependencies);
+    if (known?.deleted === false) {
+      // One that the list omits may be gone: what is left of it is not asked for.
+      const inList = accounts === undefined ? { connected: known.connected } : listed.get(id);
+      const account = {
+        subject,
+        isConnected: inList?.connected ?? false,
+        updatedAt: listed.get(id)?.updatedAt,
+      };
+      reread += await rereadDocuments(account, run, dependencies);
+    }
   }
   const drifts = comparisons.filter((comparison) => typeof comparison === "object");
   return { drifts, found: { ...countComparisons(comparisons), accounts: listed.size, reread, skipped } };
@@ -158,23 +170,56 @@ async function compare(
 /** What a run reads again where webhooks about documents were lost; rarer webhooks are not worth the calls. */
 const daysAfterLoss = 1;
 
+/** Milliseconds since 1970; -Infinity where no webhook was lost that the run knows of. */
+function missedUntil({ missed }: Pick<Run, "missed">): number {
+  return missed === undefined ? Number.NEGATIVE_INFINITY : Date.parse(missed.until);
+}
+
+/** An account that is not deleted, as the provider lists it; as the table knows it where accounts are not listed. */
+type KnownAccount = {
+  readonly subject: Subject;
+  readonly isConnected: boolean;
+  readonly updatedAt: string | undefined;
+};
+
+/** Whether news of an account's data may be among the webhooks that were lost. */
+function mayHaveNews({ isConnected, updatedAt }: KnownAccount, { missed }: Run): boolean {
+  return missed !== undefined && isConnected && (updatedAt === undefined || updatedAt >= missed.from);
+}
+
 /**
- * Has the documents of an account read again that were read last before the setting's time.
- * @param run asks for a document once
+ * Has the documents of an account read again that were read last before the setting's time, and, where news of them may
+ * have been lost, before that time was over; also what a connected account should have and was never read.
+ * @param run which asks for a document once
  * @returns how many documents are to be read
  * @throws a failure where a task can't be sent
  */
-async function rereadOld(
-  subject: Subject,
-  { startedAt, rereads }: Run,
-  { readDocuments, send, queueUrls, provider, settings, now }: ReconcilerDependencies,
+async function rereadDocuments(
+  account: KnownAccount,
+  run: Run,
+  { readDocuments, send, queueUrls, provider, startEndpoints, settings, now }: ReconcilerDependencies,
 ): Promise<number> {
-  const days = rereads ? Math.min(daysAfterLoss, settings.rereadAfterDays) : settings.rereadAfterDays;
-  const oldest = now().getTime() - days * 86_400_000;
-  const cause = { cause: `reread.${startedAt}`, correlationId: correlationOfRun(startedAt) };
-  const tasks = (await readDocuments(subject))
-    .filter(({ document }) => document.asOf < oldest && isReadAs(provider, subject, document))
-    .map(({ document }) => documentTask(subject, document, oldest, cause));
+  const { subject } = account;
+  const isNews = mayHaveNews(account, run);
+  const { rereadAfterDays } = settings;
+  const days = run.rereads ? Math.min(daysAfterLoss, rereadAfterDays) : rereadAfterDays;
+  const tooOld = now().getTime() - days * 86_400_000;
+  const oldest = isNews ? Math.max(tooOld, missedUntil(run)) : tooOld;
+  const stored = (await readDocuments(subject)).map(({ document }) => document);
+  const unread = isNews
+    ? startEndpoints.filter((name) => !stored.some(({ endpoint }) => endpoint === name))
+    : [];
+  const names: readonly DataName[] = [
+    ...stored.filter(({ asOf }) => asOf < oldest),
+    ...unread.map((endpoint) => ({ endpoint })),
+  ];
+  const cause = {
+    cause: `reread.${run.startedAt}`,
+    correlationId: correlationOfRun(run.startedAt),
+  };
+  const tasks = names
+    .filter((name) => isReadAs(provider, subject, name))
+    .map((name) => documentTask(subject, name, oldest, cause));
   if (tasks.length === 0) return 0;
   const failures = await send(queueUrls.fetch, tasks.map(fetchTaskMessage));
   const failed = failures.find((failure) => failure !== undefined);

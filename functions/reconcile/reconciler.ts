@@ -1,7 +1,8 @@
 import { FailureError, isAttempt } from "../../domain/core/failures.ts";
-import { type Fields, isFields, textsOf } from "../../domain/core/parse.ts";
+import { type Fields, isFields, present, textsOf } from "../../domain/core/parse.ts";
 import { canonicalId } from "../../domain/event/canonical-id.ts";
 import { isWebhookKind } from "../../domain/event/events.ts";
+import { findMissed, type Missed } from "../../domain/reconcile/missed.ts";
 import type { ReconcileOutcome } from "../../domain/reconcile/reconcile-outcome.ts";
 import {
   advance,
@@ -10,7 +11,9 @@ import {
   endRun,
   isDue,
   isOverdue,
+  mayMakeUp,
   type Run,
+  type RunCause,
   stall,
   startRun,
   turnPage,
@@ -29,9 +32,10 @@ class Overtaken extends Error {}
 
 /**
  * Compares the provider's list of users with the table. A tick goes on where the one before ended, and a run takes as
- * many ticks as it needs: whatever ends a tick, the next one begins with the users after the checkpoint. Operators send
- * `{"now": true}`, which begins a run also where none is due, `{"acceptDeletions": true}` or `{"restore": IDS}`; receivers
- * send `{"lost": KIND}`, which asks for a run between two schedules.
+ * many ticks as it needs: whatever ends a tick, the next one begins with the users after the checkpoint. A run also begins
+ * once a time is over in which webhooks may have been lost. Operators send `{"now": true}`, which begins a run also where
+ * none is due, `{"acceptDeletions": true}` or `{"restore": IDS}`; receivers send `{"lost": KIND}`, which asks for a run
+ * between two schedules.
  */
 export function reconciler(dependencies: ReconcilerDependencies) {
   return async (event: unknown, clock: Clock): Promise<ReconcileOutcome> => {
@@ -55,14 +59,20 @@ export function reconciler(dependencies: ReconcilerDependencies) {
     let run = known?.endedAt === undefined ? known : undefined;
     try {
       const isVerified = await verifyDeletions(dependencies, isTimeLeft);
-      if (!isWanted) return { outcome: "not due" };
+      const missed = isWanted ? undefined : await findLost(known, dependencies);
+      if (!isWanted && missed === undefined) return { outcome: "not due" };
       if (!isVerified) {
         warnIfOverdue(known);
         return { outcome: "goes on", listed: run?.counts.listed ?? 0 };
       }
-      const isScheduled = isDueBySchedule && asked.now !== true;
-      const rereads = isOpen(request, known, settings.graceMinutes) && request.rereads;
-      run ??= await save(startRun(known, now(), isScheduled, rereads), dependencies);
+      if (run === undefined) {
+        const isScheduled = isDueBySchedule && asked.now !== true;
+        const rereads = isOpen(request, known, settings.graceMinutes) && request.rereads;
+        const cause = present<RunCause>({ rereads: rereads || undefined, missed });
+        run = await save(startRun(known, now(), isScheduled, cause), dependencies);
+        if (missed !== undefined)
+          log("WEBHOOKS_MAY_BE_LOST", { ...missed, correlationId: correlationOfRun(run.startedAt) });
+      }
       for await (const step of stepsOf(run, dependencies, isTimeLeft)) run = step;
     } catch (error) {
       if (error instanceof Overtaken) {
@@ -104,6 +114,16 @@ async function loadRequest(
   const request = requestRun(before, open, lost, now());
   // Where another receiver was faster, its request is as good.
   return (await requests.save(request)) ?? request;
+}
+
+/** The time whose webhooks may have been lost, unless a run made up for it or began lately. */
+async function findLost(
+  known: Run | undefined,
+  { receivingCounts, settings: { missed }, now }: ReconcilerDependencies,
+): Promise<Missed | undefined> {
+  if (known === undefined || !mayMakeUp(known, missed.atMostEveryMinutes, now())) return undefined;
+  const since = Date.parse(known.lastMissed?.until ?? "") || 0;
+  return findMissed(await receivingCounts(now()), since, now().getTime(), missed);
 }
 
 /** Users that are compared between two writes of the checkpoint. */

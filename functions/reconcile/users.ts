@@ -1,14 +1,17 @@
+import { CloudWatchClient } from "@aws-sdk/client-cloudwatch";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
+import { receivingCounts } from "../../adapters/aws/receiving-counts.ts";
 import { documentReader } from "../../adapters/dynamodb/documents.ts";
 import { orphans } from "../../adapters/dynamodb/orphans.ts";
 import { partitions } from "../../adapters/dynamodb/partitions.ts";
 import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { checkpoint, runRequests } from "../../adapters/streams/checkpoint.ts";
-import { parseProviderSettings } from "../../domain/fetch/provider-settings.ts";
+import { fieldsOf, textOf } from "../../domain/core/parse.ts";
+import { parseProviderSettings, parseStartEndpoints } from "../../domain/fetch/provider-settings.ts";
 import { parseReconcileSettings } from "../../domain/reconcile/reconcile-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
@@ -32,6 +35,15 @@ const { call } = tokenCalls({ table, secrets: new SecretsManagerClient({}) }, pr
   patienceInSeconds,
 });
 
+const cloudWatch = new CloudWatchClient({});
+const names = fieldsOf(settings.metrics, "metrics");
+const metrics = {
+  namespace: variable("METRICS_NAMESPACE"),
+  apiId: variable("API_ID"),
+  throttled: textOf(names, "throttled"),
+  notKept: textOf(names, "notKept"),
+};
+
 const handle = sanitizeErrors(
   reconciler({
     lists: providerLists(call, provider, reconcile),
@@ -50,6 +62,8 @@ const handle = sanitizeErrors(
     },
     provider,
     settings: reconcile,
+    startEndpoints: parseStartEndpoints(settings.startEndpoints),
+    receivingCounts: (at) => receivingCounts(cloudWatch, metrics, reconcile.missed, at),
     longestCallInMillis: 1_000 * (patienceInSeconds + connectSeconds + headersSeconds + bodySeconds),
     now,
     log,

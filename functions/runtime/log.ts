@@ -56,6 +56,7 @@ export const logCodes = {
     "accounts were missing in the provider's lists in two scheduled runs in a row: the provider is asked again later",
   DELETIONS_HELD: "more accounts were missing than may be deleted without an operator: none is",
   RECONCILIATION_PAUSED: "the comparison with the provider's list goes on with the next tick",
+  WEBHOOKS_MAY_BE_LOST: "webhooks may have been lost for a time: a reconciliation makes up for it",
   RECONCILIATION_OVERTAKEN: "another tick goes on with the comparison from the same checkpoint",
   RECONCILIATION_SKIPPED: "a listed item, or a user's accounts, could not be read and were not compared",
   RECONCILIATION_FAILED: "the comparison ended before the end of the list: something is to be corrected",
@@ -102,6 +103,7 @@ export const logLevels = {
   TOKEN_MISSING: "ERROR",
   ARCHIVING_FAILED: "ERROR",
   DELETIONS_HELD: "ERROR",
+  WEBHOOKS_MAY_BE_LOST: "WARN",
   RECONCILIATION_PAUSED: "WARN",
   RECONCILIATION_SKIPPED: "WARN",
   RECONCILIATION_FAILED: "ERROR",
@@ -137,6 +139,9 @@ export type LogFields = {
   readonly status?: number;
   readonly reason?: string;
   readonly delayInSeconds?: number;
+  /** A time, ISO 8601. */
+  readonly from?: string;
+  readonly until?: string;
   readonly count?: number;
   /** To subscribers, each counted once for all that it goes to. */
   readonly messages?: number;

@@ -50,6 +50,7 @@ const valuesOfResources: Readonly<Record<string, ValueOf>> = {
   "AWS::Lambda::Url FunctionUrl": () => `https://${"x".repeat(32)}.lambda-url.${region}.on.aws/`,
   "AWS::Lambda::Function Arn": arn("lambda", 64, "function:"),
   "AWS::Logs::LogGroup Arn": arn("logs", 512, "log-group:", ":*"),
+  "AWS::ApiGatewayV2::Api": () => "x".repeat(10),
   "AWS::ApiGatewayV2::Api ApiEndpoint": () => `https://xxxxxxxxxx.execute-api.${region}.${suffix}`,
   "AWS::StackId": arn("cloudformation", 128, "stack/", `/${"x".repeat(36)}`),
 };

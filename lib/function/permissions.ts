@@ -77,6 +77,12 @@ export const resourceWildcards: readonly ResourceWildcard[] = [
   },
   {
     resource: "*",
+    actions: ["cloudwatch:GetMetricData"],
+    reason:
+      "The action reads metrics and knows no resource; reconciliation sees by it that webhooks may be lost.",
+  },
+  {
+    resource: "*",
     actions: ["xray:PutTelemetryRecords", "xray:PutTraceSegments"],
     reason:
       "Traces have no resource that could be named: both actions write to the account's and read nothing.",

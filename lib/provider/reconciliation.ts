@@ -1,4 +1,5 @@
 import { Duration } from "aws-cdk-lib";
+import type * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
 import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import * as events from "aws-cdk-lib/aws-events";
 import * as targets from "aws-cdk-lib/aws-events-targets";
@@ -7,10 +8,13 @@ import { Construct } from "constructs";
 import type { WebhookKind } from "../../domain/event/events.ts";
 import { allow } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
+import { pipelineName } from "../instance.ts";
 import { Alarm } from "../observability/alarm.ts";
 import { tailOf } from "../observability/alarm-metrics.ts";
 import { metricOfCodes, metricOfLog } from "../observability/log-metric.ts";
+import type { ReceivingAlarms } from "../receiving/receiving-alarms.ts";
 import type { WebhookEndpoint } from "../receiving/webhook-endpoint.ts";
+import type { WebhooksStage } from "../receiving/webhooks-stage.ts";
 import { every, inWords } from "../settings/durations.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { EventTable } from "../storage/event-table.ts";
@@ -27,6 +31,10 @@ export type ReconciliationProps = {
   readonly receiving: ReadonlyMap<WebhookKind, WebhookEndpoint>;
   /** What is to be read again goes through its queue. */
   readonly fetching: Fetching;
+  /** Their metrics say when webhooks may have been lost. */
+  readonly api: apigateway.HttpApi;
+  readonly apiStage: WebhooksStage;
+  readonly receipts: ReceivingAlarms;
 };
 
 /** Compares the provider's list of users with the table, again and again: for what no webhook ever announced. */
@@ -38,7 +46,7 @@ export class Reconciliation extends Construct {
   constructor(scope: Construct, id: string, props: ReconciliationProps) {
     super(scope, id);
     const { settings, defaults, providerBaseUrl, token, table, receiving, fetching } = props;
-    const { tickMinutes, ...reconcile } = settings.reconcile;
+    const { tickMinutes, missed, ...reconcile } = settings.reconcile;
     const { mapping } = settings;
     const [users, accounts] = [queueOf(receiving, "users"), queueOf(receiving, "accounts")];
     const compare = new PipelineFunction(this, "Users", {
@@ -53,10 +61,17 @@ export class Reconciliation extends Construct {
         FETCH_QUEUE_URL: fetching.work.queue.queueUrl,
         TOKEN_SECRET_ARN: token.secret.secretArn,
         PROVIDER_BASE_URL: providerBaseUrl,
+        API_ID: props.api.apiId,
+        METRICS_NAMESPACE: pipelineName(this),
       },
       settings: {
         provider: settings.provider,
-        reconcile,
+        reconcile: { ...reconcile, missed: { ...missed, minuteInMillis: minuteInMillis(settings) } },
+        startEndpoints: settings.startEndpoints,
+        metrics: {
+          throttled: props.apiStage.throttled.metricName,
+          notKept: props.receipts.notKept.metricName,
+        },
         ids: { users: mapping.users.ids, accounts: mapping.accounts.ids },
       },
       permissions: [
@@ -73,6 +88,7 @@ export class Reconciliation extends Construct {
         ),
         allow(["sqs:SendMessage"], [users.queueArn, accounts.queueArn, fetching.work.queue.queueArn]),
         allow(["secretsmanager:GetSecretValue"], [token.secret.secretArn]),
+        allow(["cloudwatch:GetMetricData"], ["*"]),
       ],
       // The schedule comes again, and the run goes on then.
       retryAttempts: 0,
@@ -138,6 +154,11 @@ export class Reconciliation extends Construct {
       targets: [new targets.LambdaFunction(compare.lambda)],
     });
   }
+}
+
+/** CloudWatch counts by the minute; on one machine, where a stage divides its durations, by less. */
+function minuteInMillis({ divideDurationsBy }: Settings): number {
+  return 1_000 * Math.max(1, Math.round(60 / divideDurationsBy));
 }
 
 function queueOf(receiving: ReconciliationProps["receiving"], kind: WebhookKind) {

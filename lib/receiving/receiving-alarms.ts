@@ -54,6 +54,11 @@ export class ReceivingAlarms extends Construct {
     return sameMetric(this.#receivers, "WEBHOOK_ACCEPTED");
   }
 
+  /** Webhooks that were answered with 503 for what they are, whatever the receivers' state. */
+  get notKept(): Metric {
+    return sameMetric(this.#receivers, "WEBHOOK_NOT_KEPT");
+  }
+
   /** No default fits each tenant: a small one has nights and weekends without webhooks. */
   #watchSilence({ settings, refresh }: ReceivingAlarmsProps): void {
     const { nothingReceivedHours, receivingSchedule } = settings.alarms;

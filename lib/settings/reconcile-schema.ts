@@ -20,6 +20,11 @@ export const reconcileSchema = section({
   }).prefault({}),
   /** From when a deletion was found until the provider is asked again. */
   askAgainAfterHours: scalableDuration(1, 24).default(6),
+  /** Runs that begin because webhooks may have been lost; see `domain/reconcile/missed.ts`. */
+  missed: section({
+    atMostEveryMinutes: scalableDuration(5, 1_440).default(15),
+    gapMinutes: scalableDuration(10, 1_440).default(10),
+  }).prefault({}),
   users: section({
     items: place.exactOptional(),
     id: expression.default("id || user_id"),
@@ -31,5 +36,7 @@ export const reconcileSchema = section({
     connected: expression.default("connected"),
     datasourceId: expression.default("datasource_id"),
     createdAt: expression.default("created_at"),
+    /** Set: an account that was not updated since is not read again where webhooks may have been lost. */
+    updatedAt: expression.exactOptional(),
   }).prefault({}),
 }).prefault({});

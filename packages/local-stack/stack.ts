@@ -165,10 +165,10 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
 }
 
 /** What the gateway tells of alarms and metrics, once there are alarms. */
-function monitoringBy(alarms: () => Alarms | undefined): Pick<GatewayOptions, "alarms" | "sumsOfLines"> {
+function monitoringBy(alarms: () => Alarms | undefined): Pick<GatewayOptions, "alarms" | "sumsOfMetric"> {
   return {
     alarms: () => alarms()?.look() ?? [],
-    sumsOfLines: (...asked) => alarms()?.sums(...asked) ?? new Map(),
+    sumsOfMetric: (...asked) => alarms()?.sums(...asked) ?? new Map(),
   };
 }
 

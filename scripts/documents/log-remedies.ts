@@ -45,6 +45,8 @@ export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
     "`reason` names AWS's error; the next run tries again, two days before the first dead letter expires",
   DELETIONS_HELD:
     "ask the provider whether these accounts are gone. If so, `reconcile accept-deletions`; if not, nothing: [runbook](../operate/runbook.md#deletions-held)",
+  WEBHOOKS_MAY_BE_LOST:
+    "nothing: the reconciliation makes up for it. Again and again: see why webhooks fail, `npx income-events doctor`",
   RECONCILIATION_PAUSED: "nothing: the next tick goes on. For hours: the provider or its rate, see `reason`",
   RECONCILIATION_SKIPPED:
     "many: `reconcile.users.*` or `reconcile.accounts.*` does not fit the provider's lists",

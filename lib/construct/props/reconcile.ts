@@ -29,6 +29,8 @@ export interface ReconcileProps {
    * @default 6
    */
   readonly askAgainAfterHours?: number;
+  /** The settings `reconcile.missed.*`. */
+  readonly missed?: ReconcileMissedProps;
   /** The settings `reconcile.users.*`. */
   readonly users?: ReconcileUsersProps;
   /** The settings `reconcile.accounts.*`. */
@@ -47,6 +49,20 @@ export interface ReconcileMaxDeletionsProps {
    * @default 20
    */
   readonly atLeast?: number;
+}
+
+/** The settings `reconcile.missed.*`. */
+export interface ReconcileMissedProps {
+  /**
+   * The least time between two runs that begin because webhooks may have been lost. From 5 to 1440.
+   * @default 15
+   */
+  readonly atMostEveryMinutes?: number;
+  /**
+   * A time without webhooks that begins such a run where the same time of the day and of the week before had ten or more. From 10 to 1440.
+   * @default 10
+   */
+  readonly gapMinutes?: number;
 }
 
 /** The settings `reconcile.users.*`. */
@@ -95,4 +111,9 @@ export interface ReconcileAccountsProps {
    * @default "created_at"
    */
   readonly createdAt?: string;
+  /**
+   * JMESPath on a listed account: when it or its data last changed. Set it only where the provider says that new data moves it: an account that was not updated since webhooks were lost is then not read again.
+   * @default - not set
+   */
+  readonly updatedAt?: string;
 }

@@ -28,8 +28,6 @@ export interface SettingsProps {
   readonly subscribers?: readonly SubscriberProps[];
   /** The settings `documents.*`. */
   readonly documents?: DocumentsProps;
-  /** The settings `table.*`. */
-  readonly table?: TableProps;
   /** The settings `relay.*`. */
   readonly relay?: RelayProps;
   /** The settings `fetch.*`. */
@@ -116,15 +114,6 @@ export interface DocumentsProps {
    * @default 204800
    */
   readonly inlineLimit?: number;
-}
-
-/** The settings `table.*`. */
-export interface TableProps {
-  /**
-   * The most that is written to the table in a second, in write units: DynamoDB throttles what exceeds it, and it is tried again. An event takes about two units. It bounds what a bug, or a flood with the right secret, costs. From 10 to 1000000.
-   * @default - what the account allows
-   */
-  readonly maxWriteRequestUnits?: number;
 }
 
 /** The settings `relay.*`. */
@@ -286,11 +275,6 @@ export interface AlarmsProps {
    * @default true
    */
   readonly notifyWhenOver?: boolean;
-  /**
-   * Raises an alarm when a subscriber's oldest message has waited this many minutes, or a quarter of the subscriber's `retentionDays`; 10080 at most. From 1 to 10080.
-   * @default 60
-   */
-  readonly subscriberBehindMinutes?: number;
   /**
    * Raises an alarm after this many hours without a webhook; 168 at most. Without it silence raises none. From 1 to 168.
    * @default - none

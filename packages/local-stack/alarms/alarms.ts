@@ -51,7 +51,7 @@ export type Alarms = {
   states(): readonly AlarmState[];
   /** Measures what is only measured by looking, then the states. */
   look(): Promise<readonly AlarmState[]>;
-  /** The sums of a metric that a filter makes by a field of its lines; see `MinuteCounts`. */
+  /** The sums of a metric that a filter makes of lines, or that a service recorded; see `MinuteCounts`. */
   sums(metric: MetricPlan, from: number, to: number, period: number): ReadonlyMap<number, number>;
   /** What an alarm is evaluated by, the latest period first; undefined where nothing was measured. */
   values(logicalId: string): readonly (number | undefined)[];
@@ -65,7 +65,7 @@ const evaluatedEvery = 60_000;
 export function startAlarms(options: AlarmsOptions): Alarms {
   const { alarms, filters, delay, now, onChange } = options;
   const closing = new AbortController();
-  const linesBy = createMinuteCounts(Date.now);
+  const sums = createMinuteCounts(Date.now, 1);
   const metrics = new Map<string, Metric>();
   const counted = new Map<string, number>();
   const known = new Map<string, AlarmState>();
@@ -132,18 +132,17 @@ export function startAlarms(options: AlarmsOptions): Alarms {
         if (filter.logGroupName !== logGroupName) continue;
         const found = valueOfLine(line, filter.pattern, filter.value);
         if (found === undefined) continue;
-        if (filter.by === undefined) metricOf({ ...filter.metric, dimensions: {} }).add(found, now());
-        else {
-          const value = String(fieldsOfLine(line)[filter.by.field]);
-          const dimensions = { [filter.by.dimension]: value };
-          linesBy.add(keyOf({ ...filter.metric, dimensions }), found);
-        }
+        const { by } = filter;
+        const dimensions = by === undefined ? {} : { [by.dimension]: String(fieldsOfLine(line)[by.field]) };
+        sums.add(keyOf({ ...filter.metric, dimensions }), found);
+        if (by === undefined) metricOf({ ...filter.metric, dimensions }).add(found, now());
       }
     },
     record: (metric, value) => {
+      sums.add(keyOf(metric), value);
       if (watched.has(keyOf(metric))) metricOf(metric).add(value, now());
     },
-    sums: (metric, from, to, period) => linesBy.sums(keyOf(metric), from, to, period),
+    sums: (metric, from, to, period) => sums.sums(keyOf(metric), from, to, period),
     states: evaluate,
     look,
     values: (logicalId) => {

@@ -18,11 +18,11 @@ export type Monitoring = {
   /** The template's alarms as they are at this moment; a stack has them after its gateway. */
   readonly alarms: () => readonly AlarmState[] | Promise<readonly AlarmState[]>;
   readonly queueMetrics: QueueMetrics;
-  /** Metrics that filters make by a field of log lines; a stack has them after its gateway. */
-  readonly sumsOfLines: SumsOfLines;
+  /** Metrics that filters make of log lines, and those of HTTP APIs; a stack has them after its gateway. */
+  readonly sumsOfMetric: SumsOfMetric;
 };
 
-export type SumsOfLines = (
+export type SumsOfMetric = (
   metric: MetricPlan,
   from: number,
   to: number,
@@ -32,7 +32,7 @@ export type SumsOfLines = (
 type Query = {
   readonly id: string;
   readonly period: number;
-} & ({ readonly queueName: string; readonly metric: QueueMetricName } | { readonly lines: MetricPlan });
+} & ({ readonly queueName: string; readonly metric: QueueMetricName } | { readonly counted: MetricPlan });
 
 const knownInputs: Readonly<Record<string, readonly string[]>> = {
   DescribeAlarms: ["AlarmNamePrefix", "AlarmNames", "AlarmTypes", "MaxRecords", "StateValue"],
@@ -58,7 +58,7 @@ export function cloudWatchOperation(name: string, input: JsonObject, scope: Plac
 export async function cloudWatchAnswer(
   { action }: Operation,
   input: JsonObject,
-  { alarms, queueMetrics, sumsOfLines }: Monitoring,
+  { alarms, queueMetrics, sumsOfMetric }: Monitoring,
 ): Promise<Answer> {
   if (action === "cloudwatch:DescribeAlarms") {
     const wanted = (await alarms()).filter((alarm) => isWanted(alarm, input));
@@ -68,13 +68,13 @@ export async function cloudWatchAnswer(
   const results = queriesOf(input).map(async (query) => {
     const { id, period } = query;
     const values =
-      "lines" in query
-        ? [...sumsOfLines(query.lines, range.from, range.to, period)]
+      "counted" in query
+        ? [...sumsOfMetric(query.counted, range.from, range.to, period)]
         : [...(await queueMetrics.values(query.queueName, query.metric, { ...range, period }))];
     if (input.ScanBy !== "TimestampAscending") values.reverse();
     return {
       Id: id,
-      Label: "lines" in query ? query.lines.name : query.metric,
+      Label: "counted" in query ? query.counted.name : query.metric,
       StatusCode: "Complete",
       Timestamps: values.map(([at]) => at),
       Values: values.map(([, value]) => value),
@@ -116,17 +116,18 @@ function queriesOf({ MetricDataQueries }: JsonObject): readonly Query[] {
     const [dimension, ...others]: readonly unknown[] = Array.isArray(Dimensions) ? Dimensions : [];
     const { Name, Value } = asObject(dimension);
     const of = { id: asString(Id), period: Number(Period) };
-    const isOfLines = !asString(Namespace).startsWith("AWS/") && others.length === 0 && Stat === "Sum";
-    if (isOfLines && dimension !== undefined) {
-      const dimensions = { [asString(Name)]: asString(Value) };
-      return { ...of, lines: { namespace: asString(Namespace), name: asString(MetricName), dimensions } };
+    const namespace = asString(Namespace);
+    const isOfApi = namespace === "AWS/ApiGateway" && Name === "ApiId";
+    if ((isOfApi || !namespace.startsWith("AWS/")) && others.length === 0 && Stat === "Sum") {
+      const dimensions = dimension === undefined ? {} : { [asString(Name)]: asString(Value) };
+      return { ...of, counted: { namespace, name: asString(MetricName), dimensions } };
     }
     const metric = queueMetricNames.find((each) => each === MetricName);
-    const isMeasured = Namespace === "AWS/SQS" && Name === "QueueName" && others.length === 0;
+    const isMeasured = namespace === "AWS/SQS" && Name === "QueueName" && others.length === 0;
     if (metric === undefined || !isMeasured || Stat !== statisticOf(metric)) {
       throw new UnknownOperationError(
         "cloudwatch:GetMetricData",
-        `the metric ${asString(Namespace)} ${asString(MetricName)} ${asString(Stat)}; it measures, of AWS/SQS by ` +
+        `the metric ${namespace} ${asString(MetricName)} ${asString(Stat)}; it measures, of AWS/SQS by ` +
           `QueueName: ${queueMetricNames.map((each) => `${each} ${statisticOf(each)}`).join(", ")}`,
       );
     }

@@ -61,7 +61,7 @@ export type GatewayOptions = {
   /** Absent: there is no alarm. */
   readonly alarms?: Monitoring["alarms"];
   /** Absent: no metric is made of log lines. */
-  readonly sumsOfLines?: Monitoring["sumsOfLines"];
+  readonly sumsOfMetric?: Monitoring["sumsOfMetric"];
   /** Absent: there is no log group. */
   readonly logs?: LogsEngine;
   /** Absent: CloudFormation knows no stack. */
@@ -102,7 +102,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     runStatements: createStatementRunner((name, input) => askTable(engines.dynamodb, name, input)),
     monitoring: {
       alarms: options.alarms ?? (() => []),
-      sumsOfLines: options.sumsOfLines ?? (() => new Map()),
+      sumsOfMetric: options.sumsOfMetric ?? (() => new Map()),
       queueMetrics: createQueueMetrics(engines.sqs, Date.now),
     },
     logs: options.logs ?? { groups: () => [] },

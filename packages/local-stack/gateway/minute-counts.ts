@@ -1,4 +1,4 @@
-/** Sums of what was counted, by the minute, as CloudWatch keeps the metrics of AWS's services. */
+/** Sums of what was counted, by the minute, as CloudWatch keeps the metrics of AWS's services, or by less. */
 export type MinuteCounts = {
   add(name: string, value: number): void;
   /**
@@ -12,12 +12,15 @@ const minute = 60;
 /** CloudWatch keeps values of a minute for 15 days. Source: CloudWatch user guide, "Metrics retention". */
 const keptFor = 15 * 24 * 60 * minute;
 
-/** @param now the clock, in milliseconds since 1970 */
-export function createMinuteCounts(now: () => number): MinuteCounts {
+/**
+ * @param now the clock, in milliseconds since 1970
+ * @param resolution in seconds: below a minute for stages that divide their durations
+ */
+export function createMinuteCounts(now: () => number, resolution = minute): MinuteCounts {
   const counts = new Map<string, Map<number, number>>();
   return {
     add: (name, value) => {
-      const at = beginOf(now() / 1000, minute);
+      const at = beginOf(now() / 1000, resolution);
       const minutes = counts.get(name) ?? new Map<number, number>();
       counts.set(name, minutes);
       minutes.set(at, (minutes.get(at) ?? 0) + value);

@@ -56,6 +56,7 @@ export function scheduleProvocations({
       await during(end, "RECONCILED", reconcile);
     },
     RECONCILIATION_OVERDUE: "twice the time between two runs is days",
+    WEBHOOKS_MAY_BE_LOST: "webhooks must have failed until some minutes ago",
     DELETIONS_FOUND: "two scheduled runs in a row are hours apart",
     DELETIONS_HELD: "two scheduled runs in a row are hours apart",
     ERASED: () => erase(erased),

@@ -20,6 +20,7 @@ import { type Envelope, readEnvelope } from "../../../domain/event/envelope.ts";
 import type { EventType } from "../../../domain/event/events.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { parseProviderSettings } from "../../../domain/fetch/provider-settings.ts";
+import type { ReceivingCounts } from "../../../domain/reconcile/missed.ts";
 import { parseReconcileSettings } from "../../../domain/reconcile/reconcile-settings.ts";
 import { applyEvent } from "../../../domain/state/state.ts";
 import { providerLists } from "../../../functions/reconcile/provider-lists.ts";
@@ -43,6 +44,9 @@ const stage = (provider: object, reconcile: object) =>
 type Stage = {
   readonly provider?: object;
   readonly graceMinutes?: number;
+  /** JMESPath on an account. */
+  readonly updatedAt?: string;
+  readonly receivingCounts?: () => Promise<ReceivingCounts>;
   readonly maxDeletions?: { readonly percent: number; readonly atLeast: number };
   readonly baseUrl?: string;
   readonly ids?: "any";
@@ -75,6 +79,8 @@ export function reconcilerFixture(tables: string) {
     token: string;
     entries: LogEntry[];
     time: number;
+    /** What the receivers' metrics say. */
+    received: ReceivingCounts;
   };
 
   beforeAll(async () => {
@@ -93,6 +99,7 @@ export function reconcilerFixture(tables: string) {
     made.known = versionedRecords(made.system.dynamodb, made.table.name);
     made.token = made.system.createSecret({ token: made.sandbox.token });
     made.entries = [];
+    made.received = { unanswered: new Map(), accepted: new Map() };
     // Later than all that is created here.
     made.time = Date.now() + hour;
     return () => made.sandbox.close();
@@ -102,6 +109,8 @@ export function reconcilerFixture(tables: string) {
   function tickOf({
     provider: given = {},
     graceMinutes = 0,
+    updatedAt,
+    receivingCounts = async () => made.received,
     maxDeletions = { percent: 0, atLeast: 20 },
     baseUrl = made.sandbox.baseUrl,
     ids,
@@ -109,7 +118,14 @@ export function reconcilerFixture(tables: string) {
     longestCallInMillis = 0,
   }: Stage = {}) {
     const paths = { userAccounts: accountsPath };
-    const settings = stage({ allowPrivateAddresses: true, paths, ...given }, { graceMinutes, maxDeletions });
+    const settings = stage(
+      { allowPrivateAddresses: true, paths, ...given },
+      {
+        graceMinutes,
+        maxDeletions,
+        ...(updatedAt === undefined ? {} : { accounts: { updatedAt } }),
+      },
+    );
     const provider = parseProviderSettings(settings.provider);
     const reconcile = parseReconcileSettings(settings.reconcile, { users: ids, accounts: ids });
     const now = () => new Date(made.time);
@@ -135,6 +151,8 @@ export function reconcilerFixture(tables: string) {
       queueUrls: made.queueUrls,
       provider,
       settings: reconcile,
+      startEndpoints: ["profile", "income"],
+      receivingCounts,
       longestCallInMillis,
       now,
       log: (...entry) => {

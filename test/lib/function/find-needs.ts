@@ -32,6 +32,10 @@ const usedElsewhere: readonly (readonly [RegExp, string])[] = [
     "documents that are older than a run lasts; test/functions/reconcile/reconciler-lists.int.test.ts",
   ],
   [
+    /^ReconcileUsers cloudwatch:GetMetricData /,
+    "a tick between two runs; test/e2e/lost-webhooks.proof.test.ts",
+  ],
+  [
     /^ReconcileUsers dynamodb:DeleteItem /,
     "marks of two scheduled runs in a row; test/functions/reconcile/orphans.int.test.ts",
   ],

@@ -164,20 +164,6 @@ describe("queues", () => {
     expect(checkReader({ ...queue, ...status }, isRead)).toEqual([]);
   });
 
-  test.each([
-    [59, undefined],
-    [60, "warning"],
-    [3_600, "error"],
-  ] as const)(
-    "a subscriber that has never read is a finding from the first minute on: %i s",
-    (oldestSeconds, severity) => {
-      const [found] = checkReader({ ...queue, waiting: 284, oldestSeconds, neverRead: true }, false);
-      expect(found?.severity).toBe(severity);
-      if (found !== undefined)
-        expect(found.what).toMatch(/^risk has never read its queue: 284 messages wait/);
-    },
-  );
-
   test("a subscriber that nobody reads for is a finding, and so is a reader that will lose messages", () => {
     const [silent] = checkReader({ ...queue, waiting: 2, oldestSeconds: 3_600 }, false);
     expect(silent?.what).toBe("Nobody reads the queue of risk: 2 messages wait, the oldest for 1h.");

@@ -1,0 +1,87 @@
+import { type CloudWatchClient, type Metric, paginateGetMetricData } from "@aws-sdk/client-cloudwatch";
+import { retryable } from "../../domain/core/failures.ts";
+import {
+  countsNeededFrom,
+  halfGapInMillis,
+  type MissedSettings,
+  type ReceivingCounts,
+  type Sums,
+} from "../../domain/reconcile/missed.ts";
+
+export type ReceivingMetrics = {
+  /** Of the metrics that are made of log lines. */
+  readonly namespace: string;
+  /** Answered with 429. */
+  readonly throttled: string;
+  /** Answered with 503 for a body that another try does not change: it asks for a run by itself. */
+  readonly notKept: string;
+  readonly apiId: string;
+};
+
+type Query = { readonly metric: Metric; readonly periodInMillis: number; readonly sign: 1 | -1 };
+
+/**
+ * Reads what the API's metrics counted: four, which CloudWatch bills at each request; a fifth where webhooks failed.
+ * Source: CloudWatch API reference, "GetMetricData"; API Gateway developer guide, "Monitor CloudWatch metrics for HTTP APIs".
+ * @throws retryable failure where CloudWatch does not answer
+ */
+export async function receivingCounts(
+  client: CloudWatchClient,
+  { namespace, throttled, notKept, apiId }: ReceivingMetrics,
+  settings: MissedSettings,
+  now: Date,
+): Promise<ReceivingCounts> {
+  const minute = settings.minuteInMillis;
+  const ofLines = (MetricName: string): Metric => ({ Namespace: namespace, MetricName });
+  const ofApi = (MetricName: string): Metric => {
+    return { Namespace: "AWS/ApiGateway", MetricName, Dimensions: [{ Name: "ApiId", Value: apiId }] };
+  };
+  const read = (...queries: readonly Query[]) => sumsOf(client, queries, settings, now);
+  const byMinute = { periodInMillis: minute, sign: 1 } as const;
+  const byHalfGap = { periodInMillis: halfGapInMillis(settings), sign: 1 } as const;
+  const [failed = new Map(), throttles = new Map(), came = new Map(), refused = new Map()] = await read(
+    { ...byMinute, metric: ofApi("5xx") },
+    { ...byMinute, metric: ofLines(throttled) },
+    { ...byHalfGap, metric: ofApi("Count") },
+    { ...byHalfGap, metric: ofApi("4xx"), sign: -1 },
+  );
+  const [explained = new Map()] =
+    failed.size === 0 ? [] : await read({ ...byMinute, metric: ofLines(notKept), sign: -1 });
+  return { unanswered: together(failed, throttles, explained), accepted: together(came, refused) };
+}
+
+/** The sums of each query, in their order. */
+async function sumsOf(
+  client: CloudWatchClient,
+  queries: readonly Query[],
+  settings: MissedSettings,
+  now: Date,
+): Promise<readonly Sums[]> {
+  const input = {
+    MetricDataQueries: queries.map(({ metric, periodInMillis }, index) => {
+      return { Id: `q${index}`, MetricStat: { Metric: metric, Stat: "Sum", Period: periodInMillis / 1_000 } };
+    }),
+    StartTime: new Date(countsNeededFrom(now.getTime(), settings)),
+    EndTime: now,
+  };
+  const sums = queries.map(() => new Map<number, number>());
+  try {
+    for await (const { MetricDataResults = [] } of paginateGetMetricData({ client }, input)) {
+      for (const { Id = "", Timestamps = [], Values = [] } of MetricDataResults) {
+        const index = Number(Id.slice(1));
+        for (const [position, at] of Timestamps.entries())
+          sums[index]?.set(at.getTime(), (queries[index]?.sign ?? 1) * (Values[position] ?? 0));
+      }
+    }
+  } catch (error) {
+    const name = error instanceof Error ? error.name : "unknown";
+    throw retryable(`CloudWatch does not tell what was received (${name})`);
+  }
+  return sums;
+}
+
+function together(...all: readonly Sums[]): Sums {
+  const sums = new Map<number, number>();
+  for (const one of all) for (const [at, value] of one) sums.set(at, (sums.get(at) ?? 0) + value);
+  return sums;
+}

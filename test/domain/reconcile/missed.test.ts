@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { findMissed, type MissedSettings } from "../../../domain/reconcile/missed.ts";
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+const noon = Date.parse("2026-11-26T12:00:00.000Z");
+const settings: MissedSettings = { atMostEveryMinutes: 15, gapMinutes: 10, minuteInMillis: minute };
+
+/** Failures by the minutes before noon. */
+const failing = (...minutes: readonly (readonly [before: number, count: number])[]) =>
+  new Map(minutes.map(([before, count]) => [noon - before * minute, count]));
+const none = new Map<number, number>();
+
+/** `count` webhooks in every five minutes of the last nine days, but between these minutes before noon. */
+function receiving(count: number, ...pauses: readonly (readonly [from: number, until: number])[]) {
+  const accepted = new Map<number, number>();
+  for (let at = noon - 9 * day; at < noon; at += 5 * minute) {
+    const before = (noon - at) / minute;
+    if (!pauses.some(([from, until]) => before <= from && before > until)) accepted.set(at, count);
+  }
+  return accepted;
+}
+
+/** The minutes before noon. */
+function missed(
+  unanswered: ReadonlyMap<number, number>,
+  accepted: ReadonlyMap<number, number> = none,
+  since = 0,
+) {
+  const found = findMissed({ unanswered, accepted }, since, noon, settings);
+  return found && [found.from, found.until].map((text) => (noon - Date.parse(text)) / minute);
+}
+
+describe("webhooks that were answered with 429 or 5xx", () => {
+  it.each<[string, ReadonlyMap<number, number>, unknown]>([
+    ["nothing failed", none, undefined],
+    ["one webhook failed twice and was accepted then", failing([10, 1], [9, 1]), undefined],
+    ["one webhook failed three times", failing([11, 1], [10, 1], [9, 1]), [11, 8]],
+    ["many failed in one minute", failing([30, 400]), [30, 29]],
+    ["they failed for ten minutes", failing(...[12, 8, 5, 3].map((at) => [at, 9] as const)), [12, 2]],
+    ["the last one failed a moment ago", failing([12, 9], [1, 1]), undefined],
+    ["they have failed for more than an hour", failing([61, 9], [30, 9], [0, 9]), [61, 0]],
+    ["they failed the day before yesterday", failing([48 * 60, 99]), undefined],
+    ["a minute without failures is told as 0", failing([20, 0], [10, 2]), undefined],
+  ])("%s", (_name, unanswered, expected) => {
+    expect(missed(unanswered)).toEqual(expected);
+  });
+
+  it("are made up for once, and those after a run are found again", () => {
+    const unanswered = failing([40, 50], [20, 2], [10, 1]);
+    expect(missed(unanswered)).toEqual([40, 9]);
+    expect(missed(unanswered, none, noon - 39 * minute)).toEqual([20, 9]);
+    expect(missed(unanswered, none, noon - 9 * minute)).toBeUndefined();
+  });
+});
+
+describe("a gap in what is received", () => {
+  it.each<[string, ReadonlyMap<number, number>, unknown]>([
+    ["nothing was ever received", none, undefined],
+    ["webhooks come all the time", receiving(5), undefined],
+    ["none came for five minutes", receiving(20, [30, 25]), undefined],
+    ["none came for ten minutes", receiving(5, [30, 20]), [30, 20]],
+    ["none came for three quarters of an hour", receiving(5, [60, 15]), [60, 15]],
+    ["few come anyway", receiving(4, [30, 20]), undefined],
+    ["none came at this time yesterday, as every night", receiving(5, [30, 20], [1470, 1460]), undefined],
+    ["none came at this time a week ago, as each weekend", receiving(5, [30, 20], [10110, 10100]), undefined],
+    ["none has come since, and the hour is not over", receiving(5, [30, 0]), undefined],
+    ["none has come since, for more than an hour", receiving(5, [70, 0]), [70, 5]],
+    ["the latest minutes are not counted yet", receiving(5, [10, 0]), undefined],
+  ])("%s", (_name, accepted, expected) => {
+    expect(missed(none, accepted)).toEqual(expected);
+  });
+
+  it("is one time together with the failures at its ends", () => {
+    expect(missed(failing([33, 4], [18, 4]), receiving(5, [30, 20]))).toEqual([33, 17]);
+  });
+});
