@@ -132,6 +132,8 @@ function buildFirst(scope: Construct, { stage, settings, codeOf }: PipelineProps
     apiName: pipelineName(scope),
     description: `Webhooks of income events (${stage})`,
     createDefaultStage: false,
+    // Else whoever knows the address that AWS gives passes by the name's certificate check, and by what is before it.
+    ...(settings.webhooks.customDomain && { disableExecuteApiEndpoint: true }),
   });
   const apiStage = new WebhooksStage(scope, "ApiStage", { api, settings });
   const { customDomain } = settings.webhooks;

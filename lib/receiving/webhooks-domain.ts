@@ -1,5 +1,6 @@
 import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
 import * as acm from "aws-cdk-lib/aws-certificatemanager";
+import * as s3 from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
 import type { WebhooksStage } from "./webhooks-stage.ts";
 
@@ -8,6 +9,7 @@ export type WebhooksDomainProps = {
   readonly apiStage: WebhooksStage;
   readonly name: string;
   readonly certificateArn: string;
+  readonly mutualTls?: { readonly truststoreUri: string; readonly truststoreVersion?: string };
 };
 
 /** A name of the operator's own for the API. The DNS record that leads from it to `target` is theirs to make. */
@@ -17,16 +19,30 @@ export class WebhooksDomain extends Construct {
   /** The host that a DNS record of the name must lead to. */
   readonly target: string;
 
-  constructor(scope: Construct, id: string, { api, apiStage, name, certificateArn }: WebhooksDomainProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { api, apiStage, name, certificateArn, mutualTls }: WebhooksDomainProps,
+  ) {
     super(scope, id);
     const domainName = new apigateway.DomainName(this, "Name", {
       domainName: name,
       certificate: acm.Certificate.fromCertificateArn(this, "Certificate", certificateArn),
       securityPolicy: apigateway.SecurityPolicy.TLS_1_2,
+      ...(mutualTls && { mtls: this.#truststore(mutualTls) }),
     });
     new apigateway.ApiMapping(this, "Mapping", { api, domainName, stage: apiStage.stage });
     // Written out, not referred to: a name that is known at synth, and that the local runner can tell.
     this.origin = `https://${name}`;
     this.target = domainName.regionalDomainName;
+  }
+
+  #truststore({ truststoreUri, truststoreVersion }: NonNullable<WebhooksDomainProps["mutualTls"]>) {
+    const { hostname, pathname } = new URL(truststoreUri);
+    return {
+      bucket: s3.Bucket.fromBucketName(this, "Truststore", hostname),
+      key: pathname.slice(1),
+      ...(truststoreVersion !== undefined && { version: truststoreVersion }),
+    };
   }
 }

@@ -73,6 +73,22 @@ export const crossChecks: readonly CrossCheck[] = [
       "lower it, or raise fetch.retry.maxSeconds to up to 900",
   },
   {
+    reads: ["webhooks"],
+    holds: ({ webhooks: { customDomain, sourceAddresses } }) =>
+      customDomain?.behindCloudFront !== true || sourceAddresses === undefined,
+    path: ["webhooks", "sourceAddresses"],
+    error:
+      "would be compared with CloudFront's own addresses; leave it out and name them in the web ACL, or leave out " +
+      "webhooks.customDomain.behindCloudFront",
+  },
+  {
+    reads: ["webhooks"],
+    holds: ({ webhooks: { customDomain } }) =>
+      customDomain?.behindCloudFront !== true || customDomain.mutualTls === undefined,
+    path: ["webhooks", "customDomain", "mutualTls"],
+    error: "would ask CloudFront for a certificate, which presents none; leave it out, or behindCloudFront",
+  },
+  {
     reads: ["webhooks", "retention"],
     holds: ({ webhooks, retention }) => retention.eventsDays * 24 > webhooks.retryHours,
     path: ["retention", "eventsDays"],

@@ -1,7 +1,16 @@
 import { z } from "zod";
 import { secretSchemes } from "../../domain/core/webhook-secret.ts";
 import { defaultCredentialFields } from "../../domain/event/payload.ts";
-import { choice, listOf, remedyOf, scalableDuration, section, text, wholeNumber } from "./setting-types.ts";
+import {
+  choice,
+  flag,
+  listOf,
+  remedyOf,
+  scalableDuration,
+  section,
+  text,
+  wholeNumber,
+} from "./setting-types.ts";
 
 /** A synchronous invocation takes 6 MB. Source: Lambda developer guide, "Lambda quotas". */
 const largestEvent = 6 * 1024 * 1024;
@@ -46,5 +55,15 @@ export const webhooksSchema = section({
       /^arn:[a-z-]+:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/,
       "write the ARN of a certificate of ACM for the name, in the stage's region",
     ),
+    /** Only who has a certificate that the truststore knows gets as far as a receiver. */
+    mutualTls: section({
+      truststoreUri: text(
+        /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]\/\S+$/,
+        'write where the certificates of its authorities lie, such as "s3://bucket/truststore.pem"',
+      ),
+      truststoreVersion: text(/^\S{1,1024}$/, "write the id of a version of that object").exactOptional(),
+    }).exactOptional(),
+    /** Whether the name leads to a distribution of CloudFront, which has a web ACL. */
+    behindCloudFront: flag().default(false),
   }).exactOptional(),
 }).prefault({});

@@ -70,6 +70,26 @@ describe("a custom domain", () => {
     });
   });
 
+  it("is the only address: the one that AWS gives the API is off", () => {
+    const apiOf = ({ ofType }: typeof stack) => ofType("AWS::ApiGatewayV2::Api")[0]?.Properties;
+    expect(apiOf(stack)).toMatchObject({ DisableExecuteApiEndpoint: true });
+    expect(apiOf(synthesized(productionSettings))).not.toHaveProperty("DisableExecuteApiEndpoint");
+  });
+
+  it("asks senders for a certificate that a truststore knows, where it is set", () => {
+    const mutualTls = {
+      truststoreUri: "s3://trust.example.com/authorities/all.pem",
+      truststoreVersion: "v1",
+    };
+    const customDomain = { name: "hooks.example.com", certificateArn, mutualTls };
+    const asking = synthesized({ ...productionSettings, webhooks: { customDomain } });
+    expect(asking.withId("DomainName").Properties.MutualTlsAuthentication).toEqual({
+      TruststoreUri: "s3://trust.example.com/authorities/all.pem",
+      TruststoreVersion: "v1",
+    });
+    expect(domain.Properties).not.toHaveProperty("MutualTlsAuthentication");
+  });
+
   it("is there only where it is set", () => {
     const { outputs, text } = synthesized(productionSettings);
     expect(outputs).not.toHaveProperty("WebhooksDomainTarget");

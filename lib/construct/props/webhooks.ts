@@ -63,4 +63,22 @@ export interface WebhooksCustomDomainProps {
   readonly name: string;
   /** The certificate of ACM for it, in the stage's region. */
   readonly certificateArn: string;
+  /** The settings `webhooks.customDomain.mutualTls.*`. */
+  readonly mutualTls?: WebhooksCustomDomainMutualTlsProps;
+  /**
+   * True where the name leads to a distribution with a web ACL.
+   * @default false
+   */
+  readonly behindCloudFront?: boolean;
+}
+
+/** The settings `webhooks.customDomain.mutualTls.*`. */
+export interface WebhooksCustomDomainMutualTlsProps {
+  /** An object of S3 with the certificates of the authorities that the provider's client certificate comes from, such as `s3://bucket/truststore.pem`: API Gateway refuses every other client. Who deploys needs `s3:GetObject` on it. */
+  readonly truststoreUri: string;
+  /**
+   * The version of that object.
+   * @default - the newest
+   */
+  readonly truststoreVersion?: string;
 }

@@ -1,3 +1,4 @@
+import { resolveCname } from "node:dns/promises";
 import { CloudFormationClient } from "@aws-sdk/client-cloudformation";
 import { CloudWatchLogsClient } from "@aws-sdk/client-cloudwatch-logs";
 import { KMSClient } from "@aws-sdk/client-kms";
@@ -18,6 +19,8 @@ export type Account = Disposable & {
   readonly logs: CloudWatchLogsClient;
   readonly quotas: ServiceQuotasClient;
   readonly sns: SNSClient;
+  /** What a name is an alias of, by DNS. */
+  readonly resolveCname: (name: string) => Promise<readonly string[]>;
 };
 
 export type Plan = {
@@ -63,7 +66,7 @@ function openClients(): Omit<Account, "id" | "region"> {
   const end = () => {
     for (const client of Object.values(clients)) client.destroy();
   };
-  return { ...clients, [Symbol.dispose]: end };
+  return { ...clients, resolveCname, [Symbol.dispose]: end };
 }
 
 /** A problem that prevents a deployment, or keeps it from working. */

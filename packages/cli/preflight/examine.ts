@@ -4,6 +4,7 @@ import { alarmRecipientsCheck } from "./alarm-checks.ts";
 import { keyChangeCheck, keyCheck } from "./key-check.ts";
 import {
   concurrencyCheck,
+  firewallCheck,
   functionUrlCheck,
   logPolicyCheck,
   placeCheck,
@@ -25,6 +26,7 @@ const checks: readonly PreflightCheck[] = [
   bootstrapCheck,
   functionUrlCheck,
   placeCheck,
+  firewallCheck,
   stackCheck,
   registrationCheck,
   keyCheck,

@@ -57,6 +57,27 @@ export const functionUrlCheck: PreflightCheck = {
   },
 };
 
+/** What stands before the API must be met: the API itself takes no web ACL. */
+export const firewallCheck: PreflightCheck = {
+  name: "where the webhooks' name leads",
+  examine: async ({ account, settings: { webhooks } }) => {
+    const { customDomain } = webhooks;
+    if (customDomain?.behindCloudFront !== true) return [];
+    const { name } = customDomain;
+    const aliases = await account.resolveCname(name).catch((error: unknown) => {
+      throw new Error(`DNS names no alias of ${name}, by which CloudFront is known`, { cause: error });
+    });
+    if (aliases.some((alias) => alias.replace(/\.$/, "").endsWith(".cloudfront.net"))) return [];
+    return [
+      {
+        what: `The DNS record of ${name} leads to ${aliases.join(", ")}, and not to CloudFront.`,
+        why: "Webhooks, and all that is sent to that name, pass by the firewall.",
+        fix: "lead the record to the distribution, or leave out webhooks.customDomain.behindCloudFront",
+      },
+    ];
+  },
+};
+
 /** By the names that Service Quotas gives them. */
 const throttles = [
   { quota: "Throttle rate", setting: "requestsPerSecond" },

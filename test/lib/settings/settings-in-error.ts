@@ -124,6 +124,20 @@ const others: readonly (readonly [string, object, string])[] = [
     { subscribers: [{ name: "a", retentionDays, visibilityTimeoutSeconds }] },
     "subscribers.0.retentionDays: is over before a message that fails has been received 5 times: SQS drops it, and it is no dead letter; raise it, or lower visibilityTimeoutSeconds",
   ]),
+  ...[
+    { sourceAddresses: ["203.0.113.0/24"], customDomain: {} },
+    { customDomain: { mutualTls: { truststoreUri: "s3://bucket/truststore.pem" } } },
+  ].map((webhooks, index): readonly [string, object, string] => {
+    const certificateArn = "arn:aws:acm:eu-central-1:123456789012:certificate/4f6e";
+    const customDomain = { name: "hooks.example.com", certificateArn, behindCloudFront: true };
+    return [
+      `what CloudFront before the API hides from it: ${Object.keys(webhooks)}`,
+      { webhooks: { ...webhooks, customDomain: { ...customDomain, ...webhooks.customDomain } } },
+      index === 0
+        ? "webhooks.sourceAddresses: would be compared with CloudFront's own addresses; leave it out"
+        : "webhooks.customDomain.mutualTls: would ask CloudFront for a certificate, which presents none",
+    ];
+  }),
   [
     "a type that matches no message",
     { subscribers: [{ name: "a", types: ["acount.*"] }] },

@@ -228,6 +228,22 @@ it("a region that has no address of a service is a finding", async () => {
   ]);
 });
 
+it.each([
+  [["d1a2b3.cloudfront.net"], 0],
+  [["d-1a2b3c.execute-api.eu-central-1.amazonaws.com"], 1],
+])("a name behind CloudFront that leads to %s makes %i findings", async (aliases, count) => {
+  for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
+  using account = await openAccount();
+  vi.unstubAllEnvs();
+  const certificateArn = "arn:aws:acm:eu-central-1:123456789012:certificate/4f6e";
+  const customDomain = { name: "hooks.example.com", certificateArn, behindCloudFront: true };
+  const settings = parseSettings({ ...productionSettings, webhooks: { customDomain } }, "the test");
+  const there: Account = { ...account, resolveCname: async () => aliases };
+  const plan = { stage: "prod", stackName: "income-events-prod", settings, account: there };
+  const { findings } = await examinePreflight(plan);
+  expect(findings.filter(({ what }) => what.includes("and not to CloudFront"))).toHaveLength(count);
+});
+
 it("credentials that AWS does not take end it with exit code 3", async () => {
   aws.answers.set("GetCallerIdentity", {
     status: 403,
