@@ -1,4 +1,4 @@
-import { Aspects } from "aws-cdk-lib";
+import { Aspects, Stack, Token } from "aws-cdk-lib";
 import type { Dashboard, MathExpression, Metric } from "aws-cdk-lib/aws-cloudwatch";
 import type * as kms from "aws-cdk-lib/aws-kms";
 import type * as sns from "aws-cdk-lib/aws-sns";
@@ -9,7 +9,7 @@ import { nameInstance } from "../instance.ts";
 import { deadLetters, greatestOf, oldestMessage } from "../observability/alarm-metrics.ts";
 import { sameMetric } from "../observability/log-metric.ts";
 import { Pipeline } from "../pipeline.ts";
-import { readSettings, type Settings } from "../settings/settings.ts";
+import { readSettings, type Settings, SettingsError } from "../settings/settings.ts";
 import { allowUseOfKey, checkStage, type OwnResources, parseWith, withOwn } from "./own-settings.ts";
 import type { SettingsProps, SubscriberProps } from "./props/settings.ts";
 import { Subscriber } from "./subscriber.ts";
@@ -85,6 +85,7 @@ export class IncomeEvents extends Construct {
   constructor(scope: Construct, id: string, props: IncomeEventsProps | WrittenProps) {
     super(scope, id);
     nameInstance(this);
+    checkRegion(this);
     const { stage, encryptionKey, alarmTopic } = props;
     checkStage(stage, "name it");
     const own = { encryptionKey, alarmTopic };
@@ -176,6 +177,19 @@ export class IncomeEvents extends Construct {
   #stores() {
     return [...this.#pipeline.receiving.values()].map(({ store }) => store);
   }
+}
+
+/**
+ * Source: Getting Started with Amazon Web Services in China, "Amazon Lambda", differences of features.
+ * @throws SettingsError where the stack's region is known and lacks what the pipeline is built of
+ */
+function checkRegion(scope: Construct): void {
+  const { region } = Stack.of(scope);
+  if (Token.isUnresolved(region) || !region.startsWith("cn-")) return;
+  throw new SettingsError(
+    `${scope.node.path}: ${region} is in China, where Lambda has no function URLs, no metrics of event sources and no bucket ` +
+      "for a stream's failures, and X-Ray is missing; deploy the stack to a region of another partition",
+  );
 }
 
 function writtenIn(props: IncomeEventsProps | WrittenProps, path: string): Omit<WrittenProps, "stage"> {
