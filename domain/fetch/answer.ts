@@ -111,6 +111,8 @@ function outcomeOfBody(
   const faulty = (what: string) => failed(retryable(`the provider answered ${status} with ${what}`, wait));
   const text = decodeText(body, type?.charset);
   if (text?.trim() === "") return expects === "acceptance" ? { type: "accepted" } : faulty("no content");
+  if (type !== undefined && isFile(type))
+    return failed(permanent(`the provider answered ${status} with ${type.essence}, which is not read`));
   if (type !== undefined && !isReadable(type)) return faulty(`${type.essence} in place of JSON`);
   if (text === undefined) return faulty("other bytes than its charset has");
   const json = jsonIn(text);
@@ -128,9 +130,14 @@ function outcomeOfBody(
 
 const otherReadable = ["text/plain", "application/octet-stream", "binary/octet-stream"];
 
-/** JSON is served under names that are not its own, too; under that of a page, of a picture or of XML it is not. */
+/** JSON is served under names that are not its own, too; under that of a page or of XML it is not. */
 function isReadable(type: MediaType): boolean {
   return isJson(type) || otherReadable.includes(type.essence);
+}
+
+/** No server in trouble sends these: the path leads to a file, and does so the next time. */
+function isFile({ essence }: MediaType): boolean {
+  return /^(?:audio|font|image|video)\/|^application\/(?:pdf|zip|vnd\.openxmlformats\b.*)$/.test(essence);
 }
 
 function isJson(type: MediaType | undefined): boolean {

@@ -149,12 +149,17 @@ function answerIn(reason: string): string | undefined {
   const status = /^the provider answered (\d{3})\b/.exec(reason)?.[1];
   if (status !== undefined) return status;
   if (reason.startsWith("the token was refused")) return "401";
-  return /could not be reached|broke off/.test(reason) ? "none" : undefined;
+  return /could not be reached|broke off|content coding/.test(reason) ? "none" : undefined;
 }
 
 /** In words: `succeeded: 12, 503: 3`. */
 export function answersText({ done, failed }: RecentAnswers): string {
   const counts = Object.entries(failed).toSorted(([one], [other]) => one.localeCompare(other));
-  const words = counts.map(([status, count]) => `${status === "none" ? "no answer" : status}: ${count}`);
+  const words = counts.map(([status, count]) => `${answerText(status)}: ${count}`);
   return [`succeeded: ${done}`, ...words].join(", ");
+}
+
+function answerText(status: string): string {
+  if (status === "none") return "no answer";
+  return ["200", "201", "203"].includes(status) ? `${status} without data` : status;
 }

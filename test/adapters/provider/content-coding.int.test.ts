@@ -1,6 +1,14 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { failureFrom, get, maxResponseBytes, providerApiFixture } from "./provider-api-fixture.ts";
+import { providerApi } from "../../../adapters/provider/provider-api.ts";
+import {
+  failureFrom,
+  get,
+  limits,
+  maxResponseBytes,
+  noon,
+  providerApiFixture,
+} from "./provider-api-fixture.ts";
 
 const fixture = providerApiFixture();
 const text = '{"data":[{"amount":12345678901234567890.10,"name":"José"}]}';
@@ -12,7 +20,9 @@ function answering(bytes: Uint8Array, coding: string | string[] | undefined, sta
     if (coding !== undefined) response.setHeader("content-encoding", coding);
     response.writeHead(status, { "content-type": "application/json" }).end(bytes);
   };
-  return fixture.api()("jwt", get);
+  // What takes long here is to inflate, on a machine that does other things.
+  const timeouts = { connectSeconds: 10, headersSeconds: 10, bodySeconds: 10 };
+  return providerApi(fixture.provider.url, { ...limits, timeouts }, () => noon)("jwt", get);
 }
 
 describe("an answer's content coding", () => {

@@ -84,7 +84,6 @@ describe("an answer where data is expected", () => {
     ["XHTML", { contentType: "application/xhtml+xml", body: page }, "wait 0"],
     ["JSON that is called HTML", { contentType: "text/html" }, "wait 0"],
     ["XML", { contentType: "application/xml", body: "<error/>" }, "wait 0"],
-    ["a picture", { contentType: "image/png", body: Buffer.of(0x89, 0x50) }, "wait 0"],
     ["HTML with Retry-After", { contentType: "text/html", body: page, retryAfter: "60" }, "wait 60"],
     ["no content", { body: "" }, "wait 0"],
     ["no content and no content type", { body: "", contentType: undefined }, "wait 0"],
@@ -123,6 +122,8 @@ describe("an answer where data is expected", () => {
     ["400", { status: 400 }, "refused"],
     ["409", { status: 409 }, "refused"],
     ["422 with Retry-After", { status: 422, retryAfter: "5" }, "refused"],
+    ["a picture", { contentType: "image/png", body: Buffer.of(0x89, 0x50) }, "refused"],
+    ["a file", { contentType: "application/pdf", body: "%PDF-1.7" }, "refused"],
     ["302", { status: 302, location: "https://elsewhere.example/" }, "refused"],
     ["304", { status: 304 }, "refused"],
   ])("%s", (_, given, expected) => {

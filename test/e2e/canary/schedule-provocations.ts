@@ -22,16 +22,16 @@ export function scheduleProvocations({
 }: CanaryDriver) {
   return {
     RECONCILIATION_PAUSED: async () => {
-      await during(
-        stage().answers(/users(\?|$)/, () => page(503)),
-        "RECONCILIATION_PAUSED",
-        reconcile,
-      );
+      for (const status of [503, 200, 202])
+        await during(
+          stage().answers(/users(\?|$)/, () => page(status)),
+          "RECONCILIATION_PAUSED",
+          reconcile,
+        );
     },
     RECONCILIATION_FAILED: async () => {
       for (const answer of [
         () => page(400),
-        () => page(200),
         () => ({ json: { data: [{ name: plantSecret("a user without an id") }] } }),
       ]) {
         await during(stage().answers(/users(\?|$)/, answer), "RECONCILIATION_FAILED", reconcile);

@@ -118,6 +118,8 @@ export function webhookProvocations({
       for (const answer of [
         () => page(500),
         () => page(429),
+        () => page(200),
+        () => page(202),
         () => (response: { destroy(): void }) => response.destroy(),
       ]) {
         await during(stage().answers(/\/income$/, answer), "TASK_POSTPONED", () =>

@@ -16,9 +16,17 @@ describe("the provider's last answers", () => {
       entry("MESSAGE_REJECTED", "the provider answered 422"),
       entry("TASK_POSTPONED", "the provider could not be reached: ECONNREFUSED"),
       entry("TASK_POSTPONED", "the token was refused"),
+      entry("TASK_POSTPONED", "the provider's answer has a content coding that is not known"),
+      entry("TASK_POSTPONED", "the provider answered 200 with text/html in place of JSON"),
+      entry("TASK_POSTPONED", "the provider answered 202: not ready"),
     ]);
-    expect(answers).toEqual({ done: 2, failed: { "503": 2, "422": 1, "401": 1, none: 1 } });
-    expect(answersText(answers)).toBe("succeeded: 2, 401: 1, 422: 1, 503: 2, no answer: 1");
+    expect(answers).toEqual({
+      done: 2,
+      failed: { "503": 2, "422": 1, "401": 1, "200": 1, "202": 1, none: 2 },
+    });
+    expect(answersText(answers)).toBe(
+      "succeeded: 2, 200 without data: 1, 202: 1, 401: 1, 422: 1, 503: 2, no answer: 2",
+    );
   });
 
   it("are no waits for the rate, the breaker or a token, and nothing of other functions", () => {
