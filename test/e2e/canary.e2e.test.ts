@@ -40,12 +40,11 @@ describe("what functions write, and what is stored", () => {
     const tooLarge = JSON.stringify({ data: plantSecret("an answer that is too large").repeat(900_000) });
     const bad: readonly (() => ProviderAnswer)[] = [
       () => page(400),
-      () => page(200),
+      () => ({ text: plantSecret("a file"), headers: { "content-type": "application/pdf" } }),
       () => ({
         status: 302,
         headers: { location: `https://elsewhere.example/${plantSecret("where a redirect leads")}` },
       }),
-      () => ({ text: `{"data":[{"name":"${plantSecret("data that breaks off")}` }),
       () => ({ json: { data: [], next: { page: plantSecret("a cursor that is none") } } }),
       () => ({ text: tooLarge }),
     ];

@@ -120,6 +120,7 @@ export function webhookProvocations({
         () => page(429),
         () => page(200),
         () => page(202),
+        () => ({ text: `{"data":[{"name":"${plantSecret("data that breaks off")}` }),
         () => (response: { destroy(): void }) => response.destroy(),
       ]) {
         await during(stage().answers(/\/income$/, answer), "TASK_POSTPONED", () =>
