@@ -155,7 +155,8 @@ describe("a request to the provider", () => {
       expect(request?.path.split("/").map(decodeURIComponent)).toEqual(["", "accounts", text, text]);
       expect(linked?.path).toMatch(/^\/users\?cursor=/);
       for (const { headers } of provider.requests) {
-        expect(Object.keys(headers).sort()).toEqual(["accept", "authorization", "connection", "host"]);
+        const names = ["accept", "accept-encoding", "authorization", "connection", "host"];
+        expect(Object.keys(headers).sort()).toEqual(names);
       }
       expect(provider.requests).toHaveLength(2);
     },
