@@ -64,8 +64,8 @@ class ErasureAlarms extends Construct {
       entry: "erasure-dead-letters",
       metric: deadLetters(work),
       impact:
-        "An erasure failed for good: the data of somebody who is to be erased is still there, and the request for it is " +
-        "dropped 14 days after it was made.",
+        "An erasure failed for good: the data of somebody who is to be erased is still there, and nothing tries again " +
+        "by itself.",
       remedy: "To see it with its reason: npx income-events dlq show erase",
       period,
       breaching: 1,

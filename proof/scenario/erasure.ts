@@ -89,7 +89,7 @@ export async function findRemainsOf(
 ): Promise<readonly string[]> {
   const failures = outputOf(stack, "FailuresBucketName");
   const places = {
-    table: outputOf(stack, "TableName"),
+    tables: [outputOf(stack, "TableName")],
     buckets: {
       overflow: outputOf(stack, "OverflowBucketName"),
       archive: outputOf(stack, "ArchiveBucketName"),

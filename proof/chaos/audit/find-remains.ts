@@ -1,13 +1,18 @@
 import { gunzipSync } from "node:zlib";
-import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
-import { GetObjectCommand, paginateListObjectsV2, S3Client } from "@aws-sdk/client-s3";
+import { DynamoDBClient, ListTablesCommand, paginateScan } from "@aws-sdk/client-dynamodb";
+import { GetObjectCommand, ListBucketsCommand, paginateListObjectsV2, S3Client } from "@aws-sdk/client-s3";
+import { ListQueuesCommand } from "@aws-sdk/client-sqs";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
+import { subscribersOf } from "@income-events/local-stack/outputs.ts";
+import type { LocalStack } from "@income-events/local-stack/stack.ts";
 import type { Access } from "@income-events/local-stack/system.ts";
+import { clientsOf } from "../../scenario/clients.ts";
+import { readBodies } from "../../scenario/snapshot.ts";
 
 /** Everywhere that something of a person may lie, each by the name that a finding gives it. */
 export type Places = {
-  /** Reports of erasures lie in it, too. */
-  readonly table: string;
+  /** Reports of erasures lie in one, too. */
+  readonly tables: readonly string[];
   readonly buckets: Readonly<Record<string, string>>;
   /** What lies in queues. A subscriber's own is none of them: what it was sent is its own. */
   readonly messages: Readonly<Record<string, readonly string[]>>;
@@ -20,10 +25,50 @@ export type Sought = { readonly ids: readonly string[]; readonly marks: readonly
 
 type Text = { readonly place: string; readonly text: string };
 
+/** All tables, buckets and logs that the engines have, also those that no setting names any more. */
+export async function storesIn(stack: LocalStack, access: Access): Promise<Omit<Places, "messages">> {
+  using clients = clientsOf(access);
+  const [{ TableNames = [] }, { Buckets = [] }] = await Promise.all([
+    clients.dynamodb.send(new ListTablesCommand()),
+    clients.s3.send(new ListBucketsCommand()),
+  ]);
+  return {
+    tables: TableNames,
+    buckets: Object.fromEntries(Buckets.map(({ Name = "" }) => [Name, Name])),
+    logs: Object.fromEntries(stack.functions.map(({ logicalId, log }) => [logicalId, log()])),
+  };
+}
+
+/**
+ * The same with all queues but those of subscribers; takes the messages out of them.
+ * @param drained what was taken out of queues before, by their URLs
+ */
+export async function everywhereIn(
+  stack: LocalStack,
+  access: Access,
+  drained: ReadonlyMap<string, readonly string[]> = new Map(),
+): Promise<Places> {
+  using clients = clientsOf(access);
+  const known = new Map([...drained].map(([url, bodies]) => [nameOfQueue(url), bodies]));
+  const subscribers = new Set(subscribersOf(stack).map(({ queueUrl }) => nameOfQueue(queueUrl)));
+  const { QueueUrls = [] } = await clients.sqs.send(new ListQueuesCommand());
+  const messages = QueueUrls.filter((url) => !subscribers.has(nameOfQueue(url))).map(async (url) => {
+    const name = nameOfQueue(url);
+    return [name, known.get(name) ?? (await readBodies(access, url))] as const;
+  });
+  return { ...(await storesIn(stack, access)), messages: Object.fromEntries(await Promise.all(messages)) };
+}
+
+function nameOfQueue(url: string): string {
+  return url.slice(url.lastIndexOf("/") + 1);
+}
+
 /**
  * What is left of who was erased, in words, in all places of the law of erasure. It is for the end, when every dead letter was
  * tried once more: what arrived after an erasure's last look was then stored late, and erased by the task that follows it, so
- * that nothing that names them may be left. Logs may have ids, which are pseudonyms, and nothing of their documents.
+ * that nothing that names them may be left. Logs may have ids, which are pseudonyms and expire with the log,
+ * and nothing of their documents.
+ * @throws where an object can't be read
  */
 export async function findRemains(
   access: Access,
@@ -31,7 +76,7 @@ export async function findRemains(
   { ids, marks }: Sought,
 ): Promise<readonly string[]> {
   const stored = [
-    ...(await textsInTable(access, places.table)),
+    ...(await Promise.all(places.tables.map((name) => textsInTable(access, name)))).flat(),
     ...(await textsInBuckets(access, places.buckets)),
     ...textsOf("the queue", places.messages),
   ];

@@ -1,18 +1,12 @@
-import { deadLetterQueuesOf, outputOf, queuesOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
+import { deadLetterQueuesOf, outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { registerSubscribers } from "@income-events/local-stack/stack/subscriber-callers.ts";
 import { expectationOf, findLosses } from "../../scenario/compare.ts";
 import { documentsIn, readDocuments } from "../../scenario/read-documents.ts";
-import {
-  readArchive,
-  readBodies,
-  readContents,
-  readDeadLetters,
-  readTable,
-} from "../../scenario/snapshot.ts";
+import { readArchive, readContents, readDeadLetters, readTable } from "../../scenario/snapshot.ts";
 import type { Truth } from "../provider/protocol.ts";
 import type { ChaosSystem } from "../system.ts";
 import type { Evidence } from "./audit-events.ts";
-import { findRemains, marksOf, type Places } from "./find-remains.ts";
+import { everywhereIn, findRemains, marksOf } from "./find-remains.ts";
 import { readMessages, readRecords, readSent } from "./read-records.ts";
 
 /**
@@ -51,7 +45,7 @@ export async function gatherEvidence(
   const losses = findLosses({ ...expected, deadLetters: new Set() }, found, subscribersOf(stack));
   const drained = lying.map(({ url, letters }) => [url, letters.map(({ body }) => body)] as const);
   const sought = { ids: [...erased], marks: marksOf(truth.data, erased) };
-  const remains = await findRemains(access, await placesOf(system, new Map(drained)), sought);
+  const remains = await findRemains(access, await everywhereIn(stack, access, new Map(drained)), sought);
   const unread = await findUnreadDocuments(system, messages, erased);
   const ids = new Set(sent.map(({ id }) => id));
   return {
@@ -64,27 +58,6 @@ export async function gatherEvidence(
     erased,
     remains,
     losses: [...losses, ...unread],
-  };
-}
-
-/**
- * Everywhere that something of a person may lie, but for what subscribers have; takes the messages out of their queues.
- * @param drained what was taken out of queues before
- */
-async function placesOf(
-  { stack, access }: ChaosSystem,
-  drained: ReadonlyMap<string, readonly string[]>,
-): Promise<Places> {
-  const subscribers = new Set(subscribersOf(stack).map(({ queueUrl }) => queueUrl));
-  const queues = Object.entries(queuesOf(stack)).filter(([, url]) => !subscribers.has(url));
-  const read = async (url: string) => drained.get(url) ?? (await readBodies(access, url));
-  const messages = await Promise.all(queues.map(async ([name, url]) => [name, await read(url)] as const));
-  const buckets = Object.entries(stack.outputs).filter(([name]) => name.endsWith("BucketName"));
-  return {
-    table: outputOf(stack, "TableName"),
-    buckets: Object.fromEntries(buckets),
-    messages: Object.fromEntries(messages),
-    logs: Object.fromEntries(stack.functions.map(({ logicalId, log }) => [logicalId, log()])),
   };
 }
 

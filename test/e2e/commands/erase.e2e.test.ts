@@ -1,12 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { PutItemCommand, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { ListObjectsV2Command } from "@aws-sdk/client-s3";
-import {
-  CreateQueueCommand,
-  GetQueueAttributesCommand,
-  ReceiveMessageCommand,
-  SendMessageCommand,
-} from "@aws-sdk/client-sqs";
+import { GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -17,6 +12,7 @@ import { eventually } from "../../support/eventually.ts";
 import { linesWith } from "../../support/followed-webhook.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 import { waitUntilIdle } from "../../support/wait-until-idle.ts";
+import { describeNothingLeft } from "./nothing-left.ts";
 
 /** A step that ran out of its time would count what it removed again; others may write for as long as they live. */
 const functions = {
@@ -155,23 +151,11 @@ describe("erase, against the running stack", () => {
     expect((await items()).map(({ pk, sk }) => `${pk} ${sk}`)).toContain(`USER#${userId} STATE`);
   });
 
-  it("erases what the retained queues of a removed subscriber hold, which only their tag names", async () => {
-    const { accountId } = connectedUser();
-    const [stackName = ""] = output("TableName").split("-EventsTable");
-    const { QueueUrl = "" } = await clients.sqs.send(
-      new CreateQueueCommand({
-        QueueName: `${stackName}-SubscriberRemovedDeadLetters`,
-        tags: { "income-events:subscriber-of": stackName },
-      }),
-    );
-    const MessageBody = JSON.stringify({ subject: `account/${accountId}` });
-    await clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
-
-    const result = await operated.run(["erase", "account", accountId, "--yes", "--json"]);
-
-    expect(result.json()).toMatchObject({ removed: { "dead letters of removed queues": 1 }, incomplete: [] });
-    expect(await waitingIn(QueueUrl)).toBe(0);
-  });
+  describeNothingLeft(() => ({
+    operated,
+    person: connectedUser(),
+    others: connected.map(({ accountId }) => accountId),
+  }));
 
   it("erases a company account, and leaves its user", async () => {
     const created = await operated.system.sandbox.createUsers(1, { companyAccounts: 1 });

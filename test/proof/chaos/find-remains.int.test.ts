@@ -52,7 +52,7 @@ await describeOnTables("the audit of a chaos run", (tables) => {
       async ([name, url]) => [name, await readBodies(system.access, url)] as const,
     );
     const places = {
-      table,
+      tables: [table],
       buckets: Object.fromEntries([...buckets].map(([name, bucket]) => [name, bucket.name])),
       messages: Object.fromEntries(await Promise.all(messages)),
       logs: { Relay: logs },

@@ -1,0 +1,118 @@
+import { randomUUID } from "node:crypto";
+import { PutObjectCommand } from "@aws-sdk/client-s3";
+import { CreateQueueCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
+import { deadLetterQueuesOf, outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
+import type { System } from "@income-events/local-stack/system.ts";
+import { expect, it } from "vitest";
+import { everywhereIn, findRemains, marksOf, storesIn } from "../../../proof/chaos/audit/find-remains.ts";
+import { clientsOf, fifoOrder } from "../../../proof/scenario/clients.ts";
+import { readBodies } from "../../../proof/scenario/snapshot.ts";
+import type { OperatedStage } from "../../support/operated-stage.ts";
+import { waitUntilIdle } from "../../support/wait-until-idle.ts";
+
+type Person = { readonly userId: string; readonly accountId: string };
+
+/** Too large for a message or an item. */
+const padding = "x".repeat(400_000);
+/** With all 14 days of a queue each of its dead letters nears its end. */
+const wholeRetention = JSON.stringify({ beforeEndSeconds: 14 * 86_400 });
+
+/** Texts that name a person below a key, in a list, as a value alone and in a form, with a mark beside the id. */
+function bodiesOf({ userId, accountId }: Person, mark: string): readonly string[] {
+  return [
+    JSON.stringify({ account_holder: userId.toUpperCase(), name: mark }),
+    JSON.stringify({ accounts: [{ belongs_to: accountId, notes: [{ text: mark }] }] }),
+    JSON.stringify({ account: { owner: userId }, body: JSON.stringify({ name: mark }) }),
+    `account_owner=${encodeURIComponent(userId)}&name=${mark}`,
+  ];
+}
+
+/** Lets each place of the stack that can hold a person hold one. @returns a queue of a subscriber that was removed */
+async function plant({ stack, sandbox, access }: System, person: Person, mark: string): Promise<string> {
+  const { userId: user_id, accountId: account_id } = person;
+  using clients = clientsOf(access);
+  const bodies = bodiesOf(person, mark);
+  const event = { event: "update_account", account_id, user_id, connected: true };
+  sandbox.fireEvent("accounts", { ...event, holder: { name: mark } });
+  sandbox.fireEvent("accounts", { ...event, holder: { names: [mark] }, padding });
+  sandbox.fireEvent("accounts", Buffer.from(`{"user":"${user_id}","name":"${mark}",${padding}`));
+  const queues = deadLetterQueuesOf(stack).filter(
+    ({ source }) => source !== outputOf(stack, "EraseQueueUrl"),
+  );
+  const leaveDeadLetters = async () => {
+    for (const { url } of queues)
+      for (const MessageBody of bodies)
+        await clients.sqs.send(new SendMessageCommand({ QueueUrl: url, MessageBody, ...fifoOrder(url) }));
+  };
+  await leaveDeadLetters();
+  await waitUntilIdle({ sandbox, stack });
+  const archiver = stack.functions.find(({ name }) => name === outputOf(stack, "ArchiveFunctionName"));
+  await archiver?.invoke(wholeRetention);
+  await leaveDeadLetters();
+  const put = (output: string, Key: string, Body: string) =>
+    clients.s3.send(new PutObjectCommand({ Bucket: outputOf(stack, output), Key, Body }));
+  await put("OverflowBucketName", "bodies/users/left", Buffer.from(bodies.join("\n")).toString("base64"));
+  const Records = bodies.map((S) => ({ dynamodb: { NewImage: { body: { S } } } }));
+  await put("FailuresBucketName", "left", JSON.stringify({ payload: JSON.stringify({ Records }) }));
+  const [stackName = ""] = outputOf(stack, "TableName").split("-EventsTable");
+  const { QueueUrl = "" } = await clients.sqs.send(
+    new CreateQueueCommand({
+      QueueName: `${stackName}-SubscriberRemovedQueue`,
+      tags: { "income-events:subscriber-of": stackName },
+    }),
+  );
+  for (const MessageBody of [...bodies, "of somebody else"])
+    await clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
+  return QueueUrl;
+}
+
+/** The law of erasure over all that a running stack keeps. */
+export function describeNothingLeft(
+  use: () => {
+    readonly operated: OperatedStage;
+    readonly person: Person;
+    /** Accounts of others whose data stays. */
+    readonly others: readonly string[];
+  },
+): void {
+  it("leaves no byte of a person in a bucket, table or log, nor in a queue, also one that only its tag names", async () => {
+    const { operated, person, others } = use();
+    const { system } = operated;
+    const { stack, sandbox, access } = system;
+    const { userId, accountId } = person;
+    const mark = `Marker-${randomUUID()}`;
+    const documents = [accountId, ...others].flatMap((id) =>
+      ["income", "profile"].map((endpoint) => [`${id}/${endpoint}`, sandbox.data(id, endpoint)] as const),
+    );
+    const marks = [mark, ...marksOf(new Map(documents), new Set([accountId]))];
+    expect(marks.length).toBeGreaterThan(1);
+    const removed = await plant(system, person, mark);
+    const sought = { ids: [userId, accountId, ...marks], marks };
+    const stores = await storesIn(stack, access);
+    const found = (await findRemains(access, { ...stores, messages: {} }, sought)).join("\n");
+    for (const place of [
+      /the table/,
+      /\bbodies\/accounts/,
+      /\bbodies\/users/,
+      /\bdata\//,
+      /dead-letters\//,
+      /: left/,
+    ])
+      expect(found).toMatch(place);
+
+    const result = await operated.run(["erase", "user", userId, "--yes", "--json"]);
+
+    expect(result.json()).toMatchObject({
+      incomplete: [],
+      refused: [],
+      removed: { "dead letters of removed queues": 4, "given-up changes": 4 },
+    });
+    await waitUntilIdle(system);
+    expect(await readBodies(access, removed)).toEqual(["of somebody else"]);
+    expect(await findRemains(access, await everywhereIn(stack, access), sought)).toEqual([]);
+    // Subscribers keep ids, and learn by an id who was erased; of the person's data they were sent nothing.
+    for (const { queueUrl } of subscribersOf(stack))
+      for (const body of await readBodies(access, queueUrl))
+        for (const each of marks) expect(body).not.toContain(each);
+  });
+}
