@@ -14,6 +14,7 @@ const programs = {
   bench: "Processor time, requests, bundles and prices, beside three other implementations.",
   chaos: "No event is lost or doubled under random faults of AWS, the provider and the functions.",
   conformance: "The sandbox keeps each statement of the income-data service's interface.",
+  field: "Webhooks and answers that were reported elsewhere are taken as they should be.",
   model: "The protocol keeps its promises in random histories, with a fault at each step, and in races.",
   outage: "Nothing is lost while the provider is down for a day, and the backlog is worked off at its rate.",
 };
@@ -25,6 +26,7 @@ const steps: readonly (readonly [name: string, file: string, ...args: readonly s
   ["outage", "proof/outage/main.ts", "--tasks", "10000"],
   ["model", "proof/model/main.ts", "--runs", "3000"],
   ["alarms", "proof/alarms/main.ts"],
+  ["field", "proof/field/main.ts"],
   ["conformance", "proof/conformance/main.ts"],
 ];
 

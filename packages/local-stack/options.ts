@@ -1,3 +1,4 @@
+import { type ProviderInterface, providerInterfaces } from "@income-events/sandbox/provider-interface.ts";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type DynamoDbEngine, dynamoDbEngines } from "./engines/dynamodb.ts";
 import type { SubscriberProgram } from "./stay-up/subscriber-program.ts";
@@ -26,6 +27,8 @@ export type StartOptions = {
   readonly apiPort: number;
   readonly awsPort: number;
   readonly sandboxPort: number;
+  /** The version of the provider's interface that the sandbox speaks; absent: 0.4. */
+  readonly interface?: ProviderInterface;
   /** Of the address that makes the sandbox fail on purpose; absent: there is none. */
   readonly controlPort?: number;
   /** A program of commands that serves a page on the system; absent: there is none. */
@@ -81,6 +84,12 @@ export function parseOptions(args: readonly string[]): StartOptions {
     )
     .addOption(
       new Option("--engine <name>", "of the table; dynamodb-local needs Java 17").choices(dynamoDbEngines),
+    )
+    .addOption(
+      new Option(
+        "--interface <version>",
+        "that the sandbox speaks; the stage's setting provider.interface is what the pipeline speaks",
+      ).choices(providerInterfaces),
     )
     .option("--api-port <port>", `port of the webhooks' API (default ${defaultPorts.apiPort})`, port)
     .option("--aws-port <port>", `port of the AWS endpoint (default ${defaultPorts.awsPort})`, port)

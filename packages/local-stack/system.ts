@@ -153,10 +153,11 @@ function startTables(
 function sandboxOf(
   id: string,
   isFirst: boolean,
-  { keep, sandboxPort, controlPort }: StartOptions,
+  { keep, sandboxPort, controlPort, interface: spoken }: StartOptions,
   common: SandboxOptions,
 ): SandboxOptions {
   return {
+    ...(spoken !== undefined && { interface: spoken }),
     ...common,
     ...(keep !== undefined && { directory: join(keep, id === "" ? "sandbox" : `sandbox-${id}`) }),
     port: isFirst ? sandboxPort : 0,

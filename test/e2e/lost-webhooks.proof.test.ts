@@ -31,8 +31,6 @@ const changes = {
   },
   startEndpoints: ["profile", "income"],
   reconcile: { graceMinutes: 15 },
-  queues: {},
-  fetch: {},
   functions: {},
 };
 

@@ -129,6 +129,21 @@ test("a filter with a dimension counts its lines by a field, and raises no alarm
   expect([sumOf("ping"), sumOf("a/b"), sumOf("none")]).toEqual([[7], [3], []]);
 });
 
+test("requests to an API and lines of a filter are summed up, whether an alarm watches them or not", () => {
+  const running = started([], [refusedFilter]);
+  const failed = { namespace: "AWS/ApiGateway", name: "5xx", dimensions: { ApiId: "api" } };
+  running.record(failed, 1);
+  running.record(failed, 1);
+  running.onLine("/refresh", '{"code":"REFUSED"}');
+  const sumOf = (metric: typeof failed | { namespace: string; name: string; dimensions: object }) => [
+    ...running
+      .sums({ ...metric, dimensions: { ...metric.dimensions } }, 0, Number.MAX_SAFE_INTEGER, 1e9)
+      .values(),
+  ];
+  expect(sumOf(failed)).toEqual([2]);
+  expect(sumOf({ ...refusedFilter.metric, dimensions: {} })).toEqual([1]);
+});
+
 test("values are summed up over a period, and compared with the threshold", () => {
   const running = started(
     [{ ...refused, threshold: 10, evaluationPeriods: 1 }],

@@ -1,0 +1,19 @@
+/**
+ * Tries inputs after public bug reports on a running stack: `npm run proof -- field`. Exits 1 where one is not taken as it
+ * should be. The inputs are files in test/fixtures/field.
+ */
+import { Command } from "commander";
+import { runField } from "./run.ts";
+
+new Command("npm run proof -- field")
+  .description("Tries inputs that receivers of webhooks and callers of APIs reported, on a running stack.")
+  .parse();
+
+const results = await runField();
+for (const { name, problems } of results)
+  process.stdout.write(
+    `${problems.length === 0 ? "as it should" : "WRONG       "}  ${[name, ...problems].join("\n              ")}\n`,
+  );
+const wrong = results.filter(({ problems }) => problems.length > 0).length;
+process.stdout.write(`field: ${results.length} inputs, ${wrong} wrong\n`);
+process.exitCode = wrong === 0 ? 0 : 1;

@@ -1,0 +1,193 @@
+import { createHash, randomUUID } from "node:crypto";
+import { deadLetterQueuesOf, outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
+import {
+  type ProviderAnswer,
+  startTestProvider,
+  type TestProvider,
+} from "@income-events/local-stack/provider.ts";
+import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
+import type { Access } from "@income-events/local-stack/system.ts";
+import { z } from "zod";
+import { synthesizeProduct } from "../../scripts/product-assembly.ts";
+import compressed from "../../stages/compressed.json" with { type: "json" };
+import { makeToken } from "../alarms/alarm-stack.ts";
+import { readBodies, readDeadLetters } from "../scenario/snapshot.ts";
+import {
+  type AnswerInput,
+  answerInputs,
+  bytesOf,
+  type Sent,
+  type WebhookInput,
+  webhookInputs,
+} from "./inputs.ts";
+
+/** What is wrong with an input's outcome, in words; none: it is as it should be. */
+export type FieldResult = { readonly name: string; readonly problems: readonly string[] };
+
+const secret = "the webhooks' secret";
+const patience = 120_000;
+const settings = {
+  startEndpoints: ["profile"],
+  subscribers: [{ name: "everything" }],
+  mapping: {
+    accounts: {
+      eventId: "event_id",
+      time: "occurred_at",
+      identity: "eventId",
+      ids: "any",
+      types: {
+        connect_account: "account.connected",
+        disconnect_account: "account.disconnected",
+        ping: "ignore",
+        "connector/status_updated": "ignore",
+      },
+    },
+    endpoints: { ids: "any" },
+    "company-accounts": { events: "[@][]", ids: "any" },
+  },
+};
+
+const message = z.looseObject({
+  id: z.string(),
+  type: z.string(),
+  subject: z.string(),
+  time: z.string(),
+  data: z.looseObject({ document: z.looseObject({ sha256: z.string() }).optional() }),
+});
+type Message = z.output<typeof message>;
+
+/** Tries every input on a running stack, before a provider that answers what it is told. */
+export async function runField(): Promise<readonly FieldResult[]> {
+  await using cleanup = new AsyncDisposableStack();
+  const product = cleanup.use(await synthesizeProduct("compressed", settings));
+  const provider = cleanup.adopt(await startTestProvider(), ({ close }) => close());
+  const stack = cleanup.adopt(
+    await startStack({
+      assembly: product.directory,
+      parameters: { ProviderBaseUrl: provider.url },
+      maximumProcesses: 2,
+      deduplicationSeconds: 300 / compressed.divideDurationsBy,
+    }),
+    ({ close }) => close(),
+  );
+  await stack.setSecret(outputOf(stack, "WebhookSecretArn"), JSON.stringify({ current: secret }));
+  await stack.setSecret(outputOf(stack, "TokenSecretArn"), JSON.stringify({ token: makeToken(7_200) }));
+  return [...(await tryWebhooks(stack, provider)), ...(await tryAnswers(stack, provider))];
+}
+
+async function tryWebhooks(stack: LocalStack, provider: TestProvider): Promise<readonly FieldResult[]> {
+  provider.answer = ({ method, path }) => {
+    if (method !== "GET") return { status: 202, json: {} };
+    return /accounts\/[^/]+$/.test(path) ? { json: { connected: true } } : { json: { data: [] } };
+  };
+  const refused = new Map<WebhookInput, string[]>();
+  for (const input of webhookInputs)
+    for (const sent of input.sent) {
+      const status = await send(stack, sent, bytesOf(sent.file));
+      if (status !== 202) refused.set(input, [...(refused.get(input) ?? []), `${sent.file}: ${status}`]);
+    }
+  await stack.drained({ deadline: patience });
+  const events = new Map((await takeMessages(stack)).map((each) => [each.id, each]));
+  const bySubject = Map.groupBy(
+    [...events.values()].filter(({ type }) => !/confirmed$|^data\./.test(type)),
+    ({ subject }) => subject,
+  );
+  const results = webhookInputs.map((input) => {
+    const problems = [...(refused.get(input) ?? []), ...eventProblems(input, bySubject)];
+    return { name: input.name, problems };
+  });
+  const access = accessOf(stack);
+  const letters = await Promise.all(
+    deadLetterQueuesOf(stack).map(({ url, source }) => readDeadLetters(access, url, source)),
+  );
+  const problems = letters.flat().map(({ reason }) => `a dead letter: ${reason}`);
+  return [...results, { name: "no dead letter", problems }];
+}
+
+function eventProblems(
+  { events, times = {} }: WebhookInput,
+  bySubject: ReadonlyMap<string, readonly Message[]>,
+): readonly string[] {
+  return Object.entries(events).flatMap(([subject, types]) => {
+    const found = bySubject.get(subject) ?? [];
+    const announced = found.map(({ type }) => type).sort();
+    const [time] = found.map((each) => each.time);
+    return [
+      ...(announced.join() === [...types].sort().join()
+        ? []
+        : [`${subject}: ${announced.join(", ") || "no event"} in place of ${types.join(", ") || "none"}`]),
+      ...(times[subject] === undefined || time === times[subject]
+        ? []
+        : [`${subject}: its time is read as ${time} in place of ${times[subject]}`]),
+    ];
+  });
+}
+
+async function tryAnswers(stack: LocalStack, provider: TestProvider): Promise<readonly FieldResult[]> {
+  const results: FieldResult[] = [];
+  for (const input of answerInputs) results.push(await tryAnswer(input, stack, provider));
+  return results;
+}
+
+/** Lets a document be read, then read again with the answer in between. */
+async function tryAnswer(
+  { name, file, status, contentType, isData }: AnswerInput,
+  stack: LocalStack,
+  provider: TestProvider,
+): Promise<FieldResult> {
+  const bytes = bytesOf(file);
+  const given: ProviderAnswer = (response) =>
+    void response.writeHead(status, { "content-type": contentType }).end(bytes);
+  const good = (revision: number): ProviderAnswer => ({ text: JSON.stringify({ revision, data: [] }) });
+  const digestOf = (content: string | Buffer) => createHash("sha256").update(content).digest("hex");
+  const account_id = `acct-${file}`;
+  const announce = async () => {
+    const event = { event: "update_endpoint", request_id: randomUUID(), account_id, endpoint: "income" };
+    await send(stack, { kind: "endpoints" }, JSON.stringify({ ...event, data_available: true }));
+    await stack.drained({ deadline: patience });
+    return (await takeMessages(stack)).flatMap(({ data }) => data.document?.sha256 ?? []);
+  };
+  provider.answer = () => good(1);
+  const first = await announce();
+  let calls = 0;
+  provider.answer = () => {
+    calls += 1;
+    return isData || calls <= 2 ? given : good(2);
+  };
+  const second = await announce();
+  const expected = isData ? digestOf(bytes) : digestOf(JSON.stringify({ revision: 2, data: [] }));
+  return {
+    name,
+    problems: [
+      ...(first.length === 1 ? [] : ["the document before it was not announced"]),
+      ...(second.join() === expected
+        ? []
+        : [`${second.length} documents were announced after it, or another`]),
+    ],
+  };
+}
+
+async function send(
+  stack: LocalStack,
+  { kind, headers }: Pick<Sent, "kind" | "headers">,
+  body: string | Buffer,
+): Promise<number> {
+  const answer = await fetch(`${outputOf(stack, "WebhooksUrl")}/${kind}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-webhook-secret": secret, ...headers },
+    body,
+  });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+/** Takes what the subscriber has got so far out of its queue. */
+async function takeMessages(stack: LocalStack): Promise<readonly Message[]> {
+  const [subscriber] = subscribersOf(stack);
+  const bodies = await readBodies(accessOf(stack), subscriber?.queueUrl ?? "");
+  return bodies.map((body) => message.parse(JSON.parse(body)));
+}
+
+function accessOf({ gatewayUrl, region, operator }: LocalStack): Access {
+  return { endpoint: gatewayUrl, region, credentials: operator };
+}

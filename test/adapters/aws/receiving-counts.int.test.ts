@@ -1,0 +1,74 @@
+import type { MetricPlan } from "@income-events/local-stack/assembly/plan.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { receivingCounts } from "../../../adapters/aws/receiving-counts.ts";
+import { clients, startLocalSystem } from "../../packages/local-stack/gateway/local-system.ts";
+
+const minute = 60;
+const now = new Date("2026-11-26T12:00:30.000Z");
+const start = now.getTime() / 1000 - 30;
+const settings = { atMostEveryMinutes: 15, gapMinutes: 10, minuteInMillis: 60_000 };
+const metrics = {
+  namespace: "stage",
+  throttled: "WebhookThrottled",
+  notKept: "WebhookNotKept",
+  apiId: "api",
+};
+
+/** Counts by metric and minutes before noon. */
+async function countsOf(counted: Readonly<Record<string, Readonly<Record<number, number>>>>) {
+  const asked: string[] = [];
+  const sumsOfMetric = (
+    { namespace, name, dimensions }: MetricPlan,
+    from: number,
+    to: number,
+    period: number,
+  ) => {
+    asked.push(`${namespace} ${name} ${Object.values(dimensions).join()} ${period}`);
+    const sums = Object.entries(counted[name] ?? {}).map(
+      ([before, count]) => [start - Number(before) * minute, count] as const,
+    );
+    return new Map(sums.filter(([at]) => at >= from && at < to));
+  };
+  const system = await startLocalSystem({ engines: { sumsOfMetric } });
+  onTestFinished(() => system.close());
+  const { cloudwatch } = clients(system, system.operator);
+  const { unanswered, accepted } = await receivingCounts(cloudwatch, metrics, settings, now);
+  const byMinute = (sums: ReadonlyMap<number, number>) =>
+    Object.fromEntries([...sums].map(([at, count]) => [(start - at / 1000) / minute, count]));
+  return { asked, unanswered: byMinute(unanswered), accepted: byMinute(accepted) };
+}
+
+test("what failed and what was throttled is added up, without what no other try changes", async () => {
+  expect(
+    await countsOf({
+      "5xx": { 5: 4, 4: 1 },
+      WebhookThrottled: { 5: 2, 3: 7 },
+      WebhookNotKept: { 4: 1 },
+    }),
+  ).toEqual({
+    asked: [
+      "AWS/ApiGateway 5xx api 60",
+      "stage WebhookThrottled  60",
+      "AWS/ApiGateway Count api 300",
+      "AWS/ApiGateway 4xx api 300",
+      "stage WebhookNotKept  60",
+    ],
+    unanswered: { 5: 6, 4: 0, 3: 7 },
+    accepted: {},
+  });
+});
+
+test("what was refused does not count as received, and four metrics are read where nothing failed", async () => {
+  const { asked, ...counts } = await countsOf({ Count: { 20: 9, 10: 5, 10080: 8 }, "4xx": { 10: 5 } });
+  expect(asked).toHaveLength(4);
+  expect(counts).toEqual({ unanswered: {}, accepted: { 20: 9, 10: 0, 10080: 8 } });
+});
+
+test("a CloudWatch that does not answer is waited for", async () => {
+  const system = await startLocalSystem();
+  const { cloudwatch } = clients(system, system.caller("nobody"));
+  onTestFinished(() => system.close());
+  await expect(receivingCounts(cloudwatch, metrics, settings, now)).rejects.toMatchObject({
+    failure: { kind: "retryable", reason: expect.stringContaining("CloudWatch does not tell") },
+  });
+});
