@@ -59,6 +59,8 @@ const askedOfKey: Readonly<Record<string, readonly string[]>> = {
   "lambda:InvokeFunction": [],
   "cloudformation:DescribeStacks": [],
   "cloudformation:UpdateTerminationProtection": [],
+  // Metrics are not encrypted with a key of the customer's.
+  "cloudwatch:GetMetricData": [],
   // Traces are encrypted with X-Ray's own key.
   "xray:PutTelemetryRecords": [],
   "xray:PutTraceSegments": [],
