@@ -80,6 +80,7 @@ export function addOutputs(scope: Construct, parts: OutputParts): void {
     const ignored = { namespace: pipelineName(scope), names: [...new Set(names)] };
     add("IgnoredEvents", Stack.of(scope).toJsonString(ignored), "Names by which ignored events are counted");
   }
+  add("MetricsNamespace", pipelineName(scope), "Where CloudWatch has this pipeline's own metrics");
   add("DocumentsUrl", parts.readApi.url, "Subscribers read states and documents below this address");
   add(
     "DocumentsFunctionArn",

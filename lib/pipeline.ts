@@ -21,6 +21,7 @@ import { Reconciliation } from "./provider/reconciliation.ts";
 import { TokenRefresh } from "./provider/token-refresh.ts";
 import { WebhookRegistration } from "./provider/webhook-registration.ts";
 import { ReadApi } from "./reading/read-api.ts";
+import { OtherPaths } from "./receiving/other-paths.ts";
 import { ReceivingAlarms } from "./receiving/receiving-alarms.ts";
 import { WebhookEndpoint } from "./receiving/webhook-endpoint.ts";
 import { WebhooksDomain } from "./receiving/webhooks-domain.ts";
@@ -150,10 +151,14 @@ function buildFirst(scope: Construct, { stage, settings, codeOf }: PipelineProps
       return [kind, new WebhookEndpoint(scope, pascalCase(kind), props)] as const;
     }),
   );
-  createInOrder([...[...receiving.values()].map(({ route }) => route), apiStage.stage]);
+  const shared = { settings, defaults, api, secret, overflow, reconciler };
+  const otherPaths = new OtherPaths(scope, "OtherPaths", { ...shared, receiving });
+  const routes = [...receiving.values(), otherPaths].map(({ route }) => route);
+  createInOrder([...routes, apiStage.stage]);
   const calling = { settings, defaults, providerBaseUrl, token, table };
   const refresh = new TokenRefresh(scope, "Refresh", calling);
-  const receipts = new ReceivingAlarms(scope, "Receiving", { settings, api, apiStage, receiving, refresh });
+  const watched = { settings, api, apiStage, receiving, otherPaths, refresh };
+  const receipts = new ReceivingAlarms(scope, "Receiving", watched);
   const erasure = new Erasure(scope, "Erasure", settings);
   const fetching = new Fetching(scope, "Fetch", { ...calling, erasureKey: erasure.key, refresh, overflow });
   const reconciliation = new Reconciliation(scope, "Reconcile", {

@@ -1,38 +1,33 @@
-import { type CloudWatchClient, paginateGetMetricData } from "@aws-sdk/client-cloudwatch";
+import { type CloudWatchClient, type Metric, paginateGetMetricData } from "@aws-sdk/client-cloudwatch";
 
 const hour = 3_600;
 const hours = 24;
 
 /**
- * How often events of each name were ignored in the last 24 hours, by the metric that the consumers' log lines make.
- * CloudWatch is some minutes behind.
- * @param names as many as one request takes: 500
+ * The sums of metrics in the last 24 hours, in their order. CloudWatch is some minutes behind.
+ * @param metrics as many as one request takes: 500
  */
-export async function countsByName(
+export async function sumsOfLastDay(
   client: CloudWatchClient,
-  Namespace: string,
-  names: readonly string[],
+  metrics: readonly Metric[],
   now: Date,
-): Promise<ReadonlyMap<string, number>> {
+): Promise<readonly number[]> {
   const end = now.getTime() / 1000;
   const begin = Math.floor(end / hour - hours + 1) * hour;
   const input = {
-    MetricDataQueries: names.map((Value, index) => {
-      const Metric = { Namespace, MetricName: "EventsIgnored", Dimensions: [{ Name: "EventName", Value }] };
-      return { Id: `n${index}`, MetricStat: { Metric, Stat: "Sum", Period: hour } };
-    }),
+    MetricDataQueries: metrics.map((Metric, index) => ({
+      Id: `n${index}`,
+      MetricStat: { Metric, Stat: "Sum", Period: hour },
+    })),
     StartTime: new Date(begin * 1000),
     EndTime: new Date(end * 1000),
   };
-  const counts = new Map<string, number>();
+  const sums = metrics.map(() => 0);
   for await (const { MetricDataResults = [] } of paginateGetMetricData({ client }, input)) {
     for (const { Id = "", Values = [] } of MetricDataResults) {
-      const name = names[Number(Id.slice(1))] ?? "";
-      counts.set(
-        name,
-        Values.reduce((sum, value) => sum + value, counts.get(name) ?? 0),
-      );
+      const index = Number(Id.slice(1));
+      sums[index] = Values.reduce((sum, value) => sum + value, sums[index] ?? 0);
     }
   }
-  return counts;
+  return sums;
 }

@@ -20,6 +20,8 @@ export type AdmissionDependencies = {
   readonly secretHeader: SecretHeader;
   readonly isAllowedSource: IsAllowedSource;
   readonly maxBodyBytes: number;
+  /** Whether GET and HEAD are answered 200. */
+  readonly answersProbes: boolean;
   /** Names of headers, in lower case, that the mapping reads: no others are carried. */
   readonly mappedHeaders: readonly string[];
   readonly readSecret: () => Promise<WebhookSecret | undefined>;
@@ -30,12 +32,21 @@ export type AdmissionDependencies = {
 /** The provider's signature of a body, where a signing secret is set. */
 const signatureHeader = "x-signature";
 
-/** Answers 405 to any other method. */
-export function allowMethods(methods: readonly string[]): middy.MiddlewareObj<Event, Result> {
+/** What a webhook comes by. */
+const methods = ["POST", "PUT"];
+/** By what a service looks whether the address exists. */
+const probes = ["GET", "HEAD"];
+
+/** Answers any other method: 405, or 200 to a probe where the settings say so, and 204 to OPTIONS. None has an effect. */
+export function allowMethods({ answersProbes }: AdmissionDependencies): middy.MiddlewareObj<Event, Result> {
+  const allow = [...methods, ...(answersProbes ? probes : []), "OPTIONS"].join(", ");
   return {
     before: ({ event }) => {
-      if (methods.includes(event.requestContext.http.method)) return undefined;
-      return answer(405, "method not allowed", { allow: methods.join(", ") });
+      const { method } = event.requestContext.http;
+      if (methods.includes(method)) return undefined;
+      if (method === "OPTIONS") return { statusCode: 204, headers: { allow } };
+      if (answersProbes && probes.includes(method)) return { statusCode: 200, headers: { allow } };
+      return answer(405, "method not allowed", { allow });
     },
   };
 }

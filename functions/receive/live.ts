@@ -6,7 +6,7 @@ import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { briefRequests, lastKnown } from "../../adapters/secrets/last-known.ts";
 import { secretReader } from "../../adapters/secrets/secret-reader.ts";
 import { singleSender } from "../../adapters/sqs/sqs-sender.ts";
-import { numberOf, textsOf } from "../../domain/core/parse.ts";
+import { fieldsOf, numberOf, optionalBoolean, textsOf } from "../../domain/core/parse.ts";
 import { parseSourceAddresses } from "../../domain/core/source-addresses.ts";
 import { parseSecretHeader, parseWebhookSecret } from "../../domain/core/webhook-secret.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
@@ -15,9 +15,13 @@ import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
 import type { ReceiverDependencies } from "./receiver.ts";
 
-/** What a receiver uses in AWS; clients are made once per execution environment. */
-export function liveDependencies(kind: WebhookKind): ReceiverDependencies {
-  const reconcileFunctionName = process.env.RECONCILE_FUNCTION_NAME;
+/**
+ * What a receiver uses in AWS; clients are made once per execution environment.
+ * @param prefix of the variables with its queues, in a function that receives several kinds
+ */
+export function liveDependencies(kind: WebhookKind, prefix = ""): ReceiverDependencies {
+  // The provider lists no company accounts.
+  const reconcileFunctionName = kind === "company-accounts" ? undefined : process.env.RECONCILE_FUNCTION_NAME;
   const now = () => new Date();
   const settings = readSettings();
   const secret = secretReader(
@@ -29,10 +33,11 @@ export function liveDependencies(kind: WebhookKind): ReceiverDependencies {
   return {
     send: singleSender(leanClient(new SQSClient({}))),
     overflow: overflowBucket(variable("OVERFLOW_BUCKET")),
-    queueUrl: variable("QUEUE_URL"),
-    deadLetterQueueUrl: variable("DEAD_LETTER_QUEUE_URL"),
+    queueUrl: variable(`${prefix}QUEUE_URL`),
+    deadLetterQueueUrl: variable(`${prefix}DEAD_LETTER_QUEUE_URL`),
     secretHeader: parseSecretHeader(settings),
-    mappedHeaders: textsOf(settings, "mappedHeaders"),
+    mappedHeaders: textsOf(fieldsOf(settings.mappedHeaders, "mappedHeaders"), kind),
+    answersProbes: optionalBoolean(settings, "answerProbes") ?? false,
     ...(reconcileFunctionName !== undefined && {
       requestReconciliation: backgroundInvoker(reconcileFunctionName, { lost: kind }),
     }),

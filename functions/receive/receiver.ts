@@ -43,7 +43,7 @@ export function receiver(kind: WebhookKind, dependencies: ReceiverDependencies) 
   const lost = new LostWebhooks(dependencies);
   return middy<Event, Result>({ timeoutEarlyInMillis: 0 })
     .use(answerFailures(kind, dependencies.log))
-    .use(allowMethods(["POST", "PUT"]))
+    .use(allowMethods(dependencies))
     .use(allowSources(kind, dependencies))
     .use(limitBody(kind, dependencies))
     .use(authenticate(kind, dependencies))

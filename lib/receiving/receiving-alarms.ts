@@ -18,6 +18,7 @@ import { metricOfLines, sameMetric } from "../observability/log-metric.ts";
 import type { TokenRefresh } from "../provider/token-refresh.ts";
 import { inWords } from "../settings/durations.ts";
 import type { Settings } from "../settings/settings.ts";
+import type { OtherPaths } from "./other-paths.ts";
 import type { WebhookEndpoint } from "./webhook-endpoint.ts";
 import type { WebhooksStage } from "./webhooks-stage.ts";
 
@@ -26,6 +27,7 @@ export type ReceivingAlarmsProps = {
   readonly api: apigateway.HttpApi;
   readonly apiStage: WebhooksStage;
   readonly receiving: ReadonlyMap<string, WebhookEndpoint>;
+  readonly otherPaths: OtherPaths;
   readonly refresh: TokenRefresh;
 };
 
@@ -40,7 +42,7 @@ export class ReceivingAlarms extends Construct {
   constructor(scope: Construct, id: string, props: ReceivingAlarmsProps) {
     super(scope, id);
     const kinds = [...props.receiving.values()];
-    this.#receivers = kinds.map(({ receive }) => receive);
+    this.#receivers = [...kinds, props.otherPaths].map(({ receive }) => receive);
     this.refused = sameMetric(this.#receivers, "WEBHOOK_REFUSED");
     this.#watchWhatIsRefused(props.settings);
     this.#watchSilence(props);

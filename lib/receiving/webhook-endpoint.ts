@@ -29,6 +29,17 @@ export type WebhookEndpointProps = {
 /** The provider lists no company accounts. */
 const isListed = (kind: WebhookKind) => kind !== "company-accounts";
 
+/** What a function knows that receives these kinds. */
+export function receiverSettings({ webhooks, mapping }: Settings, kinds: readonly WebhookKind[]) {
+  const { secretHeader, secretScheme, secretCacheSeconds, sourceAddresses } = webhooks;
+  const { maxBodyBytes, answerProbes, credentialFields } = webhooks;
+  return {
+    ...{ secretHeader, secretScheme, secretCacheSeconds, sourceAddresses },
+    ...{ maxBodyBytes, answerProbes, credentialFields },
+    mappedHeaders: Object.fromEntries(kinds.map((kind) => [kind, headersOf(mapping[kind])])),
+  };
+}
+
 /** One kind of webhook, from its route to the table: receiver, queue with DLQ, and consumer. */
 export class WebhookEndpoint extends Construct {
   readonly work: WorkQueue;
@@ -72,15 +83,7 @@ export class WebhookEndpoint extends Construct {
         WEBHOOK_SECRET_ARN: secret.secret.secretArn,
         ...(isListed(kind) && { RECONCILE_FUNCTION_NAME: reconciler.functionName }),
       },
-      settings: {
-        secretHeader: settings.webhooks.secretHeader,
-        secretScheme: settings.webhooks.secretScheme,
-        secretCacheSeconds: settings.webhooks.secretCacheSeconds,
-        sourceAddresses: settings.webhooks.sourceAddresses,
-        maxBodyBytes: settings.webhooks.maxBodyBytes,
-        credentialFields: settings.webhooks.credentialFields,
-        mappedHeaders: headersOf(settings.mapping[kind]),
-      },
+      settings: receiverSettings(settings, [kind]),
       permissions: [
         allow(["sqs:SendMessage"], [queue.queueArn, deadLetterQueue.queueArn]),
         allow(["s3:PutObject"], [overflow.bodiesOf(kind)]),

@@ -9,6 +9,12 @@ import { metricOfLines } from "../observability/log-metric.ts";
 import type { Settings } from "../settings/settings.ts";
 import { dataKeyOf } from "../storage/encryption.ts";
 
+/** Requests by paths that lead to no kind. */
+export const wrongPathsMetric = "WebhookWrongPath";
+
+/** What $default lets through, for all paths without a route of their own: strangers try them, and each invokes a function. */
+const throttleOfOtherPaths = { perSecond: 50, burst: 100 };
+
 /** What is logged of each request: no header, no body, no address below a route. */
 const accessLogFields = {
   requestId: "$context.requestId",
@@ -44,6 +50,7 @@ export class WebhooksStage extends Construct {
       { field: "status", texts: ["429"] },
       { name: "WebhookThrottled" },
     );
+    metricOfLines(this, logGroup, { field: "status", texts: ["404"] }, { name: wrongPathsMetric });
     this.stage = new apigateway.HttpStage(this, "Stage", {
       httpApi: api,
       stageName: "$default",
@@ -54,6 +61,15 @@ export class WebhooksStage extends Construct {
         format: AccessLogFormat.custom(JSON.stringify(accessLogFields)),
       },
     });
+    const { perSecond, burst: atOnce } = throttleOfOtherPaths;
+    const resource = this.stage.node.defaultChild;
+    if (!(resource instanceof apigateway.CfnStage)) throw new Error("The stage has no resource");
+    resource.routeSettings = {
+      $default: {
+        ThrottlingRateLimit: Math.min(perSecond, requestsPerSecond),
+        ThrottlingBurstLimit: Math.min(atOnce, burst),
+      },
+    };
   }
 }
 

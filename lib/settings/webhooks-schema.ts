@@ -41,6 +41,8 @@ export const webhooksSchema = section({
   }).prefault({}),
   /** A larger body is answered 413. What is left out lets through what Lambda takes. */
   maxBodyBytes: wholeNumber(1_024, largestEvent, ", what Lambda takes").default(largestEvent),
+  /** Whether GET and HEAD are answered 200, without effect: some services try an address before they send to it. */
+  answerProbes: flag().default(false),
   /** Fields of bodies that are live credentials: dropped before anything is stored, at any depth, in any case. */
   credentialFields: listOf(text(/^[\w.@$ -]{1,100}$/, "write a field's name")).default(
     defaultCredentialFields,

@@ -36,6 +36,7 @@ export async function receive(simulation: Surroundings, step: Do, { kind, body }
     queueUrl: kind,
     deadLetterQueueUrl: `${kind} dead`,
     secretHeader: { name: secretHeader },
+    answersProbes: false,
     mappedHeaders: [],
     credentials: credentialFields(defaultCredentialFields),
     maxBodyBytes: 10_000,

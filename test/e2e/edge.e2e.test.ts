@@ -89,6 +89,15 @@ function callsOf(logicalId: RegExp): Readonly<Record<string, number>> {
   return Object.fromEntries(calls.map(([call, count]) => [call.slice(prefix.length), count]));
 }
 
+it("a path without a route is received where it leads to a kind, and is 404 where it leads to none", async () => {
+  const secret = await webhookSecretOf(stack);
+  for (const path of ["users/", "Users", "/users"])
+    expect(await send(path, secret, bodies.users?.())).toBe(202);
+  expect(await send("Users/", "wrong", bodies.users?.())).toBe(401);
+  for (const path of ["people", "users/7"]) expect(await send(path, secret, {})).toBe(404);
+  expect(callsOf(/^OtherPathsReceive/)).toMatchObject({ "sqs:SendMessage": 3 });
+});
+
 describe("a flood of wrong secrets at one kind", () => {
   /** That reach the receiver: those beyond its concurrency come on top. */
   const refusedOnes = 300;

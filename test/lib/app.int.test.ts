@@ -24,7 +24,7 @@ describe("the app", () => {
     const assembly = await synthesizeWith({ stage: "prod", settings: file });
     expect(assembly.stacks.map(({ stackName }) => stackName)).toEqual(["income-events-prod"]);
     const assets = readdirSync(assembly.directory).filter((name) => name.startsWith("asset."));
-    expect(assets).toHaveLength(18);
+    expect(assets).toHaveLength(19);
     for (const asset of assets) {
       expect(readdirSync(join(assembly.directory, asset))).toEqual(
         expect.arrayContaining(["index.mjs", "settings.json"]),
@@ -33,6 +33,6 @@ describe("the app", () => {
     const settings = assets.map((asset) =>
       JSON.parse(readFileSync(join(assembly.directory, asset, "settings.json"), "utf8")),
     );
-    expect(settings.filter(({ secretHeader }) => secretHeader === "x-webhook-secret")).toHaveLength(5);
+    expect(settings.filter(({ secretHeader }) => secretHeader === "x-webhook-secret")).toHaveLength(6);
   });
 });

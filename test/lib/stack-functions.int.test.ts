@@ -90,7 +90,8 @@ describe("functions", () => {
       ...webhooks,
       secretHeader: "x-webhook-secret",
       credentialFields: ["link", "session"],
-      mappedHeaders: [],
+      mappedHeaders: { users: [] },
+      answerProbes: false,
       secretCacheSeconds: 60,
       maxBodyBytes: 6 * 1024 * 1024,
     });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { webhookKinds } from "../../domain/event/events.ts";
 import { nameOf } from "./synthesized.ts";
 import { local, production, targetOf } from "./synthesized-stages.ts";
 
@@ -145,7 +146,15 @@ describe("the HTTP API", () => {
     expect(production.ofType("AWS::ApiGatewayV2::Api")[0]?.Properties).not.toHaveProperty(
       "CorsConfiguration",
     );
-    expect(production.ofType("AWS::ApiGatewayV2::Route")).toHaveLength(4);
+    const routes = production.ofType("AWS::ApiGatewayV2::Route").map(({ Properties }) => Properties.RouteKey);
+    expect(routes).toEqual([...webhookKinds.map((kind) => `ANY /webhooks/${kind}`), "$default"]);
+  });
+
+  it("lets little through by paths that have no route, however much by the others", () => {
+    const [stage] = production.ofType("AWS::ApiGatewayV2::Stage");
+    expect(stage?.Properties.RouteSettings).toEqual({
+      $default: { ThrottlingRateLimit: 50, ThrottlingBurstLimit: 100 },
+    });
   });
 
   it("is changed by one resource at a time: each route after the one before, then the stage that deploys", () => {

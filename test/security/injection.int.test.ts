@@ -57,6 +57,7 @@ describe("a text that breaks a line", () => {
       ...common,
       queueUrl: "queue",
       secretHeader: { name: "x-webhook-secret" },
+      answersProbes: false,
       isAllowedSource: () => true,
       maxBodyBytes: 100_000,
       mappedHeaders: ["ce-id"],

@@ -35,6 +35,11 @@ export interface WebhooksProps {
    */
   readonly maxBodyBytes?: number;
   /**
+   * True: `GET` and `HEAD` are answered 200, without effect, where a service tries an address before it sends to it; else 405.
+   * @default false
+   */
+  readonly answerProbes?: boolean;
+  /**
    * Fields of bodies that are live credentials: dropped from every body before anything is stored, at any depth, in any case.
    * @default ["link","session"]
    */

@@ -1,4 +1,4 @@
-import { countsByName } from "../../../adapters/aws/event-counts.ts";
+import { sumsOfLastDay } from "../../../adapters/aws/event-counts.ts";
 import { fieldsOf, parseJson, textOf, textsOf } from "../../../domain/core/parse.ts";
 import type { Clients } from "../core/clients.ts";
 import type { Deployment } from "../core/deployment.ts";
@@ -16,8 +16,12 @@ export async function ignoredEvents(
   if (output === undefined) return undefined;
   const fields = fieldsOf(parseJson(output, "the output IgnoredEvents"), "IgnoredEvents");
   const names = textsOf(fields, "names");
-  const counts = await countsByName(cloudWatch, textOf(fields, "namespace"), names, now());
-  return names.map((name) => ({ name, count: counts.get(name) ?? 0 }));
+  const Namespace = textOf(fields, "namespace");
+  const metrics = names.map((Value) => {
+    return { Namespace, MetricName: "EventsIgnored", Dimensions: [{ Name: "EventName", Value }] };
+  });
+  const counts = await sumsOfLastDay(cloudWatch, metrics, now());
+  return names.map((name, index) => ({ name, count: counts[index] ?? 0 }));
 }
 
 export function ignoredText(events: IgnoredEvents): string {

@@ -8,6 +8,7 @@ import { type QueueStatus, queueStatuses } from "./queue-status.ts";
 import { type RegistrationStatus, registrationStatus } from "./registration-status.ts";
 import { type TokenStatus, tokenStatus } from "./token-status.ts";
 import { workQueues } from "./work-queues.ts";
+import { wrongPaths } from "./wrong-paths.ts";
 
 /** A stage at one moment. */
 export type StageStatus = {
@@ -20,6 +21,8 @@ export type StageStatus = {
   readonly registrations: RegistrationStatus;
   /** Absent: the settings ignore no events. */
   readonly ignored?: IgnoredEvents;
+  /** Requests by paths that lead to no kind, of the last 24 hours. */
+  readonly wrongPaths: number;
   readonly alarms: readonly StackAlarm[];
 };
 
@@ -28,17 +31,19 @@ export async function stageStatus(
   clients: Clients,
   now: () => Date,
 ): Promise<StageStatus> {
-  const [queues, token, registrations, alarms, ignored] = await Promise.all([
+  const [queues, token, registrations, alarms, ignored, wrong] = await Promise.all([
     queueStatuses(workQueues(deployment), clients, now),
     tokenStatus(deployment, clients),
     registrationStatus(deployment, clients),
     pipelineAlarms({ deployment, clients }),
     ignoredEvents(deployment, clients, now),
+    wrongPaths(deployment, clients, now),
   ]);
   const { stage, client } = deployment;
   return {
     ...{ stage, region: client.region, at: now().toISOString(), queues, token, registrations },
     ...present({ ignored }),
+    wrongPaths: wrong,
     alarms,
   };
 }

@@ -11,10 +11,11 @@ import type { QueueStatus } from "./queue-status.ts";
 import type { RegistrationStatus } from "./registration-status.ts";
 import type { StageStatus } from "./stage-status.ts";
 import type { TokenStatus } from "./token-status.ts";
+import { wrongPathsText } from "./wrong-paths.ts";
 
 /** A stage on one screen. */
 export function statusText(
-  { stage, region, at, queues, token, registrations, ignored, alarms }: StageStatus,
+  { stage, region, at, queues, token, registrations, ignored, wrongPaths, alarms }: StageStatus,
   paint: Terminal["paint"] = (_, text) => text,
 ): string {
   const now = new Date(at);
@@ -28,6 +29,7 @@ export function statusText(
       painted(registrationText(registrations), isRegistered || "isLeftToAnother" in registrations, "yellow"),
     ],
     ...(ignored === undefined ? [] : [["ignored", ignoredText(ignored)]]),
+    ...(wrongPaths === 0 ? [] : [["paths", paint("yellow", wrongPathsText(wrongPaths))]]),
     ["alarms", painted(alarmText(alarms, now), areAlarmsOff, "red")],
   ];
   function painted(text: string, isWell: boolean, format: "red" | "yellow"): string {

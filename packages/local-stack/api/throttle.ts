@@ -8,10 +8,11 @@ export type Throttle = (routeKey: string) => boolean;
  * Source: API Gateway developer guide, "Throttle requests to your HTTP APIs".
  * @param now milliseconds since 1970
  */
-export function createThrottle({ ratePerSecond, burst }: ThrottlePlan, now: () => number): Throttle {
+export function createThrottle({ routes, ...byDefault }: ThrottlePlan, now: () => number): Throttle {
   const buckets = new Map<string, { tokens: number; at: number }>();
   return (routeKey) => {
     const time = now();
+    const { ratePerSecond, burst } = routes?.[routeKey] ?? byDefault;
     const bucket = buckets.get(routeKey) ?? { tokens: burst, at: time };
     buckets.set(routeKey, bucket);
     bucket.tokens = Math.min(burst, bucket.tokens + ((time - bucket.at) / 1000) * ratePerSecond);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { functionIdOf } from "./function-reference.ts";
 import { referencesIn, resolveValue } from "./intrinsics.ts";
-import type { ApiPlan, RoutePlan, UrlPlan } from "./plan.ts";
+import type { ApiPlan, RoutePlan, RouteThrottle, UrlPlan } from "./plan.ts";
 import { PlanError } from "./problems.ts";
 import { boolean, number, type Planner, parseProperties } from "./properties.ts";
 import type { StackScope } from "./stack-scope.ts";
@@ -25,13 +25,16 @@ const routeSchema = z.strictObject({
   RouteKey: z.string().regex(/^(\$default|(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|ANY) \/\S*)$/),
   Target: z.string(),
 });
+const routeSettings = z.strictObject({
+  ThrottlingBurstLimit: number.optional(),
+  ThrottlingRateLimit: number.optional(),
+});
 const stageSchema = z.strictObject({
   AccessLogSettings: z.strictObject({ DestinationArn: z.string(), Format: z.string() }).optional(),
   ApiId: z.string(),
   AutoDeploy: boolean.optional(),
-  DefaultRouteSettings: z
-    .strictObject({ ThrottlingBurstLimit: number.optional(), ThrottlingRateLimit: number.optional() })
-    .optional(),
+  DefaultRouteSettings: routeSettings.optional(),
+  RouteSettings: z.record(z.string(), routeSettings).default({}),
   StageName: z.literal("$default"),
 });
 const ignoredOfStages = ["Description", "Tags"];
@@ -47,17 +50,27 @@ export const planApi: Planner<Pick<ApiPlan, "logicalId" | "id">> = (logicalId, p
 /** Only the default stage is served, as it stands without a prefix in the path. */
 export const planStage: Planner<OfApi & Pick<ApiPlan, "throttle" | "accessLog">> = (_, properties, scope) => {
   const stage = parseProperties(stageSchema, properties, scope, ignoredOfStages);
-  const { ThrottlingRateLimit: ratePerSecond, ThrottlingBurstLimit: burst } =
-    stage.DefaultRouteSettings ?? {};
+  const byDefault = throttleIn(stage.DefaultRouteSettings ?? {});
+  const routes = Object.entries(stage.RouteSettings).flatMap(([key, settings]) => {
+    const throttle = throttleIn(settings);
+    return throttle === undefined ? [] : [[key, throttle] as const];
+  });
   const log = stage.AccessLogSettings;
   const logGroupName = log?.DestinationArn.split(":log-group:")[1]?.replace(/:\*$/, "");
   return {
     apiId: stage.ApiId,
-    ...(ratePerSecond !== undefined && burst !== undefined && { throttle: { ratePerSecond, burst } }),
+    ...(byDefault !== undefined && { throttle: { ...byDefault, routes: Object.fromEntries(routes) } }),
     ...(log !== undefined &&
       logGroupName !== undefined && { accessLog: { logGroupName, format: log.Format } }),
   };
 };
+
+function throttleIn({
+  ThrottlingRateLimit: ratePerSecond,
+  ThrottlingBurstLimit: burst,
+}: z.output<typeof routeSettings>): RouteThrottle | undefined {
+  return ratePerSecond === undefined || burst === undefined ? undefined : { ratePerSecond, burst };
+}
 
 /** A route with the function behind its integration. */
 export const planRoute: Planner<RoutePlan & OfApi> = (logicalId, properties, scope) => {

@@ -118,7 +118,9 @@ export type RoutePlan = {
 };
 
 /** What each route lets through, by itself. */
-export type ThrottlePlan = { readonly ratePerSecond: number; readonly burst: number };
+export type RouteThrottle = { readonly ratePerSecond: number; readonly burst: number };
+/** Of each route that has none of its own in `routes`. */
+export type ThrottlePlan = RouteThrottle & { readonly routes?: Readonly<Record<string, RouteThrottle>> };
 
 /** A line for each request: `$context.` names stand for what is known of it. */
 export type AccessLogPlan = { readonly logGroupName: string; readonly format: string };

@@ -141,6 +141,7 @@ await describeOnTables("the consumer", (tables) => {
         queueUrl: fixture.queueUrl,
         deadLetterQueueUrl: fixture.deadLetterQueueUrl,
         secretHeader: { name: "x-webhook-secret" },
+        answersProbes: false,
         isAllowedSource: () => true,
         maxBodyBytes: 6_000_000,
         mappedHeaders: [],

@@ -73,6 +73,7 @@ export function receiverFixture() {
       header = "X-Webhook-Secret",
       secretScheme = undefined as unknown,
       requestReconciliation = async () => {},
+      answersProbes = false,
     } = {},
   ): HttpHandler {
     const { secretsManager, createSecret } = made.system;
@@ -87,6 +88,7 @@ export function receiverFixture() {
       maxBodyBytes,
       mappedHeaders,
       credentials: credentialFields(credentialNames),
+      answersProbes,
       requestReconciliation,
       readSecret: lastKnown(reader.read, {
         now,

@@ -9,6 +9,7 @@ const repository = join(import.meta.dirname, "../../..");
 const perKind = ["users", "accounts", "endpoints", "company-accounts"];
 const entries = [
   ...perKind.flatMap((kind) => [`functions/receive/${kind}.ts`, `functions/store/${kind}.ts`]),
+  "functions/receive/other-paths.ts",
   "functions/relay/changes.ts",
   "functions/fetch/data.ts",
   "functions/refresh/token.ts",

@@ -43,6 +43,7 @@ const usedElsewhere: readonly (readonly [RegExp, string])[] = [
     /^\w+Store s3:PutObject overflowbucket\/bodies/i,
     "an element of a list that is too large for an item; test/functions/store/several-events.int.test.ts",
   ],
+  [/^OtherPathsReceive /, "a path that has no route; test/e2e/edge.e2e.test.ts"],
   [
     /Receive lambda:InvokeFunction /,
     "a webhook that can be neither read nor kept; test/functions/receive/credentials.int.test.ts",

@@ -93,6 +93,7 @@ describe("a webhook, whatever it is made of", () => {
             ...common,
             queueUrl: "queue",
             secretHeader: { name: "x-webhook-secret" },
+            answersProbes: false,
             isAllowedSource: () => true,
           },
           ...{ maxBodyBytes, mappedHeaders, credentials, readSecret: async () => ({ current: secret }) },

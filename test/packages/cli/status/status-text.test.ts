@@ -36,6 +36,7 @@ const well: StageStatus = {
   ],
   token,
   registrations: { webhooks: [{ kind: "users", deployed: "https://api.example/users", is: "here" }] },
+  wrongPaths: 0,
   alarms: [
     {
       name: "TokenRefused",
@@ -75,6 +76,13 @@ describe("a line says", () => {
     ["that it is refused", { ...token, refusal: "ended" }, "the provider refuses it"],
     ["that a call was refused", { ...token, refusal: "noted" }, "refused a call with it"],
   ])("of the token %s", (_, known, text) => expect(lineOf("token", { token: known })).toContain(text));
+
+  test("of requests by wrong paths how many there were", () => {
+    expect(lineOf("paths", { wrongPaths: 3 })).toBe(
+      "paths     3 requests in 24h led to no kind: see the access log",
+    );
+    expect(statusText({ ...well, wrongPaths: 0 })).not.toContain("paths");
+  });
 
   test.each<[string, NonNullable<StageStatus["ignored"]>, string]>([
     ["that there are none", [{ name: "ping", count: 0 }], "ignored   none in 24h"],

@@ -3,6 +3,16 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 describe("the throttle of a route", () => {
+  it("lets through what a route's own settings say", () => {
+    const isLet = createThrottle(
+      { ratePerSecond: 10, burst: 3, routes: { $default: { ratePerSecond: 1, burst: 1 } } },
+      () => 0,
+    );
+    const times = (key: string) => [1, 2, 3, 4].map(() => isLet(key));
+    expect(times("$default")).toEqual([true, false, false, false]);
+    expect(times("ANY /webhooks/users")).toEqual([true, true, true, false]);
+  });
+
   it("lets a burst through at once, then its rate", () => {
     let time = 0;
     const isLet = createThrottle({ ratePerSecond: 10, burst: 3 }, () => time);

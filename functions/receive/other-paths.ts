@@ -1,0 +1,9 @@
+import { logged } from "../runtime/log.ts";
+import { liveDependencies } from "./live.ts";
+import { otherPaths } from "./paths.ts";
+import { receiver } from "./receiver.ts";
+
+/** Of the variables that each kind has of its own. */
+const prefixOf = (kind: string) => `${kind.toUpperCase().replaceAll("-", "_")}_`;
+
+export const handler = logged(otherPaths((kind) => receiver(kind, liveDependencies(kind, prefixOf(kind)))));
