@@ -1,6 +1,7 @@
 import { CfnCondition, CfnParameter, Fn, Lazy, RemovalPolicies, RemovalPolicy } from "aws-cdk-lib";
 import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
 import type { Dashboard as CloudWatchDashboard } from "aws-cdk-lib/aws-cloudwatch";
+import type { Table } from "aws-cdk-lib/aws-dynamodb";
 import type { Construct, IConstruct } from "constructs";
 import { type WebhookKind, webhookKinds } from "../domain/event/events.ts";
 import { messageSource } from "../domain/message/message-types.ts";
@@ -71,6 +72,9 @@ export class Pipeline {
   readonly subscribers: Subscribers;
   readonly topic: AlarmTopic;
   readonly webhooksUrl: string;
+  readonly table: Table;
+  readonly api: apigateway.HttpApi;
+  readonly domainName: apigateway.DomainName | undefined;
   readonly #scope: Construct;
   readonly #props: PipelineProps;
   readonly #parts: FirstParts;
@@ -86,6 +90,9 @@ export class Pipeline {
     this.subscribers = parts.subscribers;
     this.topic = parts.topic;
     this.webhooksUrl = parts.webhooksUrl;
+    this.table = parts.table.table;
+    this.api = parts.api;
+    this.domainName = parts.domain?.domainName;
   }
 
   /** Of those that handle subscribers' reads; known once the pipeline is complete. */

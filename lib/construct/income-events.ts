@@ -1,5 +1,7 @@
 import { Aspects, Stack, Token } from "aws-cdk-lib";
+import type { DomainName, HttpApi } from "aws-cdk-lib/aws-apigatewayv2";
 import type { Dashboard, MathExpression, Metric } from "aws-cdk-lib/aws-cloudwatch";
+import type { Table } from "aws-cdk-lib/aws-dynamodb";
 import type * as kms from "aws-cdk-lib/aws-kms";
 import type * as sns from "aws-cdk-lib/aws-sns";
 import { Construct } from "constructs";
@@ -65,6 +67,12 @@ export class IncomeEvents extends Construct {
     });
   }
 
+  /** Holds events, states and documents. Only the pipeline writes to it. */
+  readonly table: Table;
+  /** Receives the webhooks. */
+  readonly api: HttpApi;
+  /** The name of the API's own; undefined: the settings name none. A DNS record leads from it to `regionalDomainName`. */
+  readonly domainName: DomainName | undefined;
   /** Webhooks are sent below this address, one path for each kind. Known at deploy time. */
   readonly webhooksUrl: string;
   /** Where alarms go; undefined: the settings name nobody. */
@@ -101,6 +109,9 @@ export class IncomeEvents extends Construct {
       written: () => this.#parse(this.#added),
       codeOf,
     });
+    this.table = this.#pipeline.table;
+    this.api = this.#pipeline.api;
+    this.domainName = this.#pipeline.domainName;
     this.webhooksUrl = this.#pipeline.webhooksUrl;
     this.alarmTopic = this.#pipeline.topic.topic;
     Aspects.of(this).add({ visit: (node) => node === this && this.complete() });

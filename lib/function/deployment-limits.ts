@@ -8,6 +8,9 @@ const mostEnvironmentBytes = 4_096;
 /** Source: IAM user guide, "IAM and AWS STS quotas": all inline policies of a role together, without blanks. */
 const mostPolicyCharacters = 10_240;
 
+/** Source: CloudFormation user guide, "Understand CloudFormation quotas": resources of a template. */
+const mostResources = 500;
+
 /** The longest that AWS has of each, in all of its partitions. */
 const longest: Readonly<Record<string, string>> = {
   "AWS::AccountId": "0".repeat(12),
@@ -64,6 +67,8 @@ export function deploymentProblems(scope: IConstruct): string[] {
   const elements = scope.node.findAll().filter((each) => CfnElement.isCfnElement(each));
   const byId = new Map(elements.map((each) => [String(stack.resolve(each.logicalId)), each]));
   const replace = (id: string, attribute?: string) => longestValue(stack, id, attribute, byId.get(id));
+  const all = stack.node.findAll().filter((each) => CfnResource.isCfnResource(each) && each.stack === stack);
+  if (all.length > mostResources) return [resourcesProblem(stack, all.length)];
   const bytesOf = (part: unknown) => Buffer.byteLength(JSON.stringify(withValues(part, replace)));
   return elements.flatMap((element) => {
     if (element instanceof CfnFunction) {
@@ -81,6 +86,13 @@ function documentOf(policy: unknown): unknown {
   return typeof policy === "object" && policy !== null && "policyDocument" in policy
     ? policy.policyDocument
     : {};
+}
+
+function resourcesProblem({ node }: Stack, count: number): string {
+  return (
+    `${node.path || "the stack"} has ${count} resources, and CloudFormation takes ${mostResources} in a stack: give each pipeline ` +
+    "a stack of its own, or name fewer subscribers"
+  );
 }
 
 function environmentProblem({ node }: CfnElement, bytes: number): string {

@@ -14,6 +14,7 @@ export type WebhooksDomainProps = {
 
 /** A name of the operator's own for the API. The DNS record that leads from it to `target` is theirs to make. */
 export class WebhooksDomain extends Construct {
+  readonly domainName: apigateway.DomainName;
   /** The origin, without a slash at its end. */
   readonly origin: string;
   /** The host that a DNS record of the name must lead to. */
@@ -32,6 +33,7 @@ export class WebhooksDomain extends Construct {
       ...(mutualTls && { mtls: this.#truststore(mutualTls) }),
     });
     new apigateway.ApiMapping(this, "Mapping", { api, domainName, stage: apiStage.stage });
+    this.domainName = domainName;
     // Written out, not referred to: a name that is known at synth, and that the local runner can tell.
     this.origin = `https://${name}`;
     this.target = domainName.regionalDomainName;
