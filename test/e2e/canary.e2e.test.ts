@@ -40,6 +40,7 @@ describe("what functions write, and what is stored", () => {
     const tooLarge = JSON.stringify({ data: plantSecret("an answer that is too large").repeat(900_000) });
     const bad: readonly (() => ProviderAnswer)[] = [
       () => page(400),
+      () => page(422),
       () => ({ text: plantSecret("a file"), headers: { "content-type": "application/pdf" } }),
       () => ({
         status: 302,
