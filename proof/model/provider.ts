@@ -1,15 +1,18 @@
 import { type ApiAnswer, type ApiCall, Unauthorized } from "../../adapters/provider/provider-api.ts";
 import { retryable } from "../../domain/core/failures.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
-import { identify } from "../../domain/event/identify.ts";
+import { identify, identifyElement } from "../../domain/event/identify.ts";
 import { dataIn } from "../../domain/fetch/answer.ts";
 
 /** What the provider reports by a webhook until it is answered with 2xx. */
 export type Webhook = {
   readonly kind: WebhookKind;
   readonly body: string;
-  /** The identity that it is to be stored by. */
+  /** Its own identity. */
   readonly id: string;
+  /** The identities that its events are to be stored by, and those of its dead letters. */
+  readonly stored: readonly string[];
+  readonly rejected: readonly string[];
   isAnswered: boolean;
 };
 
@@ -127,19 +130,32 @@ export class Provider {
 
   #makeData(accountId: string, account: Account, isOwn: boolean): void {
     account.data += 1;
-    this.#tell("endpoints", {
-      event: "update_endpoint",
+    const about = {
       account_id: accountId,
       user_id: userId,
-      endpoint,
-      data_available: true,
       ...(isOwn ? { request_id: `request-${accountId}-${account.data}` } : {}),
-    });
+    };
+    const available = { endpoint, data_available: true };
+    if (account.data % 3 === 0) this.#tellSeveral({ event: "update_multi_endpoint", ...about }, [available]);
+    else this.#tell("endpoints", { event: "update_endpoint", ...about, ...available });
+  }
+
+  /** Beside each list stands an endpoint that no mapping takes. */
+  #tellSeveral(about: object, endpoints: readonly object[]): void {
+    const list = [{ endpoint: "no endpoint" }, ...endpoints];
+    const body = JSON.stringify({ ...about, endpoints: list });
+    const id = identify("endpoints", Buffer.from(body));
+    const [rejected = "", ...stored] = list.map((each) =>
+      identifyElement(id, JSON.stringify({ ...about, ...each }), 1),
+    );
+    this.webhooks.push({ kind: "endpoints", body, id, stored, rejected: [rejected], isAnswered: false });
   }
 
   #tell(kind: WebhookKind, payload: object): void {
     const body = JSON.stringify(payload);
-    this.webhooks.push({ kind, body, id: identify(kind, Buffer.from(body)), isAnswered: false });
+    const id = identify(kind, Buffer.from(body));
+    const [stored, rejected] = body.includes("dance") ? [[], [id]] : [[id], []];
+    this.webhooks.push({ kind, body, id, stored, rejected, isAnswered: false });
   }
 }
 
