@@ -77,6 +77,39 @@ export function valueToRegister(
   return { of: "previous", value: previous.value, readyInSeconds: Math.ceil(left) };
 }
 
+/** A command counts the overlap by its own clock, Secrets Manager the change by its: so far they may differ. */
+const clocksDifferMs = 3_600_000;
+
+/** The signing secret that the provider is asked to sign bodies with; without a value it is asked for no signature. */
+export type SigningToRegister = {
+  readonly value?: string;
+  /** After this time another one can be registered, or none. */
+  readonly readyInSeconds?: number;
+};
+
+/**
+ * The signing secret that every receiver accepts at `now`. Where this version of the secret has another one than the
+ * version before, or none any more, a receiver that has not read it yet accepts only the one before. A first one is
+ * registered at once: receivers that don't know it take what is signed, too.
+ * @param since when the secret was last changed
+ */
+export function signingToRegister(
+  { signing, previousSigning }: WebhookSecret,
+  since: Date,
+  now: Date,
+  { propagationSeconds, overlapSeconds }: RotationTimes,
+): SigningToRegister {
+  const left = since.getTime() / 1000 + propagationSeconds - now.getTime() / 1000;
+  const until = Date.parse(previousSigning?.until ?? "");
+  const isOfThisChange = Math.abs(until - overlapSeconds * 1000 - since.getTime()) < clocksDifferMs;
+  if (previousSigning !== undefined && left > 0 && isOfThisChange)
+    return { value: previousSigning.value, readyInSeconds: Math.ceil(left) };
+  return signing === undefined ? {} : { value: signing };
+}
+
+/** How long receivers take to know a new value, and how long the one before is accepted. */
+export type RotationTimes = { readonly propagationSeconds: number; readonly overlapSeconds: number };
+
 /**
  * How long after a change of the secret every receiver has read it: twice the time for which they keep it, for
  * reads under way and clocks that differ.

@@ -1,5 +1,5 @@
 import { permanent } from "../core/failures.ts";
-import { fieldsOf, textOf } from "../core/parse.ts";
+import { type Fields, fieldsOf, isFields, textOf } from "../core/parse.ts";
 import type { WebhookKind } from "../event/events.ts";
 
 /** The provider's webhooks: one of each kind, and those that go to the address of another kind, with its secret. */
@@ -25,16 +25,70 @@ export function kindOf(name: WebhookName): WebhookKind {
 
 /** Where a webhook should go, and where the provider says that it goes. */
 export type Registration = { readonly kind: WebhookName; readonly deployed: string } & (
-  | { readonly is: "here" }
+  | { readonly is: "here"; readonly differs?: readonly Difference[] }
   | { readonly is: "elsewhere"; readonly url: string }
   | { readonly is: "none" }
   /** The provider does not tell. */
   | { readonly is: "untold"; readonly reason: string }
 );
 
-/** What is registered, evaluated by the address that is deployed. @param url as the provider says it */
-export function registrationAt(kind: WebhookName, deployed: string, url: string): Registration {
-  return url === deployed ? { kind, deployed, is: "here" } : { kind, deployed, is: "elsewhere", url };
+/**
+ * What a registration says otherwise than a registration by this stage would. `unsigned`: bodies must be signed here, and
+ * the provider signs none; `signed`: the reverse.
+ */
+export const differences = ["unsigned", "header", "signed", "method", "enabled"] as const;
+export type Difference = (typeof differences)[number];
+
+/**
+ * What is registered, evaluated by the address that is deployed.
+ * @param url as the provider says it
+ * @param differs what else it says otherwise
+ */
+export function registrationAt(
+  kind: WebhookName,
+  deployed: string,
+  url: string,
+  differs: readonly Difference[] = [],
+): Registration {
+  if (url !== deployed) return { kind, deployed, is: "elsewhere", url };
+  return { kind, deployed, is: "here", ...(differs.length > 0 && { differs }) };
+}
+
+/**
+ * Compares what a provider reports of a webhook, field by field, with what this stage registers. Providers report
+ * different fields, and never the values of secrets: one that is not reported is not compared.
+ */
+export function differencesIn(
+  told: Fields,
+  { header, isSigned }: { readonly header: string; readonly isSigned: boolean },
+): readonly Difference[] {
+  const signed = signedIn(told);
+  const headers = headersIn(told);
+  const { method, enabled } = told;
+  const found: Readonly<Record<Difference, boolean>> = {
+    unsigned: isSigned && signed === false,
+    signed: !isSigned && signed === true,
+    header: headers !== undefined && !headers.includes(header.toLowerCase()),
+    method: typeof method === "string" && method.toUpperCase() !== "POST",
+    enabled: enabled === false,
+  };
+  return differences.filter((each) => found[each]);
+}
+
+/** Undefined where the provider does not say. */
+function signedIn(told: Fields): boolean | undefined {
+  for (const name of ["signed", "has_secret", "secret_set", "secret"]) {
+    if (!Object.hasOwn(told, name)) continue;
+    const value = told[name];
+    return value !== false && value !== null && value !== "";
+  }
+  return undefined;
+}
+
+function headersIn({ headers, header_names: names }: Fields): readonly string[] | undefined {
+  const listed = names ?? headers;
+  const found = Array.isArray(listed) ? listed : isFields(listed) ? Object.keys(listed) : undefined;
+  return found?.map((name: unknown) => String(isFields(name) ? name.name : name).toLowerCase());
 }
 
 /** Where a webhook is sent. @param webhooksUrl the deployed address below which each kind has its route */
@@ -57,7 +111,11 @@ export function parseRegistrations(value: unknown): readonly Registration[] {
     const known = { kind, deployed: textOf(fields, "deployed") };
     const is = textOf(fields, "is");
     switch (is) {
-      case "here":
+      case "here": {
+        const told: readonly unknown[] = Array.isArray(fields.differs) ? fields.differs : [];
+        const differs = differences.filter((each) => told.includes(each));
+        return { ...known, is, ...(differs.length > 0 && { differs }) };
+      }
       case "none":
         return { ...known, is };
       case "elsewhere":

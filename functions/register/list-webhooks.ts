@@ -1,6 +1,13 @@
 import type { Call } from "../../adapters/provider/with-token.ts";
+import type { StoredWebhookSecret } from "../../adapters/secrets/webhook-secret.ts";
 import { FailureError, failureOf, isNotReady } from "../../domain/core/failures.ts";
 import {
+  type RotationTimes,
+  type SecretHeader,
+  signingToRegister,
+} from "../../domain/core/webhook-secret.ts";
+import {
+  differencesIn,
   type OwnWebhook,
   type Registration,
   registrationAt,
@@ -14,6 +21,10 @@ export type ListDependencies = {
   /** Whether the provider lists its webhooks; else each may be read at its own path. */
   readonly isListed: boolean;
   readonly webhooksUrl: string;
+  readonly secretHeader: SecretHeader;
+  readonly readSecret: () => Promise<StoredWebhookSecret>;
+  readonly times: RotationTimes;
+  readonly now: () => Date;
   /** Whether the provider is known to report what is registered: then what it doesn't find isn't registered. */
   readonly readsFirst: boolean;
 };
@@ -34,24 +45,27 @@ export async function listWebhooks(
 }
 
 /** @throws failures of the call that another time may not have */
-async function askForAll({
-  call,
-  webhooks,
-  isListed,
-  webhooksUrl,
-  readsFirst,
-}: ListDependencies): Promise<readonly Registration[]> {
+async function askForAll(dependencies: ListDependencies): Promise<readonly Registration[]> {
+  const { call, webhooks, isListed, webhooksUrl, secretHeader, readsFirst } = dependencies;
+  const isSigned = await expectsSignature(dependencies);
   const registrations: Registration[] = [];
   for (const webhook of webhooks) {
     const kind = webhook.name;
     const deployed = webhookUrlOf(webhooksUrl, kind);
     const read = await attempt(() => registeredUrl(call, webhook, isListed));
     if ("reason" in read) registrations.push({ kind, deployed, is: "untold", reason: read.reason });
-    else if (read.told?.url !== undefined) registrations.push(registrationAt(kind, deployed, read.told.url));
-    else if (readsFirst || read.told !== undefined) registrations.push({ kind, deployed, is: "none" });
+    else if (read.told?.url !== undefined) {
+      const differs = differencesIn(read.told.fields ?? {}, { header: secretHeader.name, isSigned });
+      registrations.push(registrationAt(kind, deployed, read.told.url, differs));
+    } else if (readsFirst || read.told !== undefined) registrations.push({ kind, deployed, is: "none" });
     else registrations.push({ kind, deployed, is: "untold", reason: "the provider shows none at its path" });
   }
   return registrations;
+}
+
+async function expectsSignature({ readSecret, times, now }: ListDependencies): Promise<boolean> {
+  const { secret, since } = await readSecret();
+  return secret !== undefined && signingToRegister(secret, since, now(), times).value !== undefined;
 }
 
 /** A provider need not answer at all here: the specification only shows how webhooks are written. */

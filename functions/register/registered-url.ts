@@ -1,9 +1,9 @@
 import type { Call } from "../../adapters/provider/with-token.ts";
-import { fieldsOf, isFields, parseJson, textOf } from "../../domain/core/parse.ts";
+import { type Fields, fieldsOf, isFields, parseJson, textOf } from "../../domain/core/parse.ts";
 import type { OwnWebhook } from "../../domain/reconcile/registrations.ts";
 
 /** What the provider says of a webhook; `url` is absent where it says that none is registered. */
-export type ToldWebhook = { readonly url?: string };
+export type ToldWebhook = { readonly url?: string; readonly fields?: Fields };
 
 /**
  * Reads where a webhook goes. Interface 0.4 may answer `{"url": text, …}` at the webhook's own path; 0.5 lists the
@@ -21,11 +21,15 @@ export async function registeredUrl(
   if (!answer.found) return undefined;
   const what = `the registration of ${name}`;
   const value = parseJson(answer.text, what);
-  if (!isListed) return { url: textOf(fieldsOf(value, what), "url") };
+  if (!isListed) return told(fieldsOf(value, what));
   const type = path.slice(end + 1).replaceAll("-", "_");
   const listed = itemsOf(value, what).filter(isFields);
   const found = listed.find((each) => each.type === type && each.enabled !== false);
-  return found === undefined ? {} : { url: textOf(found, "url") };
+  return found === undefined ? {} : told(found);
+}
+
+function told(fields: Fields): ToldWebhook {
+  return { url: textOf(fields, "url"), fields };
 }
 
 function itemsOf(value: unknown, what: string): readonly unknown[] {

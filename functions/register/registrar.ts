@@ -4,7 +4,9 @@ import { FailureError, permanent } from "../../domain/core/failures.ts";
 import { isFields } from "../../domain/core/parse.ts";
 import {
   headerWith,
+  type RotationTimes,
   type SecretHeader,
+  signingToRegister,
   type ValueToRegister,
   valueOfKind,
   valueToRegister,
@@ -27,8 +29,7 @@ export type RegistrarDependencies = {
   readonly webhooksUrl: string;
   readonly secretHeader: SecretHeader;
   readonly readSecret: () => Promise<StoredWebhookSecret>;
-  /** How long after a change of the secret every receiver has read it. */
-  readonly propagationSeconds: number;
+  readonly times: RotationTimes;
   /** Whether the provider says what is registered: then no webhook of another stage is taken unasked. */
   readonly readsFirst: boolean;
   readonly now: () => Date;
@@ -38,6 +39,7 @@ export type RegistrarDependencies = {
 /** What whoever invoked the registration is reported. */
 export type Registration = {
   readonly registered: readonly WebhookName[];
+  /** `previous`: the header's value or the signing secret is the one before. */
   readonly secret: ValueToRegister["of"];
   /** After this time the current value can be registered; absent where it is. */
   readonly readyInSeconds?: number;
@@ -46,7 +48,7 @@ export type Registration = {
 /**
  * Registers each kind's webhook with the provider: a PUT replaces what was registered before. Each is asked
  * to carry its kind's own value of the secret: those of a new secret once every receiver accepts them, until then those
- * of the previous one. An event `{"takeOver": true}` takes the
+ * of the previous one. Where bodies are signed it is asked to sign with the signing secret, by the same rule. An event `{"takeOver": true}` takes the
  * webhooks of another stage.
  */
 export function registrar(dependencies: RegistrarDependencies): (event?: unknown) => Promise<Registration> {
@@ -75,17 +77,20 @@ function isWithoutToken(error: unknown): boolean {
 function registering(dependencies: RegistrarDependencies): (event?: unknown) => Promise<Registration> {
   return async (event) => {
     const { call, webhooks, isNewer, webhooksUrl, secretHeader } = dependencies;
-    const { readSecret, propagationSeconds, now, log } = dependencies;
+    const { readSecret, times, now, log } = dependencies;
     const { secret, since } = await readSecret();
     if (secret === undefined) throw permanent("the webhook secret is empty: set one before registering");
     const takesOver = isFields(event) && event.takeOver === true;
     if (dependencies.readsFirst && !takesOver) await refuseOthers(dependencies);
-    const chosen = valueToRegister(secret, since, now(), propagationSeconds);
+    const chosen = valueToRegister(secret, since, now(), times.propagationSeconds);
+    const signing = signingToRegister(secret, since, now(), times);
     for (const { name, path } of webhooks) {
       const body = {
         url: webhookUrlOf(webhooksUrl, name),
         method: "POST",
         headers: headerWith(secretHeader, valueOfKind(chosen.value, kindOf(name))),
+        // What a replacement leaves out is gone: without it the provider would sign no body any more.
+        ...(signing.value !== undefined && { secret: signing.value }),
         ...(isNewer && { enabled: true }),
       };
       const answer = await call({ method: "PUT", path, body, expects: "acceptance" });
@@ -94,11 +99,12 @@ function registering(dependencies: RegistrarDependencies): (event?: unknown) => 
     }
     const registered = webhooks.map(({ name }) => name);
     const count = registered.length;
-    if (chosen.of === "current") {
+    const waits = [chosen.of === "previous" ? chosen.readyInSeconds : 0, signing.readyInSeconds ?? 0];
+    const readyInSeconds = Math.max(...waits);
+    if (readyInSeconds === 0) {
       log("WEBHOOKS_REGISTERED", { count });
       return { registered, secret: "current" };
     }
-    const { readyInSeconds } = chosen;
     log("WEBHOOKS_REGISTERED_PREVIOUS", { count, delayInSeconds: readyInSeconds });
     return { registered, secret: "previous", readyInSeconds };
   };

@@ -1,7 +1,7 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { webhookSecretStore } from "../../adapters/secrets/webhook-secret.ts";
-import { isFields, numberOf, optionalBoolean } from "../../domain/core/parse.ts";
+import { fieldsOf, isFields, numberOf, optionalBoolean } from "../../domain/core/parse.ts";
 import { parseSecretHeader } from "../../domain/core/webhook-secret.ts";
 import {
   parseIsNewer,
@@ -24,21 +24,28 @@ const now = () => new Date();
 /** A schedule comes rarely: it rather waits for the rate than fails. */
 const patienceInSeconds = 20;
 
+const rotation = fieldsOf(settings.rotation, "rotation");
+const secretHeader = parseSecretHeader(settings);
+const times = {
+  propagationSeconds: numberOf(rotation, "propagationSeconds"),
+  overlapSeconds: numberOf(rotation, "overlapSeconds"),
+};
+
 const shared = {
   call: tokenCalls({ table: new DynamoDBClient({}), secrets }, provider, { now, patienceInSeconds }).call,
   webhooks: parseOwnWebhooks(settings.provider),
   webhooksUrl: variable("WEBHOOKS_URL"),
   readsFirst: optionalBoolean(settings, "readsFirst") ?? false,
+  secretHeader,
+  // Read at each run: a registration kept from an earlier one would undo a rotation.
+  readSecret: webhookSecretStore(secrets, variable("WEBHOOK_SECRET_ARN")).read,
+  now,
+  times,
 };
 
 const register = registrar({
   ...shared,
   isNewer,
-  secretHeader: parseSecretHeader(settings),
-  // Read at each run: a registration kept from an earlier one would undo a rotation.
-  readSecret: webhookSecretStore(secrets, variable("WEBHOOK_SECRET_ARN")).read,
-  propagationSeconds: numberOf(settings, "secretPropagationSeconds"),
-  now,
   log,
 });
 

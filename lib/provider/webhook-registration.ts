@@ -58,7 +58,7 @@ export class WebhookRegistration extends Construct {
         secretHeader,
         secretScheme,
         readsFirst: settings.register.readsFirst,
-        secretPropagationSeconds: this.rotation.propagationSeconds,
+        rotation: this.rotation,
       },
       permissions: [
         allow(["secretsmanager:GetSecretValue"], [secret.secret.secretArn, token.secret.secretArn]),

@@ -6,9 +6,20 @@ import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import type { Terminal } from "../core/terminal.ts";
 import { registerWebhooks } from "../provider/registration.ts";
-import { type RotationPorts, revokeSecret, rotateSecret, rotateSigning } from "../provider/rotation.ts";
+import {
+  type RotationPorts,
+  registerNewValue,
+  removeSigning,
+  revokeSecret,
+  rotateSecret,
+  rotateSigning,
+} from "../provider/rotation.ts";
 
-type Flags = { readonly revokeNow?: boolean; readonly signing?: boolean };
+type Flags = {
+  readonly revokeNow?: boolean;
+  readonly signing?: boolean;
+  readonly removeSigning?: boolean;
+};
 
 /** Over any key that signs: what is longer is another file. */
 const maxKeyBytes = 4_096;
@@ -22,20 +33,26 @@ export function addTo(group: Command): void {
     examples: [
       "npx income-events secret rotate",
       "npx income-events secret rotate --revoke-now    the old one has leaked: refuse it at once",
-      "npx income-events secret rotate --signing < key.txt    the provider signs with another key from now on",
+      "npx income-events secret rotate --signing < key.txt    the provider signs with this key from now on",
+      "npx income-events secret rotate --remove-signing    bodies are signed no longer",
     ],
     run: rotate,
   })
     .option("--revoke-now", "accept the old secret no longer; deliveries that carry it are refused")
     .option(
       "--signing",
-      "set what the provider signs bodies with, from the standard input, in place of the secret",
-    );
+      "set what the provider signs bodies with, from the standard input, in place of the secret, and register it",
+    )
+    .option("--remove-signing", "take bodies without a signature, and register the webhooks without a key");
 }
 
-async function rotate(operation: Operation, { revokeNow = false, signing = false }: Flags): Promise<void> {
+async function rotate(operation: Operation, flags: Flags): Promise<void> {
+  const { removeSigning: removes = false } = flags;
+  const { revokeNow = false, signing = false } = flags;
   const { deployment, clients, terminal } = operation;
   const { stage } = deployment;
+  if ([revokeNow, signing, removes].filter(Boolean).length > 1)
+    throw CommandError.usage("--signing, --remove-signing and --revoke-now exclude each other: give one.");
   const ports: RotationPorts = {
     store: webhookSecretStore(clients.secretsManager, deployment.output("WebhookSecretArn")),
     register: () => registerWebhooks(clients.lambda, deployment),
@@ -43,9 +60,8 @@ async function rotate(operation: Operation, { revokeNow = false, signing = false
     now: () => new Date(),
     terminal,
   };
-  if (signing) {
-    if (revokeNow) throw CommandError.usage("--signing and --revoke-now exclude each other: give one.");
-    const set = () => setSigning(ports, stage, terminal);
+  if (signing || removes) {
+    const set = () => (removes ? endSigning(ports, stage, terminal) : setSigning(ports, stage, terminal));
     await audited(operation, { act: "secret", target: "signing" }, set, 1);
     return;
   }
@@ -71,12 +87,25 @@ async function setSigning(ports: RotationPorts, stage: string, terminal: Termina
   if (key === "" || /\s/.test(key))
     throw CommandError.usage("Give the signing key alone, on one line: secret rotate --signing < key.txt");
   const previousUntil = await rotateSigning(key, ports);
+  terminal.progress("The key is stored. The webhooks are registered with it once every receiver knows it.");
+  await registerNewValue(ports, `until webhooks register has run, the provider does not sign with it`);
   terminal.result(
     { stage, done: "signing", ...(previousUntil && { previousUntil }) },
     `The stage ${stage} takes bodies that are signed with this key.` +
       (previousUntil === undefined
         ? ""
         : ` Those signed with the one before are taken until ${previousUntil}.`),
+  );
+}
+
+async function endSigning(ports: RotationPorts, stage: string, terminal: Terminal): Promise<void> {
+  const was = await removeSigning(ports);
+  await registerNewValue(ports, "the provider goes on signing until webhooks register has run");
+  terminal.result(
+    { stage, done: was ? "signing removed" : "unsigned" },
+    was
+      ? `The stage ${stage} takes bodies without a signature, and the webhooks are registered without a key.`
+      : `The stage ${stage} has no signing key. The webhooks are registered without one.`,
   );
 }
 

@@ -40,6 +40,8 @@ const consequences: readonly (readonly [cause: string, consequences: readonly st
     "webhook-secret-empty",
     ["webhooks-failing", "webhooks-refused", "registration-failing", "nothing-received", "webhooks-missed"],
   ],
+  ["webhooks-unsigned", ["webhooks-refused", "nothing-received", "webhooks-missed"]],
+  ["webhooks-without-secret", ["webhooks-refused", "nothing-received", "webhooks-missed"]],
   ["webhooks-elsewhere", ["nothing-received", "webhooks-missed"]],
   ["webhooks-unregistered", ["nothing-received", "webhooks-missed"]],
   [

@@ -1,5 +1,10 @@
 import { webhookSecretStore } from "../../../adapters/secrets/webhook-secret.ts";
-import { type Registration, webhookUrlOf } from "../../../domain/reconcile/registrations.ts";
+import {
+  type Difference,
+  differences,
+  type Registration,
+  webhookUrlOf,
+} from "../../../domain/reconcile/registrations.ts";
 import { oneLine } from "../core/printable.ts";
 import type { RegistrationStatus } from "../status/registration-status.ts";
 import { type Check, deployAgain, type Finding, found } from "./finding.ts";
@@ -36,12 +41,54 @@ export const registrationCheck: Check = {
 export function checkRegistrations(status: RegistrationStatus): readonly Finding[] {
   if ("isLeftToAnother" in status) return [];
   if ("unknown" in status) return [unknownRegistrations(status.unknown)];
-  const findings = misdirected(status.webhooks);
+  const findings = [...misdirected(status.webhooks), ...differing(status.webhooks)];
   const unreadable = status.webhooks.find(
     (webhook) => webhook.is === "untold" && !isUnsupported(webhook.reason),
   );
   if (unreadable?.is === "untold") return [...findings, unknownRegistrations(unreadable.reason)];
   return findings;
+}
+
+type Differing = { readonly kinds: string; readonly of: Difference };
+
+/** One finding for each field that the provider reports otherwise than this stage registers it. */
+function differing(webhooks: readonly Registration[]): readonly Finding[] {
+  return differences.flatMap((of) => {
+    const found = webhooks.filter((webhook) => webhook.is === "here" && webhook.differs?.includes(of));
+    const kinds = found.map(({ kind }) => kind).join(", ");
+    return found.length === 0 ? [] : [differingFinding({ kinds, of })];
+  });
+}
+
+function differingFinding({ kinds, of }: Differing): Finding {
+  const fix = "npx income-events webhooks register";
+  const refused = `Each webhook of ${kinds} is refused with 401: the provider gives it up, and no event comes.`;
+  const differ = (what: string, why: string): Finding => ({
+    ...{ code: "webhooks-differ", severity: "warning", what, why, fix },
+  });
+  switch (of) {
+    case "unsigned":
+      return {
+        ...{ code: "webhooks-unsigned", severity: "error", fix },
+        what: `The webhooks of ${kinds} are signed here, not signed there: this stage takes signed bodies only, and the provider signs none.`,
+        why: refused,
+      };
+    case "signed":
+      return differ(
+        `The webhooks of ${kinds} are signed there, not signed here.`,
+        "This stage does not check their signatures. Set the key with secret rotate --signing, or register without.",
+      );
+    case "header":
+      return {
+        ...{ code: "webhooks-without-secret", severity: "error", fix },
+        what: `The registration of ${kinds} lacks the header of the webhooks' secret.`,
+        why: refused,
+      };
+    case "method":
+      return differ(`The webhooks of ${kinds} are not sent by POST.`, "Somebody else has registered them.");
+    case "enabled":
+      return differ(`The webhooks of ${kinds} are not enabled.`, `No event of ${kinds} comes.`);
+  }
 }
 
 /** The provider need not report what is registered: then it has no such call. */

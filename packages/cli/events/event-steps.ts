@@ -132,3 +132,13 @@ function typeIn(entries: readonly LogEntry[], id: string): string | undefined {
   }
   return undefined;
 }
+
+/** The id of the webhook that an event came in, where that is another one than the event's. */
+export function webhookOf(entries: readonly LogEntry[], id: string): string | undefined {
+  for (const { correlationIds, webhooks } of entries) {
+    if (!Array.isArray(correlationIds) || !Array.isArray(webhooks)) continue;
+    const webhook: unknown = webhooks[correlationIds.indexOf(id)];
+    if (typeof webhook === "string" && webhook !== id) return webhook;
+  }
+  return undefined;
+}

@@ -83,6 +83,24 @@ export async function rotateSigning(
   return before === undefined ? undefined : until;
 }
 
+/**
+ * Has bodies be signed no longer. The provider goes on signing until every receiver knows it: one that does not would
+ * refuse what is not signed.
+ * @returns false where bodies are not signed
+ */
+export async function removeSigning({
+  store,
+  times,
+  now,
+}: Pick<RotationPorts, "store" | "times" | "now">): Promise<boolean> {
+  const { secret, versionId } = await store.read();
+  if (secret?.signing === undefined) return false;
+  const { signing, ...others } = secret;
+  const until = new Date(now().getTime() + times.overlapSeconds * 1000).toISOString();
+  await store.replace({ ...others, previousSigning: { value: signing, until } }, versionId);
+  return true;
+}
+
 /** What signs bodies is the provider's to report: a rotation of the header's value leaves it as it is. */
 function signingOf(secret: WebhookSecret | undefined): Pick<WebhookSecret, "signing" | "previousSigning"> {
   const { signing, previousSigning } = secret ?? {};
@@ -90,7 +108,10 @@ function signingOf(secret: WebhookSecret | undefined): Pick<WebhookSecret, "sign
 }
 
 /** The registration itself knows when the new value may be sent: it goes by the service's clock, not by ours. */
-async function registerNewValue({ register, terminal }: RotationPorts, otherwise: string): Promise<void> {
+export async function registerNewValue(
+  { register, terminal }: Pick<RotationPorts, "register" | "terminal">,
+  otherwise: string,
+): Promise<void> {
   for (;;) {
     const registered = await explained(register, otherwise);
     if (registered.secret === "current") return;

@@ -8,7 +8,7 @@ import { providerStatus, providerText } from "../provider/provider-status.ts";
 import { pipelineAlarms } from "./alarm-text.ts";
 import { queueStatuses } from "./queue-status.ts";
 import { listRegistrations } from "./registration-status.ts";
-import { ageText, alarmText, lastSentText, queuesText, refusalText } from "./status-text.ts";
+import { ageText, alarmText, differenceText, lastSentText, queuesText, refusalText } from "./status-text.ts";
 import { type TokenStatus, tokenStatus } from "./token-status.ts";
 import { subscriberQueues, workQueues } from "./work-queues.ts";
 
@@ -88,7 +88,7 @@ function tokenTable(stage: string, token: TokenStatus, now: Date): string {
 function whereOf(webhook: Registration): readonly string[] {
   switch (webhook.is) {
     case "here":
-      return ["here", webhook.deployed];
+      return [`here${differenceText(webhook.differs)}`, webhook.deployed];
     case "elsewhere":
       return ["elsewhere", webhook.url];
     case "none":

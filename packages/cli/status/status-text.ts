@@ -1,6 +1,6 @@
 import type { StackAlarm } from "../../../adapters/aws/stack-alarms.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
-import type { Registration } from "../../../domain/reconcile/registrations.ts";
+import type { Difference, Registration } from "../../../domain/reconcile/registrations.ts";
 import { oneLine } from "../core/printable.ts";
 import { fromNow, periodAgo, spanText } from "../core/spans.ts";
 import { tableText } from "../core/table.ts";
@@ -20,7 +20,7 @@ export function statusText(
 ): string {
   const now = new Date(at);
   const isTokenWell = token.isSet && token.refusal === "none";
-  const isRegistered = "webhooks" in registrations && registrations.webhooks.every(({ is }) => is === "here");
+  const isRegistered = "webhooks" in registrations && registrations.webhooks.every(isAsRegistered);
   const areAlarmsOff = alarms.every(({ isOn }) => !isOn);
   const rest = [
     ["token", painted(tokenText(token, now), isTokenWell, "red")],
@@ -102,7 +102,7 @@ export function registrationText(registrations: RegistrationStatus): string {
   const { webhooks } = registrations;
   const here = webhooks.filter(({ is }) => is === "here");
   const untold = webhooks.filter((webhook) => webhook.is === "untold");
-  const others = webhooks.filter(({ is }) => is === "elsewhere" || is === "none").map(whereText);
+  const others = webhooks.filter((webhook) => isOtherwise(webhook)).map(whereText);
   const [first] = untold;
   // What the provider does not say is not known: it is no 0.
   const unknown =
@@ -115,11 +115,33 @@ export function registrationText(registrations: RegistrationStatus): string {
   return [`${here.length} of ${webhooks.length} kinds are registered here`, ...others, ...unknown].join("; ");
 }
 
+function isAsRegistered(webhook: Registration): boolean {
+  return webhook.is === "here" && webhook.differs === undefined;
+}
+
+function isOtherwise(webhook: Registration): boolean {
+  const { is } = webhook;
+  return is === "elsewhere" || is === "none" || (is === "here" && webhook.differs !== undefined);
+}
+
+const differenceTexts: Readonly<Record<Difference, string>> = {
+  unsigned: "are signed here, not signed there",
+  header: "lack the header of the secret",
+  signed: "are signed there, not signed here",
+  method: "are not sent by POST",
+  enabled: "are not enabled",
+};
+
+/** In words, after what they go on from. */
+export function differenceText(differs: readonly Difference[] = []): string {
+  return differs.map((each) => `, but ${differenceTexts[each]}`).join("");
+}
+
 /** Where a kind's webhooks go. */
 export function whereText(webhook: Registration): string {
   switch (webhook.is) {
     case "here":
-      return `${webhook.kind} go here`;
+      return `${webhook.kind} go here${differenceText(webhook.differs)}`;
     case "elsewhere":
       return `${webhook.kind} go to ${oneLine(webhook.url)}`;
     case "none":

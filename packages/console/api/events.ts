@@ -8,7 +8,7 @@ import {
 } from "@income-events/cli/events/event-history.ts";
 import { type ListedEvent, listEvents } from "@income-events/cli/events/event-list.ts";
 import { lookupPorts } from "@income-events/cli/events/event-lookup.ts";
-import { eventSteps } from "@income-events/cli/events/event-steps.ts";
+import { eventSteps, webhookOf } from "@income-events/cli/events/event-steps.ts";
 import { subscriberQueues } from "@income-events/cli/status/work-queues.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { nameOf, subjectOf } from "../../../domain/event/subjects.ts";
@@ -97,6 +97,10 @@ async function event({ operation }: ConsoleContext, asked: Asked): Promise<objec
 async function logs({ operation, now }: ConsoleContext, asked: Asked): Promise<object> {
   const id = idIn(asked);
   const since = sinceFlag(param(asked, "since") ?? "7d", now()) ?? "";
-  const entries = await entriesOf(operation, since, id);
+  const own = await entriesOf(operation, since, id);
+  const webhook = webhookOf(own, id);
+  // How the webhook came is logged by its own id.
+  const came = webhook === undefined ? [] : await entriesOf(operation, since, webhook);
+  const entries = [...came.filter(({ code }) => String(code).startsWith("WEBHOOK_")), ...own];
   return { entries, steps: eventSteps(entries, { id, subscribers: subscriberQueues(operation.deployment) }) };
 }

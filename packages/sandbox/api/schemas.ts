@@ -134,6 +134,7 @@ export const webhookSchema = objectSchema({
   url: { type: "string" },
   method: { type: "string" },
   header_names: { type: "array", items: { type: "string" }, description: "Values are secrets: not shown" },
+  signed: { type: "boolean", description: "Whether a secret signs bodies" },
 });
 
 export const fetchBodySchema = {

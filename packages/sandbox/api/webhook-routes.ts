@@ -33,8 +33,8 @@ export function webhookRoutes(app: FastifyInstance, webhooks: WebhookRegistry): 
   }
 }
 
-function shown(kind: WebhookKind, { url, method, headers }: Webhook) {
-  return { kind, url, method, header_names: Object.keys(headers) };
+function shown(kind: WebhookKind, { url, method, headers, secret }: Webhook) {
+  return { kind, url, method, header_names: Object.keys(headers), signed: secret !== undefined };
 }
 
 /** @throws 400 for an address or a header that no delivery can be sent with */

@@ -22,7 +22,7 @@ beforeEach(() => {
   remote.requests.length = 0;
 });
 
-function list({ readsFirst = false, isListed = false, webhooks = ownWebhooks } = {}) {
+function list({ readsFirst = false, isListed = false, webhooks = ownWebhooks, signing = "" } = {}) {
   const call = providerApi(remote.url, providerLimits, () => new Date());
   return listWebhooks({
     call: (each) => call("jwt", each),
@@ -30,6 +30,14 @@ function list({ readsFirst = false, isListed = false, webhooks = ownWebhooks } =
     isListed,
     webhooksUrl: "https://api.example/webhooks/",
     readsFirst,
+    secretHeader: { name: "x-webhook-secret" },
+    readSecret: async () => ({
+      secret: { current: "hook-secret", ...(signing !== "" && { signing }) },
+      since: new Date(0),
+      versionId: "v",
+    }),
+    times: { propagationSeconds: 120, overlapSeconds: 86_400 },
+    now: () => new Date(),
   });
 }
 
@@ -76,6 +84,35 @@ describe("the list of webhooks", () => {
       { kind: "multi-endpoints", deployed: deployed("endpoints"), is: "here" },
       { kind: "company-endpoints", is: "untold" },
     ]);
+  });
+
+  const names = { header_names: ["X-Webhook-Secret"] };
+  test.each<[string, string, object, readonly string[] | undefined]>([
+    ["nothing else", "", {}, undefined],
+    ["nothing else, though bodies are signed", "key", {}, undefined],
+    ["all as it is registered", "key", { ...names, method: "POST", enabled: true, signed: true }, undefined],
+    ["that it does not sign", "key", { ...names, signed: false }, ["unsigned"]],
+    ["no secret", "key", { secret: null }, ["unsigned"]],
+    ["an empty secret", "key", { secret: "" }, ["unsigned"]],
+    ["a masked secret", "key", { secret: "****" }, undefined],
+    ["that it has no secret", "key", { has_secret: false }, ["unsigned"]],
+    ["that it signs, where nobody asks", "", { signed: true }, ["signed"]],
+    ["no header", "", { headers: {} }, ["header"]],
+    ["the header by another case", "", { headers: { "X-WEBHOOK-SECRET": "***" } }, undefined],
+    ["another header", "", { header_names: ["x-other"] }, ["header"]],
+    ["headers as a list", "", { headers: [{ name: "x-webhook-secret" }] }, undefined],
+    ["another method", "", { method: "PUT" }, ["method"]],
+    ["that it is not enabled", "", { enabled: false }, ["enabled"]],
+    ["several", "key", { signed: false, header_names: [], method: "PUT" }, ["unsigned", "header", "method"]],
+  ])("compares field by field what the provider reports: %s", async (_, signing, more, differs) => {
+    remote.answer = ({ path }) => ({ json: { url: deployed(kindAt(path)), ...more } });
+    const [users] = await listed({ signing });
+    expect(users).toEqual({
+      kind: "users",
+      deployed: deployed("users"),
+      is: "here",
+      ...(differs && { differs }),
+    });
   });
 
   test("takes a path without a webhook for none only where the provider is known to list them", async () => {

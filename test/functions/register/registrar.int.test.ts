@@ -65,7 +65,7 @@ function registrarOf({
     secretHeader,
     // The engine's clock is the real one: its moment of the last change is moved onto this test's clock.
     readSecret: async () => ({ ...(await store.read()), since: changedAt }),
-    propagationSeconds: 120,
+    times: { propagationSeconds: 120, overlapSeconds: 3 * 86_400 },
     readsFirst,
     now,
     log: kept.log,
@@ -176,6 +176,37 @@ test("the registrar reads the secret again at each run, whatever an earlier run 
   system.secrets.call("PutSecretValue", { SecretId: secretId, SecretString });
   await run();
   expect(registeredSecrets()).toEqual([...valuesOf("hook-secret"), ...valuesOf("newer")]);
+});
+
+describe("where bodies are signed", () => {
+  const until = "2026-11-24T12:00:00Z";
+  const first = { current: "hook-secret", signing: "one" };
+  const second = { ...first, signing: "two", previousSigning: "one", previousSigningUntil: until };
+  const removed = { current: "hook-secret", previousSigning: "two", previousSigningUntil: until };
+  const header = { current: "newer", previous: "hook-secret", previousUntil: until };
+  const old = "2026-11-22T12:00:00Z";
+
+  test.each<[string, object, number, { readonly key?: string; readonly ready?: number }]>([
+    ["a first key is registered at once", first, 1, { key: "one" }],
+    ["a key is registered at each run", first, 90_000, { key: "one" }],
+    ["another key waits until every receiver knows it", second, 119, { key: "one", ready: 1 }],
+    ["another key is registered then", second, 120, { key: "two" }],
+    ["and back", { ...second, signing: "one", previousSigning: "two" }, 120, { key: "one" }],
+    ["without a key it is taken away once every receiver knows", removed, 119, { key: "two", ready: 1 }],
+    ["and then is", removed, 120, {}],
+    ["a rotation of the header's value leaves it", { ...first, ...header }, 119, { key: "one", ready: 1 }],
+    [
+      "and that of a key that was changed long before",
+      { ...second, ...header, previousSigningUntil: old },
+      119,
+      { key: "two", ready: 1 },
+    ],
+    ["without a key there is none", { current: "hook-secret" }, 1, {}],
+  ])("%s", async (_, secret, secondsSinceChange, expected) => {
+    const answer = await registrarOf({ secret, secondsSinceChange }).run();
+    expect(answer.readyInSeconds).toBe(expected.ready);
+    expect(remote.requests.map(({ body }) => JSON.parse(body).secret)).toEqual(Array(4).fill(expected.key));
+  });
 });
 
 describe("where no token is set", () => {

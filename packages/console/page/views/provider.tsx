@@ -138,7 +138,9 @@ function Registrations() {
           classes={{ Address: "id", "Should be": "id" }}
           rows={status.webhooks.map((webhook) => [
             webhook.kind,
-            <span class={webhook.is === "here" ? "" : "bad"}>{webhook.is}</span>,
+            <span class={webhook.is === "here" && webhook.differs === undefined ? "" : "bad"}>
+              {stateOf(webhook)}
+            </span>,
             addressOf(webhook),
             "deployed" in webhook ? webhook.deployed : "—",
           ])}
@@ -156,6 +158,11 @@ function Registrations() {
 }
 
 type Webhook = Extract<RegistrationStatus, { readonly webhooks: unknown }>["webhooks"][number];
+
+function stateOf(webhook: Webhook): string {
+  if (webhook.is !== "here" || webhook.differs === undefined) return webhook.is;
+  return `here, otherwise: ${webhook.differs.join(", ")}`;
+}
 
 function addressOf(webhook: Webhook): string {
   switch (webhook.is) {

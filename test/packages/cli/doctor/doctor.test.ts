@@ -76,6 +76,21 @@ describe("the webhooks at the provider", () => {
     ]);
   });
 
+  test.each([
+    [["unsigned"], "error", "The webhooks of users are signed here, not signed there"],
+    [["header"], "error", "The registration of users lacks the header"],
+    [["signed"], "warning", "The webhooks of users are signed there, not signed here."],
+    [["method"], "warning", "The webhooks of users are not sent by POST."],
+    [["enabled"], "warning", "The webhooks of users are not enabled."],
+  ] as const)("that the provider registers otherwise are a finding: %s", (differs, severity, what) => {
+    expect(checkRegistrations({ webhooks: [{ ...known, is: "here", differs }] })).toEqual([
+      expect.objectContaining({
+        ...{ severity, fix: "npx income-events webhooks register" },
+        what: expect.stringContaining(what),
+      }),
+    ]);
+  });
+
   test("that go to another path of ours are registered again, those of another stage are taken over", () => {
     const at = (url: string) => words(checkRegistrations({ webhooks: [{ ...known, is: "elsewhere", url }] }));
     expect(at("https://api.example/old")).toEqual([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { eventSteps } from "../../../../packages/cli/events/event-steps.ts";
+import { eventSteps, webhookOf } from "../../../../packages/cli/events/event-steps.ts";
 import type { LogEntry } from "../../../../packages/cli/logs/log-entries.ts";
 
 const subscribers = [
@@ -76,4 +76,11 @@ describe("the steps of an event by the functions' logs", () => {
       "dead letter: it names nobody",
     ]);
   });
+});
+
+it("an event that is one of several of a webhook names it", () => {
+  const line = entry(2, "EVENT_STORED", { correlationIds: ["a", "b"], webhooks: ["w", "b"] });
+  expect(webhookOf([stored, line], "a")).toBe("w");
+  expect(webhookOf([stored, line], "b")).toBeUndefined();
+  expect(webhookOf([stored], "a")).toBeUndefined();
 });

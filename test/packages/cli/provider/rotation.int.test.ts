@@ -5,6 +5,7 @@ import { authenticator, isSigned, type WebhookSecret } from "../../../../domain/
 import type { Registered } from "../../../../packages/cli/provider/registration.ts";
 import {
   type RotationPorts,
+  removeSigning,
   revokeSecret,
   rotateSecret,
   rotateSigning,
@@ -200,6 +201,15 @@ describe("a rotation of the signing secret", () => {
     const end = Date.parse(until);
     expect(await Promise.all(["one", "two"].map((key) => isTaken(key, end)))).toEqual([false, true]);
     expect(await rotateSigning("two", ports())).toBe(until);
+  });
+
+  it("ends where it is removed, and the provider's key stays known while it may still sign", async () => {
+    expect(await removeSigning(ports())).toBe(false);
+    await rotateSigning("one", ports());
+    expect(await removeSigning(ports())).toBe(true);
+    expect(await stored()).toEqual({ current: "first", previousSigning: { value: "one", until } });
+    const secret = await stored();
+    expect(secret && isSigned(body, undefined, secret, new Date(noon))).toBe(true);
   });
 
   it("is kept by a rotation of the header's value, and by its revocation", async () => {
