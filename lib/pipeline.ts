@@ -203,7 +203,7 @@ function buildSecond(scope: Construct, { stage, written, ...props }: PipelinePro
   });
   // Of its own dead letters none is swept: each is an erasure that is still to be done.
   new Eraser(scope, "Erase", { ...sending, overflow, relay, archive, works });
-  const throttles = new ThrottleAlarms(scope, "Throttles", { receiving, fetching, relay, table });
+  const throttles = new ThrottleAlarms(scope, "Throttles", { receiving, relay, table });
   topic.addAlarmActions(scope);
   const dashboard = settings.dashboard
     ? new Dashboard(scope, "Dashboard", { ...parts, relay, throttles })

@@ -72,7 +72,10 @@ async function invokeOnce(
   records: readonly StreamRecord[],
 ): Promise<Outcome> {
   try {
-    return readOutcome(await invokeFunction(client, functionName, { Records: records }), records);
+    return readOutcome(
+      await invokeFunction(client, functionName, { Records: records, parks: false }),
+      records,
+    );
   } catch (error) {
     // The function's own failure; what keeps it from being invoked is the caller's to know.
     if (error instanceof FailureError) return { kind: "crashed", reason: error.failure.reason };

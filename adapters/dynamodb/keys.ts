@@ -116,6 +116,11 @@ export function auditKey(at: string, id: string): Key {
   return { pk: "AUDIT", sk: `${at}#${id}` };
 }
 
+/** How often a record of the stream ended the relay's process. */
+export function relayMarkKey(sequenceNumber: string): Key {
+  return { pk: "RELAY", sk: `MARK#${sequenceNumber}` };
+}
+
 /** How far a replay has come. */
 export function replayKey(id: string): Key {
   return { pk: "REPLAY", sk: id };

@@ -3,6 +3,7 @@ import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { leanClient } from "../../adapters/aws/lean-client.ts";
 import { linkTable } from "../../adapters/dynamodb/links.ts";
+import { recordMarks } from "../../adapters/dynamodb/record-marks.ts";
 import { sharedReads } from "../../adapters/dynamodb/shared-reads.ts";
 import { sharedWrites } from "../../adapters/dynamodb/shared-writes.ts";
 import { supersededRemover } from "../../adapters/dynamodb/superseded-objects.ts";
@@ -11,6 +12,7 @@ import { subjectDigest } from "../../adapters/erasure/subject-digest.ts";
 import { findErased } from "../../adapters/erasure/tombstones.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
+import { parkedChanges } from "../../adapters/streams/parked-changes.ts";
 import { numberOf, textOf } from "../../domain/core/parse.ts";
 import { parseReadByRange } from "../../domain/fetch/provider-settings.ts";
 import { parseSubscribers } from "../../domain/message/subscribers.ts";
@@ -34,6 +36,7 @@ const subscribers = joinQueues(
 
 const send = sqsSender(leanClient(new SQSClient({})));
 const tableName = variable("TABLE_NAME");
+const now = () => new Date();
 const shared = { read: sharedReads(table, tableName), write: sharedWrites(table, tableName) };
 const digestOf = subjectDigest(new SecretsManagerClient({}), variable("ERASURE_KEY_ARN"));
 
@@ -52,6 +55,9 @@ const handle = sanitizeErrors(
       { fetch: fetchQueueUrl, erase: variable("ERASE_QUEUE_URL") },
       publisher(send, subscribers, log, inline),
     ),
+    marks: recordMarks(table, tableName, now),
+    park: parkedChanges(overflowBucket(variable("FAILURES_BUCKET")), now),
+    now,
     erasesOnDeletion: settings.erasesOnDeletion === true,
     settings: {
       source: textOf(settings, "eventSource"),

@@ -11,13 +11,15 @@ import { applyEvent } from "../../domain/state/state.ts";
 import type { Log } from "../runtime/log.ts";
 import { type DeriveDependencies, type Derived, derive, dropErased, type Step } from "./derive.ts";
 import type { Outbox } from "./outbox.ts";
+import { logParked, type ParkingDependencies, runMarked } from "./parking.ts";
 
-export type RelayDependencies = DeriveDependencies & {
-  readonly versionedRecords: Pick<VersionedRecords, "readAhead">;
-  readonly link: Link;
-  readonly removeSuperseded: RemoveSuperseded;
-  readonly outbox: Outbox;
-};
+export type RelayDependencies = DeriveDependencies &
+  ParkingDependencies & {
+    readonly versionedRecords: Pick<VersionedRecords, "readAhead">;
+    readonly link: Link;
+    readonly removeSuperseded: RemoveSuperseded;
+    readonly outbox: Outbox;
+  };
 
 type Inside = Extract<Consequence, { do: "applyEvent" | "link" }>;
 type Removal = Extract<Consequence, { do: "removeObject" }>;
@@ -25,17 +27,29 @@ type Outgoing = Exclude<Consequence, Inside | Removal>;
 
 /**
  * Relays the table's changes: writes what follows inside the table (read ahead at once, in order within a partition),
- * removes objects that nothing points to any more, then sends what leaves the table. The first record that failed is
- * reported to Lambda, which hands over all from it on again.
+ * removes objects that nothing points to any more, then sends what leaves the table. What will never succeed is parked at
+ * once. The first record that failed otherwise is reported to Lambda, which hands over all from it on again.
  */
 export function relay(dependencies: RelayDependencies) {
-  return async ({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> => {
+  const handle = relayBatch(dependencies);
+  return (event: RelayEvent): Promise<DynamoDBBatchResponse> =>
+    event.parks === false
+      ? handle(event)
+      : runMarked(event.Records, () => handle(event), { batchItemFailures: [] }, dependencies);
+}
+
+/** `parks` is false where `repair` hands over what was put aside: it keeps what fails, and must hear of it. */
+type RelayEvent = DynamoDBStreamEvent & { readonly parks?: boolean };
+
+function relayBatch(dependencies: RelayDependencies) {
+  return async ({ Records, parks = true }: RelayEvent): Promise<DynamoDBBatchResponse> => {
     const derived = derive(Records, dependencies);
     // At the same time, so that it is one request: of who is erased a state is read, and not used.
-    const [steps, revise] = await Promise.all([
+    const [derivedSteps, revise] = await Promise.all([
       dropErased(derived, dependencies),
       dependencies.versionedRecords.readAhead(statesIn(derived)),
     ]);
+    const steps = [...derivedSteps];
     await Promise.all([writeInside(steps, revise, dependencies), removeObjects(steps, dependencies)]);
     await dependencies.outbox(
       steps.map((step) => outgoingOf(step)),
@@ -44,6 +58,7 @@ export function relay(dependencies: RelayDependencies) {
         if (step !== undefined) step.failure ??= failure;
       },
     );
+    if (parks) await parkPermanent(Records, steps, dependencies);
     logRelayed(steps, dependencies.log);
     return firstFailed(Records, steps, dependencies.log);
   };
@@ -98,13 +113,39 @@ async function removeObjects(steps: readonly Step[], { removeSuperseded }: Relay
 
 type Write = { readonly step: Step; readonly run: () => Promise<void> };
 
-/** What comes after a failed write of a partition fails with it: it comes again, and must not overtake it. */
+/**
+ * What comes after a failed write of a partition fails with it: it comes again, and must not overtake it. One that will
+ * never succeed is parked, and holds up none.
+ */
 async function inOrder(writes: readonly Write[]): Promise<void> {
   let failure: Failure | undefined;
   for (const { step, run } of writes) {
-    failure ??= await attempt(run);
-    if (failure !== undefined) step.failure ??= failure;
+    const own = failure ?? (await attempt(run));
+    step.failure ??= own;
+    if (own?.kind === "retryable") failure = own;
   }
+}
+
+/** Puts aside what will never succeed, so that it holds up neither its shard nor the records beside it. */
+async function parkPermanent(
+  records: readonly StreamRecord[],
+  steps: Step[],
+  { park, log }: RelayDependencies,
+): Promise<void> {
+  // What comes after a record that is tried again comes again with it.
+  const end = steps.findIndex(({ failure }) => failure?.kind === "retryable");
+  await Promise.all(
+    steps.slice(0, end < 0 ? steps.length : end).map(async (step, index) => {
+      const { failure, correlationId } = step;
+      const record = records[index];
+      // One without a number can't be told from others: its batch fails.
+      if (failure?.kind !== "permanent" || record?.dynamodb?.SequenceNumber === undefined) return;
+      step.failure = await attempt(() => park(record, failure.reason));
+      if (step.failure !== undefined) return;
+      steps[index] = { correlationId, consequences: [], failure: undefined };
+      logParked(record, { correlationId, reason: failure.reason }, log);
+    }),
+  );
 }
 
 async function attempt(run: () => Promise<void>): Promise<Failure | undefined> {

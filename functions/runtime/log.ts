@@ -25,6 +25,8 @@ export const logCodes = {
   PROVIDER_BACK: "the provider answers again: what waited is called within its rate",
   RELAYED: "changes of the table were relayed: their tasks and messages are in their queues",
   RECORD_FAILED: "a change could not be relayed and will be tried again",
+  RECORD_PARKED:
+    "a change will never be relayed as it is, or ended the process again and again: it is put aside",
   ARRIVED_LATE:
     "a change of somebody who was erased came after all: nothing but its own erasure follows from it",
   ERASED: "a user or an account was erased with all that was its own",
@@ -87,6 +89,7 @@ export const logLevels = {
   START_UNANSWERED: "WARN",
   PROVIDER_DOWN: "ERROR",
   RECORD_FAILED: "WARN",
+  RECORD_PARKED: "ERROR",
   ERASURE_HELD: "WARN",
   SUBSCRIBER_PARKED: "ERROR",
   READ_REFUSED: "WARN",

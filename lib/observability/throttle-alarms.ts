@@ -1,7 +1,6 @@
 import { Duration } from "aws-cdk-lib";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { Construct } from "constructs";
-import type { Fetching } from "../provider/fetching.ts";
 import type { WebhookEndpoint } from "../receiving/webhook-endpoint.ts";
 import type { Relay } from "../relay/relay.ts";
 import type { EventTable } from "../storage/event-table.ts";
@@ -10,7 +9,6 @@ import { sumOf } from "./alarm-metrics.ts";
 
 export type ThrottleAlarmsProps = {
   readonly receiving: ReadonlyMap<string, WebhookEndpoint>;
-  readonly fetching: Fetching;
   readonly relay: Relay;
   readonly table: EventTable;
 };
@@ -20,18 +18,14 @@ const manyInFiveMinutes = 10;
 
 /** Alerts the operator when AWS itself holds the pipeline up. */
 export class ThrottleAlarms extends Construct {
-  /** Invocations behind the queues that Lambda refused, by function. A receiver's are 503, which has an alarm. */
+  /** Invocations of store and relay that Lambda refused. A receiver's are 503, and fetches wait: both have alarms. */
   readonly functions: readonly Metric[];
   /** Reads, and writes, that DynamoDB refused. */
   readonly table: readonly Metric[];
 
-  constructor(scope: Construct, id: string, { receiving, fetching, relay, table }: ThrottleAlarmsProps) {
+  constructor(scope: Construct, id: string, { receiving, relay, table }: ThrottleAlarmsProps) {
     super(scope, id);
-    const onTheWay = [
-      ...[...receiving.values()].map(({ store }) => store.lambda),
-      relay.lambda,
-      fetching.fetch.lambda,
-    ];
+    const onTheWay = [...[...receiving.values()].map(({ store }) => store.lambda), relay.lambda];
     this.functions = onTheWay.map((each) => each.metricThrottles({ statistic: "Sum" }));
     this.table = ["ReadThrottleEvents", "WriteThrottleEvents"].map(
       (metricName) =>

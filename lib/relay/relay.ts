@@ -4,7 +4,7 @@ import * as lambda from "aws-cdk-lib/aws-lambda";
 import type * as s3 from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
 import type { Erasure } from "../erasure/erasure.ts";
-import { allow, writeStatements } from "../function/permissions.ts";
+import { allow, allowItems, writeStatements } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
 import { ofEventSource } from "../observability/alarm-metrics.ts";
 import type { Fetching } from "../provider/fetching.ts";
@@ -84,6 +84,7 @@ export class Relay extends Construct {
       eventSourceArn: table.streamArn,
       startingPosition: lambda.StartingPosition.TRIM_HORIZON,
       batchSize: settings.relay.batchSize,
+      // A record that ends the process comes to be alone, where it is marked.
       bisectBatchOnError: true,
       retryAttempts: settings.relay.retryAttempts,
       maxRecordAge,
@@ -124,6 +125,7 @@ export class Relay extends Construct {
         ...subscribers.environment,
         DOCUMENTS_URL: readApi.url,
         OVERFLOW_BUCKET: overflow.bucket.bucketName,
+        FAILURES_BUCKET: this.failures.bucketName,
       },
       settings: {
         eventSource,
@@ -144,6 +146,7 @@ export class Relay extends Construct {
         ),
         allow(["dynamodb:ListStreams"], ["*"]),
         allow(["s3:PutObject"], [this.failures.arnForObjects("*")]),
+        allowItems(["dynamodb:UpdateItem"], table.table.tableArn, ["RELAY"]),
         allow(["s3:ListBucket"], [this.failures.bucketArn]),
         allow(["dynamodb:BatchGetItem", ...writeStatements], [table.table.tableArn]),
         allow(["secretsmanager:GetSecretValue"], [erasure.key.secretArn]),

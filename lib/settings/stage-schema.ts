@@ -97,7 +97,8 @@ export const stageSchema = section({
   }).prefault({}),
   relay: section({
     batchSize: wholeNumber(1, 1_000).default(100),
-    retryAttempts: wholeNumber(1, 10_000).default(20),
+    /** -1: until the change is 20 hours old. */
+    retryAttempts: wholeNumber(-1, 10_000).default(-1),
   }).prefault({}),
   fetch: section({
     maxConcurrency: wholeNumber(2, 1_000, ", the limits of an SQS event source").default(5),

@@ -96,6 +96,9 @@ export async function relayBatch(
     removeSuperseded: () => Promise.reject(new Error("nothing expires here")),
     outbox: outbox(send, { fetch: "fetch", erase: "erase" }, publisher(send, subscribers, simulation.log)),
     settings: { source: "urn:model", readByRange: [], documentsUrl: "https://reads.example/" },
+    marks: { add: async () => 0, clear: async () => undefined },
+    park: () => Promise.reject(new Error("nothing is parked here")),
+    now: () => new Date(),
     erasesOnDeletion: false,
     log: simulation.log,
   });

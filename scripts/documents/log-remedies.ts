@@ -22,6 +22,8 @@ export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
     "nothing: it is probed, and waiting calls are made when it is back. [outages.md](../operate/outages.md)",
   RECORD_FAILED:
     "nothing while it is rare. The same `messageId` for hours: `status`; changes that the relay gives up are in the failures bucket, and `repair` relays them again",
+  RECORD_PARKED:
+    "correct what `reason` says, then `repair --failures` hands the change to the relay again: [runbook](../operate/runbook.md#changes-given-up)",
   ERASURE_HELD:
     "nothing while the hold lasts. After `hold clear`: `erase user`; counsel may decide for `--despite-hold` before",
   SUBSCRIBER_PARKED: "fix the queue, then `dlq redrive subscriber/NAME`; `reason` names what SQS answered",

@@ -124,8 +124,8 @@ export interface RelayProps {
    */
   readonly batchSize?: number;
   /**
-   * So often a change is tried again before it goes to the failures bucket. From 1 to 10000.
-   * @default 20
+   * How often a change that fails is tried again before it goes to the failures bucket; -1: until it is 20 hours old. From -1 to 10000.
+   * @default -1
    */
   readonly retryAttempts?: number;
 }

@@ -68,6 +68,8 @@ function stepsOf(entry: LogEntry, type: string | undefined, context: StepContext
       return [failure("subscriber", `${String(entry.subscriber)} can't be sent to: ${reasonOf(entry)}`)];
     case "MESSAGE_REJECTED":
       return [failure("dead letter", reasonOf(entry))];
+    case "RECORD_PARKED":
+      return [failure("put aside", `${reasonOf(entry)}: repair --failures relays it again`)];
     case "MESSAGE_FAILED":
     case "RECORD_FAILED":
       return [failure("failed", `${reasonOf(entry)}: it is tried again`)];

@@ -135,6 +135,7 @@ export function webhookProvocations({
       const end = stage().fails(/^Relay/, "dynamodb:BatchExecuteStatement", {});
       await during(end, "RECORD_FAILED", () => send("accounts", account("update_account")));
     },
+    RECORD_PARKED: "only a change that no release writes; test/functions/relay/relay-failures.int.test.ts",
     SUBSCRIBER_PARKED: async () => {
       const end = stage().fails(
         /^Relay/,

@@ -3,6 +3,9 @@ import type { _Record } from "@aws-sdk/client-dynamodb-streams";
 import { DeleteQueueCommand } from "@aws-sdk/client-sqs";
 import type { DynamoDBRecord } from "aws-lambda";
 import { beforeEach, describe, expect, test } from "vitest";
+import { recordMarks } from "../../../adapters/dynamodb/record-marks.ts";
+import { failedBatches } from "../../../adapters/streams/failed-batches.ts";
+import { runMarked } from "../../../functions/relay/parking.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { accountEvent, relayFixture } from "../support/relay-fixture.ts";
 import { lambdaRecords } from "../support/relayed-records.ts";
@@ -18,9 +21,16 @@ function withImage(record: DynamoDBRecord, image: object): DynamoDBRecord {
 
 await describeOnTables("the relay", (tables) => {
   const fixture = relayFixture(tables);
+  /** The numbers of the records that `repair --failures` finds. */
+  const parked = async () => {
+    const numbers: unknown[] = [];
+    for await (const batch of failedBatches(fixture.system.s3, fixture.bucket.name))
+      numbers.push(...(await batch.read()).map(({ dynamodb }) => dynamodb?.SequenceNumber));
+    return numbers;
+  };
   const { record, relayed, invoke, pump, bodiesOf, tasks, messages, itemsBy } = fixture;
 
-  describe("of records that fail, the first is reported, and the others are done:", () => {
+  describe("a record that will never succeed is parked at once, and holds up no other:", () => {
     const malformed: readonly [string, (record: DynamoDBRecord) => DynamoDBRecord][] = [
       ["no image", ({ dynamodb, ...rest }) => ({ ...rest, dynamodb: without(dynamodb, "NewImage") })],
       ["no sort key", (record) => withImage(record, { pk: { S: "USER#x" } })],
@@ -44,23 +54,87 @@ await describeOnTables("the relay", (tables) => {
       const records = lambdaRecords(await relayed()).map((record, index) =>
         index === 1 || index === 3 ? corrupt(record) : record,
       );
-      expect(await fixture.handler({ Records: records })).toEqual({
-        batchItemFailures: [{ itemIdentifier: records[1]?.dynamodb?.SequenceNumber }],
-      });
+      expect(await fixture.handler({ Records: records })).toEqual({ batchItemFailures: [] });
       expect((await itemsBy("STATE")).map(({ pk }) => pk).toSorted()).toEqual(
         [0, 2, 4].map((index) => `ACCOUNT#${events[index]?.accountId}`).toSorted(),
       );
-      // The first alone is reported: the others come again.
-      const [{ id } = { id: "" }] = events;
       expect(fixture.entries).toMatchObject([
-        { code: "RELAYED", count: 1, messages: 0, tasks: 0, correlationIds: [id] },
-        { code: "RECORD_FAILED", reason: expect.any(String) },
+        { code: "RECORD_PARKED", reason: expect.any(String) },
+        { code: "RECORD_PARKED", reason: expect.any(String) },
+        { code: "RELAYED", count: 3 },
       ]);
+      expect((await parked()).toSorted()).toEqual(
+        [1, 3].map((index) => records[index]?.dynamodb?.SequenceNumber).toSorted(),
+      );
+    });
+
+    test("which is reported to repair, that keeps it, and not parked again", async () => {
+      await record(accountEvent());
+      const Records = lambdaRecords(await relayed()).map((each) => withImage(each, { pk: { S: "USER#x" } }));
+      expect(await fixture.handler({ Records, parks: false })).toEqual({
+        batchItemFailures: [{ itemIdentifier: Records[0]?.dynamodb?.SequenceNumber }],
+      });
+      expect(await parked()).toEqual([]);
+    });
+
+    test("which is reported while the bucket refuses it", async () => {
+      await record(accountEvent());
+      const records = lambdaRecords(await relayed()).map((each) => withImage(each, { pk: { S: "USER#x" } }));
+      const working = fixture.system.fail("s3:PutObject");
+      expect(await fixture.handler({ Records: records })).toEqual({
+        batchItemFailures: [{ itemIdentifier: records[0]?.dynamodb?.SequenceNumber }],
+      });
+      working();
     });
 
     test("a record that does not even say its number fails the batch: it is never forgotten", async () => {
       await expect(invoke([{ eventName: "INSERT" }])).rejects.toThrow("NewImage: missing");
     });
+  });
+
+  test("a record that ends the process is parked after five times", async () => {
+    await record(accountEvent());
+    const records = lambdaRecords(await relayed());
+    const number = records[0]?.dynamodb?.SequenceNumber;
+    // Lambda hands it over alone, and has done so for long.
+    fixture.now = () => new Date(Date.now() + 120_000);
+    const marks = recordMarks(fixture.system.dynamodb, fixture.table.name, fixture.now);
+    for (let times = 0; times < 5; times += 1) {
+      const { promise: isWorking, resolve: begin } = Promise.withResolvers<void>();
+      const endsTheProcess = () => {
+        begin();
+        return new Promise<never>(() => undefined);
+      };
+      const park = () => Promise.reject(new Error("too early"));
+      void runMarked(records, endsTheProcess, undefined, {
+        marks,
+        park,
+        now: fixture.now,
+        log: () => undefined,
+      });
+      await isWorking;
+    }
+    expect(await fixture.handler({ Records: records })).toEqual({ batchItemFailures: [] });
+    expect(await parked()).toEqual([number]);
+    expect(fixture.entries).toMatchObject([
+      {
+        code: "RECORD_PARKED",
+        messageId: number,
+        reason: "the process ended 5 times while it worked on this record",
+      },
+    ]);
+  });
+
+  test("a record that fails and ends no process is tried again, however often", async () => {
+    await record(accountEvent());
+    const records = await relayed();
+    fixture.now = () => new Date(Date.now() + 120_000);
+    const working = fixture.system.fail("dynamodb:BatchExecuteStatement");
+    for (let times = 0; times < 7; times += 1)
+      expect(await invoke(records)).toMatchObject({ batchItemFailures: [{}] });
+    working();
+    expect(await parked()).toEqual([]);
+    expect(await invoke(records)).toEqual({ batchItemFailures: [] });
   });
 
   test("while the table can't be written to, the first record is reported; once it can, nothing is missing", async () => {

@@ -4,6 +4,7 @@ import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from "aws-lambda";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
 import { linkTable } from "../../../adapters/dynamodb/links.ts";
+import { recordMarks } from "../../../adapters/dynamodb/record-marks.ts";
 import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
 import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { supersededRemover } from "../../../adapters/dynamodb/superseded-objects.ts";
@@ -12,6 +13,7 @@ import { subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
 import { findErased, tombstones } from "../../../adapters/erasure/tombstones.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
+import { parkedChanges } from "../../../adapters/streams/parked-changes.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { outbox } from "../../../functions/relay/outbox.ts";
@@ -29,7 +31,9 @@ export const names = ["everything", "accounts"] as const;
 
 type Queues = { readonly queueUrl: string; readonly deadLetterQueueUrl: string };
 
-type RelayHandler = (event: DynamoDBStreamEvent) => Promise<DynamoDBBatchResponse>;
+type RelayHandler = (
+  event: DynamoDBStreamEvent & { readonly parks?: boolean },
+) => Promise<DynamoDBBatchResponse>;
 
 export function accountEvent(facts: Partial<IncomeEvent> = {}): IncomeEvent {
   return {
@@ -54,6 +58,7 @@ export function relayFixture(tables: string) {
     subscribers: Readonly<Record<(typeof names)[number], Queues>>;
     entries: LogEntry[];
     readByRange: string[];
+    now: () => Date;
     /** Places a subject's tombstone. */
     bury: (subject: Subject) => Promise<void>;
     handler: RelayHandler;
@@ -78,6 +83,7 @@ export function relayFixture(tables: string) {
     const kept = keptLog();
     made.entries = kept.entries;
     made.readByRange = [];
+    made.now = () => new Date();
     const joined = [
       { name: "everything", ...made.subscribers.everything },
       { name: "accounts", types: ["account.*"], ...made.subscribers.accounts },
@@ -102,6 +108,9 @@ export function relayFixture(tables: string) {
           { fetch: made.fetchQueueUrl, erase: made.eraseQueueUrl },
           publisher(send, joined, kept.log),
         ),
+        marks: recordMarks(made.system.dynamodb, made.table.name, made.now),
+        park: parkedChanges(overflowBucket(made.bucket.name), made.now),
+        now: made.now,
         erasesOnDeletion: made.erasesOnDeletion,
         settings: { source, readByRange: made.readByRange, documentsUrl: "https://reads.example/" },
         log: kept.log,

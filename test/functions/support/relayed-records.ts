@@ -9,7 +9,13 @@ export function isRelayed({ eventName, dynamodb }: _Record): boolean {
   return sortKey === "STATE" || sortKey.startsWith("EVENT#");
 }
 
-/** Records as Lambda hands them over: by way of JSON. */
+/** Records as Lambda hands them over: by way of JSON, with times in seconds. */
 export function lambdaRecords(records: readonly unknown[]): DynamoDBRecord[] {
-  return JSON.parse(JSON.stringify(records));
+  const parsed: DynamoDBRecord[] = JSON.parse(JSON.stringify(records));
+  for (const { dynamodb } of parsed) {
+    const created = dynamodb?.ApproximateCreationDateTime;
+    if (dynamodb !== undefined && created !== undefined)
+      dynamodb.ApproximateCreationDateTime = new Date(created).getTime() / 1_000;
+  }
+  return parsed;
 }

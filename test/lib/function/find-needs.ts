@@ -28,6 +28,10 @@ const usedElsewhere: readonly (readonly [RegExp, string])[] = [
     "the expiry of a document, which no engine brings about; test/functions/relay/relay-expiry.int.test.ts",
   ],
   [
+    /^RelayChanges dynamodb:UpdateItem /,
+    "a record that is alone and older than a minute; test/functions/relay/relay-failures.int.test.ts",
+  ],
+  [
     /^ReconcileUsers sqs:SendMessage FetchWork/,
     "documents that are older than a run lasts; test/functions/reconcile/reconciler-lists.int.test.ts",
   ],
