@@ -24,8 +24,8 @@ export type QueueMetrics = {
     seconds: number,
     period: number,
   ) => Promise<ReadonlyMap<string, QueueTraffic>>;
-  /** Those queues that somebody has asked for messages within the last hour, in vain or not. */
-  readonly asked: (queueUrls: readonly string[]) => Promise<ReadonlySet<string>>;
+  /** When somebody last asked each queue for messages, in vain or not; as exact as `lastSent`. */
+  readonly lastAsked: (queueUrls: readonly string[]) => Promise<ReadonlyMap<string, Date>>;
 };
 
 /** Messages by the beginning of a period, in seconds since 1970. */
@@ -65,19 +65,27 @@ export function queueMetrics(client: CloudWatchClient, now: () => Date): QueueMe
     }
     return points;
   };
+  /** When a metric was last above 0, for each queue. */
+  const lastOf = async (metric: string, queueUrls: readonly string[]): Promise<ReadonlyMap<string, Date>> => {
+    const [coarse, fine] = await Promise.all([
+      read(queueUrls, { metric, stat: "Sum", period: hour }, twoWeeks),
+      read(queueUrls, { metric, stat: "Sum", period: minute }, 3 * hour),
+    ]);
+    const latest = (points: readonly Point[]) => points.find(({ value }) => value > 0)?.at;
+    return new Map([...mapped(coarse, latest), ...mapped(fine, latest)]);
+  };
   return {
     oldestAges: async (queueUrls) => {
       const wanted = { metric: "ApproximateAgeOfOldestMessage", stat: "Maximum", period: minute } as const;
       return mapped(await read(queueUrls, wanted, lately), ([latest]) => latest?.value);
     },
-    lastSent: async (queueUrls) => {
-      const sent = { metric: "NumberOfMessagesSent", stat: "Sum" } as const;
-      const [coarse, fine] = await Promise.all([
-        read(queueUrls, { ...sent, period: hour }, twoWeeks),
-        read(queueUrls, { ...sent, period: minute }, 3 * hour),
-      ]);
-      const latest = (points: readonly Point[]) => points.find(({ value }) => value > 0)?.at;
-      return new Map([...mapped(coarse, latest), ...mapped(fine, latest)]);
+    lastSent: (queueUrls) => lastOf("NumberOfMessagesSent", queueUrls),
+    lastAsked: async (queueUrls) => {
+      const names = ["NumberOfMessagesReceived", "NumberOfEmptyReceives"];
+      const [received, inVain] = await Promise.all(names.map((metric) => lastOf(metric, queueUrls)));
+      const last = new Map(received);
+      for (const [url, at] of inVain ?? []) if (at > (last.get(url) ?? new Date(0))) last.set(url, at);
+      return last;
     },
     traffic: async (queueUrls, seconds, period) => {
       const wanted = { stat: "Sum", period } as const;
@@ -91,14 +99,6 @@ export function queueMetrics(client: CloudWatchClient, now: () => Date): QueueMe
           { sent: seriesOf(sent.get(url)), received: seriesOf(received.get(url)) },
         ]),
       );
-    },
-    asked: async (queueUrls) => {
-      const asked = new Set<string>();
-      for (const metric of ["NumberOfMessagesReceived", "NumberOfEmptyReceives"]) {
-        const points = await read(queueUrls, { metric, stat: "Sum", period: minute }, hour);
-        for (const [url, found] of points) if (found.some(({ value }) => value > 0)) asked.add(url);
-      }
-      return asked;
     },
   };
 }

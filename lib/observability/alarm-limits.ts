@@ -25,8 +25,12 @@ export function failurePeriod(visibility: Duration, settings: Pick<Settings, "di
   return Duration.seconds(Math.max(visibility.toSeconds(), Math.ceil(shortest)));
 }
 
-/** For a queue that others read, in their own time. */
-export function quarterOf(retention: Duration): Duration {
+/** How far a subscriber may be behind: a minute at least, for SQS measures once in a minute; never more than a quarter of the time that its queue keeps messages. */
+export function subscriberLag(minutes: number, retention: Duration): Duration {
+  return Duration.seconds(Math.min(Math.max(60, Math.ceil(60 * minutes)), quarterOf(retention).toSeconds()));
+}
+
+function quarterOf(retention: Duration): Duration {
   return Duration.seconds(Math.floor(retention.toSeconds() / partsKept));
 }
 

@@ -5,7 +5,7 @@ import { subscriberTag } from "../../domain/message/subscribers.ts";
 import { pipelineName } from "../instance.ts";
 import { pascalCase } from "../names.ts";
 import { Alarm } from "../observability/alarm.ts";
-import { quarterOf } from "../observability/alarm-limits.ts";
+import { subscriberLag } from "../observability/alarm-limits.ts";
 import { deadLetters, oldestMessage } from "../observability/alarm-metrics.ts";
 import { WorkQueue } from "../receiving/work-queue.ts";
 import { inWords, wholeSeconds } from "../settings/durations.ts";
@@ -66,7 +66,7 @@ export class Subscribers extends Construct {
     });
     for (const each of [work.queue, work.deadLetterQueue])
       Tags.of(each).add(subscriberTag, pipelineName(this));
-    new SubscriberAlarms(work, "Alarms", name, work);
+    new SubscriberAlarms(work, "Alarms", { name, work, settings });
     for (const { accounts, arns } of admissionsOf(principals)) {
       work.queue.addToResourcePolicy(
         new iam.PolicyStatement({
@@ -81,13 +81,19 @@ export class Subscribers extends Construct {
   }
 }
 
+type SubscriberAlarmsProps = {
+  /** The subscriber's in the settings. */
+  readonly name: string;
+  readonly work: WorkQueue;
+  readonly settings: Settings;
+};
+
 /** Alerts the operator when a subscriber misses messages, or soon will. */
 class SubscriberAlarms extends Construct {
-  /** @param name the subscriber's in the settings */
-  constructor(scope: Construct, id: string, name: string, work: WorkQueue) {
+  constructor(scope: Construct, id: string, { name, work, settings }: SubscriberAlarmsProps) {
     super(scope, id);
     const { retention } = work;
-    const limit = quarterOf(retention);
+    const limit = subscriberLag(settings.alarms.subscriberBehindMinutes, retention);
     const period = Duration.minutes(5);
     new Alarm(this, "Behind", {
       entry: "subscriber-behind",

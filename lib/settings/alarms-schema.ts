@@ -15,6 +15,8 @@ export const alarmsSchema = section({
     .exactOptional(),
   /** Whether each alarm also notifies `topicArn` when it is over; an own topic gets one notice when all are over. */
   notifyWhenOver: flag().default(true),
+  /** Alarm when a subscriber's oldest message has waited this many minutes; a quarter of its retention at most. */
+  subscriberBehindMinutes: scalableDuration(1, 10_080, ", a week").default(60),
   /** Alarm after this many hours without a webhook; unset: none. CloudWatch looks back a week at most. */
   nothingReceivedHours: scalableDuration(1, 168, ", the week that CloudWatch looks back").exactOptional(),
   /** Hours of the week in which these hours are counted, in UTC; unset: all. */

@@ -276,6 +276,11 @@ export interface AlarmsProps {
    */
   readonly notifyWhenOver?: boolean;
   /**
+   * Raises an alarm when a subscriber's oldest message has waited this many minutes, or a quarter of the subscriber's `retentionDays`; 10080 at most. From 1 to 10080.
+   * @default 60
+   */
+  readonly subscriberBehindMinutes?: number;
+  /**
    * Raises an alarm after this many hours without a webhook; 168 at most. Without it silence raises none. From 1 to 168.
    * @default - none
    */

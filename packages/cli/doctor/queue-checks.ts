@@ -75,10 +75,13 @@ export const readerCheck: Check = {
     const subscribers = subscriberQueues(deployment);
     const [statuses, asked] = await Promise.all([
       queueStatuses(subscribers, clients, () => now),
-      queueMetrics(clients.cloudWatch, () => now).asked(subscribers.map(({ queueUrl }) => queueUrl)),
+      queueMetrics(clients.cloudWatch, () => now).lastAsked(subscribers.map(({ queueUrl }) => queueUrl)),
     ]);
     return found(
-      statuses.flatMap((status, index) => checkReader(status, asked.has(subscribers[index]?.queueUrl ?? ""))),
+      statuses.flatMap((status, index) => {
+        const last = asked.get(subscribers[index]?.queueUrl ?? "")?.getTime() ?? 0;
+        return checkReader(status, now.getTime() - last < 1_000 * longestSilenceInSeconds);
+      }),
     );
   },
 };
@@ -86,16 +89,26 @@ export const readerCheck: Check = {
 /** Who reads at all asks at least so often. */
 const longestSilenceInSeconds = 3_600;
 
+/** A reader that is about to start is no finding. */
+const shortestWaitInSeconds = 60;
+
 /** @param isRead whether somebody asked for messages within the last hour */
 export function checkReader(
-  { name, waiting, oldestSeconds = 0, retentionSeconds }: QueueStatus,
+  { name, waiting, oldestSeconds = 0, retentionSeconds, neverRead }: QueueStatus,
   isRead: boolean,
 ): readonly Finding[] {
   const behind = `${waiting} messages wait, the oldest for ${spanText(oldestSeconds)}`;
   const why =
     `What waits for ${spanText(retentionSeconds)} is deleted, and ${name} never gets it: start its reader. ` +
     "The command shows how it catches up.";
-  const of = { severity: "error", why, fix: "npx income-events status --section subscribers" } as const;
+  const fix = "npx income-events status --section subscribers";
+  const of = { severity: "error", why, fix } as const;
+  if (neverRead === true && oldestSeconds >= shortestWaitInSeconds) {
+    const severity = oldestSeconds >= longestSilenceInSeconds ? "error" : "warning";
+    return [
+      { ...of, code: "subscriber-unread", severity, what: `${name} has never read its queue: ${behind}.` },
+    ];
+  }
   if (waiting > 0 && !isRead && oldestSeconds >= longestSilenceInSeconds)
     return [{ code: "subscriber-unread", what: `Nobody reads the queue of ${name}: ${behind}.`, ...of }];
   if (waiting > 0 && oldestSeconds > retentionSeconds / 2)

@@ -1,7 +1,7 @@
 import { queueDepth } from "../../../adapters/sqs/queue-depth.ts";
-import { queueMetrics } from "../../../adapters/sqs/queue-metrics.ts";
+import { type QueueMetrics, queueMetrics } from "../../../adapters/sqs/queue-metrics.ts";
 import type { Clients } from "../core/clients.ts";
-import type { WorkQueue } from "./work-queues.ts";
+import { ownQueues, type WorkQueue } from "./work-queues.ts";
 
 /** A queue of the stage at this moment. Ages and times are absent where nothing is there, or nothing was measured. */
 export type QueueStatus = {
@@ -14,6 +14,8 @@ export type QueueStatus = {
   /** When something last came to it. */
   readonly lastSentAt?: string;
   readonly retentionSeconds: number;
+  /** Messages wait for a subscriber, and nobody has asked for any within two weeks. */
+  readonly neverRead?: true;
 };
 
 /** Depths come from SQS, ages and times from CloudWatch (docs/adr/0008). */
@@ -30,6 +32,7 @@ export async function queueStatuses(
     Promise.all(all.map(async (url) => [url, await queueDepth(sqs, url)] as const)),
   ]);
   const depthOf = new Map(depths);
+  const unread = await neverRead(queues, (url) => depthOf.get(url)?.waiting ?? 0, metrics);
   return queues.map(({ name, queueUrl, deadLetterQueueUrl }) => {
     const { waiting = 0, inFlight = 0, retentionSeconds = 0 } = depthOf.get(queueUrl) ?? {};
     const dead = depthOf.get(deadLetterQueueUrl);
@@ -46,6 +49,24 @@ export async function queueStatuses(
       ...(oldest !== undefined && { oldestSeconds: oldest }),
       ...(oldestDead !== undefined && { oldestDeadLetterSeconds: oldestDead }),
       ...(sentAt !== undefined && { lastSentAt: sentAt.toISOString() }),
+      ...(unread.has(queueUrl) && { neverRead: true as const }),
     };
   });
+}
+
+async function neverRead(
+  queues: readonly WorkQueue[],
+  waiting: (queueUrl: string) => number,
+  metrics: QueueMetrics,
+): Promise<ReadonlySet<string>> {
+  const held = queues
+    .filter(({ name, queueUrl }) => !isOwn(name) && waiting(queueUrl) > 0)
+    .map(({ queueUrl }) => queueUrl);
+  if (held.length === 0) return new Set();
+  const asked = await metrics.lastAsked(held);
+  return new Set(held.filter((url) => !asked.has(url)));
+}
+
+function isOwn(name: string): boolean {
+  return ownQueues.some((own) => own === name);
 }

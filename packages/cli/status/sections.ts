@@ -8,7 +8,15 @@ import { providerStatus, providerText } from "../provider/provider-status.ts";
 import { pipelineAlarms } from "./alarm-text.ts";
 import { queueStatuses } from "./queue-status.ts";
 import { listRegistrations } from "./registration-status.ts";
-import { ageText, alarmText, differenceText, lastSentText, queuesText, refusalText } from "./status-text.ts";
+import {
+  ageText,
+  alarmText,
+  differenceText,
+  lastSentText,
+  queuesText,
+  readerText,
+  refusalText,
+} from "./status-text.ts";
 import { type TokenStatus, tokenStatus } from "./token-status.ts";
 import { subscriberQueues, workQueues } from "./work-queues.ts";
 
@@ -100,7 +108,7 @@ function whereOf(webhook: Registration): readonly string[] {
 
 const subscribersHead = [
   ...["subscriber", "gets", "waiting", "in flight", "oldest"],
-  ...["dead letters", "oldest dead", "last message"],
+  ...["dead letters", "oldest dead", "last message", "reader"],
 ];
 
 async function subscribersStatus({ deployment, clients }: Place, now: Date): Promise<Shown> {
@@ -121,6 +129,7 @@ async function subscribersStatus({ deployment, clients }: Place, now: Date): Pro
     status.deadLetters,
     ageText(status.deadLetters, status.oldestDeadLetterSeconds),
     lastSentText(status.lastSentAt, now),
+    readerText(status),
   ]);
   return [{ subscribers: all }, tableText(subscribersHead, rows)];
 }

@@ -61,8 +61,12 @@ function queueRow(queue: QueueStatus, now: Date): readonly (string | number | un
     ageText(waiting + inFlight, oldestSeconds),
     deadLetters,
     ageText(deadLetters, oldestDeadLetterSeconds),
-    isKind ? lastSentText(lastSentAt, now) : undefined,
+    isKind ? lastSentText(lastSentAt, now) : readerText(queue),
   ];
+}
+
+export function readerText({ neverRead }: QueueStatus): string | undefined {
+  return neverRead === true ? "never read" : undefined;
 }
 
 /** When something was last sent to a queue, as CloudWatch measures it: it remembers two weeks. */

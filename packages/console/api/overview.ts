@@ -32,8 +32,8 @@ const spans = {
 const dollarsPerMetric = 0.01 / 1000;
 /** Of a queue: two ages and two times of the last message. Doctor asks as much again. */
 const metricsPerQueue = 8;
-/** Doctor looks at a subscriber's queue once more, and who has asked it for messages. */
-const metricsPerSubscriber = 6;
+/** Doctor looks at a subscriber's queue once more, and all look twice at who has asked it for messages. */
+const metricsPerSubscriber = 16;
 /** Sent and received: of three hours each minute, and of seven days each ten minutes. */
 const plottedPerQueue = 2 + 2 / 10;
 

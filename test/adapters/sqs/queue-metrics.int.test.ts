@@ -3,6 +3,7 @@ import type { AlarmState } from "@income-events/local-stack/alarms/alarms.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { stackAlarms } from "../../../adapters/aws/stack-alarms.ts";
 import { queueMetrics } from "../../../adapters/sqs/queue-metrics.ts";
+import { queueStatuses } from "../../../packages/cli/status/queue-status.ts";
 import {
   clients,
   type LocalSystem,
@@ -70,15 +71,31 @@ describe("when something was last sent", () => {
   });
 });
 
-test("a queue counts as asked for messages within an hour, in vain or not", async () => {
+test("the last time that a queue was asked for messages counts in vain or not, for two weeks", async () => {
   const url = await usedQueue("asked");
   const empty = await emptyQueue("asked-in-vain");
   const unread = await usedQueue("unread");
   const { sqs } = clients(system, system.operator);
   for (const QueueUrl of [url, empty]) await sqs.send(new ReceiveMessageCommand({ QueueUrl }));
   const all = [url, empty, unread];
-  expect([...(await metricsIn(0.05).asked(all))].toSorted()).toEqual([url, empty].toSorted());
-  expect([...(await metricsIn(1.1).asked(all))]).toEqual([]);
+  expect([...(await metricsIn(0.05).lastAsked(all)).keys()].toSorted()).toEqual([url, empty].toSorted());
+  expect([...(await metricsIn(15 * 24).lastAsked(all)).keys()]).toEqual([]);
+});
+
+test("a subscriber's queue with messages that nobody has asked for was never read", async () => {
+  const { sqs, cloudwatch } = clients(system, system.operator);
+  const [own, unread, read, empty] = [
+    await usedQueue("own"),
+    await usedQueue("never-read"),
+    await usedQueue("was-read"),
+    await emptyQueue("never-sent"),
+  ];
+  await sqs.send(new ReceiveMessageCommand({ QueueUrl: read, VisibilityTimeout: 0 }));
+  const queues = [...[unread, read, empty].map((url) => ["subscriber/x", url]), ["users", own]].map(
+    ([name = "", queueUrl = ""]) => ({ name, queueUrl, deadLetterQueueUrl: empty }),
+  );
+  const statuses = await queueStatuses(queues, { sqs, cloudWatch: cloudwatch }, () => new Date());
+  expect(statuses.map(({ neverRead }) => neverRead)).toEqual([true, undefined, undefined, undefined]);
 });
 
 describe("the alarms of a stack", () => {

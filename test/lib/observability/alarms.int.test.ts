@@ -91,17 +91,25 @@ describe("an alarm on what waits", () => {
     expect(found?.Properties.Threshold).toBe(6 * hour);
   });
 
-  it("of a subscriber goes off after a quarter of the time that its queue keeps messages", () => {
-    const stack = synthesized({
-      ...productionSettings,
-      subscribers: [{ name: "slow" }, { name: "quick", retentionDays: 1 }],
-    });
-    const limits = stack
-      .ofType("AWS::CloudWatch::Alarm")
-      .filter(({ id }) => /^Subscriber.*Behind/.test(id))
-      .map(({ id, Properties }) => readAlarm(id, Properties).threshold);
-    expect(limits).toEqual([3.5 * day, 6 * hour]);
-  });
+  it.each([
+    [{}, [hour, hour]],
+    [{ subscriberBehindMinutes: 720 }, [12 * hour, 6 * hour]],
+    [{ subscriberBehindMinutes: 10_080 }, [3.5 * day, 6 * hour]],
+  ])(
+    "of a subscriber goes off as the settings %j say, or after a quarter of its retention",
+    (set, expected) => {
+      const stack = synthesized({
+        ...productionSettings,
+        alarms: { ...productionSettings.alarms, ...set },
+        subscribers: [{ name: "slow" }, { name: "quick", retentionDays: 1 }],
+      });
+      const limits = stack
+        .ofType("AWS::CloudWatch::Alarm")
+        .filter(({ id }) => /^Subscriber.*Behind/.test(id))
+        .map(({ id, Properties }) => readAlarm(id, Properties).threshold);
+      expect(limits).toEqual(expected);
+    },
+  );
 
   it("is never later than a quarter of the time that is kept, in a stage whose days are minutes", () => {
     const stack = synthesized({ production: false, divideDurationsBy: 5_000, subscribers: [{ name: "x" }] });

@@ -61,8 +61,13 @@ function One({ name, gets, queue, traffic, week, error }: OneProps) {
   const { isLocal } = useStage();
   const own = trafficOf(name, traffic);
   const ownWeek = trafficOf(name, week);
-  const lastRead = own && ownWeek && (
-    <Period at={lastOf(own.received) ?? lastOf(ownWeek.received)} none="never in the last 7 days" />
+  const lastRead = queue?.neverRead ? (
+    <b class="bad">never read</b>
+  ) : (
+    own &&
+    ownWeek && (
+      <Period at={lastOf(own.received) ?? lastOf(ownWeek.received)} none="never in the last 7 days" />
+    )
   );
   const dead = queue?.deadLetters ?? 0;
   const body = { name, since, scan: isLocal || isScanning };

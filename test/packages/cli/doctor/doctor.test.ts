@@ -179,6 +179,12 @@ describe("queues", () => {
     expect(checkReader({ ...queue, ...status }, isRead)).toEqual([]);
   });
 
+  test("a subscriber that has never read is a finding from the first minute on", () => {
+    const severityAt = (oldestSeconds: number) =>
+      checkReader({ ...queue, waiting: 284, oldestSeconds, neverRead: true }, false)[0]?.severity;
+    expect([59, 60, 3_600].map(severityAt)).toEqual([undefined, "warning", "error"]);
+  });
+
   test("a subscriber that nobody reads for is a finding, and so is a reader that will lose messages", () => {
     const [silent] = checkReader({ ...queue, waiting: 2, oldestSeconds: 3_600 }, false);
     expect(silent?.what).toBe("Nobody reads the queue of risk: 2 messages wait, the oldest for 1h.");
