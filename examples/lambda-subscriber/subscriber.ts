@@ -3,7 +3,7 @@ import { createReader, inMemory, lambdaHandler, type Message, readDocument } fro
 
 const table = new DynamoDBClient({});
 
-/** Keeps each account's last income, and forgets it when the account is erased. */
+/** Keeps what each account earned in its newest pay period, and forgets it when the account is erased. */
 const read = createReader({
   memory: inMemory(), // spares work within one environment; across all of them the condition below decides
   handle: async (message) => {
@@ -13,8 +13,10 @@ const read = createReader({
     if (accountId === undefined) return; // a company's
     const document = await readDocument(message);
     if (document.as === "replaced") return; // a message about the newer one is on its way
-    const [last] = document.as === "gone" ? [] : document.json("income").data;
-    await keep(message, accountId, last && `${last.net} ${last.currency} until ${last.date_end}`);
+    const periods = document.as === "gone" ? [] : document.json("income").data;
+    // The provider promises no order.
+    const newest = periods.toSorted((one, other) => one.date_end.localeCompare(other.date_end)).at(-1);
+    await keep(message, accountId, newest && `${newest.net} ${newest.currency} until ${newest.date_end}`);
   },
 });
 

@@ -5,6 +5,7 @@ export { type DocumentOf, type Endpoint, endpoints } from "./document-shapes.ts"
 export { ExactNumber, type Json, parseJson } from "./json.ts";
 export { lambdaHandler } from "./lambda.ts";
 export { type Handled, inMemory, keptDays, type Memory, type Remembered } from "./memory.ts";
+export { type IncomeDocument, type MonthlyIncome, monthlyIncome } from "./monthly-income.ts";
 export {
   DocumentError,
   type DocumentOptions,

@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { join } from "node:path";
 import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { z } from "zod";
 import { identify } from "../../../domain/event/identify.ts";
+import { loadSettings } from "../../../lib/settings/settings.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 
@@ -22,7 +24,7 @@ const subscribers = [
   { name: "inline", types: ["data.*"], documents: "inline" },
 ];
 
-/** A running stage in which two users have an account each, and one a company account; all is fetched. */
+/** A running stage in which two users have an account each, and one a company account; all is fetched, profiles by range. */
 export type LookedUpStage = OperatedStage & {
   /** The first user, its account and its company account. */
   readonly user: string;
@@ -40,9 +42,12 @@ export type LookedUpStage = OperatedStage & {
 };
 
 export async function startLookedUpStage(): Promise<LookedUpStage> {
+  const { provider } = loadSettings("local", join(import.meta.dirname, "../../../stages"));
+  const profile = "/api/v0.4/accounts/{account_id}/profile?date_start={date_start}&date_end={date_end}";
+  const paths = { ...provider.paths, readRange: { profile } };
   const operated = await startOperatedStage(
     "looking-up",
-    { subscribers, functions: {} },
+    { subscribers, functions: {}, provider: { ...provider, paths } },
     { delivery: { firstRetryMs: 200 } },
   );
   const { system } = operated;

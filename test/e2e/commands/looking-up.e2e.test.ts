@@ -9,6 +9,7 @@ import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 import { describeHistory } from "./events-of-everybody.ts";
 import { describeForward } from "./local-forward.ts";
 import { type LookedUpStage, leavesOf, startLookedUpStage } from "./looked-up-stage.ts";
+import { describeReadmeProgram } from "./readme-program.ts";
 import { describeRecords } from "./records.ts";
 
 const listed = z.object({
@@ -34,6 +35,7 @@ describe("looking up, on the running stack", () => {
 
   describeRecords(() => stage);
   describeForward(() => stage);
+  describeReadmeProgram(() => stage);
 
   const idsOf = (events: readonly { event: { id: string } }[]) =>
     events.map(({ event }) => event.id).toSorted();
@@ -260,11 +262,11 @@ describe("looking up, on the running stack", () => {
       );
       await tail.printed("ProvisionedThroughputExceededException: it goes on by itself.");
       throttle();
-      const id = stage.announceEndpoint({ endpoint: "profile" });
-      await tail.printed(`account/${account}/profile"`);
+      const id = stage.announceEndpoint({ endpoint: "employment" });
+      await tail.printed(`account/${account}/employment"`);
       await waitUntilIdle(stage.system);
       // Whether it is news depends on what was read before.
-      const read = new RegExp(`"data (changed|read)","subject":"account/${account}/profile"`);
+      const read = new RegExp(`"data (changed|read)","subject":"account/${account}/employment"`);
       await expect.poll(() => tail.output()).toMatch(read);
       const lines = tail
         .output()

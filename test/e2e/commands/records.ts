@@ -76,7 +76,7 @@ export function describeRecords(use: () => LookedUpStage): void {
       expect(state).toMatchObject({ userId: user, connected: true });
       expect(data).toBeUndefined();
       const items = await itemsOf(`ACCOUNT#${account}`, "DOCUMENT#");
-      expect(items.length).toBeGreaterThan(3);
+      expect(items).toHaveLength(3);
       const stored = items.map((item) => storedDocument.parse(item).document);
       expect(documents).toEqual(
         stored.map(({ endpoint, range, asOf, announced, digest, size }) => ({

@@ -1,0 +1,107 @@
+import type { DocumentOf } from "./document-shapes.ts";
+
+type Payment = DocumentOf<"income">["data"][number];
+
+/** An income document: the address of its version, from `message.data.document.href`, and its payments. */
+export type IncomeDocument = { readonly href: string; readonly data: readonly Payment[] };
+
+/** What was paid in one month in one currency. */
+export type MonthlyIncome = {
+  /** In UTC, such as `2026-11`. */
+  readonly month: string;
+  readonly currency: string;
+  /** Decimals as texts: every digit is kept. */
+  readonly gross: string;
+  readonly net: string;
+  /** How many payments these are. */
+  readonly payments: number;
+  /** The `href` of each document that a payment was taken from. */
+  readonly documents: readonly string[];
+};
+
+/**
+ * Adds up income by the month of payment and by currency, in ascending order. Each payment of an account counts once,
+ * by its id, as the newest document has it: documents may come twice, in any order, in several versions, and with ranges
+ * that overlap. Of several versions of a document only the newest counts.
+ * @throws Error naming the payment whose time or amount can't be read
+ */
+export function monthlyIncome(documents: readonly IncomeDocument[]): readonly MonthlyIncome[] {
+  const months = new Map<string, { readonly payment: Payment; readonly href: string }[]>();
+  for (const counted of newestPayments(newestVersions(documents))) {
+    const key = `${monthOf(counted.payment)} ${counted.payment.currency}`;
+    months.set(key, [...(months.get(key) ?? []), counted]);
+  }
+  return [...months]
+    .toSorted(([one], [other]) => compare(one, other))
+    .map(([key, counted]) => ({
+      month: key.slice(0, 7),
+      currency: key.slice(8),
+      gross: sumOf(counted.map(({ payment }) => payment.gross)),
+      net: sumOf(counted.map(({ payment }) => payment.net)),
+      payments: counted.length,
+      documents: [...new Set(counted.map(({ href }) => href))].toSorted(compare),
+    }));
+}
+
+type Version = IncomeDocument & {
+  /** The document without its version. */
+  readonly path: string;
+  readonly account: string;
+  readonly version: bigint;
+};
+
+/** The newest version of each document, the oldest of these first. */
+function newestVersions(documents: readonly IncomeDocument[]): readonly Version[] {
+  const newest = new Map<string, Version>();
+  for (const document of documents) {
+    const { origin, pathname, searchParams } = new URL(document.href);
+    const path = `${origin}${pathname}`;
+    const version = BigInt(searchParams.get("version") ?? 0);
+    const [account = path] = path.split("/documents/");
+    const known = newest.get(path);
+    if (known === undefined || version > known.version)
+      newest.set(path, { ...document, path, account, version });
+  }
+  // Of two that were read at once either may be taken, but always the same.
+  const isOlder = (one: Version, other: Version) =>
+    one.version === other.version ? compare(one.path, other.path) : one.version < other.version ? -1 : 1;
+  return [...newest.values()].toSorted(isOlder);
+}
+
+function newestPayments(documents: readonly Version[]) {
+  const payments = new Map<string, { readonly payment: Payment; readonly href: string }>();
+  for (const { account, href, data } of documents) {
+    for (const payment of data) payments.set(JSON.stringify([account, payment.id]), { payment, href });
+  }
+  return payments.values();
+}
+
+const time =
+  /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2})(?:[.,]\d+)? ?(?:(Z|UTC|GMT)|([+-]\d{2}):?(\d{2})?)?$/i;
+
+/** The month in UTC: a time without a zone is in UTC. */
+function monthOf({ id, paid_at }: Payment): string {
+  const [, day, hour, , hours = "+00", minutes = "00"] = time.exec(paid_at) ?? [];
+  const date = new Date(`${day}T${hour}${hours}:${minutes}`);
+  if (Number.isNaN(date.getTime())) throw new Error(`payment ${id}: paid_at can't be read`);
+  return date.toISOString().slice(0, 7);
+}
+
+/** The exact sum of decimals, with as many decimal places as the longest has. */
+function sumOf(amounts: readonly string[]): string {
+  const places = Math.max(...amounts.map((amount) => fractionOf(amount).length));
+  const total = amounts
+    .map((amount) => BigInt(amount.replace(/\..*/, "") + fractionOf(amount).padEnd(places, "0")))
+    .reduce((sum, amount) => sum + amount, 0n);
+  const digits = String(total < 0n ? -total : total).padStart(places + 1, "0");
+  const whole = `${total < 0n ? "-" : ""}${digits.slice(0, digits.length - places)}`;
+  return places === 0 ? whole : `${whole}.${digits.slice(-places)}`;
+}
+
+function fractionOf(amount: string): string {
+  return amount.split(".")[1] ?? "";
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}

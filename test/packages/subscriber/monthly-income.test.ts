@@ -1,0 +1,168 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { monthlyIncome } from "../../../packages/subscriber/index.ts";
+
+type Document = Parameters<typeof monthlyIncome>[0][number];
+type Payment = Document["data"][number];
+
+const payment = (id: string, facts: Partial<Payment> = {}): Payment => ({
+  id,
+  date_start: "2026-11-01",
+  date_end: "2026-11-07",
+  paid_at: "2026-11-09 12:00:00",
+  currency: "USD",
+  gross: "100.00",
+  fees: "0.00",
+  taxes: "20.00",
+  net: "80.00",
+  ...facts,
+});
+const hrefOf = (version: number, name = "income", account = "a") =>
+  `https://reads.example/v1/accounts/${account}/documents/${name}?version=${version}`;
+const whole = (version: number, ...data: Payment[]): Document => ({ href: hrefOf(version), data });
+const sums = (...documents: Document[]) =>
+  monthlyIncome(documents).map(({ month, currency, gross, net, payments }) =>
+    [month, currency, gross, net, payments].join(" "),
+  );
+
+describe("the income by month", () => {
+  it.each<[string, readonly Document[], readonly string[]]>([
+    ["no documents", [], []],
+    ["a document without payments", [whole(1)], []],
+    ["one payment", [whole(1, payment("1"))], ["2026-11 USD 100.00 80.00 1"]],
+    [
+      "a document that comes twice",
+      [whole(1, payment("1")), whole(1, payment("1"))],
+      ["2026-11 USD 100.00 80.00 1"],
+    ],
+    [
+      "a newer version, which lacks a payment",
+      [whole(2, payment("2")), whole(1, payment("1"), payment("2"))],
+      ["2026-11 USD 100.00 80.00 1"],
+    ],
+    [
+      "versions as numbers, not as texts",
+      [whole(10, payment("1", { net: "81" })), whole(9, payment("1"))],
+      ["2026-11 USD 100.00 81 1"],
+    ],
+    [
+      "ranges that overlap, a payment as the newer one has it",
+      [
+        {
+          href: hrefOf(2, "income/2026-11-01..2026-11-14"),
+          data: [payment("1", { net: "70.00" }), payment("2")],
+        },
+        { href: hrefOf(1, "income/2026-10-25..2026-11-07"), data: [payment("0"), payment("1")] },
+      ],
+      ["2026-11 USD 300.00 230.00 3"],
+    ],
+    [
+      "two accounts whose payments have the same id",
+      [whole(1, payment("1")), { href: hrefOf(1, "income", "b"), data: [payment("1")] }],
+      ["2026-11 USD 200.00 160.00 2"],
+    ],
+    [
+      "currencies and months apart",
+      [
+        whole(
+          1,
+          payment("1", { currency: "MXN" }),
+          payment("2", { paid_at: "2026-01-01 00:00:00" }),
+          payment("3"),
+        ),
+      ],
+      ["2026-01 USD 100.00 80.00 1", "2026-11 MXN 100.00 80.00 1", "2026-11 USD 100.00 80.00 1"],
+    ],
+    [
+      "the month of the payment, not of its period, in UTC",
+      [
+        whole(
+          1,
+          payment("1", { paid_at: "2026-12-01T00:00:00Z" }),
+          payment("2", { paid_at: "2026-11-30T23:00:00-02:00" }),
+          payment("3", { paid_at: "2026-12-01T01:00:00+02:00" }),
+        ),
+      ],
+      ["2026-11 USD 100.00 80.00 1", "2026-12 USD 200.00 160.00 2"],
+    ],
+    [
+      "amounts of any size, sign and precision",
+      [
+        whole(
+          1,
+          payment("1", { gross: "90071992547409931234.1", net: "-0.05" }),
+          payment("2", { gross: "0.905", net: "0.01" }),
+        ),
+      ],
+      ["2026-11 USD 90071992547409931235.005 -0.04 2"],
+    ],
+  ])("of %s", (_, documents, expected) => {
+    expect(sums(...documents)).toEqual(expected);
+  });
+
+  it("names the documents that it came from, and no others", () => {
+    const ranges = ["income/1..2", "income/2..3", "income/1..3"].map((name, index): Document => {
+      return { href: hrefOf(index + 1, name), data: [payment("1")] };
+    });
+    const other = { href: hrefOf(9), data: [payment("2")] };
+    expect(monthlyIncome([...ranges, other])).toMatchObject([
+      { documents: [hrefOf(3, "income/1..3"), hrefOf(9)] },
+    ]);
+  });
+
+  it.each([
+    ["2026-11-30 23:59:59", "2026-11"],
+    ["2026-11-30 23:59:59 UTC", "2026-11"],
+    ["2026-11-30T23:59:59.123456789Z", "2026-11"],
+    ["2026-11-30T23:59:59,5z", "2026-11"],
+    ["2026-11-30T23:59:59-0100", "2026-12"],
+    ["2026-12-01T00:30:00+01", "2026-11"],
+    ["2026-12-01 00:30:00 +01:00", "2026-11"],
+  ])("reads the time %s as of %s", (paid_at, month) => {
+    expect(monthlyIncome([whole(1, payment("1", { paid_at }))])).toMatchObject([{ month }]);
+  });
+
+  it.each(["2026-13-41 00:00:00", "2026-11-30 25:00:00", "2026-11-30T00:00:00 CET"])(
+    "refuses a payment of the time %s, by its id",
+    (paid_at) => {
+      expect(() => sums(whole(1, payment("p-7", { paid_at })))).toThrow("payment p-7: paid_at can't be read");
+    },
+  );
+
+  it("is the same in any order, with duplicates, and for ranges that overlap in any way", () => {
+    const cents = fc.integer({ min: -1_000_000, max: 1_000_000 });
+    const text = (value: number) =>
+      `${value < 0 ? "-" : ""}${Math.trunc(Math.abs(value) / 100)}.${String(Math.abs(value) % 100).padStart(2, "0")}`;
+    const months = fc.constantFrom("2026-09", "2026-10", "2026-11");
+    const facts = fc.array(fc.record({ month: months, net: cents, gross: cents }), { maxLength: 12 });
+    fc.assert(
+      fc.property(
+        facts,
+        fc.array(fc.tuple(fc.nat(12), fc.nat(12))),
+        fc.infiniteStream(fc.nat()),
+        (all, cuts, chance) => {
+          const payments = all.map(({ month, net, gross }, index) =>
+            payment(`p${index}`, { paid_at: `${month}-15 08:00:00`, net: text(net), gross: text(gross) }),
+          );
+          const whole = [{ href: hrefOf(1), data: payments }];
+          const ranges = [[0, 12] as const, ...cuts].map(([from, length], index): Document => {
+            return {
+              href: hrefOf(index + 1, `income/${from}..${length}`),
+              data: payments.slice(from, from + length),
+            };
+          });
+          const shuffled = [...ranges, ...ranges]
+            .map((document) => ({ document, key: chance.next().value ?? 0 }))
+            .toSorted((one, other) => one.key - other.key)
+            .map(({ document }) => document);
+          const expected = sums(...whole);
+          expect(sums(...shuffled)).toEqual(expected);
+          const total = (name: "net" | "gross") => all.reduce((sum, each) => sum + each[name], 0);
+          const inCents = (name: "net" | "gross") =>
+            monthlyIncome(shuffled).reduce((sum, each) => sum + Number(each[name].replace(".", "")), 0);
+          expect([inCents("net"), inCents("gross")]).toEqual([total("net"), total("gross")]);
+        },
+      ),
+    );
+  });
+});
