@@ -95,6 +95,10 @@ export const stageSchema = section({
     /** Bytes of a message with its document; a longer one refers to it. */
     inlineLimit: wholeNumber(1_024, 1_048_576, ", SQS's limit").default(204_800),
   }).prefault({}),
+  table: section({
+    /** The most write units in a second; absent: what the account allows a table. */
+    maxWriteRequestUnits: wholeNumber(10, 1_000_000).exactOptional(),
+  }).prefault({}),
   relay: section({
     batchSize: wholeNumber(1, 1_000).default(100),
     /** -1: until the change is 20 hours old. */

@@ -36,8 +36,8 @@ export const webhooksSchema = section({
     .exactOptional(),
   /** What API Gateway lets through on each route; beyond it answers 429, and the provider tries again. */
   throttle: section({
-    requestsPerSecond: wholeNumber(1, 10_000).default(500),
-    burst: wholeNumber(1, 5_000).default(1_000),
+    requestsPerSecond: wholeNumber(1, 10_000).default(50),
+    burst: wholeNumber(1, 5_000).default(100),
   }).prefault({}),
   /** A larger body is answered 413. What is left out lets through what Lambda takes. */
   maxBodyBytes: wholeNumber(1_024, largestEvent, ", what Lambda takes").default(largestEvent),

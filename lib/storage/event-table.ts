@@ -11,6 +11,7 @@ export class EventTable extends Construct {
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
     const encryptionKey = dataKeyOf(this, settings);
+    const { maxWriteRequestUnits } = settings.table;
     this.table = new dynamodb.Table(this, "Table", {
       partitionKey: { name: "pk", type: dynamodb.AttributeType.STRING },
       sortKey: { name: "sk", type: dynamodb.AttributeType.STRING },
@@ -18,6 +19,7 @@ export class EventTable extends Construct {
       stream: dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
       timeToLiveAttribute: "expiresAt",
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      ...(maxWriteRequestUnits !== undefined && { maxWriteRequestUnits }),
       ...(encryptionKey && { encryption: dynamodb.TableEncryption.CUSTOMER_MANAGED, encryptionKey }),
     });
     const { tableStreamArn } = this.table;

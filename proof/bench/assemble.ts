@@ -26,6 +26,7 @@ const settings = {
     allowPrivateAddresses: true,
   },
   accountConcurrency: 1_000,
+  webhooks: { throttle: { requestsPerSecond: 10_000, burst: 5_000 } },
   fetch: { readAfterSeconds: 1 },
 };
 /** The same settings, with documents in messages. */

@@ -14,6 +14,7 @@ import { rowNames } from "./measurements.ts";
 import { accessLogBytesOf, type Bill, billOf, totalOf } from "./price/bill.ts";
 import type { LoadName } from "./price/count.ts";
 import { type Counts, readCounts } from "./price/counts.ts";
+import { floodOf } from "./price/flood.ts";
 import { busyMetricsOf, type IdleLine, idleOf, sumOf, typicalOf } from "./price/idle.ts";
 import { prices } from "./price/prices.ts";
 import { type Row, shownRatio } from "./rows/row.ts";
@@ -89,6 +90,7 @@ function calculations(): Readonly<Record<string, string>> {
   return {
     sources: `Counted on ${origin}; prices of ${prices.region} on ${prices.date}; quotas on ${quotasDate}.`,
     ...costs((load, implementation) => billFor(load, implementation)),
+    flood: floodTable(accessLogBytes),
     ...capacity(usual),
   };
 }
@@ -135,6 +137,22 @@ In a busy month, with values in every hour, custom metrics cost US$ ${more(resou
       1,
     ),
   };
+}
+
+/** The throttle that is set by default, and the ten times that a busy stage may set. */
+function floodTable(accessLogBytes: number): string {
+  const { requestsPerSecond } = documentedSettings().webhooks.throttle;
+  const rows = [requestsPerSecond, 10 * requestsPerSecond].map((rate) => {
+    const { requests, apiDollars, otherDollars } = floodOf(rate, accessLogBytes);
+    return [String(rate), about(requests), dollars(apiDollars), dollars(otherDollars)];
+  });
+  const heads = [
+    "`webhooks.throttle.requestsPerSecond`",
+    "requests a day",
+    "US$, API Gateway",
+    "US$, Lambda's requests and the access log",
+  ];
+  return table(heads, rows);
 }
 
 function idleTable(...designs: readonly (readonly IdleLine[])[]): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { webhookKinds } from "../../domain/event/events.ts";
-import { nameOf } from "./synthesized.ts";
+import { nameOf, productionSettings, synthesized } from "./synthesized.ts";
 import { local, production, targetOf } from "./synthesized-stages.ts";
 
 describe("what holds data", () => {
@@ -53,6 +53,12 @@ describe("a production stack whose creation fails", () => {
   it("does not wait for an answer for CloudFormation's hour", () => {
     for (const { Properties } of [first, last]) expect(Properties.ServiceTimeout).toBe("300");
   });
+});
+
+it("the table takes what the account allows, or at most the write units that a setting names", () => {
+  const bounded = synthesized({ ...productionSettings, table: { maxWriteRequestUnits: 500 } });
+  expect(bounded.withId("EventsTable").Properties.OnDemandThroughput).toEqual({ MaxWriteRequestUnits: 500 });
+  expect(production.withId("EventsTable").Properties).not.toHaveProperty("OnDemandThroughput");
 });
 
 describe("buckets", () => {

@@ -28,6 +28,8 @@ export interface SettingsProps {
   readonly subscribers?: readonly SubscriberProps[];
   /** The settings `documents.*`. */
   readonly documents?: DocumentsProps;
+  /** The settings `table.*`. */
+  readonly table?: TableProps;
   /** The settings `relay.*`. */
   readonly relay?: RelayProps;
   /** The settings `fetch.*`. */
@@ -114,6 +116,15 @@ export interface DocumentsProps {
    * @default 204800
    */
   readonly inlineLimit?: number;
+}
+
+/** The settings `table.*`. */
+export interface TableProps {
+  /**
+   * The most that is written to the table in a second, in write units: DynamoDB throttles what exceeds it, and it is tried again. An event takes about two units. It bounds what a bug, or a flood with the right secret, costs. From 10 to 1000000.
+   * @default - what the account allows
+   */
+  readonly maxWriteRequestUnits?: number;
 }
 
 /** The settings `relay.*`. */

@@ -51,13 +51,13 @@ export interface WebhooksProps {
 /** The settings `webhooks.throttle.*`. */
 export interface WebhooksThrottleProps {
   /**
-   * What API Gateway lets through on each route; the rest is answered 429 and sent again by the provider. From 1 to 10000.
-   * @default 500
+   * What API Gateway lets through on each route; the rest is answered 429 and sent again by the provider. It bounds what a flood costs. From 1 to 10000.
+   * @default 50
    */
   readonly requestsPerSecond?: number;
   /**
    * So many at once. From 1 to 5000.
-   * @default 1000
+   * @default 100
    */
   readonly burst?: number;
 }

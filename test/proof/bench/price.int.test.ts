@@ -6,6 +6,7 @@ import { limitsOf } from "../../../proof/bench/capacity.ts";
 import { pageFile, withCalculations } from "../../../proof/bench/page.ts";
 import { billedSeconds, billOf, totalOf } from "../../../proof/bench/price/bill.ts";
 import { type Counts, readCounts } from "../../../proof/bench/price/counts.ts";
+import { floodOf } from "../../../proof/bench/price/flood.ts";
 import { idleOf, queueSourcesIn, sumOf } from "../../../proof/bench/price/idle.ts";
 import { prices } from "../../../proof/bench/price/prices.ts";
 import {
@@ -42,6 +43,14 @@ describe("the bill of a million events", () => {
     expect(billedSeconds(1_000_000, 0, 0, 1_769 / 2)).toBeCloseTo(2);
     expect(billedSeconds(0, 2, 1, 512)).toBeCloseTo(0.21);
   });
+});
+
+it("bounds what a day of refused webhooks costs by the throttle's default", () => {
+  const { requestsPerSecond, burst } = documentedSettings().webhooks.throttle;
+  expect([requestsPerSecond, burst]).toEqual([50, 100]);
+  // Four routes, a day, US$ 1 for a million; at 500 a second it was 173.
+  expect(floodOf(requestsPerSecond, 0).apiDollars).toBeCloseTo(17.28);
+  expect(floodOf(500, 0).apiDollars).toBeCloseTo(172.8);
 });
 
 describe("the bill of a month without events", () => {

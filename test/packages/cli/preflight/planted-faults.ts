@@ -277,14 +277,14 @@ export const planted: readonly Planted[] = [
   ],
   [
     "a rate above the account's",
-    (aws) => aws.answers.set("ListServiceQuotas", quotas(50, 5_000)),
-    /webhooks\.throttle\.requestsPerSecond is \d+, and API Gateway lets 50 through/,
+    (aws) => aws.answers.set("ListServiceQuotas", quotas(20, 5_000)),
+    /webhooks\.throttle\.requestsPerSecond is 50, and API Gateway lets 20 through/,
     {},
   ],
   [
     "a throttle above the account's",
-    (aws) => aws.answers.set("ListServiceQuotas", quotas(10_000, 500)),
-    /webhooks\.throttle\.burst is 1000, and API Gateway lets 500 through/,
+    (aws) => aws.answers.set("ListServiceQuotas", quotas(10_000, 60)),
+    /webhooks\.throttle\.burst is 100, and API Gateway lets 60 through/,
     {},
   ],
 ];
