@@ -35,17 +35,13 @@ export function isBeginningOfId(id: string): boolean {
 
 /** An end for a subject of whom nothing is known: an id that is not whole finds nobody. */
 export function unknownSubject({ kind, id }: Subject): CommandError {
-  const nothing = `<id> ${id}: nothing is known of ${kind}/${id}.`;
+  const nothing = `<id> ${id}: ${kind} not found.`;
   return isBeginningOfId(id)
-    ? CommandError.usage(`${nothing} It is no whole id, and only a whole one finds the ${kind}.`)
+    ? CommandError.usage(`${nothing} Write the whole id: a part of one finds no ${kind}.`)
     : new CommandError(
         "nobody",
-        `${nothing} Is it perhaps the id of another kind: ${otherKinds(kind).join(" or ")}?`,
+        `${nothing} It may be of another kind. Search the logs for it: npx income-events logs ${id}`,
       );
-}
-
-function otherKinds(kind: Subject["kind"]): readonly string[] {
-  return ["--user", "--account", "--company-account"].filter((flag) => flag !== `--${kind}`);
 }
 
 /**

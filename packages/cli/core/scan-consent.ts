@@ -30,7 +30,7 @@ export async function agreeOnScan(
   const cost = scanCost(size);
   const reported =
     `This reads the whole table: about ${count.format(size.items)} items, ${megabytes.format(size.bytes / 1_000_000)}, ` +
-    `${count.format(cost.readUnits)} read units, ${priceOf(cost.dollars)} at the price of November 2024 in us-east-1.`;
+    `${count.format(cost.readUnits)} read units, ${priceOf(cost.dollars)} at the list price of us-east-1.`;
   if (cost.dollars >= dollarsToAskFrom) await terminal.confirm(reported);
   else terminal.progress(reported);
 }

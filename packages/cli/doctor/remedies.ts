@@ -17,10 +17,17 @@ export function remedyFor(
       .join(" | ");
   if (fix.startsWith("npx income-events")) return withFlags(fix, options);
   if (deployment.local === undefined) return fix;
-  const [, since] = /^aws logs tail \S+ --since (\S+)$/.exec(fix) ?? [];
-  if (since !== undefined)
-    return withFlags(commandLine`npx income-events logs --level WARN --since ${since}`, options);
+  const logs = logsOnThisMachine(fix);
+  if (logs !== fix) return withFlags(logs, options);
   return onThisMachine(fix, deployment);
+}
+
+/** A text without commands of the AWS CLI for logs: it knows nothing of those on this machine. */
+export function logsOnThisMachine(text: string): string {
+  return text.replace(
+    /aws logs tail \S+ --since (\w+)/g,
+    (_, since: string) => commandLine`npx income-events logs --level WARN --since ${since}`,
+  );
 }
 
 function withFlags(fix: string, options: DeploymentOptions): string {

@@ -1,6 +1,8 @@
 import { fieldPattern } from "../../../adapters/aws/log-groups.ts";
+import { oneLine } from "../core/printable.ts";
 import { tableText } from "../core/table.ts";
 import { type LogEntry, type LogPlace, selectEntries, stageLogLines } from "../logs/log-entries.ts";
+import { outagesIn, outageText } from "./outages.ts";
 
 const topics = {
   breaker: ["PROVIDER_DOWN", "PROVIDER_BACK"],
@@ -67,11 +69,18 @@ function topicOf(code: string): ProviderTopic | undefined {
   return undefined;
 }
 
-export function historyText(history: readonly ProviderTurn[], since: string): string {
+/** An outage is one line, however often it was probed. */
+export function historyText(history: readonly ProviderTurn[], since: string, now = new Date()): string {
   if (history.length === 0) return `Nothing happened since ${since}.`;
+  const outages = outagesIn(history).map((outage) => [
+    ...[outage.from, "OUTAGE", "fetch/data", oneLine(outageText(outage, now)), ""],
+  ]);
+  const others = history
+    .filter(({ topic }) => topic !== "breaker")
+    .map(({ at, code, by, reason, counts }) => [at, code, by, reason, countsText(counts)]);
   return tableText(
     ["AT", "WHAT", "BY", "REASON", "FOUND"],
-    history.map(({ at, code, by, reason, counts }) => [at, code, by, reason, countsText(counts)]),
+    [...outages, ...others].toSorted(([one = ""], [other = ""]) => (one < other ? 1 : -1)),
   );
 }
 

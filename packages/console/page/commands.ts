@@ -21,7 +21,8 @@ export function events(filter: Readonly<Record<string, string | undefined>>): st
 
 export function document({ kind, id, endpoint, dates, version }: DocumentName): string {
   const of = [kind, id, endpoint, ...(dates === undefined ? [] : ["--dates", dates])];
-  return commandLine`npx income-events documents get ${of} --of-version ${version} --changes`;
+  const flags = version === "" ? [] : ["--of-version", version];
+  return commandLine`npx income-events documents get ${[...of, ...flags]} --changes`;
 }
 
 type DeadLetters = {

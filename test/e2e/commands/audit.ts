@@ -131,7 +131,7 @@ export function describeAudit(use: () => OperatedStage): void {
       const text = JSON.stringify(await trail());
       for (const id of [user, account]) expect(text).not.toContain(id);
       const beginning = await stage.run(["audit", "list", "--user", user.slice(0, 8)]);
-      expect(beginning).toMatchObject({ code: 2, stderr: expect.stringContaining("no whole id") });
+      expect(beginning).toMatchObject({ code: 2, stderr: expect.stringContaining("Write the whole id") });
       expect((await run("audit list")).stdout).toMatch(/^AT +WHO +ACT +TARGET +ABOUT +COUNT +OUTCOME\n/);
     });
   });

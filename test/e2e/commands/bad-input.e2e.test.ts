@@ -189,7 +189,7 @@ describe("bad input and faults, of every command", () => {
       async (line) => {
         const id = line.includes("--user") || line.includes(" user ") ? user : account;
         const result = await run(line.replace("ID", id.slice(0, 8)));
-        expect(result).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("no whole id") });
+        expect(result).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("Write the whole id") });
       },
     );
 

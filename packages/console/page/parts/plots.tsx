@@ -41,7 +41,11 @@ function One({ title, per, data, error }: OneProps) {
       {data === undefined && error === undefined && <p class="quiet">The metrics are being read…</p>}
       {data !== undefined && (
         <>
-          <Lines label={`Messages ${per}`} times={timesOf(data)} lines={lines} />
+          {lines.every(({ values }) => values.every((value) => value === 0)) ? (
+            <p class="empty">No messages in this period.</p>
+          ) : (
+            <Lines label={`Messages ${per}`} times={timesOf(data)} lines={lines} />
+          )}
           <ul class="plot-names">
             {lines.map(({ name, values }, index) => (
               <li key={name}>

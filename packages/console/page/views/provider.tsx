@@ -1,3 +1,4 @@
+import { outagesIn, outageText } from "@income-events/cli/provider/outages.ts";
 import type { ProviderTopic, ProviderTurn } from "@income-events/cli/provider/provider-history.ts";
 import type { ProviderStatus } from "@income-events/cli/provider/provider-status.ts";
 import type { RegistrationStatus } from "@income-events/cli/status/registration-status.ts";
@@ -178,7 +179,7 @@ function addressOf(webhook: Webhook): string {
 }
 
 const titles: Readonly<Record<ProviderTopic, string>> = {
-  breaker: "History of the breaker",
+  breaker: "Outages",
   token: "History of the token",
   reconciliation: "What reconciliation found",
   registration: "History of the registrations",
@@ -190,8 +191,6 @@ const empty: Readonly<Record<ProviderTopic, string>> = {
   registration: "Nothing was registered in this time. Register them here does it.",
 };
 const words: Readonly<Record<string, string>> = {
-  PROVIDER_DOWN: "open: found down",
-  PROVIDER_BACK: "closed: it answers again",
   TOKEN_REFRESHED: "refreshed",
   TOKEN_REFUSED: "its refresh was refused",
   TOKEN_MISSING: "none is set",
@@ -222,7 +221,8 @@ function ProviderHistory() {
         </button>
       </form>
       <div class="columns">
-        {(["breaker", "token", "registration"] as const).map((topic) => (
+        <Outages turns={data?.turns} error={error} />
+        {(["token", "registration"] as const).map((topic) => (
           <Turns key={topic} topic={topic} turns={of(topic)} error={error} />
         ))}
       </div>
@@ -247,6 +247,24 @@ function Turns({ topic, turns, error }: TurnsProps & { readonly topic: ProviderT
           <li key={at + index}>
             <Time at={at} /> <b>{words[code] ?? code}</b> by {by}
             {reason === undefined ? "" : `: ${visible(reason)}`}
+          </li>
+        ))}
+      </ol>
+    </Panel>
+  );
+}
+
+/** Each outage as one line, with how long it took. */
+function Outages({ turns, error }: TurnsProps) {
+  const outages = outagesIn(turns ?? []);
+  return (
+    <Panel title={titles.breaker} error={error}>
+      {turns === undefined && error === undefined && <p class="quiet">The logs are being read…</p>}
+      {turns !== undefined && outages.length === 0 && <p class="empty">{empty.breaker}</p>}
+      <ol class="log">
+        {outages.map((outage) => (
+          <li key={outage.from}>
+            <Time at={outage.from} /> <b>{visible(outageText(outage, new Date()))}</b>
           </li>
         ))}
       </ol>

@@ -64,11 +64,11 @@ describe("an end for an unknown subject", () => {
 
   it("says of the beginning of an id that it is none, and of a whole one that it may be another kind's", () => {
     const beginning = unknownSubject({ kind: "user", id: id.slice(0, 8) });
-    expect(beginning).toMatchObject({ exitCode: 2, message: expect.stringContaining("It is no whole id") });
+    expect(beginning).toMatchObject({ exitCode: 2, message: expect.stringContaining("Write the whole id") });
     const whole = unknownSubject({ kind: "account", id });
     expect(whole).toMatchObject({
       exitCode: 4,
-      message: expect.stringMatching(/--user or --company-account/),
+      message: expect.stringContaining(`npx income-events logs ${id}`),
     });
   });
 });
