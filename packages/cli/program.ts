@@ -21,7 +21,7 @@ const groups = {
   events: "the events that are stored",
   mapping: "how a provider's webhooks become events",
   subscribers: "who gets the events",
-  local: "a deployed stage's events, on your own machine",
+  local: "this machine: a system that runs on it, and a deployed stage's events",
   dlq: "dead letters: what could not be processed",
   erase: "users and accounts, for good",
   hold: "what must not expire or be erased",
@@ -80,6 +80,7 @@ const commandFiles: readonly CommandFile[] = [
   },
   { names: ["completion"], load: () => import("./commands/completion.ts") },
   { group: "local", names: ["forward"], load: () => import("./commands/local-forward.ts") },
+  { group: "local", names: ["show"], load: () => import("./commands/local-show.ts") },
   { group: "dlq", names: ["list", "show"], load: () => import("./commands/dlq-list.ts") },
   { group: "dlq", names: ["redrive", "purge"], load: () => import("./commands/dlq-redrive.ts") },
   {

@@ -65,7 +65,30 @@ function pairOf({ accessKeyId, secretAccessKey }: Credentials): Credentials {
 }
 
 /**
- * The addresses for a person, with a first thing to try.
+ * What a person needs first, in a few lines: `npx income-events local show` prints the rest.
+ * @param file the file that commands read the addresses and credentials from
+ */
+export function firstAddresses(
+  { endpoints, webhookHeaders }: Addresses,
+  { sandbox, file }: { readonly sandbox: System["sandbox"]; readonly file: string },
+): string {
+  const headers = Object.entries(webhookHeaders).map(([name, value]) => `-H '${name}: ${value}'`);
+  return [
+    `Webhooks      ${endpoints.api}/webhooks/{users|accounts|endpoints|company-accounts}`,
+    `              curl -i ${endpoints.api}/webhooks/users -H 'content-type: application/json' \\`,
+    ...headers.map((header) => `                ${header} \\`),
+    `                -d '{"action":"create_user","data":{"id":"6f1c2b9e-5a0d-4c3e-8f7a-1b2c3d4e5f60"}}'`,
+    `Sandbox       ${sandbox.baseUrl}/connect    connect an account (test-user, test-password)`,
+    `Credentials   ${file}`,
+    "",
+    "Next          npx income-events events tail             each event as it comes",
+    "              npx income-events trigger user.created    send one",
+    "              npx income-events local show              all addresses, and what a subscriber's program needs",
+  ].join("\n");
+}
+
+/**
+ * All addresses for a person.
  * @param logs the directory of the functions' logs
  */
 export function printableAddresses(
@@ -95,17 +118,11 @@ export function printableAddresses(
       ? []
       : [`Logs          ${logs}/*.log; follow an event: grep -h ID ${logs}/*.log | sort`]),
     "",
-    "Commands      npx income-events --help",
-    "",
     ...Object.entries(addresses.subscribers).flatMap(([name, subscriber]) => [
       `For the subscriber ${name}, such as the README's program:`,
       ...subscriberEnvironment(addresses, subscriber).map((line) => `  export ${line}`),
       "",
     ]),
-    "Try:",
-    `  curl -i ${endpoints.api}/webhooks/users -H 'content-type: application/json' \\`,
-    ...headers.map((header) => `    -H '${header}' \\`),
-    `    -d '{"action":"create_user","data":{"id":"6f1c2b9e-5a0d-4c3e-8f7a-1b2c3d4e5f60"}}'`,
   ].join("\n");
 }
 

@@ -17,6 +17,8 @@ function projectDirectory(): string {
 export type Surroundings = {
   /** The directory of the functions' logs; absent: they are in memory only. */
   readonly logs?: string;
+  /** All addresses, for people. */
+  readonly details?: string;
   /** Which of the stack's; absent: the first. */
   readonly pipeline?: PipelineOutputs;
   /** The provider, with its first token, and the address that makes it fail. */
@@ -28,14 +30,11 @@ export type Surroundings = {
  * @returns takes the file away again
  */
 export function announce(stack: LocalStack, surroundings: Surroundings = {}): () => void {
-  const { logs, sandbox, pipeline = pipelinesIn(stack.outputs)[0] } = surroundings;
+  const { logs, sandbox, details, pipeline = pipelinesIn(stack.outputs)[0] } = surroundings;
   const { id = "", outputs = stack.outputs } = pipeline ?? {};
   const { name, region, gatewayUrl: endpoint, apiUrl } = stack;
   const { accessKeyId, secretAccessKey } = stack.operator;
-  const file = join(
-    runningSystemsDirectory,
-    `${[name, ...(id === "" ? [] : [id])].join("-")}-${process.pid}.json`,
-  );
+  const file = announcementFile(name, id);
   const content = {
     pid: process.pid,
     stack: name,
@@ -47,6 +46,7 @@ export function announce(stack: LocalStack, surroundings: Surroundings = {}): ()
     directory: process.cwd(),
     apiUrl: outputs.WebhooksUrl?.replace(/\/webhooks$/, "") ?? apiUrl,
     ...(logs === undefined ? {} : { logs: resolve(logs) }),
+    ...(details !== undefined && { details }),
     ...(sandbox === undefined
       ? {}
       : { sandbox: { baseUrl: sandbox.baseUrl, token: sandbox.token, control: sandbox.control } }),
@@ -57,6 +57,14 @@ export function announce(stack: LocalStack, surroundings: Surroundings = {}): ()
   writeFileSync(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
   renameSync(draft, file);
   return () => rmSync(file, { force: true });
+}
+
+/** @param id of the pipeline; empty where the stack has one */
+export function announcementFile(stack: string, id: string): string {
+  return join(
+    runningSystemsDirectory,
+    `${[stack, ...(id === "" ? [] : [id])].join("-")}-${process.pid}.json`,
+  );
 }
 
 const announced = z.object({ pid: z.number(), stack: z.string(), endpoint: z.string() });

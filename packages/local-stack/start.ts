@@ -10,7 +10,11 @@ const options = parseOptions(process.argv.slice(2));
 const started = performance.now();
 const secondsSoFar = () => Math.round((performance.now() - started) / 100) / 10;
 
-const print = (text: string) => void process.stdout.write(`${text}\n`);
+const { stdout } = process;
+const clear = stdout.isTTY ? "\r\u001b[K" : "";
+const print = (text: string) => void stdout.write(`${clear}${text}\n`);
+/** Rewritten in place, and never longer than a line. */
+const status = (line: string) => void stdout.write(`${clear}${line.slice(0, (stdout.columns || 100) - 1)}`);
 const progress = (step: string) => print(`${secondsSoFar().toFixed(1).padStart(6)} s  ${step}`);
 
 /** Resolves when the operator wants it to end. */
@@ -20,7 +24,7 @@ const interrupted = new Promise<undefined>((resolve) => {
 });
 
 async function main({ once, scenario }: StartOptions): Promise<number> {
-  const surface = { print, progress, interrupted };
+  const surface = { print, progress, interrupted, ...(stdout.isTTY && { status }) };
   if (!once) return stayUp(options, surface);
   const program: ScenarioProgram = await import(pathToFileURL(resolve(scenario ?? "")).href);
   return program.runScenario(options, surface);

@@ -107,12 +107,17 @@ describe("npm start", () => {
     });
   });
 
-  it("prints an environment in which the README's program prints income, and what local forward needs", async () => {
+  it("says at a glance where to begin, and in local show in which environment the README's program prints income, and what local forward needs", async () => {
     await using program = start(...freePorts);
     await program.printed("Ctrl-C ends it.");
-    const environment = environmentOf("everything", program.output());
-    expect(program.output()).toMatch(/^Connect flow {2}http:\/\/127\.0\.0\.1:\d+\/connect /m);
-    expect(program.output()).toMatch(/^Control {7}http:\/\/127\.0\.0\.1:\d+ /m);
+    const { stdout: details } = await runCommand(["local", "show", "--stage", "local"]);
+    const environment = environmentOf("everything", details);
+    expect(program.output()).toMatch(/^Sandbox {7}http:\/\/127\.0\.0\.1:\d+\/connect /m);
+    expect(details).toMatch(/^Control {7}http:\/\/127\.0\.0\.1:\d+ /m);
+    // A person reads it at a glance, and a pipe gets no line that only tells of progress.
+    const [, said = ""] = program.output().split(/^.* Connecting the accounts .*$/m);
+    expect(said.trim().split("\n").length).toBeLessThanOrEqual(20);
+    expect(said).not.toContain("Invocations");
     const [, code = ""] = /```js\n([\s\S]*?)```/.exec(await readFile("README.md", "utf8")) ?? [];
 
     await using reader = runProgram("--input-type=module", ["-e", code], environment);

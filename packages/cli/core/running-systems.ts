@@ -29,6 +29,8 @@ export type LocalPlace = {
   /** The directory of its functions' logs. */
   readonly logs?: string;
   readonly sandbox?: { readonly baseUrl: string; readonly control?: string };
+  /** All its addresses, for people. */
+  readonly details?: string;
   /** The ports of its addresses. */
   readonly ports: readonly number[];
 };
@@ -76,6 +78,7 @@ function placeOf(fields: Fields, pid: number): LocalPlace {
     pid,
     directory: optionalText(fields, "directory"),
     logs: optionalText(fields, "logs"),
+    details: optionalText(fields, "details"),
     sandbox,
     ports: addresses.flatMap((address) => {
       const port = typeof address === "string" ? Number(URL.parse(address)?.port) : 0;

@@ -1,6 +1,12 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { type Addresses, addressesOf, printableAddresses, subscriberVariables } from "../addresses.ts";
-import { announce } from "../announce.ts";
+import {
+  type Addresses,
+  addressesOf,
+  firstAddresses,
+  printableAddresses,
+  subscriberVariables,
+} from "../addresses.ts";
+import { announce, announcementFile } from "../announce.ts";
 import { holdsState } from "../engines/kept.ts";
 import { defaultConsolePort, type StartOptions } from "../options.ts";
 import { writePrivateFile } from "../private-file.ts";
@@ -12,6 +18,8 @@ import { runSubscriber } from "./subscriber-program.ts";
 export type Surface = {
   readonly print: (text: string) => void;
   readonly progress: (step: string) => void;
+  /** Rewrites one line of a terminal; absent where the output is no terminal. */
+  readonly status?: (line: string) => void;
   /** Resolves when it is to end. */
   readonly interrupted: Promise<undefined>;
 };
@@ -22,7 +30,7 @@ export type Surface = {
  */
 export async function runSession<Result>(
   options: StartOptions,
-  { print, progress }: Surface,
+  { print, progress, status }: Surface,
   stays: (system: System) => Promise<Result>,
 ): Promise<Result> {
   const { users, json, logs, keep } = options;
@@ -31,7 +39,8 @@ export async function runSession<Result>(
   const ending = new AbortController();
   const announcements = system.pipelines.map((pipeline) => {
     const { sandbox } = pipeline;
-    return announce(system.stack, { pipeline, sandbox, ...(logs === undefined ? {} : { logs }) });
+    const details = printableAddresses(addressesOf(system, pipeline), { stack: system.stack, sandbox }, logs);
+    return announce(system.stack, { pipeline, sandbox, details, ...(logs === undefined ? {} : { logs }) });
   });
   const programs: (() => Promise<void>)[] = [];
   const opening = consoleOf(system, options, progress);
@@ -56,8 +65,8 @@ export async function runSession<Result>(
       for (const { sandbox } of system.pipelines) await sandbox.createUsers(users, { companyAccounts: 1 });
     }
     const first = page === undefined ? "" : `Console       ${page.url}    (good for one browser)\n`;
-    print(`\n${first}${printableSystem(system, all, logs)}\n\nCtrl-C ends it.`);
-    void showActivity(system, progress, ending.signal);
+    print(`\n${first}${printableSystem(system, all)}\n\nCtrl-C ends it.`);
+    if (status !== undefined) void showActivity(system, status, ending.signal);
     return await stays(system);
   } finally {
     ending.abort();
@@ -70,17 +79,13 @@ export async function runSession<Result>(
 }
 
 /** The addresses of each pipeline, below its name where there are several. */
-function printableSystem(
-  { stack, pipelines }: System,
-  addresses: ReadonlyMap<string, Addresses>,
-  logs: string | undefined,
-): string {
+function printableSystem({ stack, pipelines }: System, addresses: ReadonlyMap<string, Addresses>): string {
   return pipelines
     .flatMap(({ id, sandbox }) => {
       const own = addresses.get(id);
       if (own === undefined) return [];
       const heading = pipelines.length > 1 ? `The pipeline ${id}\n\n` : "";
-      return [heading + printableAddresses(own, { stack, sandbox }, logs)];
+      return [heading + firstAddresses(own, { sandbox, file: announcementFile(stack.name, id) })];
     })
     .join("\n\n");
 }
@@ -102,10 +107,10 @@ async function consoleOf(
   }
 }
 
-/** One line whenever something has moved: how often each function worked. */
+/** How often each function worked, as it changes. */
 async function showActivity(
   { stack }: System,
-  progress: Surface["progress"],
+  status: (line: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
   let shown = "";
@@ -116,7 +121,7 @@ async function showActivity(
         ({ logicalId, counts }) => `${logicalId.replace(/Function[0-9A-F]{8}$/, "")} ${counts().invocations}`,
       )
       .join(", ");
-    if (line !== shown) progress(`Invocations: ${line}`);
+    if (line !== shown) status(`Invocations: ${line}`);
     shown = line;
     await wait(1_000, undefined, { signal }).catch(() => undefined);
   }
