@@ -6,7 +6,11 @@ import { readAlarm } from "../../scripts/documents/alarms-page.ts";
 import { productionSettings, synthesized } from "../lib/synthesized.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../docs/operate/runbook.md"), "utf8");
-const alarms = synthesized(productionSettings)
+// With each alarm that a setting adds.
+const alarms = synthesized({
+  ...productionSettings,
+  alarms: { ...productionSettings.alarms, nothingReceivedHours: 24 },
+})
   .ofType("AWS::CloudWatch::Alarm")
   .map(({ id, Properties }) => readAlarm(id, Properties));
 

@@ -156,8 +156,8 @@ describe("a change since a release", () => {
     ],
     [
       "a renamed alarm",
-      rename(/ReceivingNothingAlarm/),
-      "`ReceivingNothingAlarm` (AWS::CloudWatch::Alarm) is removed.",
+      rename(/ReceivingRefusedAlarm/),
+      "`ReceivingRefusedAlarm` (AWS::CloudWatch::Alarm) is removed.",
     ],
     [
       "a role with a name of its own",

@@ -56,7 +56,7 @@ describe("every alarm", () => {
     }
   });
 
-  it("on a log counts a code of the catalogue, or requests that API Gateway throttled", () => {
+  it("on a log counts a code of the catalogue, or requests that API Gateway throttled or had no route for", () => {
     const filters = production
       .ofType("AWS::Logs::MetricFilter")
       .map(({ Properties }) => Properties.FilterPattern);
@@ -66,6 +66,7 @@ describe("every alarm", () => {
     });
     expect(codes.filter((code) => !Object.keys(logCodes).includes(String(code)))).toEqual([
       '{ $.status = "429" }',
+      '{ $.status = "404" }',
       '{ $.function = "refresh/token" }',
     ]);
   });
@@ -215,7 +216,7 @@ describe("the alarm that nothing is received", () => {
       .ofType("AWS::Logs::MetricFilter")
       .filter(({ Properties }) => /"WebhookAccepted".*"MetricValue":"1"/.test(JSON.stringify(Properties)));
     expect(filters.map(({ id }) => nameOf(id)).sort()).toEqual(
-      ["Accounts", "CompanyAccounts", "Endpoints", "Users"].map(
+      ["Accounts", "CompanyAccounts", "Endpoints", "OtherPaths", "Users"].map(
         (kind) => `${kind}ReceiveWebhookAcceptedMetric`,
       ),
     );
