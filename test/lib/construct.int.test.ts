@@ -239,7 +239,6 @@ describe("the construct in a stack of an app", () => {
   });
 
   it.each([
-    ["cn-north-1", "aws-cn"],
     ["us-gov-west-1", "aws-us-gov"],
     ["eu-central-1", "aws"],
     [undefined, undefined],

@@ -157,7 +157,7 @@ describe("event sources", () => {
     });
   });
 
-  it("relay the table's stream from its start, with finite retries and a failure destination", () => {
+  it("relay the table's stream from its start, until they are too old, with a failure destination", () => {
     const source = sourceOf("RelaySource");
     expect(source?.EventSourceArn).toEqual({ "Fn::GetAtt": [expect.any(String), "StreamArn"] });
     expect(targetOf(source?.FunctionName)).toBe("RelayChangesFunction");
@@ -165,7 +165,7 @@ describe("event sources", () => {
       StartingPosition: "TRIM_HORIZON",
       BatchSize: 100,
       BisectBatchOnFunctionError: true,
-      MaximumRetryAttempts: 20,
+      MaximumRetryAttempts: -1,
       MaximumRecordAgeInSeconds: 20 * 3_600,
       FunctionResponseTypes: ["ReportBatchItemFailures"],
     });
@@ -219,8 +219,9 @@ describe("synthesis", () => {
   });
 
   it("lets CloudFormation name the dashboard, since dashboards of all regions share their names", () => {
-    expect(production.withId("Dashboard").Properties).not.toHaveProperty("DashboardName");
-    expect(production.outputs.DashboardName?.Value).toEqual({ Ref: production.withId("Dashboard").id });
+    const watched = synthesized({ ...productionSettings, dashboard: true });
+    expect(watched.withId("Dashboard").Properties).not.toHaveProperty("DashboardName");
+    expect(watched.outputs.DashboardName?.Value).toEqual({ Ref: watched.withId("Dashboard").id });
   });
 
   it("gives stages names of their own and no physical name that could collide", () => {
