@@ -24,11 +24,11 @@ export async function captureWebhook(
   event: object,
 ): Promise<(to: string) => Promise<number>> {
   const registered = sandbox.webhook(kind);
-  const register = (webhook: unknown) =>
+  const register = (webhook: object | undefined) =>
     fetch(`${sandbox.baseUrl}${paths[kind]}`, {
       method: "PUT",
       headers: { authorization: `Bearer ${sandbox.token}`, "content-type": "application/json" },
-      body: JSON.stringify(webhook),
+      body: JSON.stringify({ ...webhook, enabled: undefined }),
     });
   const recorder = await startTestProvider();
   try {

@@ -283,11 +283,11 @@ describe("the synthesized stack and the provider", () => {
     const nobody = await startTestProvider();
     nobody.answer = () => 204;
     const before = sandbox.webhook(kind);
-    const register = (webhook: unknown) =>
+    const register = (webhook: object | undefined) =>
       fetch(`${sandbox.baseUrl}/api/v0.3/webhooks/${kind}`, {
         method: "PUT",
         headers: { authorization: `Bearer ${sandbox.token}`, "content-type": "application/json" },
-        body: JSON.stringify(webhook),
+        body: JSON.stringify({ ...webhook, enabled: undefined }),
       });
     await register({ url: nobody.url, method: "POST", headers: {} });
     return {
