@@ -65,6 +65,11 @@ export async function sendBadInput(
   const once = Map.groupBy([...good, ...poison], ({ kind }) => kind).values();
   await Promise.all([...once].map((webhooks) => sendInTurn(target, webhooks)));
   await Promise.all([...good, ...good].map((webhook) => sendInTurn(target, [webhook])));
+  // An address with a slash at its end has a function of its own.
+  await sendInTurn(
+    target,
+    users.slice(0, 1).map((id) => ({ ...largeUserEvent(id), kind: "users/" })),
+  );
   await sendWrongSecrets(target);
   return poison;
 }
