@@ -57,7 +57,7 @@ export async function sendBadInput(
     ),
   ];
   const poison = kinds.flatMap((kind) => [
-    // Of user events nothing that can't be read is kept: it is refused.
+    // An unreadable body of users can't be kept: it is answered 503 until the provider gives up.
     ...(kind === "users" ? [] : [{ kind, body: Buffer.from('{"action":') }]),
     json(kind, { action: "no_such_event", event: "no_such_event" }),
   ]);

@@ -132,7 +132,8 @@ export function webhookProvocations({
     // An outage of its own: that the one before is over may be noticed at any moment.
     PROVIDER_BACK: () => outage(),
     RECORD_FAILED: async () => {
-      const end = stage().fails(/^Relay/, "dynamodb:BatchExecuteStatement", {});
+      const refused = { errorType: "AccessDeniedException" };
+      const end = stage().fails(/^Relay/, "dynamodb:BatchExecuteStatement", refused);
       await during(end, "RECORD_FAILED", () => send("accounts", account("update_account")));
     },
     RECORD_PARKED: "only a change that no release writes; test/functions/relay/relay-failures.int.test.ts",

@@ -109,6 +109,8 @@ describe("how long a rotation takes", () => {
   it("reaches receivers and registration", () => {
     const { bundles } = synthesized(stage({}, { webhooks: { secretCacheSeconds: 5 } }));
     expect(bundles.get("functions/receive/users.ts")).toMatchObject({ secretCacheSeconds: 5 });
-    expect(bundles.get("functions/register/webhooks.ts")).toMatchObject({ secretPropagationSeconds: 10 });
+    expect(bundles.get("functions/register/webhooks.ts")).toMatchObject({
+      rotation: { propagationSeconds: 10 },
+    });
   });
 });
