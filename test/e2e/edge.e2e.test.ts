@@ -108,6 +108,7 @@ describe("a flood of wrong secrets at one kind", () => {
     const secret = await webhookSecretOf(stack);
     const stored = async () =>
       (await readTable(product.system.access, outputOf(stack, "TableName"))).events.size;
+    await stack.drained({ deadline: 120_000 });
     const before = await stored();
     const refused = new Map<number, number>();
     const flood = Array.from({ length: atOnce }, async () => {

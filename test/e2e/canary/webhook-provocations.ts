@@ -25,6 +25,7 @@ export function webhookProvocations({
     WEBHOOK_ACCEPTED: async () => {
       for (const [kind, body] of [
         ["users", user()],
+        ["users/", user()],
         ["accounts", account("create_account")],
         ["company-accounts", account("create_account", { company_account_id: randomUUID() })],
         ["users", { ...user(), filler: "x".repeat(500_000) }],
