@@ -32,14 +32,14 @@ export function monthlyIncome(documents: readonly IncomeDocument[]): readonly Mo
     months.set(key, [...(months.get(key) ?? []), counted]);
   }
   return [...months]
-    .toSorted(([one], [other]) => compare(one, other))
+    .sort(([one], [other]) => compare(one, other))
     .map(([key, counted]) => ({
       month: key.slice(0, 7),
       currency: key.slice(8),
       gross: sumOf(counted.map(({ payment }) => payment.gross)),
       net: sumOf(counted.map(({ payment }) => payment.net)),
       payments: counted.length,
-      documents: [...new Set(counted.map(({ href }) => href))].toSorted(compare),
+      documents: [...new Set(counted.map(({ href }) => href))].sort(compare),
     }));
 }
 
@@ -65,7 +65,7 @@ function newestVersions(documents: readonly IncomeDocument[]): readonly Version[
   // Of two that were read at once either may be taken, but always the same.
   const isOlder = (one: Version, other: Version) =>
     one.version === other.version ? compare(one.path, other.path) : one.version < other.version ? -1 : 1;
-  return [...newest.values()].toSorted(isOlder);
+  return [...newest.values()].sort(isOlder);
 }
 
 function newestPayments(documents: readonly Version[]) {

@@ -95,22 +95,23 @@ describe("the token of a running system", () => {
     expect(refreshes() - before).toBe(1);
   });
 
-  it("raises the alarm that names `token set` when the refresher was killed before it wrote what it got", async () => {
+  it("raises the alarm that leads to what to do when the refresher was killed before it wrote what it got", async () => {
     const old = await current();
     const kills = killAt("secretsmanager:PutSecretValue", "before");
     await run();
     expect(kills()).toBe(1);
     await run();
     expect(await current()).toBe(old);
-    await eventually(() => expect(alarm(/TokenRefused/)).toMatchObject({ state: "ALARM" }));
-    expect(alarm(/TokenRefused/)?.description).toContain("npx income-events token set");
+    await logged("TOKEN_REFUSED");
+    await eventually(() => expect(alarm(/AtRisk/)).toMatchObject({ state: "ALARM" }));
+    expect(alarm(/AtRisk/)?.description).toContain("npx income-events status --section token");
     const words = printed.filter((line) =>
-      line.startsWith("ALARM: The provider refuses to refresh the token"),
+      line.startsWith("ALARM: The token is not renewed as it should be"),
     );
     expect(words).toHaveLength(1);
   });
 
-  it("that is revoked while it is refreshed is not replaced by one of no use, and the alarms say so", async () => {
+  it("that is revoked while it is refreshed is not replaced by one of no use, and the log and the alarm say so", async () => {
     const { sandbox, stack } = system;
     const old = await current();
     const stop = stack.gateway.intercept(async ({ principal, action }, phase) => {
@@ -121,7 +122,8 @@ describe("the token of a running system", () => {
     await run();
     stop();
     expect(await current()).toBe(old);
-    await eventually(() => expect(alarm(/TokenDiscarded/)).toMatchObject({ state: "ALARM" }));
+    await logged("TOKEN_DISCARDED");
+    await eventually(() => expect(alarm(/AtRisk/)).toMatchObject({ state: "ALARM" }));
 
     const before = refreshes();
     await run();
