@@ -14,7 +14,7 @@ const asksAgainInSeconds = 10;
 /**
  * Reads as `read` does. While that fails because AWS is unavailable, the value that was read last serves for 15 minutes.
  * An answer that refuses the value (no such secret, no permission, content that can't be parsed) ends that at once.
- * @param onFallback called for each failed read that the known value stands in for
+ * @param onFallback called for each failed read, when the known value is used instead
  */
 export function lastKnown<T>(
   read: () => Promise<T>,

@@ -42,7 +42,7 @@ export function nameOfQueue(url: string): string {
   return url.slice(url.lastIndexOf("/") + 1);
 }
 
-/** A place in a queue that may be deleted while it is read: nothing is in it then. */
+/** A queue that may be deleted while it is read; it is empty then. */
 export function unlessDeleted(place: DeadLetterPlace): DeadLetterPlace {
   return async (look) => {
     try {

@@ -1,7 +1,7 @@
 export type MaskOptions = {
   /** Texts that stay as they are, ids for example. */
   readonly shown?: ReadonlySet<string>;
-  /** Whether a member stays as it is: what names events, states and ids, and nothing of a person. */
+  /** Whether a member stays unmasked: names of events and states, and ids, but no personal data. */
   readonly isOpen?: (name: string, value: unknown) => boolean;
 };
 

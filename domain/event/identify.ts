@@ -23,8 +23,8 @@ export function identifyByEventId(kind: WebhookKind, eventId: string): string {
 }
 
 /**
- * The identity of an element of a webhook's list. Its position says nothing of it: a mapping that is changed between
- * receipt and redrive moves positions.
+ * The identity of an element of a webhook's list. It does not depend on the position, which another mapping may change
+ * between receipt and redrive.
  * @param webhookId the identity of the webhook
  * @param text the element as it is kept
  * @param number counts equal elements of the list, from 1

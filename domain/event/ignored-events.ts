@@ -1,6 +1,6 @@
 import { ignored, type KindMapping } from "./mapping.ts";
 
-/** Each name is a metric of its own, which CloudWatch charges for: further names of a kind are counted together. */
+/** CloudWatch charges for each name as one metric: further names of a kind are counted together. */
 const mostNames = 10;
 const otherNames = "other";
 /** What CloudWatch takes as the value of a metric's dimension, and what fits into a line. */

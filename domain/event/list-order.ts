@@ -18,7 +18,7 @@ const mostRotations = 64;
 export function takesByPosition(body: unknown, find: (body: unknown) => unknown): boolean {
   const value = JSON.stringify(find(body));
   const isFoundIn = (changed: unknown) => JSON.stringify(find(changed)) === value;
-  // Where nothing is found one rotation must do: most fields are in few webhooks.
+  // Most fields are in few webhooks: one rotation is enough where none is found.
   const isNothing = value === undefined;
   if (!isNothing && isFoundIn(withLists(body, (list) => (list.length > 1 ? [] : list)))) return false;
   const rotations = Math.min(longestList(body) - 1, isNothing ? 1 : mostRotations);

@@ -60,7 +60,7 @@ export function readsBody(status: number, expects: Expectation): boolean {
   return status >= 200 && status < 300 && status !== 206;
 }
 
-/** What an answer is. The only place where that is decided, whatever was called for. */
+/** Classifies an answer of the provider. Every caller uses this. */
 export function outcomeOf(answer: GivenAnswer, rules: AnswerRules): AnswerOutcome {
   const { status } = answer;
   const answered = `the provider answered ${status}`;

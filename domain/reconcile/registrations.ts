@@ -18,7 +18,7 @@ export type WebhookName = keyof typeof kindOfWebhook;
 /** A webhook of the stage, with the provider's path that defines it. */
 export type OwnWebhook = { readonly name: WebhookName; readonly path: string };
 
-/** Whose address and secret a webhook is registered with. */
+/** The kind whose address and secret a webhook is registered with. */
 export function kindOf(name: WebhookName): WebhookKind {
   return kindOfWebhook[name];
 }

@@ -79,7 +79,7 @@ export async function fetchDocument(
   return tasks.map((task) => results.get(task) ?? failureOf(retryable("the task was not looked at")));
 }
 
-/** Whose the document is: an event need not say so, then the account's state does, read in the same request. */
+/** The document's user: from a task, else from the account's state, which is read in the same request. */
 async function ownerOf(
   tasks: readonly Task[],
   subject: Subject,

@@ -3,7 +3,7 @@ import { liveDependencies } from "./live.ts";
 import { otherPaths } from "./paths.ts";
 import { receiver } from "./receiver.ts";
 
-/** Of the variables that each kind has of its own. */
+/** Prefix of a kind's environment variables. */
 const prefixOf = (kind: string) => `${kind.toUpperCase().replaceAll("-", "_")}_`;
 
 export const handler = logged(otherPaths((kind) => receiver(kind, liveDependencies(kind, prefixOf(kind)))));

@@ -28,7 +28,7 @@ export type ReconcilerDependencies = {
   readonly queueUrls: { readonly users: string; readonly accounts: string; readonly fetch: string };
   readonly provider: Pick<ProviderSettings, "paths">;
   readonly settings: ReconcileSettings;
-  /** What an account that is connected has, by the settings. */
+  /** Endpoints that every connected account should have documents of. */
   readonly startEndpoints: readonly string[];
   readonly receivingCounts: (now: Date) => Promise<ReceivingCounts>;
   /** A tick ends by itself while there is still time for one call. */

@@ -30,8 +30,8 @@ export type ListDependencies = {
 };
 
 /**
- * Reports of each webhook where the provider sends it; nothing is changed. A provider that can't be asked now is
- * no failure of this function: who looks must raise no alarm.
+ * Reports where the provider sends each webhook, and changes nothing. A provider that can't be asked now is not a failure
+ * of this function: a read must not raise an alarm.
  */
 export async function listWebhooks(
   dependencies: ListDependencies,

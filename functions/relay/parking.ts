@@ -17,9 +17,9 @@ const unmarkedInSeconds = 60;
 const mostEndings = 5;
 
 /**
- * Runs a batch. A record that ends the process, by a time-out, its memory or a crash, comes again alone, for Lambda halves
- * batches that failed. There it is marked before the work and unmarked after it, so that marks count endings only; with too
- * many of them it is parked, and what follows in its shard goes on.
+ * Runs a batch. Lambda halves a failed batch until a record that ends the process (a time-out, memory, a crash) is alone.
+ * Such a record is marked before the work and unmarked after it, so that marks count the ends of processes. After too many
+ * marks it is parked, and the shard goes on.
  */
 export async function runMarked<T>(
   records: readonly DynamoDBRecord[],

@@ -114,8 +114,8 @@ async function removeObjects(steps: readonly Step[], { removeSuperseded }: Relay
 type Write = { readonly step: Step; readonly run: () => Promise<void> };
 
 /**
- * What comes after a failed write of a partition fails with it: it comes again, and must not overtake it. One that will
- * never succeed is parked, and holds up none.
+ * Writes in order. After a retryable failure the later writes of the partition fail too, so that none overtakes it; a
+ * permanent one holds up no other.
  */
 async function inOrder(writes: readonly Write[]): Promise<void> {
   let failure: Failure | undefined;
@@ -132,7 +132,7 @@ async function parkPermanent(
   steps: Step[],
   { park, log }: RelayDependencies,
 ): Promise<void> {
-  // What comes after a record that is tried again comes again with it.
+  // Lambda retries the records after a failed one, too.
   const end = steps.findIndex(({ failure }) => failure?.kind === "retryable");
   await Promise.all(
     steps.slice(0, end < 0 ? steps.length : end).map(async (step, index) => {

@@ -5,7 +5,7 @@ export const logCodes = {
   WEBHOOK_ACCEPTED: "a webhook is durable in its queue",
   WEBHOOK_UNREADABLE: "a webhook's body is no JSON and went to the dead-letter queue",
   WEBHOOK_NOT_KEPT:
-    "a webhook's body can't be read and may hold credentials: nothing of it is kept, and the answer is 503",
+    "a webhook's body can't be read and may hold credentials: the body is not kept, and the answer is 503",
   WEBHOOK_REFUSED:
     "a webhook's secret or signature is missing or wrong, its source is not allowed, or its body is too large",
   WEBHOOK_SECRET_EMPTY: "no webhook secret is configured: every webhook is refused",

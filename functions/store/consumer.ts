@@ -129,7 +129,7 @@ async function eventsOf(
   return events;
 }
 
-/** Of an element of a list: what is kept of it, and nothing of the others. */
+/** The envelope of one element of a list, without the other elements. */
 async function ownEnvelope(
   envelope: Envelope,
   event: MappedEvent,

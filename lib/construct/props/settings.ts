@@ -282,7 +282,7 @@ export interface AlarmsProps {
    */
   readonly emails?: readonly string[];
   /**
-   * True or false: each alarm also notifies `topicArn` when it is over, so that a paging service closes its incident; `emails` get one notice when all are over.
+   * True or false: each alarm also notifies `topicArn` when it is over, so that a paging service closes its incident (a new alarm does so once, too); `emails` get one notice when all are over.
    * @default true
    */
   readonly notifyWhenOver?: boolean;

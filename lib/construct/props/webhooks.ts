@@ -79,7 +79,7 @@ export interface WebhooksCustomDomainProps {
 
 /** The settings `webhooks.customDomain.mutualTls.*`. */
 export interface WebhooksCustomDomainMutualTlsProps {
-  /** An object of S3 with the certificates of the authorities that the provider's client certificate comes from, such as `s3://bucket/truststore.pem`: API Gateway refuses every other client. Who deploys needs `s3:GetObject` on it. */
+  /** An object of S3 with the certificates of the authorities that the provider's client certificate comes from, such as `s3://bucket/truststore.pem`: API Gateway refuses every other client. The deploying role needs `s3:GetObject` on it. */
   readonly truststoreUri: string;
   /**
    * The version of that object.

@@ -45,7 +45,9 @@ function stepsOf(entry: LogEntry, type: string | undefined, context: StepContext
     case "WEBHOOK_UNREADABLE":
       return [failure("webhook", "it is no JSON")];
     case "WEBHOOK_NOT_KEPT":
-      return [failure("webhook", `${reasonOf(entry)}: nothing is kept, and the provider sends it again`)];
+      return [
+        failure("webhook", `${reasonOf(entry)}: the body is not kept, and the provider sends it again`),
+      ];
     case "WEBHOOK_FAILED":
       return [failure("webhook", `${reasonOf(entry)}: the provider sends it again`)];
     case "EVENT_STORED":

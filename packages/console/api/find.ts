@@ -15,7 +15,7 @@ import { runCommand } from "../run-command.ts";
 export type Hit = {
   readonly type: Subject["kind"] | "event" | "message" | "request";
   readonly id: string;
-  /** Who an event or a message is about. */
+  /** The subject of an event or a message. */
   readonly subject?: Subject;
   /** The type of an event; the function and the code that logged a message or a request. */
   readonly detail?: string;

@@ -119,7 +119,7 @@ export type RoutePlan = {
 
 /** What each route lets through, by itself. */
 export type RouteThrottle = { readonly ratePerSecond: number; readonly burst: number };
-/** Of each route that has none of its own in `routes`. */
+/** The throttle of each route that is not in `routes`. */
 export type ThrottlePlan = RouteThrottle & { readonly routes?: Readonly<Record<string, RouteThrottle>> };
 
 /** A line for each request: `$context.` names stand for what is known of it. */

@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateRawSync, gzipSync, zstdCompressSync } from "node:zlib";
 
-/** What an answer can be sent in, whether it was asked for or not: a content coding, or another form of text than UTF-8. */
+/** Encodings of an answer: a content coding, or a charset other than UTF-8. */
 export const answerEncodings = ["gzip", "deflate", "br", "zstd", "bom", "iso-8859-1", "utf-16"] as const;
 export type AnswerEncoding = (typeof answerEncodings)[number];
 

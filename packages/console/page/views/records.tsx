@@ -50,7 +50,7 @@ export function Records() {
 
 const maxRecent = 50;
 
-/** Who the events of the last day were about, the latest first. */
+/** Users with events in the last day, the latest first. */
 function RecentSubjects() {
   const { data, error, reload } = useHistory({ since: "24h" }, {});
   const latest = new Map<string, HistoryRow>();
