@@ -1,4 +1,4 @@
-import { type CloudWatchClient, type Metric, paginateGetMetricData } from "@aws-sdk/client-cloudwatch";
+import type { CloudWatchClient, Metric } from "@aws-sdk/client-cloudwatch";
 import { retryable } from "../../domain/core/failures.ts";
 import {
   countsNeededFrom,
@@ -7,6 +7,7 @@ import {
   type ReceivingCounts,
   type Sums,
 } from "../../domain/reconcile/missed.ts";
+import { readMetrics } from "./metric-points.ts";
 
 export type ReceivingMetrics = {
   /** Of the metrics that are made of log lines. */
@@ -57,27 +58,18 @@ async function sumsOf(
   settings: MissedSettings,
   now: Date,
 ): Promise<readonly Sums[]> {
-  const input = {
-    MetricDataQueries: queries.map(({ metric, periodInMillis }, index) => {
-      return { Id: `q${index}`, MetricStat: { Metric: metric, Stat: "Sum", Period: periodInMillis / 1_000 } };
-    }),
-    StartTime: new Date(countsNeededFrom(now.getTime(), settings)),
-    EndTime: now,
-  };
-  const sums = queries.map(() => new Map<number, number>());
-  try {
-    for await (const { MetricDataResults = [] } of paginateGetMetricData({ client }, input)) {
-      for (const { Id = "", Timestamps = [], Values = [] } of MetricDataResults) {
-        const index = Number(Id.slice(1));
-        for (const [position, at] of Timestamps.entries())
-          sums[index]?.set(at.getTime(), (queries[index]?.sign ?? 1) * (Values[position] ?? 0));
-      }
-    }
-  } catch (error) {
+  const asked = queries.map(({ metric, periodInMillis }) => {
+    return { metric, stat: "Sum", periodInSeconds: periodInMillis / 1_000 } as const;
+  });
+  const from = new Date(countsNeededFrom(now.getTime(), settings));
+  const found = await readMetrics(client, asked, from, now).catch((error: unknown) => {
     const name = error instanceof Error ? error.name : "unknown";
     throw retryable(`CloudWatch does not tell what was received (${name})`);
-  }
-  return sums;
+  });
+  return found.map(
+    (points, index) =>
+      new Map(points.map(({ at, value }) => [at.getTime(), (queries[index]?.sign ?? 1) * value])),
+  );
 }
 
 function together(...all: readonly Sums[]): Sums {

@@ -1,9 +1,5 @@
-import {
-  type CloudWatchClient,
-  type MetricDataQuery,
-  paginateGetMetricData,
-} from "@aws-sdk/client-cloudwatch";
-import { batchesOf } from "../../domain/core/batches.ts";
+import type { CloudWatchClient } from "@aws-sdk/client-cloudwatch";
+import { type MetricQuery, type Point, readMetrics } from "../aws/metric-points.ts";
 
 /**
  * What CloudWatch knows of queues and SQS itself does not tell. SQS measures each queue that was used within six hours,
@@ -33,37 +29,21 @@ export type Series = readonly (readonly [at: number, count: number])[];
 export type QueueTraffic = { readonly sent: Series; readonly received: Series };
 
 type Wanted = { readonly metric: string; readonly stat: "Sum" | "Maximum"; readonly period: number };
-type Point = { readonly at: Date; readonly value: number };
 
 const minute = 60;
 const hour = 60 * minute;
 /** CloudWatch is at most so far behind. */
 const lately = 15 * minute;
 const twoWeeks = 14 * 24 * hour;
-/** What one request may ask for. */
-const queriesAtOnce = 500;
 
 export function queueMetrics(client: CloudWatchClient, now: () => Date): QueueMetrics {
   /** The points of a metric of each queue in the last `seconds`, the latest first. */
   const read = async (queueUrls: readonly string[], { metric, stat, period }: Wanted, seconds: number) => {
     const end = now().getTime() / 1000;
     const begin = Math.floor((end - seconds) / period) * period;
-    const points = new Map<string, readonly Point[]>();
-    for (const some of batchesOf(queueUrls, { maxItems: queriesAtOnce })) {
-      const input = {
-        MetricDataQueries: some.map((url, index) => queryOf(`q${index}`, url, { metric, stat, period })),
-        StartTime: new Date(begin * 1000),
-        EndTime: new Date(end * 1000),
-      };
-      for await (const { MetricDataResults = [] } of paginateGetMetricData({ client }, input)) {
-        for (const { Id = "", Timestamps = [], Values = [] } of MetricDataResults) {
-          const url = some[Number(Id.slice(1))] ?? "";
-          const found = Timestamps.map((at, index) => ({ at, value: Values[index] ?? 0 }));
-          points.set(url, [...(points.get(url) ?? []), ...found]);
-        }
-      }
-    }
-    return points;
+    const queries = queueUrls.map((url) => queryOf(url, { metric, stat, period }));
+    const all = await readMetrics(client, queries, new Date(begin * 1000), new Date(end * 1000));
+    return new Map(queueUrls.map((url, index) => [url, all[index] ?? []]));
   };
   /** When a metric was last above 0, for each queue. */
   const lastOf = async (metric: string, queueUrls: readonly string[]): Promise<ReadonlyMap<string, Date>> => {
@@ -109,10 +89,9 @@ function seriesOf(points: readonly Point[] = []): Series {
     .toSorted(([one], [other]) => one - other);
 }
 
-function queryOf(Id: string, queueUrl: string, { metric, stat, period }: Wanted): MetricDataQuery {
+function queryOf(queueUrl: string, { metric, stat, period }: Wanted): MetricQuery {
   const Dimensions = [{ Name: "QueueName", Value: queueUrl.split("/").at(-1) ?? "" }];
-  const Metric = { Namespace: "AWS/SQS", MetricName: metric, Dimensions };
-  return { Id, MetricStat: { Metric, Stat: stat, Period: period } };
+  return { metric: { Namespace: "AWS/SQS", MetricName: metric, Dimensions }, stat, periodInSeconds: period };
 }
 
 function mapped<T>(

@@ -1,4 +1,4 @@
-import { sumsOfLastDay } from "../../../adapters/aws/event-counts.ts";
+import { sumsOfLastDay } from "../../../adapters/aws/metric-points.ts";
 import type { Clients } from "../core/clients.ts";
 import type { Deployment } from "../core/deployment.ts";
 
