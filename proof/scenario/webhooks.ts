@@ -57,8 +57,8 @@ export async function sendBadInput(
     ),
   ];
   const poison = kinds.flatMap((kind) => [
-    // An unreadable body of users can't be kept: it is answered 503 until the provider gives up.
-    ...(kind === "users" ? [] : [{ kind, body: Buffer.from('{"action":') }]),
+    // Of users an unreadable body that may hold a credential is answered 503. An empty one is kept.
+    { kind, body: Buffer.from(kind === "users" ? "" : '{"action":') },
     json(kind, { action: "no_such_event", event: "no_such_event" }),
   ]);
   // Those of a kind one after another: what an account is announced has an order.
