@@ -1,7 +1,8 @@
 import type { RunningSystem } from "./announce.ts";
+import { startCommand } from "./options.ts";
 
 /**
- * A start that failed, in words that say what to do.
+ * Explains why a start failed, and what to do.
  * @param running systems that stay up on this machine
  */
 export function explain(error: unknown, running: readonly RunningSystem[] = []): string {
@@ -11,7 +12,7 @@ export function explain(error: unknown, running: readonly RunningSystem[] = []):
     return [error.message, ...portsRemedy(running)].join("\n");
   }
   if (code === "EACCES" && /listen/.test(error.message)) {
-    return `This port is not free for you to use (${error.message}): choose one above 1023, or 0 for a free one.`;
+    return `Only an administrator may use this port (${error.message}): choose one above 1023, or 0 for a free one.`;
   }
   if (code === "ENOSPC") {
     return `The disk is full (${error.message}).\nFree some space where the temporary directory and the JSON file are.`;
@@ -21,17 +22,15 @@ export function explain(error: unknown, running: readonly RunningSystem[] = []):
 
 function portsRemedy(running: readonly RunningSystem[]): readonly string[] {
   if (running.length === 0) {
-    return [
-      "End the program that uses it, or choose others with --api-port, --aws-port, --sandbox-port and --control-port.",
-    ];
+    return ["End the program that uses it, or start on free ports:", `  ${startCommand} --ports auto`];
   }
   const systems = running.map(
     ({ stack, pid, endpoint }) => `  ${stack}: process ${pid}, AWS endpoint ${endpoint}`,
   );
   return [
-    "On this machine run already:",
+    "Already running on this machine:",
     ...systems,
-    "Use what runs, end it (Ctrl-C where it was started), or start another one beside it, on free ports:",
-    "  npm start -- --api-port 0 --aws-port 0 --sandbox-port 0 --control-port 0",
+    "Use it, end it (Ctrl-C in its terminal), or start another one beside it on free ports:",
+    `  ${startCommand} --ports auto`,
   ];
 }

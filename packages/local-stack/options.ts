@@ -10,6 +10,8 @@ export type StartOptions = {
   /** The program of that scenario. */
   readonly scenario?: string;
   readonly users: number;
+  /** Seconds between new data of sample users while it stays up; 0 or absent: none. */
+  readonly earnEvery?: number;
   readonly json?: string;
   readonly assembly?: string;
   /** Where each function's log is written to a file of its own; absent: in memory only. */
@@ -41,29 +43,54 @@ export type StartOptions = {
 };
 
 /** Where the running system is found; a scenario takes free ports instead, so that several run at once. */
-const defaultPorts = { apiPort: 4000, awsPort: 4566, sandboxPort: 4010, controlPort: 4011 };
+const defaultPorts = {
+  apiPort: 4000,
+  awsPort: 4566,
+  sandboxPort: 4010,
+  controlPort: 4011,
+  consolePort: 4020,
+};
 
-export const defaultConsolePort = 4020;
+const freePorts = { apiPort: 0, awsPort: 0, sandboxPort: 0, controlPort: 0, consolePort: 0 };
 
 /** Begun again at each start. */
 const defaultLogs = ".local/logs";
 
+const isClone = import.meta.filename.endsWith(".ts");
+
+/** What a person types, in a clone or in an app that has installed the package. */
+export const startCommand = isClone ? "npm start --" : "npx income-events dev";
+
+const examplesInClone = `
+  npm start -- --once --users 200 --json out.json
+      run the scenario; exit 0 only if nothing is lost
+  npx cdk synth -c stage=local -o DIR && npm start -- --assembly DIR
+      run a synthesized directory as it is`;
+
 const examples = `
 Examples:
-  npm start                                             stay up until Ctrl-C
-  npm start -- --json addresses.json                    the same, and write the addresses to a file
-  npm start -- --keep .local/state                      the same, and go on there at the next start
-  npm start -- --once --users 200 --json out.json       run the scenario, and exit 0 only if nothing is lost
-  npx cdk synth -c stage=local -o DIR && npm start -- --assembly DIR
-                                                        run a synthesized directory as it is`;
+  ${startCommand} --users 5
+      stay up until Ctrl-C, with five sample users
+  ${startCommand} --ports auto
+      the same, beside another system on this machine
+  ${startCommand} --json addresses.json
+      write the addresses to a file
+  ${startCommand} --keep .local/state
+      keep the state, and continue with it at the next start${isClone ? examplesInClone : ""}`;
 
 /** Reads the command line. Prints help, or what is wrong with it, and exits. */
 export function parseOptions(args: readonly string[]): StartOptions {
-  const command = new Command("npm start --")
+  const command = new Command(startCommand)
     .description("Starts the synthesized pipeline and a sandbox of the income-data service on this machine.")
     .option("--once", "run a scenario with faults, print what was counted, and exit")
     .option("--scenario <program>", "of that scenario")
     .option("--users <n>", "sample users that connect their accounts", wholeNumber(1, 100_000), 20)
+    .option(
+      "--earn-every <seconds>",
+      "seconds between new data of sample users; 0: none",
+      wholeNumber(0, 86_400),
+      5,
+    )
     .option(
       "--json <file>",
       "write addresses and credentials (and with --once the counts) as JSON that only you can read",
@@ -91,6 +118,12 @@ export function parseOptions(args: readonly string[]): StartOptions {
         "that the sandbox speaks; the stage's setting provider.interface is what the pipeline speaks",
       ).choices(providerInterfaces),
     )
+    .addOption(
+      new Option(
+        "--ports <auto>",
+        "take free ports for --api-port, --aws-port, --sandbox-port, --control-port and --console-port where not given",
+      ).choices(["auto"]),
+    )
     .option("--api-port <port>", `port of the webhooks' API (default ${defaultPorts.apiPort})`, port)
     .option("--aws-port <port>", `port of the AWS endpoint (default ${defaultPorts.awsPort})`, port)
     .option("--sandbox-port <port>", `port of the sandbox (default ${defaultPorts.sandboxPort})`, port)
@@ -100,25 +133,26 @@ export function parseOptions(args: readonly string[]): StartOptions {
       port,
     )
     .option("--console <program>", "serve a page on what stays up, by the command console of this program")
-    .option("--console-port <port>", `port of that page (default ${defaultConsolePort})`, port)
+    .option("--console-port <port>", `port of that page (default ${defaultPorts.consolePort})`, port)
     .addHelpText("after", examples)
     .parse(args, { from: "user" });
-  const given = command.opts<Partial<StartOptions>>();
+  const { ports, ...given } = command.opts<Partial<StartOptions> & { readonly ports?: "auto" }>();
   const once = given.once ?? false;
   if (once && given.keep !== undefined)
     command.error("error: --keep is for a system that stays up: --once begins anew each time");
   if (once && given.scenario === undefined)
     command.error("error: --once needs a program: --scenario PROGRAM");
-  const ports = once ? { apiPort: 0, awsPort: 0, sandboxPort: 0, controlPort: 0 } : defaultPorts;
+  const free = once || ports === "auto";
   const logs = once ? {} : { logs: defaultLogs };
   if (given.watch === true && (once || given.assembly !== undefined))
     command.error("error: --watch follows an app that stays up: leave --once and --assembly out");
   return {
-    ...ports,
+    ...(free ? freePorts : defaultPorts),
     ...logs,
     ...given,
     once,
     users: given.users ?? 20,
+    earnEvery: given.earnEvery ?? 5,
     stage: given.stage ?? "local",
   };
 }

@@ -13,9 +13,13 @@ const secondsSoFar = () => Math.round((performance.now() - started) / 100) / 10;
 const { stdout } = process;
 const clear = stdout.isTTY ? "\r\u001b[K" : "";
 const print = (text: string) => void stdout.write(`${clear}${text}\n`);
-/** Rewritten in place, and never longer than a line. */
-const status = (line: string) => void stdout.write(`${clear}${line.slice(0, (stdout.columns || 100) - 1)}`);
-const progress = (step: string) => print(`${secondsSoFar().toFixed(1).padStart(6)} s  ${step}`);
+/** One line of a terminal, rewritten in place; nothing in a pipe. */
+const status = (line: string) => {
+  if (stdout.isTTY) stdout.write(`${clear}${line.slice(0, (stdout.columns || 100) - 1)}`);
+};
+const withTime = (text: string) => `${secondsSoFar().toFixed(1).padStart(6)} s  ${text}`;
+const progress = (step: string) => status(withTime(step));
+const notice = (text: string) => print(withTime(text));
 
 /** Resolves when the operator wants it to end. */
 const interrupted = new Promise<undefined>((resolve) => {
@@ -24,7 +28,7 @@ const interrupted = new Promise<undefined>((resolve) => {
 });
 
 async function main({ once, scenario }: StartOptions): Promise<number> {
-  const surface = { print, progress, interrupted, ...(stdout.isTTY && { status }) };
+  const surface = { print, status, progress, notice, interrupted };
   if (!once) return stayUp(options, surface);
   const program: ScenarioProgram = await import(pathToFileURL(resolve(scenario ?? "")).href);
   return program.runScenario(options, surface);

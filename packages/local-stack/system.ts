@@ -37,8 +37,14 @@ export type Access = {
   readonly credentials: Credentials;
 };
 
-/** Reports what is being done, as long as it takes. */
+/** Reports the current step. */
 export type Progress = (step: string) => void;
+
+export type Reports = {
+  readonly progress: Progress;
+  /** Reports what stays worth knowing: an alarm, a change that can't be followed. */
+  readonly notice: (text: string) => void;
+};
 
 /**
  * Synthesizes the stack (unless an assembly is given), starts it with a sandbox for each of its pipelines, gives it the
@@ -47,10 +53,10 @@ export type Progress = (step: string) => void;
 export async function startSystem(
   options: StartOptions,
   sandboxOptions: SandboxOptions,
-  progress: Progress,
+  reports: Reports,
   onAnswered: (exchange: Exchange) => void,
 ): Promise<System> {
-  const { system, register } = await startUnregistered(options, sandboxOptions, progress, onAnswered);
+  const { system, register } = await startUnregistered(options, sandboxOptions, reports, onAnswered);
   try {
     await register();
     return system;
@@ -64,7 +70,7 @@ export async function startSystem(
 export async function startUnregistered(
   options: StartOptions,
   sandboxOptions: SandboxOptions,
-  progress: Progress,
+  { progress, notice }: Reports,
   onAnswered: (exchange: Exchange) => void,
 ): Promise<{ readonly system: System; readonly register: () => Promise<void> }> {
   const closers: (() => Promise<void>)[] = [];
@@ -96,7 +102,7 @@ export async function startUnregistered(
       onProgress: progress,
       onAnswered,
       onAlarm: ({ state, description }) =>
-        progress(state === "ALARM" ? `ALARM: ${description}` : `OK again: ${description}`),
+        notice(state === "ALARM" ? `ALARM: ${description}` : `OK again: ${description}`),
       tables,
       ...(options.keep === undefined ? {} : { keep: options.keep }),
       ...(options.logs === undefined ? {} : { logsDir: options.logs }),

@@ -71,7 +71,7 @@ async function main(interrupted: Promise<undefined>): Promise<number> {
   const system = await startSystem(
     { once: true, users: 0, stage, streamRetentionSeconds, deduplicationSeconds, ...ports },
     { delivery: { firstRetryMs: 1_000, maxRetryMs: 10_000 } },
-    progress,
+    { progress, notice: progress },
     () => undefined,
   );
   try {

@@ -20,7 +20,7 @@ export async function runScenario(options: StartOptions, surface: Surface): Prom
   const { print, progress, interrupted } = surface;
   const started = performance.now();
   const traffic = recordTraffic();
-  const system = await startSystem(options, sandboxOptions, progress, traffic.observe);
+  const system = await startSystem(options, sandboxOptions, surface, traffic.observe);
   try {
     const addresses = addressesOf(system);
     const load = { secret: addresses.webhookHeaders, users: options.users, progress };

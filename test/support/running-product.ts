@@ -32,7 +32,12 @@ export async function startProduct(
   await change?.(product);
   const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0, controlPort: 0 };
   const options = { once: true, users: 0, stage, engine, assembly: product.directory, ...ports, ...runner };
-  const system = await startSystem(options, sandbox, onProgress, onAnswered);
+  const system = await startSystem(
+    options,
+    sandbox,
+    { progress: onProgress, notice: onProgress },
+    onAnswered,
+  );
   return {
     system,
     [Symbol.asyncDispose]: async () => {

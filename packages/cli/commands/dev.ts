@@ -1,9 +1,9 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { CommandError } from "../core/command-error.ts";
-import { programFile, projectDirectory } from "../core/places.ts";
+import { packageVersion, programFile, projectDirectory } from "../core/places.ts";
 
 const oldestNode = 24;
 const localStack = "@income-events/local-stack";
@@ -12,32 +12,43 @@ export function addTo(program: Command): void {
   program
     .command("dev")
     .description(
-      "Runs this folder's CDK app on this machine, beside a sandbox of the provider, until Ctrl-C; again whenever the app changes.",
+      "Runs this folder's CDK app and a sandbox of the provider on this machine until Ctrl-C, and follows changes of the app.",
     )
-    .argument("[options...]", "those of the local stack: see --options")
-    .option("--options", "print the options of the local stack")
+    .argument("[options...]", "options of the local stack, listed below")
     .allowUnknownOption()
-    .addHelpText(
-      "after",
+    .addHelpText("after", () =>
       [
         "\nExamples:",
         "  npx income-events dev",
-        "  npx income-events dev --subscriber billing=subscriber.ts    with a program that reads the queue of billing",
-        "  npx income-events dev --keep .local/state    goes on there at the next start",
+        "  npx income-events dev --ports auto              beside another system on this machine",
+        "  npx income-events dev --subscriber billing=subscriber.ts",
+        "                                                  run a program that reads the queue of billing",
+        "  npx income-events dev --keep .local/state       continue with this state at the next start",
+        `\n${helpOfLocalStack()}`,
       ].join("\n"),
     )
-    .action(async (_options: unknown, { options }: { readonly options?: boolean }, command: Command) => {
-      const args = command.args.filter((word) => word !== "--options");
-      const code = await run(options === true ? ["--help"] : ["--watch", ...args]);
+    .action(async (_options: unknown, _flags: unknown, command: Command) => {
+      const code = await run(["--watch", ...command.args]);
       if (code !== 0) throw CommandError.failed(`The local stack ended with the exit code ${code}.`);
     });
+}
+
+/** Its options; what to install where it is missing. */
+function helpOfLocalStack(): string {
+  try {
+    const { stdout } = spawnSync(process.execPath, [startOfLocalStack(), "--help"], { encoding: "utf8" });
+    const [, options = ""] = /^Options:\n([\s\S]*?)\n\n/m.exec(stdout) ?? [];
+    return `Options of the local stack:\n${options}`;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
 /** @returns its exit code */
 async function run(args: readonly string[]): Promise<number> {
   if (process.versions.pnp !== undefined)
     throw CommandError.failed(
-      "dev does not run under yarn's Plug'n'Play. Write `nodeLinker: node-modules` in .yarnrc.yml, and run: yarn install",
+      "dev does not run under Yarn's Plug'n'Play. Write `nodeLinker: node-modules` in .yarnrc.yml, then run: yarn install",
     );
   const start = startOfLocalStack();
   if (Number(process.versions.node.split(".")[0]) < oldestNode)
@@ -45,7 +56,7 @@ async function run(args: readonly string[]): Promise<number> {
       `The local stack needs Node ${oldestNode} or later; this is ${process.version}.`,
     );
   const child = spawn(process.execPath, [start, "--console", programFile, ...args], { stdio: "inherit" });
-  // Ctrl-C reaches both; whoever ends this process alone means the other, too.
+  // Ctrl-C reaches both processes; other signals only this one.
   const pass = (signal: NodeJS.Signals) => void child.kill(signal);
   process.on("SIGTERM", pass).on("SIGHUP", pass).on("SIGINT", ignore);
   return new Promise((done, fail) => {
@@ -58,13 +69,13 @@ function ignore(): void {
   // The local stack ends in order, and this process after it.
 }
 
-/** It is a package of its own: who deploys needs none of it. */
+/** Its program. It is a package of its own, which a deployment does not need. */
 function startOfLocalStack(): string {
   try {
     return createRequire(join(projectDirectory, "package.json")).resolve(`${localStack}/start.ts`);
   } catch {
     throw CommandError.failed(
-      `${localStack} is not installed in ${projectDirectory}: it runs the app on this machine. Install it beside @income-events/cdk, in the same version: npm install --save-dev --save-exact ${localStack}`,
+      `${localStack}, which runs the app on this machine, is not installed in ${projectDirectory}. Install the version of @income-events/cdk:\n  npm install --save-dev --save-exact ${localStack}@${packageVersion()}`,
     );
   }
 }

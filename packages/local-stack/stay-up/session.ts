@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import type { Sandbox } from "@income-events/sandbox/server.ts";
 import {
   type Addresses,
   addressesOf,
@@ -8,18 +9,17 @@ import {
 } from "../addresses.ts";
 import { announce, announcementFile } from "../announce.ts";
 import { holdsState } from "../engines/kept.ts";
-import { defaultConsolePort, type StartOptions } from "../options.ts";
+import type { StartOptions } from "../options.ts";
 import { writePrivateFile } from "../private-file.ts";
-import { type System, startUnregistered } from "../system.ts";
+import { type Reports, type System, startUnregistered } from "../system.ts";
 import { type Console, startConsole } from "./console.ts";
 import { runSubscriber } from "./subscriber-program.ts";
 
-/** Whoever has started it. */
-export type Surface = {
+/** The terminal or pipe that it was started from. */
+export type Surface = Reports & {
   readonly print: (text: string) => void;
-  readonly progress: (step: string) => void;
-  /** Rewrites one line of a terminal; absent where the output is no terminal. */
-  readonly status?: (line: string) => void;
+  /** Rewrites one line of a terminal; does nothing in a pipe. */
+  readonly status: (line: string) => void;
   /** Resolves when it is to end. */
   readonly interrupted: Promise<undefined>;
 };
@@ -30,12 +30,13 @@ export type Surface = {
  */
 export async function runSession<Result>(
   options: StartOptions,
-  { print, progress, status }: Surface,
+  surface: Surface,
   stays: (system: System) => Promise<Result>,
 ): Promise<Result> {
   const { users, json, logs, keep } = options;
+  const { print, progress, status } = surface;
   const goesOn = keep !== undefined && holdsState(keep);
-  const { system, register } = await startUnregistered(options, {}, progress, () => undefined);
+  const { system, register } = await startUnregistered(options, {}, surface, () => undefined);
   const ending = new AbortController();
   const announcements = system.pipelines.map((pipeline) => {
     const { sandbox } = pipeline;
@@ -43,7 +44,7 @@ export async function runSession<Result>(
     return announce(system.stack, { pipeline, sandbox, details, ...(logs === undefined ? {} : { logs }) });
   });
   const programs: (() => Promise<void>)[] = [];
-  const opening = consoleOf(system, options, progress);
+  const opening = consoleOf(system, options, surface.notice);
   try {
     await register();
     const page = await opening;
@@ -59,14 +60,17 @@ export async function runSession<Result>(
     for (const each of options.subscriber ?? [])
       programs.push(runSubscriber(each, subscriberVariables(all, each.name), print));
     if (goesOn) {
-      progress(`Going on with what ${keep} keeps`);
+      surface.notice(`Continuing with the state in ${keep}`);
     } else {
       progress(`Connecting the accounts of ${users} sample users`);
       for (const { sandbox } of system.pipelines) await sandbox.createUsers(users, { companyAccounts: 1 });
     }
     const first = page === undefined ? "" : `Console       ${page.url}    (good for one browser)\n`;
     print(`\n${first}${printableSystem(system, all)}\n\nCtrl-C ends it.`);
-    if (status !== undefined) void showActivity(system, status, ending.signal);
+    void showActivity(system, status, ending.signal);
+    const { earnEvery = 0 } = options;
+    if (earnEvery > 0)
+      for (const { sandbox } of system.pipelines) void keepEarning(sandbox, earnEvery, ending.signal);
     return await stays(system);
   } finally {
     ending.abort();
@@ -90,24 +94,36 @@ function printableSystem({ stack, pipelines }: System, addresses: ReadonlyMap<st
     .join("\n\n");
 }
 
-/** The page on the system. Without it all else runs: why it is not there is said. */
+/** The console, unless it fails to start: the system runs without it. */
 async function consoleOf(
   { stack, pipelines }: System,
-  { console: program, consolePort = defaultConsolePort }: Pick<StartOptions, "console" | "consolePort">,
-  progress: Surface["progress"],
+  { console: program, consolePort = 0 }: Pick<StartOptions, "console" | "consolePort">,
+  notice: Surface["notice"],
 ): Promise<Console | undefined> {
   if (program === undefined) return undefined;
   const awsPort = Number(new URL(stack.gatewayUrl).port);
   try {
     const shown = pipelines.length > 1 ? { pipeline: pipelines[0].id || stack.name } : {};
-    return await startConsole({ program, port: consolePort, awsPort, onSaid: progress, ...shown });
+    return await startConsole({ program, port: consolePort, awsPort, onSaid: notice, ...shown });
   } catch (error) {
-    progress(`There is no console: ${error instanceof Error ? error.message : String(error)}`);
+    notice(`The console did not start: ${error instanceof Error ? error.message : String(error)}`);
     return undefined;
   }
 }
 
-/** How often each function worked, as it changes. */
+/** Gives one connected account after the other new data, so that there are events to watch. */
+async function keepEarning(sandbox: Sandbox, seconds: number, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const connected = sandbox.snapshot().accounts.filter((each) => each.connected && !each.company);
+    for (const { id } of [...connected, { id: undefined }]) {
+      await wait(seconds * 1_000, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      if (id !== undefined) sandbox.fetchData(id, ["income", "activity"]);
+    }
+  }
+}
+
+/** Shows how often each function ran. */
 async function showActivity(
   { stack }: System,
   status: (line: string) => void,

@@ -43,11 +43,11 @@ async function follow(options: StartOptions, surface: Surface): Promise<void> {
       (error: unknown): Promise<string | undefined> => {
         // What was started at first is as the operator wants it; what a change broke, a change can mend.
         if (count === 1) throw error;
-        surface.progress(`It could not be started: ${wordsOf(error)}`);
+        surface.notice(`The restart failed: ${wordsOf(error)}`);
         return Promise.race([surface.interrupted, changedAssembly(changes)]);
       },
     );
-    if (assembly !== undefined) surface.progress("Starting again, with what is stored");
+    if (assembly !== undefined) surface.notice("Starting again, with what is stored");
   }
 }
 
@@ -83,18 +83,18 @@ async function untilRestart(
     template = changed;
     for (const plan of stack.functionsOf(assembly).filter(({ logicalId }) => ids.includes(logicalId)))
       stack.functions.find(({ logicalId }) => logicalId === plan.logicalId)?.serve([plan]);
-    changes.progress(
+    changes.notice(
       ids.length === 0 ? "Nothing of the stack has changed" : `New code, without a break: ${ids.join(", ")}`,
     );
   }
 }
 
 /** What can't be synthesized is said, and the next change tried. */
-async function changedAssembly({ watching, next, progress }: Changes): Promise<string> {
+async function changedAssembly({ watching, next, progress, notice }: Changes): Promise<string> {
   for (;;) {
     await watching.changed();
-    progress("Something has changed: synthesizing");
-    const assembly = await next().catch((error: unknown) => progress(wordsOf(error)));
+    progress("The app has changed: synthesizing");
+    const assembly = await next().catch((error: unknown) => notice(wordsOf(error)));
     if (typeof assembly === "string") return assembly;
   }
 }

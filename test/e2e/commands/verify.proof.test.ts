@@ -66,7 +66,7 @@ describe("income-events verify", () => {
     const options = { once: true, users: 0, stage: "smoke", assembly, engine: await fastEngine() };
     const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0 };
     const nothing = () => undefined;
-    return startSystem({ ...options, ...ports }, {}, nothing, nothing);
+    return startSystem({ ...options, ...ports }, {}, { progress: nothing, notice: nothing }, nothing);
   };
   const verify = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
     const json = join(directory, "report.json");

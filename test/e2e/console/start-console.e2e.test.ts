@@ -7,7 +7,7 @@ import { enterConsole } from "../../support/console-session.ts";
 import { synthesizeProduct } from "../../support/product.ts";
 import { runProgram } from "../../support/program.ts";
 
-const freePorts = ["--api-port", "0", "--aws-port", "0", "--sandbox-port", "0", "--control-port", "0"];
+const freePorts = ["--ports", "auto"];
 
 describe("npm start", () => {
   it("serves the console at the address that it wrote, opens nothing, and lets nothing outlive a kill", async () => {
@@ -28,7 +28,7 @@ describe("npm start", () => {
       await writeFile(join(directory, opener), `#!/bin/sh\ntouch "${directory}/opened-$(basename "$0")"\n`, {
         mode: 0o755,
       });
-    const page = ["--console", "packages/cli/main.ts", "--console-port", "0"];
+    const page = ["--console", "packages/cli/main.ts"];
     await using program = runProgram(
       "packages/local-stack/start.ts",
       [
@@ -37,7 +37,7 @@ describe("npm start", () => {
       ],
       { PATH: `${directory}:${process.env.PATH}`, DISPLAY: ":0", BROWSER: join(directory, "xdg-open") },
     );
-    await program.printed("Connecting the accounts");
+    await program.printed("Ctrl-C ends it.");
     const written = z
       .object({ console: z.object({ url: z.url() }) })
       .parse(JSON.parse(await readFile(file, "utf8")));
