@@ -83,7 +83,7 @@ export function parseOptions(args: readonly string[]): StartOptions {
   const command = new Command(startCommand)
     .description("Starts the synthesized pipeline and a sandbox of the income-data service on this machine.")
     .option("--once", "run a scenario with faults, print what was counted, and exit")
-    .option("--scenario <program>", "of that scenario")
+    .option("--scenario <program>", "program of that scenario")
     .option("--users <n>", "sample users that connect their accounts", wholeNumber(1, 100_000), 20)
     .option(
       "--earn-every <seconds>",
@@ -100,28 +100,33 @@ export function parseOptions(args: readonly string[]): StartOptions {
       "--logs <dir>",
       `write each function's log to a file there (default ${defaultLogs}; with --once none)`,
     )
-    .option("--keep <dir>", "keep the state there, and go on with what is there (default: begin anew)")
+    .option(
+      "--keep <dir>",
+      "keep the state there, and continue with it at the next start (default: start empty)",
+    )
     .option("--stage <name>", "the stage to synthesize", "local")
-    .option("--stack <name>", "the stack of the assembly, where there are several")
-    .option("--watch", "follow the app: serve new code, and start again where other resources change")
+    .option("--stack <name>", "the stack, if the assembly has several")
+    .option("--watch", "follow the app: serve new code, and restart if other resources change")
     .option(
       "--subscriber <name=program>",
-      "run a program on that subscriber's queue, again when it changes; several times for several",
+      "run a program on that subscriber's queue, and restart it when it changes; repeatable",
       subscriberProgram,
     )
     .addOption(
-      new Option("--engine <name>", "of the table; dynamodb-local needs Java 17").choices(dynamoDbEngines),
+      new Option("--engine <name>", "engine of the table; dynamodb-local needs Java 17").choices(
+        dynamoDbEngines,
+      ),
     )
     .addOption(
       new Option(
         "--interface <version>",
-        "that the sandbox speaks; the stage's setting provider.interface is what the pipeline speaks",
+        "provider's interface in the sandbox; the pipeline's is the setting provider.interface",
       ).choices(providerInterfaces),
     )
     .addOption(
       new Option(
         "--ports <auto>",
-        "take free ports for --api-port, --aws-port, --sandbox-port, --control-port and --console-port where not given",
+        "take a free port for each of the five options below that is not given",
       ).choices(["auto"]),
     )
     .option("--api-port <port>", `port of the webhooks' API (default ${defaultPorts.apiPort})`, port)
@@ -132,8 +137,8 @@ export function parseOptions(args: readonly string[]): StartOptions {
       `port of the sandbox's control address (default ${defaultPorts.controlPort})`,
       port,
     )
-    .option("--console <program>", "serve a page on what stays up, by the command console of this program")
-    .option("--console-port <port>", `port of that page (default ${defaultPorts.consolePort})`, port)
+    .option("--console <program>", "serve the console by this program")
+    .option("--console-port <port>", `port of the console (default ${defaultPorts.consolePort})`, port)
     .addHelpText("after", examples)
     .parse(args, { from: "user" });
   const { ports, ...given } = command.opts<Partial<StartOptions> & { readonly ports?: "auto" }>();

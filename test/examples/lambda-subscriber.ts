@@ -32,7 +32,12 @@ export function describeLambdaSubscriber(folderOf: () => string): void {
       const options = { once: true, users: 0, stage: "local", assembly, engine: await fastEngine(), logs };
       const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0 };
       const nothing = () => undefined;
-      system = await startSystem({ ...options, ...ports }, {}, { progress: nothing, notice: nothing }, nothing);
+      system = await startSystem(
+        { ...options, ...ports },
+        {},
+        { progress: nothing, notice: nothing },
+        nothing,
+      );
       const created = await system.sandbox.createUsers(1);
       [user = ""] = created.users;
       [account = ""] = created.accounts;
