@@ -6,12 +6,12 @@ import type { Subject } from "../../domain/event/subjects.ts";
 import type { DataName } from "../../domain/fetch/document-name.ts";
 import { expiryOf } from "../../domain/fetch/document-version.ts";
 import type { VersionWanted } from "../../domain/read/route.ts";
+import type { ReadKey } from "./batching-reader.ts";
+import type { WriteItem } from "./batching-writer.ts";
 import { type KeepVersion, readDocument, type StoredDocument } from "./documents.ts";
 import { itemVersion, readItem } from "./items.ts";
 import { partitionOf, versionKey, versionPrefix } from "./keys.ts";
 import { holdsIn } from "./legal-holds.ts";
-import type { ReadKey } from "./shared-reads.ts";
-import type { WriteItem } from "./shared-writes.ts";
 
 /** A document as it was, with the version that superseded it. */
 export type StoredVersion = StoredDocument & { readonly supersededAt: number };

@@ -9,10 +9,10 @@ import { type Document, type DocumentPlace, parseDocument } from "../../domain/f
 import { type DataName, nameOfData } from "../../domain/fetch/document-name.ts";
 import { compress, digestOf, expand, type Parts, sizeOf } from "../aws/compressed.ts";
 import type { OverflowBucket } from "../s3/overflow-bucket.ts";
+import type { ReadKey } from "./batching-reader.ts";
+import type { WriteItem } from "./batching-writer.ts";
 import { itemVersion, readItem } from "./items.ts";
 import { documentKey, documentPrefix, partitionOf } from "./keys.ts";
-import type { ReadKey } from "./shared-reads.ts";
-import type { WriteItem } from "./shared-writes.ts";
 import { noteSuperseded } from "./superseded-objects.ts";
 
 /** Data as the provider gave it, byte for byte: JSON, so that its numbers keep their digits. `digest` as `digestOf`. */

@@ -12,10 +12,10 @@ import {
   type Receipts,
 } from "../../domain/event/receipts.ts";
 import { ownerOf } from "../../domain/event/subjects.ts";
+import { batchingReader, type ReadKey } from "./batching-reader.ts";
+import { batchingWriter, type WriteItem } from "./batching-writer.ts";
 import { itemVersion } from "./items.ts";
 import { eventKey, type Key } from "./keys.ts";
-import { type ReadKey, sharedReads } from "./shared-reads.ts";
-import { sharedWrites, type WriteItem } from "./shared-writes.ts";
 
 /** One receipt of an event, with the body that it came from (credentials dropped), and the message that carried it. */
 export type Receipt = { readonly event: IncomeEvent; readonly body: Body; readonly message: EventMessage };
@@ -23,7 +23,7 @@ export type Receipt = { readonly event: IncomeEvent; readonly body: Body; readon
 /** Records a batch of receipts: for each, in order, whether it was the event's first, or why it is not stored. */
 export type RecordReceipts = (
   receipts: readonly Receipt[],
-) => Promise<readonly ("first" | "again" | Failure)[]>;
+) => Promise<readonly ("first" | "duplicate" | Failure)[]>;
 
 type Merged = MergedReceipt<Receipt>;
 
@@ -38,9 +38,9 @@ export function eventTable(
 ): RecordReceipts {
   const attributes = ["pk", "sk", "schemaVersion", "receipts"];
   const ports = {
-    write: sharedWrites(client, tableName),
-    look: sharedReads(client, tableName, { attributes, isEventual: true }),
-    lookAgain: sharedReads(client, tableName, { attributes }),
+    write: batchingWriter(client, tableName),
+    look: batchingReader(client, tableName, { attributes, isEventual: true }),
+    readConsistently: batchingReader(client, tableName, { attributes }),
   };
   return receiptRecorder(ports, retentionInDays);
 }
@@ -49,7 +49,7 @@ export type EventPorts = {
   readonly write: WriteItem;
   /** May miss what was written lately. */
   readonly look: ReadKey;
-  readonly lookAgain: ReadKey;
+  readonly readConsistently: ReadKey;
 };
 
 /**
@@ -58,7 +58,7 @@ export type EventPorts = {
  * time to live in epoch seconds.
  */
 export function receiptRecorder(
-  { write, look, lookAgain }: EventPorts,
+  { write, look, readConsistently }: EventPorts,
   retentionInDays: number,
 ): RecordReceipts {
   const insert = ({ receipt: { event, body }, messages }: Merged) => {
@@ -76,7 +76,7 @@ export function receiptRecorder(
     });
   };
 
-  const recordUnordered = async (merged: Merged): Promise<"first" | "again"> => {
+  const recordUnordered = async (merged: Merged): Promise<"first" | "duplicate"> => {
     const key = keyOf(merged.receipt.event);
     let known = await receiptsOf(look, key);
     for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
@@ -84,26 +84,26 @@ export function receiptRecorder(
         if ((await insert(merged)) === "written") return "first";
       } else {
         const next = countReceipts(known, merged);
-        if (next === undefined || (await count(write, key, known, next)) === "written") return "again";
+        if (next === undefined || (await count(write, key, known, next)) === "written") return "duplicate";
       }
       // Another was faster, or the look was too early.
-      known = await receiptsOf(lookAgain, key);
+      known = await receiptsOf(readConsistently, key);
     }
     throw retryable("event contended", 1);
   };
 
-  const record = async (merged: Merged): Promise<"first" | "again"> => {
+  const record = async (merged: Merged): Promise<"first" | "duplicate"> => {
     if (isUnordered(merged.receipt.event)) return recordUnordered(merged);
-    return (await insert(merged)) === "written" ? "first" : "again";
+    return (await insert(merged)) === "written" ? "first" : "duplicate";
   };
 
   return async (receipts) => {
-    const outcomes = new Map<string, "first" | "again" | Failure>();
+    const outcomes = new Map<string, "first" | "duplicate" | Failure>();
     const recordAll = mergeReceipts(receipts, (receipt) => receipt).map(async (merged) => {
       const outcome = await record(merged).catch(failureOf);
       for (const [index, message] of merged.messages.entries()) {
         const name = nameOfReceipt({ ...merged.receipt, message });
-        outcomes.set(name, outcome === "first" && index > 0 ? "again" : outcome);
+        outcomes.set(name, outcome === "first" && index > 0 ? "duplicate" : outcome);
       }
     });
     await Promise.all(recordAll);

@@ -9,10 +9,10 @@ import {
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { type Fields, fieldsOf, isFields, numberOf, optionalText, textOf } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
+import type { ReadKey } from "./batching-reader.ts";
 import { isWritten } from "./conditional-write.ts";
 import { itemVersion, readItem } from "./items.ts";
 import { holdKey, partitionOf, stateKey, subjectOfPartition, versionPrefix } from "./keys.ts";
-import type { ReadKey } from "./shared-reads.ts";
 import { scanTable } from "./table-scan.ts";
 
 /** Those of some subjects that a legal hold is on: one consistent read for all of them. */

@@ -1,6 +1,6 @@
+import type { WriteItem } from "./batching-writer.ts";
 import { itemVersion } from "./items.ts";
 import { linkKey } from "./keys.ts";
-import type { WriteItem } from "./shared-writes.ts";
 
 /** Joins an account to its user; the same link may be written again. */
 export type Link = (userId: string, accountId: string) => Promise<void>;

@@ -3,10 +3,10 @@ import { fieldsOf, present } from "../../domain/core/parse.ts";
 import type { Document, DocumentPlace, SupersededObject } from "../../domain/fetch/document.ts";
 import { expiryOf } from "../../domain/fetch/document-version.ts";
 import type { RemoveObject } from "../s3/overflow-bucket.ts";
+import type { ReadKey } from "./batching-reader.ts";
+import type { WriteItem } from "./batching-writer.ts";
 import { itemVersion } from "./items.ts";
 import { documentKey, supersededKey, versionKey } from "./keys.ts";
-import type { ReadKey } from "./shared-reads.ts";
-import type { WriteItem } from "./shared-writes.ts";
 
 /**
  * So long the object of superseded data stays: a restore brings back a document as it was up to 35 days before, and a

@@ -2,10 +2,10 @@ import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { retryable } from "../../domain/core/failures.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import { parseState, type State } from "../../domain/state/state.ts";
+import { batchingReader, type ReadKey } from "./batching-reader.ts";
+import { batchingWriter, type WriteItem } from "./batching-writer.ts";
 import { itemVersion } from "./items.ts";
 import { stateKey } from "./keys.ts";
-import { type ReadKey, sharedReads } from "./shared-reads.ts";
-import { sharedWrites, type WriteItem } from "./shared-writes.ts";
 
 /** Gives the next version of what is known, or undefined where nothing changes. */
 export type Change = (known: State | undefined) => State | undefined;
@@ -38,7 +38,10 @@ const maxAttempts = 8;
 export function versionedRecords(
   client: DynamoDBClient,
   tableName: string,
-  shared: SharedRequests = { read: sharedReads(client, tableName), write: sharedWrites(client, tableName) },
+  shared: SharedRequests = {
+    read: batchingReader(client, tableName),
+    write: batchingWriter(client, tableName),
+  },
 ): VersionedRecords {
   const loadState = async (subject: Subject) => {
     const item = await shared.read(stateKey(subject));

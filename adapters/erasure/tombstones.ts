@@ -15,9 +15,9 @@ import {
   type RefusedKind,
   type Removed,
 } from "../../domain/recovery/erasure.ts";
+import type { ReadKey } from "../dynamodb/batching-reader.ts";
 import { itemVersion, readItem } from "../dynamodb/items.ts";
 import { tombstoneKey } from "../dynamodb/keys.ts";
-import type { ReadKey } from "../dynamodb/shared-reads.ts";
 import type { DigestOf } from "./subject-digest.ts";
 
 /**

@@ -33,7 +33,7 @@ export type ReadInPages = Coverage & {
 /** One call for a document, and what becomes of each task of its batch. */
 export type PlannedRead<T> = ReadInPages & {
   /** Done without a call. */
-  readonly isVoid: readonly T[];
+  readonly skipped: readonly T[];
   /** Done with the write that follows the call. No call is made where there is none. */
   readonly covered: readonly T[];
   /** To be decided about again after it: they came after the first page was called for. */
@@ -56,7 +56,7 @@ export function timeBefore(
 }
 
 /** Whether a document was read for a task, or after it. @param now as `timeBefore` */
-export function isVoid(
+export function isCovered(
   { messageId, since }: Pick<DeliveredTask, "messageId" | "since">,
   document: Coverage | undefined,
   now: number,
@@ -86,9 +86,9 @@ export function planRead<T extends DeliveredTask>(
   document: Coverage | undefined,
   { pages, now }: { readonly pages?: ReadInPages | undefined; readonly now: number },
 ): PlannedRead<T> {
-  const isDone = (task: T) => isVoid(task, document, now);
+  const isDone = (task: T) => isCovered(task, document, now);
   const open = tasks.filter((task) => !isDone(task));
-  const common = { isVoid: tasks.filter(isDone), known: document?.asOf };
+  const common = { skipped: tasks.filter(isDone), known: document?.asOf };
   const covered = open.filter(({ messageId }) => pages?.by.includes(messageDigest(messageId)));
   // Where another write was faster, these pages could not be written any more.
   if (pages !== undefined && pages.known === common.known && covered.length > 0) {
@@ -115,6 +115,6 @@ export function outcomeOfWrite(
   document: Coverage | undefined,
   now: number,
 ): "done" | { readonly hideInSeconds: number } {
-  if (answer === "accepted" || isVoid(task, document, now)) return "done";
+  if (answer === "accepted" || isCovered(task, document, now)) return "done";
   return { hideInSeconds: hiddenAfterRefusalInSeconds };
 }

@@ -29,20 +29,20 @@ export const eraseSteps = [
   "records",
   "dead letters",
   "bodies",
-  "given-up changes",
+  "undelivered changes",
   "messages",
 ] as const;
 export type EraseStep = (typeof eraseSteps)[number];
 
 /** Objects that an erasure must read to know whom they name. */
-const refusedKinds = ["archived dead letters", "large bodies", "given-up changes"] as const;
+const refusedKinds = ["archived dead letters", "large bodies", "undelivered changes"] as const;
 export type RefusedKind = (typeof refusedKinds)[number];
 
 /** Which step reads which objects. */
 export const objectsReadBy: Readonly<Partial<Record<EraseStep, RefusedKind>>> = {
   "dead letters": "archived dead letters",
   bodies: "large bodies",
-  "given-up changes": "given-up changes",
+  "undelivered changes": "undelivered changes",
 };
 
 /** What is to be erased, and what of it is done. */
@@ -72,7 +72,7 @@ export type EraseTask = {
   readonly isDryRun: boolean;
   /** Whether it is done although a legal hold is on what is to be erased. */
   readonly isDespiteHold?: true;
-  /** Whether dead letters, large bodies and given-up changes are looked through, too. */
+  /** Whether dead letters, large bodies and undelivered changes are looked through, too. */
   readonly isThorough: boolean;
   /** What was removed, by kind. */
   readonly removed: Removed;

@@ -31,7 +31,7 @@ export async function removeBodies(task: EraseTask, dependencies: StepDependenci
       if (last !== undefined && isTimeOver()) return { ...rest, removed, refused, lastBody: last };
     }
   }
-  return { ...rest, removed, refused, next: "given-up changes" };
+  return { ...rest, removed, refused, next: "undelivered changes" };
 }
 
 async function removeIfNamed(

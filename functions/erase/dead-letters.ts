@@ -31,9 +31,9 @@ const mostLooks = 16;
  * look one after another, for each would hide from the others what it looks at.
  */
 export async function removeDeadLetters(task: EraseTask, dependencies: StepDependencies): Promise<NextStep> {
-  const { takeSweep, secondsLeft, lookAgainSeconds } = dependencies;
+  const { takeSweep, secondsLeft, recheckSeconds } = dependencies;
   const giveBack = await takeSweep(Math.ceil(secondsLeft()) + 1);
-  if (giveBack === undefined) return { task, afterSeconds: lookAgainSeconds() };
+  if (giveBack === undefined) return { task, afterSeconds: recheckSeconds() };
   try {
     return await lookThrough(task, dependencies);
   } finally {
@@ -59,7 +59,7 @@ async function lookThrough(task: EraseTask, dependencies: StepDependencies): Pro
     if (task.isDryRun) removed = task.removed;
     return {
       task: { ...task, removed, refused, looks },
-      afterSeconds: isHidden ? dependencies.lookAgainSeconds() : 0,
+      afterSeconds: isHidden ? dependencies.recheckSeconds() : 0,
     };
   }
   const incomplete = swept.flatMap(({ queue, isTooLong, mayHide }) => (isTooLong || mayHide ? [queue] : []));

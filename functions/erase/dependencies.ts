@@ -7,7 +7,7 @@ import type { Tombstones } from "../../adapters/erasure/tombstones.ts";
 import type { ObjectEraser } from "../../adapters/s3/object-eraser.ts";
 import type { LookAtObject } from "../../adapters/s3/overflow-bucket.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
-import type { RemoveGivenUp } from "../../adapters/streams/given-up-changes.ts";
+import type { RemoveUndelivered } from "../../adapters/streams/undelivered-changes.ts";
 import type { DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
 import type { EraseTask } from "../../domain/recovery/erasure.ts";
 import type { Log } from "../runtime/log.ts";
@@ -32,8 +32,8 @@ export type EraserDependencies = {
   /** One run at a time looks through dead letters. */
   readonly takeSweep: TakeSweep;
   /** So much later dead letters that another reader holds are looked at again; not the same for two erasures. */
-  readonly lookAgainSeconds: () => number;
-  readonly removeGivenUp: RemoveGivenUp;
+  readonly recheckSeconds: () => number;
+  readonly removeUndelivered: RemoveUndelivered;
   readonly publish: Publish;
   readonly keepReport: KeepReport;
   readonly send: Send;

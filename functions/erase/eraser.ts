@@ -16,7 +16,7 @@ import {
   writeEraseTask,
 } from "../../domain/recovery/erasure.ts";
 import { mentions } from "../../domain/recovery/mentions.ts";
-import { rejectPermanent, sqsBatch } from "../runtime/sqs-batch.ts";
+import { handleEachRecord, rejectPermanent } from "../runtime/sqs-batch.ts";
 import { removeBodies } from "./bodies.ts";
 import { removeDeadLetters } from "./dead-letters.ts";
 import type { EraserDependencies, NextStep, StepDependencies } from "./dependencies.ts";
@@ -43,7 +43,7 @@ export function eraser(
     const secondsLeft = () => invocation.getRemainingTimeInMillis() / 1000;
     const reserved = secondsLeft() * reservedFraction;
     const timed = { ...dependencies, secondsLeft, isTimeOver: () => secondsLeft() < reserved };
-    return sqsBatch(({ body }) => goOn(readEraseTask(body), timed), handleFailures)(event);
+    return handleEachRecord(({ body }) => goOn(readEraseTask(body), timed), handleFailures)(event);
   };
 }
 
@@ -94,8 +94,8 @@ async function perform(task: EraseTask, dependencies: StepDependencies): Promise
       return removeDeadLetters(task, dependencies);
     case "bodies":
       return atOnce(await removeBodies(task, dependencies));
-    case "given-up changes":
-      return atOnce(await removeGivenUpChanges(task, dependencies));
+    case "undelivered changes":
+      return atOnce(await removeUndeliveredChanges(task, dependencies));
     case "messages":
       if (task.isDryRun) return undefined;
       if (!task.isFound) {
@@ -149,7 +149,7 @@ async function announceErasures(
 
 /** What a step works with that counts what it would remove, and removes nothing. */
 export function dryRun(dependencies: StepDependencies): StepDependencies {
-  const { records, objects, deadLetters, removeGivenUp } = dependencies;
+  const { records, objects, deadLetters, removeUndelivered } = dependencies;
   return {
     ...dependencies,
     records: { ...records, remove: async () => true, forgetLastEvent: async () => undefined },
@@ -161,19 +161,19 @@ export function dryRun(dependencies: StepDependencies): StepDependencies {
           (place) => (look) => place(async (found) => ({ done: [], isEnough: (await look(found)).isEnough })),
         ),
       ]),
-    removeGivenUp: (isUnwanted) => removeGivenUp(isUnwanted, { isDryRun: true }),
+    removeUndelivered: (isUnwanted) => removeUndelivered(isUnwanted, { isDryRun: true }),
   };
 }
 
 /** Takes what names the erased out of the changes that the relay gave up on. */
-async function removeGivenUpChanges(
+async function removeUndeliveredChanges(
   task: EraseTask,
-  { removeGivenUp }: StepDependencies,
+  { removeUndelivered }: StepDependencies,
 ): Promise<EraseTask> {
-  const found = await removeGivenUp(mentions(task.erased, (subject) => [partitionOf(subject)]));
+  const found = await removeUndelivered(mentions(task.erased, (subject) => [partitionOf(subject)]));
   const removed =
-    found.removed === 0 ? task.removed : addRemoved(task.removed, { "given-up changes": found.removed });
-  const refused = withRefusal(task.refused, "given-up changes", found.refused > 0);
+    found.removed === 0 ? task.removed : addRemoved(task.removed, { "undelivered changes": found.removed });
+  const refused = withRefusal(task.refused, "undelivered changes", found.refused > 0);
   return { ...task, removed, refused, next: "messages" };
 }
 

@@ -13,7 +13,7 @@ import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { s3Client } from "../../adapters/s3/s3-client.ts";
 import { deadLetterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
-import { givenUpChanges } from "../../adapters/streams/given-up-changes.ts";
+import { undeliveredChanges } from "../../adapters/streams/undelivered-changes.ts";
 import { numberOf, textOf, textsOf } from "../../domain/core/parse.ts";
 import { parseSubscribers } from "../../domain/message/subscribers.ts";
 import { namesIn, readSettings, variable } from "../runtime/environment.ts";
@@ -55,8 +55,8 @@ const handle = eraser({
     pipelineName: variable("PIPELINE_NAME"),
   }),
   takeSweep: sweepLease(table, tableName, now),
-  lookAgainSeconds: () => Math.ceil(numberOf(settings, "lookAgainSeconds") * (0.5 + Math.random())),
-  removeGivenUp: givenUpChanges(buckets, variable("FAILURES_BUCKET")),
+  recheckSeconds: () => Math.ceil(numberOf(settings, "recheckSeconds") * (0.5 + Math.random())),
+  removeUndelivered: undeliveredChanges(buckets, variable("FAILURES_BUCKET")),
   publish: publisher(send, subscribers, log),
   keepReport: keepReport(table, tableName, now),
   send,

@@ -4,17 +4,17 @@ import { SQSClient } from "@aws-sdk/client-sqs";
 import { backgroundInvoker } from "../../adapters/aws/background-invoker.ts";
 import { leanClient } from "../../adapters/aws/lean-client.ts";
 import { serviceClock } from "../../adapters/aws/service-clock.ts";
+import { batchingReader } from "../../adapters/dynamodb/batching-reader.ts";
+import { batchingWriter } from "../../adapters/dynamodb/batching-writer.ts";
 import { versionKeeper } from "../../adapters/dynamodb/document-versions.ts";
 import { documentReader, documentStore } from "../../adapters/dynamodb/documents.ts";
-import { sharedReads } from "../../adapters/dynamodb/shared-reads.ts";
-import { sharedWrites } from "../../adapters/dynamodb/shared-writes.ts";
 import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { subjectDigest } from "../../adapters/erasure/subject-digest.ts";
 import { findErased } from "../../adapters/erasure/tombstones.ts";
 import { keptPages } from "../../adapters/s3/kept-pages.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
+import { batchingSender } from "../../adapters/sqs/batching-sender.ts";
 import { messageVisibility } from "../../adapters/sqs/message-visibility.ts";
-import { sharedSends } from "../../adapters/sqs/shared-sends.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { numberOf } from "../../domain/core/parse.ts";
 import { parseRetrySettings } from "../../domain/core/retry.ts";
@@ -38,7 +38,7 @@ const tableName = variable("TABLE_NAME");
 const now = () => new Date();
 
 // One request for all that a batch reads, and one for what it writes.
-const shared = { read: sharedReads(table, tableName), write: sharedWrites(table, tableName) };
+const shared = { read: batchingReader(table, tableName), write: batchingWriter(table, tableName) };
 const overflow = overflowBucket(variable("OVERFLOW_BUCKET"));
 const { documentVersionsDays: days } = settings;
 const keep =
@@ -59,7 +59,7 @@ const handle = fetcher({
     patienceInSeconds: 0,
     askRefresh: backgroundInvoker(variable("REFRESH_FUNCTION_NAME")),
   }),
-  send: sharedSends(sqsSender(sqs)),
+  send: batchingSender(sqsSender(sqs)),
   hide: messageVisibility(sqs),
   queues: {
     fetch: { url: variable("FETCH_QUEUE_URL"), deadLetterUrl: variable("DEAD_LETTER_QUEUE_URL") },

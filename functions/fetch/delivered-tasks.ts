@@ -47,5 +47,5 @@ function deliveryOf({ messageId, attributes }: SQSRecord): Delivery {
   };
 }
 
-/** What became of a task: `void` where there was nothing to do any more. */
-export type TaskResult = "done" | "void" | Failure;
+/** What became of a task: `skipped` where there was nothing to do any more. */
+export type TaskResult = "done" | "skipped" | Failure;

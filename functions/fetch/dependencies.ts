@@ -4,8 +4,8 @@ import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records
 import type { FindErased } from "../../adapters/erasure/tombstones.ts";
 import type { Call } from "../../adapters/provider/with-token.ts";
 import type { KeptPages } from "../../adapters/s3/kept-pages.ts";
+import type { SharedSend } from "../../adapters/sqs/batching-sender.ts";
 import type { Hide } from "../../adapters/sqs/message-visibility.ts";
-import type { SharedSend } from "../../adapters/sqs/shared-sends.ts";
 import type { ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Gate } from "../runtime/provider-calls.ts";

@@ -8,7 +8,7 @@ import { present } from "../../domain/core/parse.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import {
   type DeliveredTask,
-  isVoid,
+  isCovered,
   outcomeOfWrite,
   planRead,
   timeBefore,
@@ -44,34 +44,36 @@ export async function fetchDocument(
 ): Promise<readonly TaskResult[]> {
   const { gate, documents, keptPages, clock } = dependencies;
   const tasks = delivered.map(({ task, delivery }): Task => ({ task, ...delivery, since: task.since }));
-  const [head] = tasks;
-  if (head === undefined) return [];
+  const [firstTask] = tasks;
+  if (firstTask === undefined) return [];
   // Before anything is looked at: while the provider is down a task comes back many times, and costs no read then.
   await gate();
-  const { subject } = head.task;
-  const [known, gone, userId] = await Promise.all([
-    documents.load(subject, head.task),
+  const { subject } = firstTask.task;
+  const [stored, erasedTasks, userId] = await Promise.all([
+    documents.load(subject, firstTask.task),
     erasedOf(tasks, dependencies),
     ownerOf(tasks, subject, dependencies),
   ]);
   const now = timeBefore(clock(), tasks);
   const again = tasks.find(({ receives }) => receives > 1);
-  const kept = again && (await keptPages.find({ ...head.task, messageId: again.messageId }));
+  const kept = again && (await keptPages.find({ ...firstTask.task, messageId: again.messageId }));
   const plan = planRead(
-    tasks.filter((task) => !gone.has(task)),
-    known?.document,
+    tasks.filter((task) => !erasedTasks.has(task)),
+    stored?.document,
     { pages: kept?.read, now },
   );
-  const results = new Map<Task, TaskResult>([...gone, ...plan.isVoid].map((task) => [task, "void"]));
-  const [lead] = plan.covered;
-  if (lead !== undefined) {
-    const of = { ...lead.task, messageId: lead.messageId };
+  const results = new Map<Task, TaskResult>(
+    [...erasedTasks, ...plan.skipped].map((task) => [task, "skipped"]),
+  );
+  const [covering] = plan.covered;
+  if (covering !== undefined) {
+    const of = { ...covering.task, messageId: covering.messageId };
     const content = await readPages(of, plan, plan.isResumed ? kept : undefined, dependencies);
     const found = content && { ...content, size: sizeOf(content.parts) };
     const { asOf, by } = plan;
-    const task = { ...lead.task, ...present({ userId }) };
-    const next = documentAfter(known?.document, { asOf, by, task }, found);
-    const written = await save({ known, next, content }, dependencies);
+    const task = { ...covering.task, ...present({ userId }) };
+    const updated = documentAfter(stored?.document, { asOf, by, task }, found);
+    const written = await save({ stored, updated, content }, dependencies);
     for (const task of [...plan.covered, ...plan.waiting]) {
       results.set(task, resultOf(task, plan.covered.includes(task), written, now));
     }
@@ -106,19 +108,19 @@ type Written = {
 };
 
 type NextDocument = {
-  readonly known: StoredDocument | undefined;
-  readonly next: Document;
+  readonly stored: StoredDocument | undefined;
+  readonly updated: Document;
   readonly content: Content | undefined;
 };
 
 async function save(
-  { known, next, content }: NextDocument,
+  { stored, updated, content }: NextDocument,
   { documents, untilReady }: DocumentDependencies,
 ): Promise<Written> {
-  const reload = async () => (await documents.load(next.subject, next))?.document;
+  const reload = async () => (await documents.load(updated.subject, updated))?.document;
   try {
-    const outcome = await documents.save(known, next, content, untilReady);
-    if (outcome === "written") return { answer: "accepted", document: next };
+    const outcome = await documents.save(stored, updated, content, untilReady);
+    if (outcome === "written") return { answer: "accepted", document: updated };
   } catch (error) {
     // It may have been made all the same: only the document tells.
     return { answer: "unknown", error, document: await reload() };
@@ -128,13 +130,13 @@ async function save(
 
 function resultOf(
   task: Task,
-  isCovered: boolean,
+  isTaken: boolean,
   { answer, error, document }: Written,
   now: number,
 ): TaskResult {
-  if (!isCovered) {
-    return isVoid(task, document, now)
-      ? "void"
+  if (!isTaken) {
+    return isCovered(task, document, now)
+      ? "skipped"
       : failureOf(waiting("came while its document was read", 1, 0));
   }
   const outcome = outcomeOfWrite(answer, task, document, now);

@@ -8,13 +8,13 @@ import { type Answer, applyProviderAnswer, type State } from "../../domain/state
 import type { TaskResult } from "./delivered-tasks.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
 
-/** Asks the provider for a state that events contradict each other about; `void` where the state has moved on. */
+/** Asks the provider for a state that events contradict each other about; `skipped` where the state has moved on. */
 export async function fetchState(task: StateTask, dependencies: FetcherDependencies): Promise<TaskResult> {
   const { subject, version, correlationId } = task;
   const { call, versionedRecords, provider, now } = dependencies;
   const known = await versionedRecords.loadState(subject);
   const path = pathOfState(subject, provider);
-  if (known?.version !== version || path === undefined) return "void";
+  if (known?.version !== version || path === undefined) return "skipped";
   const answer = await call({ method: "GET", path: fillPath(path, subject) });
   const applied = (state: State | undefined) =>
     applyProviderAnswer(state, version, answerOf(subject, answer), { at: now(), correlationId });

@@ -4,7 +4,7 @@ import { type Failure, failureOf } from "../../domain/core/failures.ts";
 import { mutex } from "../../domain/core/mutex.ts";
 import { nameOf } from "../../domain/event/subjects.ts";
 import type { DocumentTask, FetchTask, StateTask } from "../../domain/fetch/task.ts";
-import { wholeSqsBatch } from "../runtime/sqs-batch.ts";
+import { handleBatch } from "../runtime/sqs-batch.ts";
 import type { TaskResult } from "./delivered-tasks.ts";
 import { type Delivered, readDelivered } from "./delivered-tasks.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
@@ -34,7 +34,7 @@ export function fetcher(
     const timeLeft = () => invocation.getRemainingTimeInMillis() - dependencies.longestRunInMillis;
     const call: Call = (apiCall) => dependencies.call({ ...apiCall, timeLeft });
     const timed = { ...dependencies, call, timeLeft, inTurn };
-    return wholeSqsBatch((records) => performAll(records, timed), postpone(dependencies))(event);
+    return handleBatch((records) => performAll(records, timed), postpone(dependencies))(event);
   };
 }
 
@@ -108,6 +108,6 @@ function logResult(
   { task, subject, correlationId }: FetchTask,
   { log }: TimedDependencies,
 ): void {
-  const code = result === "done" ? "TASK_DONE" : "TASK_VOID";
+  const code = result === "done" ? "TASK_DONE" : "TASK_SKIPPED";
   log(code, { task, subject: nameOf(subject), correlationId });
 }

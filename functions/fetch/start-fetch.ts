@@ -1,7 +1,7 @@
 import type { StoredDocument } from "../../adapters/dynamodb/documents.ts";
 import { type Failure, FailureError, failureOf, waiting } from "../../domain/core/failures.ts";
 import { nameOf } from "../../domain/event/subjects.ts";
-import { isVoid } from "../../domain/fetch/coverage.ts";
+import { isCovered } from "../../domain/fetch/coverage.ts";
 import { fillBody, fillPath, isReadAs } from "../../domain/fetch/provider-settings.ts";
 import { documentTask, type FetchTask, type StateTask, writeTask } from "../../domain/fetch/task.ts";
 import { fetchTaskMessage } from "../runtime/fetch-task-message.ts";
@@ -18,7 +18,7 @@ type StartDependencies = FetcherDependencies & Pick<DocumentDependencies, "until
 /**
  * Starts a data fetch for an account that became connected, and has it verified later that events answered; where the
  * settings know no way to start, its endpoints are read straight away.
- * @returns `void`, too, where nothing is known of the account any more
+ * @returns `skipped`, too, where nothing is known of the account any more
  */
 export async function startFetch(
   { task, delivery }: Delivered<StateTask>,
@@ -28,12 +28,12 @@ export async function startFetch(
   const { call, provider, startEndpoints, versionedRecords, findErased } = dependencies;
   // Who was erased since has no state: nothing is called for, and nothing wanted.
   const [state, erased] = await Promise.all([versionedRecords.loadState(subject), findErased([subject])]);
-  if (state === undefined || erased.size > 0) return "void";
+  if (state === undefined || erased.size > 0) return "skipped";
   const fetchStart = provider.paths.start;
   if (fetchStart === undefined || subject.kind !== "account") {
     const whole = startEndpoints.filter((endpoint) => isReadAs(provider, subject, { endpoint }));
     await requestDocuments({ task, delivery }, whole, dependencies);
-    return "void";
+    return "skipped";
   }
   const body = fetchStart.body === undefined ? undefined : fillBody(fetchStart.body, subject, startEndpoints);
   const path = fillPath(fetchStart.path, subject);
@@ -109,19 +109,21 @@ export async function verifyStart(
     ...startEndpoints.map((endpoint) => documents.load(subject, { endpoint })),
   ]);
   // An account that was disconnected has no data to come; connected again, it has a start of its own.
-  if (state?.connected !== true || state.deleted) return "void";
+  if (state?.connected !== true || state.deleted) return "skipped";
   const wait = Math.ceil((since - clock()) / 1000 + readAfterSeconds);
   if (wait > 0) throw waiting("the start can still be answered", wait, 0);
   const leftIn = (found: readonly (StoredDocument | undefined)[], endpoints: readonly string[]) => {
     const read = found.flatMap((stored) => stored?.document ?? []);
     const isRead = (name: string) =>
-      read.some((document) => document.endpoint === name && isVoid({ messageId, since }, document, clock()));
+      read.some(
+        (document) => document.endpoint === name && isCovered({ messageId, since }, document, clock()),
+      );
     return endpoints.filter((name) => !isRead(name));
   };
   const missing = leftIn(whole, startEndpoints);
   // Data of a range of dates, whose documents only the subject's whole partition tells, is an answer too.
   const unanswered = missing.length === 0 ? [] : leftIn(await readDocuments(subject), missing);
-  if (unanswered.length === 0) return "void";
+  if (unanswered.length === 0) return "skipped";
   const readable = unanswered.filter((endpoint) => isReadAs(provider, subject, { endpoint }));
   await requestDocuments(check, readable, dependencies);
   log("START_UNANSWERED", { subject: nameOf(subject), correlationId, count: unanswered.length });

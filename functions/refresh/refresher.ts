@@ -77,7 +77,7 @@ async function run(isAskedFor: boolean, dependencies: RefresherDependencies): Pr
   if (current.token === undefined) return "missing";
   const lifetime = readLifetime(current.token);
   const remaining = remainingInSeconds(lifetime, now());
-  if (remaining !== undefined) log("TOKEN_LIFE", { remainingInSeconds: Math.floor(remaining) });
+  if (remaining !== undefined) log("TOKEN_TIME_LEFT", { remainingInSeconds: Math.floor(remaining) });
   if (isShortLived(lifetime, refresh)) log("TOKEN_SHORT_LIVED");
   const verdict = await verdictOnRefused(current, current.token, dependencies);
   const isRefused = verdict === "refused";
@@ -169,7 +169,7 @@ async function verdictOnRefused(
     return "unknown";
   }
   await refusals.conclude(versionId, false);
-  log("TOKEN_STANDS");
+  log("TOKEN_STILL_VALID");
   return "taken";
 }
 

@@ -2,10 +2,10 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { leanClient } from "../../adapters/aws/lean-client.ts";
+import { batchingReader } from "../../adapters/dynamodb/batching-reader.ts";
+import { batchingWriter } from "../../adapters/dynamodb/batching-writer.ts";
 import { linkTable } from "../../adapters/dynamodb/links.ts";
 import { recordMarks } from "../../adapters/dynamodb/record-marks.ts";
-import { sharedReads } from "../../adapters/dynamodb/shared-reads.ts";
-import { sharedWrites } from "../../adapters/dynamodb/shared-writes.ts";
 import { supersededRemover } from "../../adapters/dynamodb/superseded-objects.ts";
 import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { subjectDigest } from "../../adapters/erasure/subject-digest.ts";
@@ -37,7 +37,7 @@ const subscribers = joinQueues(
 const send = sqsSender(leanClient(new SQSClient({})));
 const tableName = variable("TABLE_NAME");
 const now = () => new Date();
-const shared = { read: sharedReads(table, tableName), write: sharedWrites(table, tableName) };
+const shared = { read: batchingReader(table, tableName), write: batchingWriter(table, tableName) };
 const digestOf = subjectDigest(new SecretsManagerClient({}), variable("ERASURE_KEY_ARN"));
 
 const overflow = overflowBucket(variable("OVERFLOW_BUCKET"));

@@ -16,7 +16,7 @@ export type Failed = { readonly record: SQSRecord; readonly failure: Failure };
 export type HandleFailures = (failed: readonly Failed[]) => Promise<readonly boolean[]>;
 
 /** Handles the messages of a batch side by side, each for itself. */
-export function sqsBatch(
+export function handleEachRecord(
   handle: (record: SQSRecord) => Promise<void>,
   handleFailures: HandleFailures,
 ): (event: SQSEvent) => Promise<SQSBatchResponse> {
@@ -28,7 +28,7 @@ export function sqsBatch(
       return failureOf(error);
     }
   };
-  return wholeSqsBatch((records) => Promise.all(records.map(attempt)), handleFailures);
+  return handleBatch((records) => Promise.all(records.map(attempt)), handleFailures);
 }
 
 /**
@@ -36,7 +36,7 @@ export function sqsBatch(
  * batch is not.
  * @param handle gives for each message, in order, what went wrong with it, if anything
  */
-export function wholeSqsBatch(
+export function handleBatch(
   handle: (records: readonly SQSRecord[]) => Promise<readonly (Failure | undefined)[]>,
   handleFailures: HandleFailures,
 ): (event: SQSEvent) => Promise<SQSBatchResponse> {

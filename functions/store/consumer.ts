@@ -22,7 +22,7 @@ import { nameOf, subjectOf } from "../../domain/event/subjects.ts";
 import { type MappedEvent, mapWebhook } from "../../domain/event/webhook-events.ts";
 import type { Log, LogCode, LogFields } from "../runtime/log.ts";
 import { sizedEnvelope } from "../runtime/sized-envelope.ts";
-import { redriveCountOf, rejectAllTo, rejectPermanent, wholeSqsBatch } from "../runtime/sqs-batch.ts";
+import { handleBatch, redriveCountOf, rejectAllTo, rejectPermanent } from "../runtime/sqs-batch.ts";
 
 export type ConsumerDependencies = {
   readonly record: RecordReceipts;
@@ -55,7 +55,7 @@ type Message = {
   readonly isList: boolean;
 };
 type Stored = Extract<Part, { readonly receipt: Receipt }>;
-type Outcome = "first" | "again" | Failure;
+type Outcome = "first" | "duplicate" | Failure;
 
 /** Elements of long lists are written some at a time, so that a partition is not asked for more than it takes. */
 const writtenAtOnce = 250;
@@ -64,7 +64,7 @@ const writtenAtOnce = 250;
 export function consumer(dependencies: ConsumerDependencies) {
   const { send, deadLetterQueueUrl, log } = dependencies;
   return middy<SQSEvent, SQSBatchResponse>({ timeoutEarlyInMillis: 0 }).handler(
-    wholeSqsBatch((records) => store(records, dependencies), rejectPermanent(send, deadLetterQueueUrl, log)),
+    handleBatch((records) => store(records, dependencies), rejectPermanent(send, deadLetterQueueUrl, log)),
   );
 }
 
@@ -152,7 +152,7 @@ async function record(
   for (const [index, part] of stored.entries()) outcomes.set(part, results[index] ?? failureOf(undefined));
   for (const [code, outcome] of [
     ["EVENT_STORED", "first"],
-    ["EVENT_AGAIN", "again"],
+    ["EVENT_DUPLICATE", "duplicate"],
   ] as const)
     logReceipts(
       code,

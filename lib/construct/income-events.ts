@@ -163,8 +163,8 @@ export class IncomeEvents extends Construct {
   }
 
   /** Receipts of events that were stored before. */
-  metricEventsAgain(): Metric {
-    return sameMetric(this.#stores(), "EVENT_AGAIN", { field: "count", name: "EventsAgain" });
+  metricDuplicateEvents(): Metric {
+    return sameMetric(this.#stores(), "EVENT_DUPLICATE", { field: "count", name: "DuplicateEvents" });
   }
 
   /** Dead letters that wait, in the queue that has most of them. */

@@ -104,7 +104,7 @@ export class Eraser extends Construct {
         tombstoneDays: tombstoneDays(settings),
         drainSeconds: drainSeconds(settings),
         queues: [...ownWorks.keys()],
-        lookAgainSeconds: settings.functions.erase.timeoutSeconds / 5,
+        recheckSeconds: settings.functions.erase.timeoutSeconds / 5,
         subscribers: settings.subscribers.map(({ name, types }) => ({ name, ...(types && { types }) })),
       },
       permissions: [

@@ -64,7 +64,10 @@ export function dashboardRows(parts: DashboardParts): readonly DashboardRow[] {
           title: "Stored and again",
           left: [
             named(sameMetric(stores, "EVENT_STORED", { field: "count", name: "EventsStored" }), "stored"),
-            named(sameMetric(stores, "EVENT_AGAIN", { field: "count", name: "EventsAgain" }), "again"),
+            named(
+              sameMetric(stores, "EVENT_DUPLICATE", { field: "count", name: "DuplicateEvents" }),
+              "again",
+            ),
             named(sameMetric(stores, "MESSAGE_REJECTED"), "rejected as dead letters"),
           ],
         },
@@ -192,7 +195,7 @@ function hidden({ queue }: WorkQueue): Metric {
 /** What is left of the token's lifetime, in seconds, as each run of the refresher finds it. */
 function remainingLife({ refresher }: TokenRefresh): Metric {
   const field = { field: "remainingInSeconds", name: "TokenRemainingSeconds" };
-  return metricOfLog(refresher, "TOKEN_LIFE", field).with({ statistic: "Minimum" });
+  return metricOfLog(refresher, "TOKEN_TIME_LEFT", field).with({ statistic: "Minimum" });
 }
 
 function hours(seconds: Metric): MathExpression {

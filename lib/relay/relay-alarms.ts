@@ -48,7 +48,7 @@ export class RelayAlarms extends Construct {
       outOf: 3,
     });
     new Alarm(this, "GaveUp", {
-      entry: "changes-given-up",
+      entry: "undelivered-changes",
       metric: sumOf([
         ofEventSource(source.eventSourceMappingId, "OnFailureDestinationDeliveredEventCount"),
         // These are in no bucket.

@@ -117,7 +117,7 @@ export const relayScenarios: readonly AlarmScenario[] = [
     },
   },
   {
-    entry: "changes-given-up",
+    entry: "undelivered-changes",
     condition: "the same, until the relay's tries are used up",
     isAwaitedLater: true,
     make: async ({ send, meets }) => {

@@ -61,7 +61,7 @@ export function store(
       {
         write: (write) => step("writes a receipt", () => simulation.table.writeEvent(write)),
         look: (key) => step("looks for an event", () => simulation.table.readEvent(key)),
-        lookAgain: (key) => step("looks for an event again", () => simulation.table.readEvent(key)),
+        readConsistently: (key) => step("looks for an event again", () => simulation.table.readEvent(key)),
       },
       30,
     ),

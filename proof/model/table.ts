@@ -1,6 +1,6 @@
+import { nameOf as nameOfKey, type ReadKey } from "../../adapters/dynamodb/batching-reader.ts";
+import type { WriteItem } from "../../adapters/dynamodb/batching-writer.ts";
 import type { StoredDocument } from "../../adapters/dynamodb/documents.ts";
-import { nameOf as nameOfKey, type ReadKey } from "../../adapters/dynamodb/shared-reads.ts";
-import type { WriteItem } from "../../adapters/dynamodb/shared-writes.ts";
 import type { Change as Revision } from "../../adapters/dynamodb/versioned-records.ts";
 import { retryable } from "../../domain/core/failures.ts";
 import { fieldsOf } from "../../domain/core/parse.ts";

@@ -23,7 +23,7 @@ export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
   RECORD_FAILED:
     "nothing while it is rare. The same `messageId` for hours: `status`; changes that the relay gives up are in the failures bucket, and `repair` relays them again",
   RECORD_PARKED:
-    "correct what `reason` says, then `repair --failures` hands the change to the relay again: [runbook](../operate/runbook.md#changes-given-up)",
+    "correct what `reason` says, then `repair --failures` hands the change to the relay again: [runbook](../operate/runbook.md#undelivered-changes)",
   ERASURE_HELD:
     "nothing while the hold lasts. After `hold clear`: `erase user`; counsel may decide for `--despite-hold` before",
   SUBSCRIBER_PARKED: "fix the queue, then `dlq redrive subscriber/NAME`; `reason` names what SQS answered",
@@ -32,7 +32,7 @@ export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
   READ_FAILED: "nothing while it is rare: the caller tries again. `reason` names AWS's error",
   DOCUMENT_DATA_MISSING:
     "`reconcile now`, or wait for the subject's next event: the data is read again from the provider. Find out who deletes from the bucket",
-  TOKEN_STANDS:
+  TOKEN_STILL_VALID:
     "the provider refuses a path for rights, not for the token: look at the reasons of TASK_POSTPONED",
   TOKEN_UNPROVEN: "nothing: `reason` says how the provider fails; the token is tried again in each run",
   TOKEN_DISCARDED: "`token set` before the present one ends",

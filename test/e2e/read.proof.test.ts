@@ -8,9 +8,9 @@ import { registerSubscribers } from "@income-events/local-stack/stack/subscriber
 import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sizeOf } from "../../adapters/aws/compressed.ts";
+import { batchingReader } from "../../adapters/dynamodb/batching-reader.ts";
+import { batchingWriter } from "../../adapters/dynamodb/batching-writer.ts";
 import { contentOf, documentStore } from "../../adapters/dynamodb/documents.ts";
-import { sharedReads } from "../../adapters/dynamodb/shared-reads.ts";
-import { sharedWrites } from "../../adapters/dynamodb/shared-writes.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { documentAfter } from "../../domain/fetch/document.ts";
 import { documentTask } from "../../domain/fetch/task.ts";
@@ -49,8 +49,8 @@ describe("a read of a document", () => {
     const call = { asOf: now, by: [], task: documentTask(subject, income, now, { cause: "read" }) };
     const document = documentAfter(undefined, call, { digest: content.digest, size: sizeOf(parts) });
     const documents = documentStore(
-      sharedReads(dynamodb, table),
-      sharedWrites(dynamodb, table, async () => undefined),
+      batchingReader(dynamodb, table),
+      batchingWriter(dynamodb, table, async () => undefined),
       overflowBucket(outputOf(stack, "OverflowBucketName"), s3),
     );
     await documents.save(undefined, document, content);

@@ -15,9 +15,9 @@ import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts
 import { App, Stack } from "aws-cdk-lib";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { batchingReader } from "../../adapters/dynamodb/batching-reader.ts";
+import { batchingWriter } from "../../adapters/dynamodb/batching-writer.ts";
 import { contentOf, documentStore } from "../../adapters/dynamodb/documents.ts";
-import { sharedReads } from "../../adapters/dynamodb/shared-reads.ts";
-import { sharedWrites } from "../../adapters/dynamodb/shared-writes.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { documentAfter } from "../../domain/fetch/document.ts";
 import { documentTask } from "../../domain/fetch/task.ts";
@@ -107,8 +107,8 @@ describe("a role that a subscriber's documents are granted to", () => {
     const call = { asOf: now, by: [], task: documentTask(account, income, now, { cause: "grant" }) };
     const found = { digest: content.digest, size: text.length };
     await documentStore(
-      sharedReads(dynamodb, table),
-      sharedWrites(dynamodb, table, async () => undefined),
+      batchingReader(dynamodb, table),
+      batchingWriter(dynamodb, table, async () => undefined),
       overflowBucket(outputOf(stack, "EventsOverflowBucketName"), s3),
     ).save(undefined, documentAfter(undefined, call, found), content);
     document = new URL(hrefOfDocument(account, income, outputOf(stack, "EventsDocumentsUrl")));

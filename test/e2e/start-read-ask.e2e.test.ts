@@ -268,7 +268,7 @@ describe("the synthesized stack and the provider", () => {
 
       const codes = [
         "receive/accounts WEBHOOK_ACCEPTED",
-        "store/accounts EVENT_AGAIN",
+        "store/accounts EVENT_DUPLICATE",
         "fetch/data TASK_DONE",
       ];
       await eventually(() => expect(linesWith(system, id)).toEqual(expect.arrayContaining(codes)));

@@ -154,7 +154,7 @@ describe("the construct in a stack of an app", () => {
       const events = add("Events", minimal);
       const billing = events.subscriber("billing");
       const metrics = {
-        Again: events.metricEventsAgain(),
+        Again: events.metricDuplicateEvents(),
         Oldest: events.metricOldestEvent(),
         Letters: billing.metricDeadLetters(),
         Waiting: billing.metricMessagesWaiting(),
@@ -167,7 +167,7 @@ describe("the construct in a stack of an app", () => {
       Object.entries(template.findResources("AWS::CloudWatch::Alarm")).find(([id]) =>
         id.startsWith(name),
       )?.[1].Properties;
-    expect(alarmOf("Again")).toMatchObject({ MetricName: "EventsAgain", Namespace: "Mine-Events" });
+    expect(alarmOf("Again")).toMatchObject({ MetricName: "DuplicateEvents", Namespace: "Mine-Events" });
     expect(JSON.stringify(alarmOf("Oldest").Metrics)).toContain("ApproximateAgeOfOldestMessage");
     const queueOf = (name: string) => JSON.stringify(alarmOf(name).Dimensions);
     expect(queueOf("Letters")).toContain("EventsSubscriberBillingDeadLetters");

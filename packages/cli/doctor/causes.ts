@@ -62,7 +62,7 @@ const consequences: readonly (readonly [cause: string, consequences: readonly st
   ["events-dead-letters", []],
   ["fetching-dead-letters", []],
   ["erasure-dead-letters", []],
-  ["changes-given-up", []],
+  ["undelivered-changes", []],
   ["subscriber-unread", ["subscriber-behind"]],
   ["subscriber-behind", []],
   ["subscriber-dead-letters", []],

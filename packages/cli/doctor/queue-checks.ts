@@ -128,7 +128,7 @@ export const failuresCheck: Check = {
 };
 
 const givenUp: Finding = {
-  code: "changes-given-up",
+  code: "undelivered-changes",
   severity: "error",
   what: "The relay gave up on changes of the table; they wait in the failures bucket.",
   why: "What follows from them has not happened: states, fetches, messages to subscribers.",

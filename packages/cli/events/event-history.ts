@@ -5,7 +5,7 @@ import { wants } from "../../../domain/message/subscribers.ts";
 import { type LogEntry, type LogPlace, selectEntries, stageLogLines } from "../logs/log-entries.ts";
 
 /** How far an event has come, as the functions' logs say. */
-export const historyOutcomes = ["accepted", "again", "stored", "ignored", "rejected"] as const;
+export const historyOutcomes = ["accepted", "duplicate", "stored", "ignored", "rejected"] as const;
 export type HistoryOutcome = (typeof historyOutcomes)[number];
 
 /** A webhook that came. */
@@ -45,7 +45,7 @@ export type HistoryFilter = {
 const outcomeOf: Readonly<Record<string, HistoryOutcome>> = {
   WEBHOOK_ACCEPTED: "accepted",
   EVENT_STORED: "stored",
-  EVENT_AGAIN: "again",
+  EVENT_DUPLICATE: "duplicate",
   EVENT_IGNORED: "ignored",
   WEBHOOK_UNREADABLE: "rejected",
   MESSAGE_REJECTED: "rejected",

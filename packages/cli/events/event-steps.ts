@@ -52,15 +52,15 @@ function stepsOf(entry: LogEntry, type: string | undefined, context: StepContext
       return [failure("webhook", `${reasonOf(entry)}: the provider sends it again`)];
     case "EVENT_STORED":
       return [{ step: "stored", detail: type ?? "for the first time" }];
-    case "EVENT_AGAIN":
-      return [{ step: "again", detail: "it was stored before: it is counted" }];
+    case "EVENT_DUPLICATE":
+      return [{ step: "duplicate", detail: "it was stored before" }];
     case "EVENT_IGNORED":
       return [{ step: "ignored", detail: ignoredText(entry) }];
     case "RELAYED":
       return relayed(entry, type, context);
     case "TASK_DONE":
       return [{ step: "provider", detail: `${taskOf(entry)}: it answered`, isCall: true }];
-    case "TASK_VOID":
+    case "TASK_SKIPPED":
       return [{ step: "overtaken", detail: `${taskOf(entry)}: there is nothing to call for any more` }];
     case "TASK_POSTPONED":
       return [postponed(entry)];

@@ -1,8 +1,8 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
 import { documentReader } from "../../../adapters/dynamodb/documents.ts";
 import { type LegalHold, loadHolds } from "../../../adapters/dynamodb/legal-holds.ts";
 import { partitions } from "../../../adapters/dynamodb/partitions.ts";
-import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import type { Document } from "../../../domain/fetch/document.ts";
@@ -59,5 +59,5 @@ export async function holdsOn(
   const user: readonly Subject[] =
     state?.userId === undefined || subject.kind === "user" ? [] : [{ kind: "user", id: state.userId }];
   const others = accounts.map((id): Subject => ({ kind: "account", id }));
-  return loadHolds(sharedReads(dynamodb, table), [subject, ...user, ...others]);
+  return loadHolds(batchingReader(dynamodb, table), [subject, ...user, ...others]);
 }

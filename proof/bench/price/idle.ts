@@ -12,7 +12,7 @@ export type IdleLine = { readonly name: string; readonly count: number; readonly
 const hoursAMonth = 720;
 const hoursAtRest: Readonly<Record<string, number>> = {
   '{ $.function = "refresh/token" }': hoursAMonth,
-  '{ $.code = "TOKEN_LIFE" }': hoursAMonth,
+  '{ $.code = "TOKEN_TIME_LEFT" }': hoursAMonth,
   // Each day.
   '{ $.code = "RECONCILED" }': 30,
 };

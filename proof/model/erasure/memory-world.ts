@@ -239,8 +239,8 @@ export class MemoryWorld extends TaskList implements World {
         ["users", [this.#deadLetters.place(this.#burn), this.#archived.place(this.#burn)]],
       ],
       takeSweep: this.#lease.take(this.#burn),
-      lookAgainSeconds: () => 0,
-      removeGivenUp: async (isUnwanted) => {
+      recheckSeconds: () => 0,
+      removeUndelivered: async (isUnwanted) => {
         this.#burn();
         const before = this.#givenUp.flat().length;
         this.#givenUp = this.#givenUp.map((batch) => batch.filter((record) => !isUnwanted(record)));

@@ -1,6 +1,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, test } from "vitest";
+import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
+import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
 import {
   type Content,
   contentOf,
@@ -10,8 +12,6 @@ import {
   documentStore,
   type StoredDocument,
 } from "../../../adapters/dynamodb/documents.ts";
-import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
-import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import type { Document } from "../../../domain/fetch/document.ts";
@@ -38,8 +38,8 @@ await describeOnEachTable("stored documents", (tables) => {
 
   const storeOf = () =>
     documentStore(
-      sharedReads(made.system.dynamodb, made.table.name),
-      sharedWrites(made.system.dynamodb, made.table.name, async () => undefined),
+      batchingReader(made.system.dynamodb, made.table.name),
+      batchingWriter(made.system.dynamodb, made.table.name, async () => undefined),
       overflowBucket(bucket.name),
     );
   const item = () => made.table.item(`ACCOUNT#${subject.id}`, "DOCUMENT#income");

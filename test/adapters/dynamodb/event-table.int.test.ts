@@ -73,7 +73,7 @@ await describeOnEachTable("the event table", (tables) => {
         receivedAt: "2026-11-21T11:00:00.000Z",
       };
       const again = { ...receipt(later, "m2", 5), body: { as: "text", text: '{"second":true}' } } as const;
-      expect(await recorder(60)([again])).toEqual(["again"]);
+      expect(await recorder(60)([again])).toEqual(["duplicate"]);
       const receipts = { count: 1, first: "m1", last: "m1", firstAt: sentAt, since: sentAt, ...more };
       expect(await stored(event)).toEqual({ ...first, receipts });
     },
@@ -90,7 +90,7 @@ await describeOnEachTable("the event table", (tables) => {
       units: units(),
     };
     const batch = [...known, ...unknown].map((event) => receiptOf(event));
-    expect(await record(batch)).toEqual(["again", "again", "first", "first"]);
+    expect(await record(batch)).toEqual(["duplicate", "duplicate", "first", "first"]);
     expect(callsOf("BatchGetItem") - before.looks).toBe(1);
     // What needs no look does not wait for one.
     expect(callsOf("BatchExecuteStatement") - before.writes).toBe(2);
@@ -106,7 +106,7 @@ await describeOnEachTable("the event table", (tables) => {
       receipt(strong, "m5", 1),
       receipt(event, "m2", 20),
     ];
-    expect(await recorder()(batch)).toEqual(["again", "first", "first", "again", "again"]);
+    expect(await recorder()(batch)).toEqual(["duplicate", "first", "first", "duplicate", "duplicate"]);
     const known = { first: "m1", last: "m3", firstAt: sentAt + 10, since: sentAt + 30 };
     expect(await stored(event)).toMatchObject({ receipts: { ...known, count: 3 } });
     expect(await stored(strong)).toMatchObject({ receipts: { count: 1, first: "m4", last: "m4" } });
@@ -118,7 +118,7 @@ await describeOnEachTable("the event table", (tables) => {
     await record([receipt(event, "m1")]);
     await record([receipt(event, "m2")]);
     const before = callsOf("BatchExecuteStatement");
-    for (const id of ["m1", "m2"]) expect(await record([receipt(event, id)])).toEqual(["again"]);
+    for (const id of ["m1", "m2"]) expect(await record([receipt(event, id)])).toEqual(["duplicate"]);
     expect(await stored(event)).toMatchObject({ receipts: { count: 2 } });
     expect(callsOf("BatchExecuteStatement")).toBe(before);
   });
@@ -137,7 +137,7 @@ await describeOnEachTable("the event table", (tables) => {
       Array.from({ length: 10 }, (__, index) => receipt(event, `${batch}.${index}`)),
     );
     await Promise.all(batches.map(deliver));
-    expect(outcomes.toSorted()).toEqual([...Array(99).fill("again"), "first"]);
+    expect(outcomes.toSorted()).toEqual([...Array(99).fill("duplicate"), "first"]);
     expect(await made.table.items(`USER#${event.userId}`)).toMatchObject([{ receipts: { count: 100 } }]);
   });
 
@@ -173,7 +173,7 @@ await describeOnEachTable("the event table", (tables) => {
       return undefined;
     });
     onTestFinished(watched);
-    expect(await recorder()([receipt(event, "m2")])).toEqual(["again"]);
+    expect(await recorder()([receipt(event, "m2")])).toEqual(["duplicate"]);
     expect(await stored(event)).toMatchObject({ receipts: { count: 2, first: "m1", last: "m2" } });
     // The first looks of both cost half, the second one must miss nothing.
     expect(looks).toEqual([false, false, true]);
@@ -207,7 +207,7 @@ await describeOnEachTable("the event table", (tables) => {
     );
     const record = recorder();
     expect(await record([receiptOf(event, { as: "text", text })])).toEqual(["first"]);
-    expect(await record([receiptOf(event, { as: "text", text })])).toEqual(["again"]);
+    expect(await record([receiptOf(event, { as: "text", text })])).toEqual(["duplicate"]);
     expect(await stored(event)).toMatchObject({ receipts: { count: 2 }, body: { text } });
   });
 
@@ -229,7 +229,7 @@ await describeOnEachTable("the event table", (tables) => {
     onTestFinished(end);
     const event = eventOf();
     const record = eventTable(new DynamoDBClient({ maxAttempts: 3 }), made.table.name, 30);
-    expect(await record([receiptOf(event)])).toEqual(["again"]);
+    expect(await record([receiptOf(event)])).toEqual(["duplicate"]);
     expect(await stored(event)).toMatchObject({ receipts: { count: 1 } });
   });
 });

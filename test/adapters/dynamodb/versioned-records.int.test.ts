@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { DeleteItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
 import { linkTable } from "../../../adapters/dynamodb/links.ts";
-import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { type VersionedRecords, versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import type { State } from "../../../domain/state/state.ts";
@@ -193,7 +193,7 @@ await describeOnEachTable("versioned records", (tables) => {
   });
 
   test("a link joins an account to its user, and may be written again", async () => {
-    const link = linkTable(sharedWrites(made.system.dynamodb, made.table.name));
+    const link = linkTable(batchingWriter(made.system.dynamodb, made.table.name));
     const [userId, accountId] = [randomUUID(), randomUUID()];
     for (let time = 0; time < 2; time += 1) await link(userId, accountId);
     expect(await made.table.items(`USER#${userId}`)).toEqual([

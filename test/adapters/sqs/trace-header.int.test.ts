@@ -2,8 +2,8 @@ import { createServer } from "node:http";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { expect, it, vi } from "vitest";
+import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
 import { linkTable } from "../../../adapters/dynamodb/links.ts";
-import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 
 const trace = "Root=1-5e6722a7-cc2ae14db7ae98d0da47aeab;Parent=53995c3f42cd8ad8;Sampled=1";
@@ -25,7 +25,7 @@ it("the trace of an invocation goes along with each call to AWS, for SQS to carr
     credentials: { accessKeyId: "a", secretAccessKey: "b" },
   };
   await sqsSender(new SQSClient(access))(`${endpoint}/000000000000/queue`, [{ body: "{}" }]);
-  await linkTable(sharedWrites(new DynamoDBClient(access), "table"))("user", "account");
+  await linkTable(batchingWriter(new DynamoDBClient(access), "table"))("user", "account");
   server.closeAllConnections();
   server.close();
   vi.unstubAllEnvs();

@@ -1,12 +1,12 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { beforeEach, describe, expect, test } from "vitest";
+import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
+import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
 import { documentStore } from "../../../adapters/dynamodb/documents.ts";
 import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
 import type { Key } from "../../../adapters/dynamodb/keys.ts";
 import { linkTable } from "../../../adapters/dynamodb/links.ts";
-import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
-import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import {
@@ -66,12 +66,12 @@ await describeOnEachTable("what the table holds of a subject", (tables) => {
       const user = await store(eventOf("user.created", { userId }));
       const linked = await store(account("linked"));
       const named = await store(account("named", { userId }));
-      await linkTable(sharedWrites(made.system.dynamodb, made.table.name))(userId, "linked");
+      await linkTable(batchingWriter(made.system.dynamodb, made.table.name))(userId, "linked");
       const linkedAccount = { kind: "account", id: "linked" } as const;
-      const read = sharedReads(made.system.dynamodb, made.table.name);
+      const read = batchingReader(made.system.dynamodb, made.table.name);
       const documents = documentStore(
         read,
-        sharedWrites(made.system.dynamodb, made.table.name),
+        batchingWriter(made.system.dynamodb, made.table.name),
         overflowBucket("unused"),
       );
       const document = documentRead(undefined, undefined, { asOf: 1, subject: linkedAccount });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   asOfOf,
   type DeliveredTask,
-  isVoid,
+  isCovered,
   messageDigest,
   outcomeOfWrite,
   planRead,
@@ -27,7 +27,7 @@ describe("a task", () => {
     ["the document says that it was read in the future", documentOf(now + 2_001), false],
     ["the document of the future was read for it", documentOf(now + 2_001, "m1"), true],
   ])("where %s: void is %3$s", (_, document, expected) => {
-    expect(isVoid(task("m1"), document, now)).toBe(expected);
+    expect(isCovered(task("m1"), document, now)).toBe(expected);
   });
 });
 
@@ -59,7 +59,7 @@ describe("a planned read", () => {
   });
 
   it("covers all open tasks of its batch with one call", () => {
-    expect(plan.isVoid.map(({ messageId }) => messageId)).toEqual(["old"]);
+    expect(plan.skipped.map(({ messageId }) => messageId)).toEqual(["old"]);
     expect(plan.covered.map(({ messageId }) => messageId)).toEqual(["new", "newer"]);
     expect(plan).toMatchObject({ known: 3_000, asOf: now, waiting: [], isResumed: false });
     expect(plan.by).toEqual(["new", "newer"].map(messageDigest));
@@ -73,7 +73,7 @@ describe("a planned read", () => {
 
     it("covers what it covered at its first page; tasks that came since wait", () => {
       const resumed = planWith(3_000);
-      expect(resumed).toMatchObject({ ...pages, isResumed: true, isVoid: [] });
+      expect(resumed).toMatchObject({ ...pages, isResumed: true, skipped: [] });
       expect(resumed.covered.map(({ messageId }) => messageId)).toEqual(["new"]);
       expect(resumed.waiting.map(({ messageId }) => messageId)).toEqual(["newer"]);
     });

@@ -73,10 +73,10 @@ export function tokenProvocations({
         () => invoke(/Refresh/, { now: true }),
       );
     },
-    TOKEN_STANDS: async () => {
+    TOKEN_STILL_VALID: async () => {
       await setToken(7_200);
       const end = stage().answers(/\/income$/, () => page(401));
-      await during(end, "TOKEN_STANDS", async () => {
+      await during(end, "TOKEN_STILL_VALID", async () => {
         await provoke("TASK_POSTPONED", () => send("endpoints", endpoint()));
         await invoke(/Refresh/);
       });
@@ -116,7 +116,7 @@ export function tokenProvocations({
       await invoke(/Refresh/);
     },
     // Each run that finds a token says how long it lives.
-    TOKEN_LIFE: () => invoke(/Refresh/),
+    TOKEN_TIME_LEFT: () => invoke(/Refresh/),
     TOKEN_NEAR_END: async () => {
       await setToken(7_200, 7_000);
       await during(

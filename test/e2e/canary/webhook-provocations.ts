@@ -90,7 +90,7 @@ export function webhookProvocations({
       await setWebhookSecret({ current: secret() });
     },
     EVENT_STORED: () => send("users", user({ action: "update_user" })),
-    EVENT_AGAIN: async () => {
+    EVENT_DUPLICATE: async () => {
       const body = account("update_account");
       for (let time = 0; time < 2; time += 1) await send("accounts", body, { "ce-id": "the-same" });
     },
@@ -109,7 +109,7 @@ export function webhookProvocations({
     },
     RELAYED: () => send("accounts", account("update_account")),
     TASK_DONE: () => send("endpoints", endpoint()),
-    TASK_VOID: () =>
+    TASK_SKIPPED: () =>
       enqueue(
         "FetchQueueUrl",
         writeTask(stateTask("fetchState", { kind: "account", id: randomUUID() }, 7, {})),

@@ -114,7 +114,7 @@ export function describeDoctor(
           what: expect.stringMatching(/^fetch has 1 dead letter, the oldest for \d+\w+\.$/),
           fix: "npx income-events dlq show fetch --stage status",
         },
-        { code: "changes-given-up", fix: "npx income-events repair --failures --stage status" },
+        { code: "undelivered-changes", fix: "npx income-events repair --failures --stage status" },
       ]);
 
       const type = async (line: string) => {

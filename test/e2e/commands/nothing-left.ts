@@ -105,7 +105,7 @@ export function describeNothingLeft(
     expect(result.json()).toMatchObject({
       incomplete: [],
       refused: [],
-      removed: { "dead letters of removed queues": 4, "given-up changes": 4 },
+      removed: { "dead letters of removed queues": 4, "undelivered changes": 4 },
     });
     await waitUntilIdle(system);
     expect(await readBodies(access, removed)).toEqual(["of somebody else"]);

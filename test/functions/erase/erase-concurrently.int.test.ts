@@ -48,7 +48,7 @@ await describeOnTables("the eraser", (tables) => {
       await storeAll();
       await ask(eraseTask(fixture.user, "operator"));
       const handler = eraser(fixture.fixture.dependencies);
-      // Subjects, records, dead letters, bodies, given-up changes, messages.
+      // Subjects, records, dead letters, bodies, undelivered changes, messages.
       for (let step = 0; step < 6; step += 1)
         await deliver(fixture.system, fixture.fixture.queueUrl, handler);
       expect(await remains(fixture.user.id, fixture.account.id)).toEqual([]);

@@ -270,7 +270,7 @@ await describeOnTables("the eraser", (tables) => {
       expect((await failures.keys()).toSorted()).toEqual(["aws/lambda/mixed", "aws/lambda/others"]);
       expect((await failures.bytes("aws/lambda/mixed")).toString()).toBe(givenUp("somebody", "else"));
       expect((await failures.bytes("aws/lambda/others")).toString()).toBe(givenUp("somebody"));
-      expect((await report())?.removed).toEqual({ "given-up changes": 4 });
+      expect((await report())?.removed).toEqual({ "undelivered changes": 4 });
     });
   });
 

@@ -22,7 +22,7 @@ await describeOnTables("a user", (tables) => {
     { what: "large bodies", status: 403, errorType: "AccessDenied" },
     { what: "large bodies", status: 400, errorType: "KMS.DisabledException" },
     { what: "archived dead letters", status: 403, errorType: "AccessDenied" },
-    { what: "given-up changes", status: 403, errorType: "AccessDenied" },
+    { what: "undelivered changes", status: 403, errorType: "AccessDenied" },
   ])("stays to be erased while S3 refuses $what with $status $errorType", async ({ what, ...refusal }) => {
     const { overflow, archive, archivedDeadLetters, failures, put, dependencies } = fixture.fixture;
     await storeAll();
@@ -38,7 +38,7 @@ await describeOnTables("a user", (tables) => {
     const bucket = {
       "large bodies": overflow,
       "archived dead letters": archive,
-      "given-up changes": failures,
+      "undelivered changes": failures,
     }[what];
     const recover = fixture.system.intercept(async ({ action, resources }, phase) =>
       phase === "before" &&

@@ -94,7 +94,7 @@ await describeOnTables("the fetcher", (tables) => {
       await put({ version: 2 });
       expect(await perform(fetchState(fixture.subject, 1))).toEqual([]);
       expect(calls()).toEqual([]);
-      expect(codes()).toEqual(["TASK_VOID"]);
+      expect(codes()).toEqual(["TASK_SKIPPED"]);
     });
 
     describe("by two tasks, of which the first that asked is answered last,", () => {

@@ -27,7 +27,7 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
       fixture.remote.answer = () => ({ text: "[1]" });
       expect(await perform([read(income, 60), read(income, 0)])).toEqual([]);
       expect(calls()).toHaveLength(1);
-      expect(codes().toSorted()).toEqual(["TASK_DONE", "TASK_VOID"]);
+      expect(codes().toSorted()).toEqual(["TASK_DONE", "TASK_SKIPPED"]);
     });
 
     test("fails all tasks of the call that failed, and no other", async () => {
@@ -48,7 +48,7 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
       fixture.remote.answer = () => ({ text: "[1]" });
       expect(await perform(read(income, secondsAgo))).toEqual([]);
       expect(calls().map((call) => call.split("/").at(-1))).toEqual(called);
-      expect(codes()).toEqual([called.length === 0 ? "TASK_VOID" : "TASK_DONE"]);
+      expect(codes()).toEqual([called.length === 0 ? "TASK_SKIPPED" : "TASK_DONE"]);
     });
 
     test("does not call again for a message that comes twice, however new its task is", async () => {
@@ -62,7 +62,7 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
       }, seenNow());
       expect(await fixture.performAgain()).toMatchObject({ left: [] });
       expect(calls()).toHaveLength(1);
-      expect(codes()).toEqual(["TASK_VOID"]);
+      expect(codes()).toEqual(["TASK_SKIPPED"]);
     });
 
     test("calls though the document says that it was read in the future: a service's clock was wrong", async () => {
@@ -141,7 +141,7 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
       await erase(fixture.subject);
       expect(await perform([read(), read()])).toEqual([]);
       expect(calls()).toEqual([]);
-      expect(codes()).toEqual(["TASK_VOID", "TASK_VOID"]);
+      expect(codes()).toEqual(["TASK_SKIPPED", "TASK_SKIPPED"]);
       expect(await document()).toBeUndefined();
     });
 
@@ -153,7 +153,7 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
         read(income, 10, { userId: "another" }),
       ]);
       const { messageIds } = await fixture.tasks.deliver(fetcherOf(), seenNow());
-      expect(codes().toSorted()).toEqual(["TASK_DONE", "TASK_VOID"]);
+      expect(codes().toSorted()).toEqual(["TASK_DONE", "TASK_SKIPPED"]);
       expect(calls()).toHaveLength(1);
       const { by = [] } = (await document()) ?? {};
       expect(by).toHaveLength(1);
@@ -177,7 +177,7 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
       expect(await perform(read())).toHaveLength(1);
       expect(await document()).toBeUndefined();
       expect(await fixture.performAgain()).toMatchObject({ left: [] });
-      expect(codes()).toEqual(["TASK_VOID"]);
+      expect(codes()).toEqual(["TASK_SKIPPED"]);
       expect(await document()).toBeUndefined();
     });
   });
@@ -199,7 +199,7 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
         expect(asOf).toBeLessThanOrEqual(Date.now());
         await fixture.tasks.send([read(income, 10)]);
         await fixture.tasks.deliver(fetcherOf(provider, { clock, now }));
-        expect(codes()).toEqual(["TASK_VOID"]);
+        expect(codes()).toEqual(["TASK_SKIPPED"]);
         expect(calls()).toHaveLength(1);
       },
     );

@@ -104,7 +104,7 @@ await describeOnTables("reading a list", (tables) => {
       await documentsOf(fixture.subject).stored("[1]", 0);
       fixture.clock = new Date(noon.getTime() + 60_000);
       await run(sandbox, [task(fixture.subject, noon.getTime() - 60_000)], { receives: 2 });
-      expect(fixture.entries).toMatchObject([{ code: "TASK_VOID" }]);
+      expect(fixture.entries).toMatchObject([{ code: "TASK_SKIPPED" }]);
       expect(callsOf(sandbox)).toEqual([200]);
     });
   });

@@ -39,7 +39,7 @@ await describeOnTables("the fetcher", (tables) => {
     test.each([provider, started])("is void where nothing is known of the account (%#)", async (settings) => {
       fixture.subject = { kind: "account", id: randomUUID() };
       expect(await perform(start(), settings)).toEqual([]);
-      expect(codes()).toEqual(["TASK_VOID"]);
+      expect(codes()).toEqual(["TASK_SKIPPED"]);
       expect(calls()).toEqual([]);
       expect(await requested()).toEqual([]);
     });
@@ -47,7 +47,7 @@ await describeOnTables("the fetcher", (tables) => {
     test("is void where the account was erased since", async () => {
       await fixture.erase(fixture.subject);
       expect(await perform(start(), started)).toEqual([]);
-      expect(codes()).toEqual(["TASK_VOID"]);
+      expect(codes()).toEqual(["TASK_SKIPPED"]);
       expect(calls()).toEqual([]);
     });
 
@@ -180,7 +180,7 @@ await describeOnTables("the fetcher", (tables) => {
         for (const endpoint of ["income", "profile"]) await stored("[1]", -60, { endpoint });
       });
       expect(await requested()).toEqual([]);
-      expect(codes()).toEqual(["TASK_VOID"]);
+      expect(codes()).toEqual(["TASK_SKIPPED"]);
     });
 
     test("is checked again when the time of the settings is over, hidden until then", async () => {
@@ -206,7 +206,7 @@ await describeOnTables("the fetcher", (tables) => {
         fixture.known.state(fixture.subject, (state) => state && { ...state, ...facts, version: 5 }),
       );
       expect(await requested()).toEqual([]);
-      expect(codes()).toEqual(["TASK_VOID"]);
+      expect(codes()).toEqual(["TASK_SKIPPED"]);
     });
 
     test("has a check that is given up into the dead letters of its own queue, which is no FIFO queue", async () => {

@@ -2,11 +2,11 @@ import { createHash, randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { expect } from "vitest";
+import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
+import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
 import { documentVersions } from "../../../adapters/dynamodb/document-versions.ts";
 import { contentOf, documentStore, type KeepVersion } from "../../../adapters/dynamodb/documents.ts";
 import { linkTable } from "../../../adapters/dynamodb/links.ts";
-import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
-import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { subjectReads } from "../../../adapters/dynamodb/subject-reads.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
@@ -64,11 +64,11 @@ export class Reading {
   }
 
   read() {
-    return sharedReads(this.system.dynamodb, this.table.name);
+    return batchingReader(this.system.dynamodb, this.table.name);
   }
 
   writes() {
-    return sharedWrites(this.system.dynamodb, this.table.name, async () => undefined);
+    return batchingWriter(this.system.dynamodb, this.table.name, async () => undefined);
   }
 
   async save(content: string | undefined, asOf: number, name: DataName = income, keep?: KeepVersion) {

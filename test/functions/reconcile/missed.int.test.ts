@@ -1,8 +1,8 @@
 import { DeleteMessageCommand } from "@aws-sdk/client-sqs";
 import { describe, expect, test } from "vitest";
+import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
+import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
 import { documentStore } from "../../../adapters/dynamodb/documents.ts";
-import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
-import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { retryable } from "../../../domain/core/failures.ts";
 import { readTask } from "../../../domain/fetch/task.ts";
@@ -100,8 +100,12 @@ await describeOnTables("a reconciliation that begins by itself", (tables) => {
     }
     const read = async (id: string, endpoint: string, asOf: number) => {
       const { system, table } = fixture;
-      const write = sharedWrites(system.dynamodb, table.name);
-      const store = documentStore(sharedReads(system.dynamodb, table.name), write, overflowBucket("unused"));
+      const write = batchingWriter(system.dynamodb, table.name);
+      const store = documentStore(
+        batchingReader(system.dynamodb, table.name),
+        write,
+        overflowBucket("unused"),
+      );
       const call = { asOf, subject: { kind: "account", id }, name: { endpoint } } as const;
       await store.save(undefined, documentRead(undefined, undefined, call), undefined);
     };

@@ -4,9 +4,9 @@ import { runInNewContext } from "node:vm";
 import { DeleteMessageCommand } from "@aws-sdk/client-sqs";
 import { startTestProvider } from "@income-events/local-stack/provider.ts";
 import { beforeEach, describe, expect, test } from "vitest";
+import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
+import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
 import { documentStore } from "../../../adapters/dynamodb/documents.ts";
-import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
-import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { waiting } from "../../../domain/core/failures.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
@@ -194,8 +194,12 @@ await describeOnTables("the reconciler", (tables) => {
 
     const readAgo = async (milliseconds: number, endpoint = "income") => {
       const { system, table } = fixture;
-      const write = sharedWrites(system.dynamodb, table.name);
-      const store = documentStore(sharedReads(system.dynamodb, table.name), write, overflowBucket("unused"));
+      const write = batchingWriter(system.dynamodb, table.name);
+      const store = documentStore(
+        batchingReader(system.dynamodb, table.name),
+        write,
+        overflowBucket("unused"),
+      );
       const call = { asOf: fixture.time - milliseconds, subject, name: { endpoint } };
       await store.save(undefined, documentRead(undefined, undefined, call), undefined);
     };

@@ -64,7 +64,7 @@ describe("a run", () => {
   test("reports the token's lifetime", async () => {
     await withSecret({ token: await tokenOf(1, 3) });
     await refresherOf()();
-    expect(fixture.entries[0]).toEqual({ code: "TOKEN_LIFE", remainingInSeconds: 3 * hour });
+    expect(fixture.entries[0]).toEqual({ code: "TOKEN_TIME_LEFT", remainingInSeconds: 3 * hour });
   });
 
   test("reports no life of a token whose lifetime can't be read", async () => {

@@ -41,7 +41,7 @@ describe("a token that calls were refused with", () => {
     fixture.onProof = () => ({ json: [] });
     await refresherOf()();
     expect(calls()).toEqual([`/users Bearer ${old}`]);
-    expect(codes()).toEqual(["TOKEN_STANDS", "TOKEN_KEPT"]);
+    expect(codes()).toEqual(["TOKEN_STILL_VALID", "TOKEN_KEPT"]);
     expect(fixture.refused.isEnded).toBe(false);
   });
 
@@ -86,7 +86,7 @@ describe("a token that calls were refused with", () => {
     test("is kept where the provider takes it for others", async () => {
       fixture.onProof = () => ({ json: [] });
       await refresherOf()();
-      expect(codes()).toEqual(["TOKEN_STANDS", "TOKEN_KEPT"]);
+      expect(codes()).toEqual(["TOKEN_STILL_VALID", "TOKEN_KEPT"]);
     });
   });
 

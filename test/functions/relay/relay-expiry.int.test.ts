@@ -3,11 +3,11 @@ import { DeleteItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import type { DynamoDBRecord } from "aws-lambda";
 import { beforeEach, expect, test } from "vitest";
+import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
+import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
 import { versionKeeper } from "../../../adapters/dynamodb/document-versions.ts";
 import { contentOf, documentStore, type KeepVersion } from "../../../adapters/dynamodb/documents.ts";
 import { documentKey, type Key, supersededKey, versionKey } from "../../../adapters/dynamodb/keys.ts";
-import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
-import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { noteSuperseded } from "../../../adapters/dynamodb/superseded-objects.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
@@ -29,8 +29,8 @@ await describeOnTables("the object of superseded data", (tables) => {
     subject = { kind: "account", id: randomUUID() };
   });
 
-  const read = () => sharedReads(fixture.system.dynamodb, fixture.table.name);
-  const write = () => sharedWrites(fixture.system.dynamodb, fixture.table.name);
+  const read = () => batchingReader(fixture.system.dynamodb, fixture.table.name);
+  const write = () => batchingWriter(fixture.system.dynamodb, fixture.table.name);
   const note = () => fixture.table.item(...pathOf(supersededKey(subject, income, first)));
   const pathOf = ({ pk, sk }: Key) => [pk, sk] as const;
 

@@ -11,14 +11,14 @@ afterEach(() => written.splice(0));
 
 it("a line is one JSON object with time, level, the invocation's id and then its fields", async () => {
   const handle = logged(async () => {
-    log("EVENT_AGAIN", { kind: "users" });
+    log("EVENT_DUPLICATE", { kind: "users" });
     log("MESSAGE_REJECTED", { reason: "two\nlines" });
   });
   await handle(undefined, { ...context, awsRequestId: "the-first" });
   await handle(undefined, { ...context, awsRequestId: "the-second" });
   expect(written.map((line) => line.replace(/\d{4}-\d\d-\d\dT[\d:.]{12}Z/, "now"))).toEqual(
     ["the-first", "the-second"].flatMap((requestId) => [
-      `{"timestamp":"now","level":"INFO","code":"EVENT_AGAIN","requestId":"${requestId}","kind":"users"}\n`,
+      `{"timestamp":"now","level":"INFO","code":"EVENT_DUPLICATE","requestId":"${requestId}","kind":"users"}\n`,
       `{"timestamp":"now","level":"ERROR","code":"MESSAGE_REJECTED","requestId":"${requestId}","reason":"two\\nlines"}\n`,
     ]),
   );

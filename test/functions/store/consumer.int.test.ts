@@ -93,8 +93,8 @@ await describeOnTables("the consumer", (tables) => {
     expect(await fixture.table.all()).toMatchObject([{ sk: `EVENT#${envelope.id}`, receipts: { count: 3 } }]);
     expect(fixture.entries.map(({ code, count }) => `${code} ${count}`)).toEqual([
       "EVENT_STORED 1",
-      "EVENT_AGAIN 1",
-      "EVENT_AGAIN 1",
+      "EVENT_DUPLICATE 1",
+      "EVENT_DUPLICATE 1",
     ]);
   });
 

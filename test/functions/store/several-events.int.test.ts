@@ -194,7 +194,7 @@ await describeOnTables("an event whose identity is the provider's id of it", (ta
       { sk: `EVENT#${id}`, event: { id, eventId: "evt-retry-1" }, receipts: { count: 1 } },
     ]);
     expect(fixture.entries).toMatchObject([
-      { code: "EVENT_AGAIN", correlationIds: [id], webhooks: [third.id] },
+      { code: "EVENT_DUPLICATE", correlationIds: [id], webhooks: [third.id] },
     ]);
   });
 

@@ -1,10 +1,10 @@
 import { PutObjectCommand } from "@aws-sdk/client-s3";
+import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
+import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
 import { versionKeeper } from "../../../adapters/dynamodb/document-versions.ts";
 import { contentOf, type DocumentStore, documentStore } from "../../../adapters/dynamodb/documents.ts";
 import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
 import { linkTable } from "../../../adapters/dynamodb/links.ts";
-import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
-import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { erasableRecords } from "../../../adapters/erasure/erasable-records.ts";
 import { erasureLogWriter } from "../../../adapters/erasure/erasure-log.ts";
@@ -16,7 +16,7 @@ import { objectEraser } from "../../../adapters/s3/object-eraser.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { deadLetterArchive } from "../../../adapters/sqs/dead-letter-archive.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
-import { givenUpChanges } from "../../../adapters/streams/given-up-changes.ts";
+import { undeliveredChanges } from "../../../adapters/streams/undelivered-changes.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { deadLetterPlaces } from "../../../functions/erase/dead-letter-places.ts";
 import type { EraserDependencies } from "../../../functions/erase/dependencies.ts";
@@ -63,8 +63,8 @@ export async function createErasureFixture(system: TestSystem) {
       return deadLetterPlaces(system.sqs, archivedDeadLetters, { known, others, pipelineName })(secondsLeft);
     },
     takeSweep: sweepLease(system.dynamodb, table.name, now),
-    lookAgainSeconds: () => 0,
-    removeGivenUp: givenUpChanges(system.s3, failures.name),
+    recheckSeconds: () => 0,
+    removeUndelivered: undeliveredChanges(system.s3, failures.name),
     publish: publisher(send, [{ name: "all", ...queues.all }], kept.log),
     keepReport: keepReport(system.dynamodb, table.name, now),
     send,
@@ -89,7 +89,7 @@ export async function createErasureFixture(system: TestSystem) {
     deadLetters,
     sweeps,
     entries: kept.entries,
-    findErased: findErased(sharedReads(system.dynamodb, table.name), digestOf),
+    findErased: findErased(batchingReader(system.dynamodb, table.name), digestOf),
     put: (bucket: string, key: string, body: string) =>
       system.s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: body })),
     storing: storing(system, table, overflow.name),
@@ -100,13 +100,16 @@ export type ErasureFixture = Awaited<ReturnType<typeof createErasureFixture>>;
 
 function storing(system: TestSystem, { name }: TestTable, bucket: string) {
   const overflow = overflowBucket(bucket, system.s3);
-  const shared = { read: sharedReads(system.dynamodb, name), write: sharedWrites(system.dynamodb, name) };
+  const shared = {
+    read: batchingReader(system.dynamodb, name),
+    write: batchingWriter(system.dynamodb, name),
+  };
   const keep = versionKeeper(shared.read, shared.write, 30);
   const store = documentStore(shared.read, shared.write, overflow);
   const keeping = documentStore(shared.read, shared.write, overflow, keep);
   return {
     record: eventTable(system.dynamodb, name, 30),
-    link: linkTable(sharedWrites(system.dynamodb, name)),
+    link: linkTable(batchingWriter(system.dynamodb, name)),
     versionedRecords: versionedRecords(system.dynamodb, name),
     document: documentSaver(store),
     /** The same, where what was superseded is kept. */

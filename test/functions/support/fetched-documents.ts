@@ -1,9 +1,9 @@
 import { DeleteItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
+import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
+import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
 import { contentOf, contentOfDocument, documentStore } from "../../../adapters/dynamodb/documents.ts";
 import { documentKey } from "../../../adapters/dynamodb/keys.ts";
-import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
-import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import type { DataName } from "../../../domain/fetch/document-name.ts";
@@ -25,8 +25,8 @@ const income = { endpoint: "income" };
 export function fetchedDocuments(place: () => Place) {
   const store = () => {
     const { system, table, bucket } = place();
-    const read = sharedReads(system.dynamodb, table.name);
-    return documentStore(read, sharedWrites(system.dynamodb, table.name), overflowBucket(bucket.name));
+    const read = batchingReader(system.dynamodb, table.name);
+    return documentStore(read, batchingWriter(system.dynamodb, table.name), overflowBucket(bucket.name));
   };
   const load = (name: DataName) => store().load(place().subject, name);
   return {

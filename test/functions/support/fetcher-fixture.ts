@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
 import { afterAll, beforeAll, beforeEach } from "vitest";
+import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
+import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
 import { documentReader, documentStore } from "../../../adapters/dynamodb/documents.ts";
-import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
-import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { type VersionedRecords, versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
 import { findErased, tombstones } from "../../../adapters/erasure/tombstones.ts";
@@ -18,8 +18,8 @@ import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
 import { tokenRefusals } from "../../../adapters/secrets/token-refusals.ts";
 import { parseTokenSecret } from "../../../adapters/secrets/token-secret.ts";
+import { batchingSender } from "../../../adapters/sqs/batching-sender.ts";
 import { messageVisibility } from "../../../adapters/sqs/message-visibility.ts";
-import { sharedSends } from "../../../adapters/sqs/shared-sends.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import type { DataName } from "../../../domain/fetch/document-name.ts";
@@ -128,8 +128,8 @@ export function fetcherFixture(tables: string) {
     const window = rateLimiter(made.system.dynamodb, made.table.name, settings.requestsPerMinute, { now });
     const overflow = overflowBucket(made.bucket.name);
     const shared = {
-      read: sharedReads(made.system.dynamodb, made.table.name),
-      write: sharedWrites(made.system.dynamodb, made.table.name),
+      read: batchingReader(made.system.dynamodb, made.table.name),
+      write: batchingWriter(made.system.dynamodb, made.table.name),
     };
     return fetcher({
       versionedRecords: versionedRecords(made.system.dynamodb, made.table.name, shared),
@@ -144,7 +144,7 @@ export function fetcherFixture(tables: string) {
         refusals,
       ),
       gate: breaker.gate,
-      send: sharedSends(sqsSender(made.system.sqs)),
+      send: batchingSender(sqsSender(made.system.sqs)),
       hide: messageVisibility(made.system.sqs),
       queues: { fetch: made.tasks.queue, checks: made.checks.queue },
       provider: settings,

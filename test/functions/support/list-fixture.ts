@@ -3,9 +3,9 @@ import { type ProviderAnswer, startTestProvider } from "@income-events/local-sta
 import { type Sandbox, type SandboxOptions, startSandbox } from "@income-events/sandbox/server.ts";
 import type { SQSEvent } from "aws-lambda";
 import { afterAll, beforeAll, beforeEach, onTestFinished } from "vitest";
+import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
+import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
 import { documentReader, documentStore } from "../../../adapters/dynamodb/documents.ts";
-import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
-import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { providerApi } from "../../../adapters/provider/provider-api.ts";
 import { keptPages } from "../../../adapters/s3/kept-pages.ts";
@@ -107,8 +107,8 @@ export function listFixture(tables: string) {
     const reasons: (string | undefined)[] = [];
     const call = providerApi(remote.baseUrl, provider, () => noon);
     const shared = {
-      read: sharedReads(made.system.dynamodb, made.tableName),
-      write: sharedWrites(made.system.dynamodb, made.tableName),
+      read: batchingReader(made.system.dynamodb, made.tableName),
+      write: batchingWriter(made.system.dynamodb, made.tableName),
     };
     const handler = fetcher({
       versionedRecords: versionedRecords(made.system.dynamodb, made.tableName, shared),

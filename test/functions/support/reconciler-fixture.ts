@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import { type Sandbox, startSandbox } from "@income-events/sandbox/server.ts";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
+import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
 import { documentReader } from "../../../adapters/dynamodb/documents.ts";
 import { linkTable } from "../../../adapters/dynamodb/links.ts";
 import { orphans } from "../../../adapters/dynamodb/orphans.ts";
 import { partitions } from "../../../adapters/dynamodb/partitions.ts";
-import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { type VersionedRecords, versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { guardedCall } from "../../../adapters/provider/guarded-call.ts";
 import { providerApi } from "../../../adapters/provider/provider-api.ts";
@@ -179,7 +179,7 @@ export function reconcilerFixture(tables: string) {
     const whole = subject.kind === "user" ? owned : { ...owned, accountId: subject.id };
     await made.known.state(subject, (state) => applyEvent(state, whole, 1));
     if (subject.kind === "account" && userId !== undefined) {
-      await linkTable(sharedWrites(made.system.dynamodb, made.table.name))(userId, subject.id);
+      await linkTable(batchingWriter(made.system.dynamodb, made.table.name))(userId, subject.id);
     }
   }
   async function learnAll({ users, accounts }: { users: readonly string[]; accounts: readonly string[] }) {

@@ -111,7 +111,9 @@ export function refresherFixture() {
 
   /** What is said of the token's lifetime is said beside, and has a test of its own. */
   const codes = () =>
-    made.entries.map(({ code }) => code).filter((code) => code !== "TOKEN_LIFE" && code !== "TOKEN_NEAR_END");
+    made.entries
+      .map(({ code }) => code)
+      .filter((code) => code !== "TOKEN_TIME_LEFT" && code !== "TOKEN_NEAR_END");
   const calls = () => made.remote.requests.map(({ path, headers }) => `${path} ${headers.authorization}`);
   const currentToken = async () => (await made.secret.current()).token;
 

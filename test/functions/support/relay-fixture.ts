@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import { DeleteMessageCommand } from "@aws-sdk/client-sqs";
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from "aws-lambda";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
+import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
+import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
 import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
 import { linkTable } from "../../../adapters/dynamodb/links.ts";
 import { recordMarks } from "../../../adapters/dynamodb/record-marks.ts";
-import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
-import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { supersededRemover } from "../../../adapters/dynamodb/superseded-objects.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
@@ -94,8 +94,8 @@ export function relayFixture(tables: string) {
       made.system.createSecret({ key: "of the stage" }),
     );
     const shared = {
-      read: sharedReads(made.system.dynamodb, made.table.name),
-      write: sharedWrites(made.system.dynamodb, made.table.name),
+      read: batchingReader(made.system.dynamodb, made.table.name),
+      write: batchingWriter(made.system.dynamodb, made.table.name),
     };
     made.handler = (event) =>
       relay({

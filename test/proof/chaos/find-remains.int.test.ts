@@ -17,7 +17,7 @@ import {
 const id = "5e8f6a3c-0d0b-4a6e-9f83-2f1f6a7f3a01";
 const other = "9b1f3c55-7a5e-4a57-8a0e-0a4d5f9c1b02";
 const overflow = "bodies and documents";
-const bucketNames = [overflow, "dead-letter archive", "given-up changes", "erasure log"];
+const bucketNames = [overflow, "dead-letter archive", "undelivered changes", "erasure log"];
 const queueNames = ["work", "dead letters", "a subscriber's dead letters"];
 
 await describeOnTables("the audit of a chaos run", (tables) => {
@@ -101,8 +101,8 @@ await describeOnTables("the audit of a chaos run", (tables) => {
     ],
     [
       "a change that was given up on",
-      "the bucket given-up changes",
-      () => putObject("given-up changes", randomUUID(), JSON.stringify({ payload: body })),
+      "the bucket undelivered changes",
+      () => putObject("undelivered changes", randomUUID(), JSON.stringify({ payload: body })),
     ],
     ["the erasures' log", "the bucket erasure log", () => putObject("erasure log", `erased/${id}`, "")],
     ...queueNames.map((name): [string, string, () => Promise<unknown>] => [

@@ -137,7 +137,7 @@ describe("a webhook, whatever it is made of", () => {
         const mapping = { ...defaultMapping[kind], eventId: { header: "ce-id" } };
         const store = consumer({
           ...{ ...common, mapping, search: jmespathSearch },
-          record: async (receipts) => receipts.map((one) => (stored.push(one) === 1 ? "first" : "again")),
+          record: async (receipts) => receipts.map((one) => (stored.push(one) === 1 ? "first" : "duplicate")),
         });
         const event = sqsEvent([{ MessageId: "1", Body: message?.body ?? "" }]);
         expect((await store(event, context)).batchItemFailures).toEqual([]);

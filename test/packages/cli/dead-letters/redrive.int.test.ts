@@ -4,7 +4,7 @@ import { deadLetterArchive } from "../../../../adapters/sqs/dead-letter-archive.
 import { queueDeadLetters } from "../../../../adapters/sqs/queue-dead-letters.ts";
 import { type Send, sqsSender } from "../../../../adapters/sqs/sqs-sender.ts";
 import { permanent } from "../../../../domain/core/failures.ts";
-import { rejectPermanent, sqsBatch } from "../../../../functions/runtime/sqs-batch.ts";
+import { handleEachRecord, rejectPermanent } from "../../../../functions/runtime/sqs-batch.ts";
 import { type RedrivePorts, redrive } from "../../../../packages/cli/dead-letters/redrive.ts";
 import { isSelected } from "../../../../packages/cli/dead-letters/selection.ts";
 import { sqsEvent } from "../../../functions/support/lambda.ts";
@@ -51,7 +51,7 @@ describe("a redrive", () => {
   /** Hands over what lies in the queue to a function that rejects all of it, as the event source does. */
   const rejectAll = async () => {
     const messages = await system.receive(queueUrl);
-    const reject = sqsBatch(
+    const reject = handleEachRecord(
       () => Promise.reject(permanent("again")),
       rejectPermanent(send, deadLetterQueueUrl, () => undefined),
     );

@@ -140,7 +140,7 @@ describe("what is fixed already", () => {
 
 test("findings are numbered from 1, each with its code for programs, its remedy, and what follows from it", () => {
   const findings = byCause([
-    finding("changes-given-up"),
+    finding("undelivered-changes"),
     finding("token-missing"),
     alarmFinding("token-missing"),
   ]);
@@ -152,7 +152,7 @@ test("findings are numbered from 1, each with its code for programs, its remedy,
       "   Consequences:",
       "   - token-missing.",
       "",
-      "2. changes-given-up.",
+      "2. undelivered-changes.",
       "   ",
       "   Next: ",
       "",

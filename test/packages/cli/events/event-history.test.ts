@@ -17,7 +17,7 @@ describe("the history of events in the functions' logs", () => {
       entry(2, "WEBHOOK_ACCEPTED", { kind: "users", correlationId: "two" }),
       entry(3, "EVENT_STORED", { kind: "users", correlationIds: ["one", "three"] }),
       entry(4, "WEBHOOK_ACCEPTED", { kind: "users", correlationId: "one" }),
-      entry(5, "EVENT_AGAIN", { kind: "users", correlationId: "one" }),
+      entry(5, "EVENT_DUPLICATE", { kind: "users", correlationId: "one" }),
       entry(6, "RELAYED", { correlationId: "one" }),
     ]);
     expect(history.map(({ id, at, outcome }) => [id, at.slice(17, 19), outcome])).toEqual([

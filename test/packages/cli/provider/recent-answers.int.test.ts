@@ -33,7 +33,7 @@ describe("the provider's last answers", () => {
     const answers = recentAnswers([
       entry("TASK_POSTPONED", "the provider is down"),
       entry("TASK_POSTPONED", "the rate is used up"),
-      entry("TASK_VOID"),
+      entry("TASK_SKIPPED"),
       entry("MESSAGE_REJECTED", "the provider answered 500", "store/users"),
     ]);
     expect(answersText(answers)).toBe("succeeded: 0");

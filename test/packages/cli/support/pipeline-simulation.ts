@@ -4,7 +4,7 @@ import { failureOf } from "../../../../domain/core/failures.ts";
 import type { IncomeEvent } from "../../../../domain/event/events.ts";
 import type { Receipts } from "../../../../domain/event/receipts.ts";
 import { nameOf, ownerOf, type Subject } from "../../../../domain/event/subjects.ts";
-import { asOfOf, isVoid, messageDigest } from "../../../../domain/fetch/coverage.ts";
+import { asOfOf, isCovered, messageDigest } from "../../../../domain/fetch/coverage.ts";
 import { type Document, documentAfter } from "../../../../domain/fetch/document.ts";
 import { nameOfData } from "../../../../domain/fetch/document-name.ts";
 import { type DocumentTask, documentTask, type FetchTask } from "../../../../domain/fetch/task.ts";
@@ -214,7 +214,7 @@ export class PipelineSimulation {
     const key = `${nameOf(task.subject)}/${nameOfData(task, "/")}`;
     const before = this.documents.get(key);
     const messageId = task.cause;
-    if (isVoid({ messageId, since: task.since }, before, now)) return;
+    if (isCovered({ messageId, since: task.since }, before, now)) return;
     const content = this.contents.get(key);
     const call = { asOf: asOfOf(before?.asOf, now), by: [messageDigest(messageId)], task };
     const found = content === undefined ? undefined : { digest: content, size: content.length };

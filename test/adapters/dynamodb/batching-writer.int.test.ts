@@ -6,7 +6,7 @@ import {
 import { batchAction, batchEntries } from "@income-events/local-stack/gateway/tables/statements.ts";
 import type { Call, Outcome } from "@income-events/local-stack/gateway/types.ts";
 import { expect, onTestFinished, test } from "vitest";
-import { sharedWrites, type Write, type WriteItem } from "../../../adapters/dynamodb/shared-writes.ts";
+import { batchingWriter, type Write, type WriteItem } from "../../../adapters/dynamodb/batching-writer.ts";
 import { describeOnEachTable } from "../../support/engines.ts";
 import { systemWithTable } from "../../support/system-with-table.ts";
 
@@ -15,7 +15,7 @@ await describeOnEachTable("shared writes", (tables) => {
   const waits: number[] = [];
 
   const writer = (): WriteItem =>
-    sharedWrites(made.system.dynamodb, made.table.name, async (attempts) => {
+    batchingWriter(made.system.dynamodb, made.table.name, async (attempts) => {
       waits.push(attempts);
     });
   const keyOf = (pk: string) => ({ pk, sk: "S" });

@@ -13,12 +13,12 @@ import { isRefused } from "../s3/refused.ts";
  * @param isUnwanted is given a record as text
  * @returns how many records were removed, and how many objects S3 refused to give
  */
-export type RemoveGivenUp = (
+export type RemoveUndelivered = (
   isUnwanted: (record: string) => boolean,
   options?: { readonly isDryRun: boolean },
 ) => Promise<{ readonly removed: number; readonly refused: number }>;
 
-export function givenUpChanges(client: S3Client, bucket: string): RemoveGivenUp {
+export function undeliveredChanges(client: S3Client, bucket: string): RemoveUndelivered {
   return async (isUnwanted, { isDryRun } = { isDryRun: false }) => {
     let [removed, refused] = [0, 0];
     for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket: bucket })) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { sharedSends } from "../../../adapters/sqs/shared-sends.ts";
+import { batchingSender } from "../../../adapters/sqs/batching-sender.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { writeBarrier } from "../../../functions/fetch/write-barrier.ts";
 import { startTestSystem } from "../../support/engines.ts";
@@ -18,7 +18,7 @@ const hour = 3_600_000;
 
 describe("messages that several send to a queue at the same time", () => {
   test("go with one request", async () => {
-    const send = sharedSends(sqsSender(system.sqs));
+    const send = batchingSender(sqsSender(system.sqs));
     const before = requests();
     const outcomes = await Promise.all([
       send(queueUrl, [{ body: "a" }]),
@@ -31,7 +31,7 @@ describe("messages that several send to a queue at the same time", () => {
   });
 
   test("go with one request where who is ready first waits for the other", async () => {
-    const send = sharedSends(sqsSender(system.sqs));
+    const send = batchingSender(sqsSender(system.sqs));
     const before = requests();
     const [first, last] = [0, 1].map(writeBarrier(2));
     const quick = send(queueUrl, [{ body: "a" }], async () => first?.arrive(hour));
@@ -41,7 +41,7 @@ describe("messages that several send to a queue at the same time", () => {
   });
 
   test("go apart where the queues are others", async () => {
-    const send = sharedSends(sqsSender(system.sqs));
+    const send = batchingSender(sqsSender(system.sqs));
     const other = await system.createQueue();
     await Promise.all([send(queueUrl, [{ body: "a" }]), send(other, [{ body: "b" }])]);
     expect([await bodies(queueUrl), await bodies(other)]).toEqual([["a"], ["b"]]);
@@ -49,7 +49,7 @@ describe("messages that several send to a queue at the same time", () => {
 
   test("are each told its own outcome", async () => {
     const refused = { kind: "retryable", reason: "no", delayInSeconds: 0 } as const;
-    const send = sharedSends(async (_, messages) =>
+    const send = batchingSender(async (_, messages) =>
       messages.map(({ body }) => (body === "bad" ? refused : undefined)),
     );
     const outcomes = await Promise.all([send("queue", [{ body: "good" }]), send("queue", [{ body: "bad" }])]);

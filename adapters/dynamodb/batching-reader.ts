@@ -13,7 +13,7 @@ type Batch = { readonly keys: Map<string, Key>; readonly items: Promise<Readonly
  * Those who ask at the same time share one request, and its failure.
  * @param options attributes include the keys
  */
-export function sharedReads(client: DynamoDBClient, tableName: string, options?: GetOptions): ReadKey {
+export function batchingReader(client: DynamoDBClient, tableName: string, options?: GetOptions): ReadKey {
   let open: Batch | undefined;
   const openBatch = (): Batch => {
     const keys = new Map<string, Key>();

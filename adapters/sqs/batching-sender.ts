@@ -11,7 +11,7 @@ export type SharedSend = (
 type Batch = { readonly messages: Outgoing[]; readonly outcomes: ReturnType<Send> };
 
 /** Those who send to one queue at the same time share requests; what becomes of a message is its sender's own. */
-export function sharedSends(send: Send): SharedSend {
+export function batchingSender(send: Send): SharedSend {
   const open = new Map<string, Batch>();
   const openBatch = (queueUrl: string): Batch => {
     const messages: Outgoing[] = [];

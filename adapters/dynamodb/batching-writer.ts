@@ -10,8 +10,8 @@ import { convertToAttr } from "@aws-sdk/util-dynamodb";
 import { batchesOf, roundsOf } from "../../domain/core/batches.ts";
 import { permanent, retryable } from "../../domain/core/failures.ts";
 import type { Fields } from "../../domain/core/parse.ts";
+import { nameOf } from "./batching-reader.ts";
 import type { Key } from "./keys.ts";
-import { nameOf } from "./shared-reads.ts";
 
 /** Compares what stands at a path of the item. An engine differs on a path that is missing, so it must be there. */
 export type Condition = {
@@ -70,7 +70,7 @@ type Pending = {
 };
 
 /** Those who write at the same time share one request, and its failure; what becomes of a statement is its writer's own. */
-export function sharedWrites(
+export function batchingWriter(
   client: DynamoDBClient,
   tableName: string,
   backOff: BackOff = backOffAtRandom,
