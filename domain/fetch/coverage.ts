@@ -66,6 +66,20 @@ export function isCovered(
   return !isInFuture(document.asOf, now) && since + clockToleranceInMillis <= document.asOf;
 }
 
+/**
+ * Whether a document was read after a webhook was sent to its queue: it would cover a task of that `since`, or was read for
+ * one that is no older.
+ * @param now as `timeBefore`
+ */
+export function isReadSince(
+  { asOf, readFor }: Pick<Coverage, "asOf"> & { readonly readFor?: number | undefined },
+  since: number,
+  now: number,
+): boolean {
+  if (readFor !== undefined && since <= readFor) return true;
+  return !isInFuture(asOf, now) && since + clockToleranceInMillis <= asOf;
+}
+
 /** The `asOf` of a call. It rises with each write, so that a write can have the one it read as its condition. */
 export function asOfOf(known: number | undefined, now: number): number {
   return known === undefined || isInFuture(known, now) ? now : Math.max(now, known + 1);

@@ -22,6 +22,10 @@ export type Document = DataName &
     readonly news: boolean;
     /** Of what led to the call that changed the data. */
     readonly correlationId?: string;
+    /** The latest `since` of the tasks that it was read for; kept where the stage has `readiness`. */
+    readonly readFor?: number;
+    /** How many days the data covers, where `readiness.minDays` asks for it. */
+    readonly days?: number;
   };
 
 /** Where a document's data lies, and how it is written there; neither place where the provider has none. */
@@ -47,11 +51,20 @@ export type Found =
   | { readonly digest: string; readonly size: number; readonly contentType?: string }
   | undefined;
 
-/** @param call as of when the provider was asked, for which messages, and for which of the tasks first */
+/** A call as of when the provider was asked, for which messages, and for which of the tasks first. */
+export type DocumentCall = {
+  readonly asOf: number;
+  readonly by: readonly string[];
+  readonly task: DocumentTask;
+  readonly readFor?: number | undefined;
+};
+
+/** @param days that the data covers */
 export function documentAfter(
   known: Document | undefined,
-  call: { readonly asOf: number; readonly by: readonly string[]; readonly task: DocumentTask },
+  call: DocumentCall,
   found: Found,
+  days?: number,
 ): Document {
   const { subject, endpoint, range, correlationId, userId } = call.task;
   const version = versionAfter(known, call, found?.digest);
@@ -68,7 +81,13 @@ export function documentAfter(
     size: found?.size,
     contentType: found?.contentType === plainJson ? undefined : found?.contentType,
     correlationId: version.news ? correlationId : known?.correlationId,
+    readFor: latestOf(call.readFor, known?.readFor),
+    days,
   });
+}
+
+function latestOf(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
 }
 
 /** @throws permanent failure naming the field */
@@ -87,5 +106,7 @@ export function parseDocument(value: unknown): Document {
     size: optionalNumber("size"),
     contentType: optionalText(fields, "contentType"),
     correlationId: optionalText(fields, "correlationId"),
+    readFor: optionalNumber("readFor"),
+    days: optionalNumber("days"),
   });
 }

@@ -6,6 +6,7 @@ import { type Subject, subjectOf } from "../event/subjects.ts";
 import type { DocumentPlace, SupersededObject } from "../fetch/document.ts";
 import { type DataName, rangeOf } from "../fetch/document-name.ts";
 import { documentTask, type FetchTask, receiptCause, stateTask } from "../fetch/task.ts";
+import type { ReadinessSettings } from "../readiness/readiness-settings.ts";
 import type { EraseTask } from "../recovery/erasure.ts";
 import type { Change } from "../state/change.ts";
 import { correlationOf, haveSameMessage, type LastChange } from "../state/last-change.ts";
@@ -23,6 +24,8 @@ export type Consequence =
       readonly subject: Subject;
       readonly event: IncomeEvent;
       readonly receipts: number;
+      /** When the receipt's message was sent; absent where the stage follows no connections. */
+      readonly since?: number | undefined;
     }
   | { readonly do: "link"; readonly userId: string; readonly accountId: string }
   | { readonly do: "call"; readonly task: FetchTask }
@@ -34,6 +37,7 @@ export type Consequence =
 export type DeriveSettings = MessageOrigin & {
   /** Kinds and endpoints, such as `account/income`, that are read by the ranges of dates that their events name. */
   readonly readByRange: readonly string[];
+  readonly readiness?: ReadinessSettings | undefined;
 };
 
 /**
@@ -64,7 +68,8 @@ function ofEvent(change: EventChange, settings: DeriveSettings): readonly Conseq
   if (subjectKindOf(event.type) === "endpoint") return ofEndpointEvent(change, settings);
   const subject = subjectOf(event);
   return receiptsToProcess(countBefore, receipts.count).map((receipt) => {
-    return { do: "applyEvent", subject, event, receipts: receipt };
+    const since = receipt === 1 ? receipts.firstAt : receipts.since;
+    return { do: "applyEvent", subject, event, receipts: receipt, ...(settings.readiness && { since }) };
   });
 }
 

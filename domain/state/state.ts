@@ -3,6 +3,12 @@ import { fieldsOf, numberOf, optionalBoolean, optionalText, present } from "../c
 import { type IncomeEvent, isUnordered } from "../event/events.ts";
 import { parseSubject, type Subject, subjectOf } from "../event/subjects.ts";
 import {
+  type Connection,
+  connectionAfterAnswer,
+  connectionAfterEvent,
+  parseConnection,
+} from "./connection.ts";
+import {
   addReceipt,
   type LastChange,
   type Outcome,
@@ -35,6 +41,7 @@ export type State = {
   readonly deletionBy?: DeletionSource;
   readonly userId?: string;
   readonly datasourceId?: string;
+  readonly connection?: Connection;
   readonly processed: ProcessedReceipts;
   readonly latest: LastChange;
 };
@@ -55,16 +62,25 @@ export function parseState(value: unknown): State {
     deletionBy: deletionSources.find((source) => source === fields.deletionBy),
     userId: optionalText(fields, "userId"),
     datasourceId: optionalText(fields, "datasourceId"),
+    connection: parseConnection(fields.connection),
     processed: parseProcessedReceipts(fields),
     latest: parseLastChange(fields.latest),
   });
 }
 
+export type ApplyOptions = {
+  /**
+   * Whether the provider is asked before a user's deletion is believed, also where the event has an id or a time: what
+   * erases a user must not rest on the webhook's secret alone.
+   */
+  readonly confirmsUserDeletions?: boolean;
+  /** When the webhook was sent to its queue (`SentTimestamp`); absent: no connection is followed. */
+  readonly since?: number | undefined;
+};
+
 /**
  * Projects one receipt of an event into the state that is known.
  * @param receipts how often the event's bytes had been received, this time included
- * @param confirmsUserDeletions whether the provider is asked before a user's deletion is believed, also where the event
- * has an id or a time: what erases a user must not rest on the webhook's secret alone
  * @returns the next state, or undefined where nothing changes: the receipt was processed before, or bytes that
  * came again agree with a confirmed state
  */
@@ -72,7 +88,7 @@ export function applyEvent(
   state: State | undefined,
   event: IncomeEvent,
   receipts: number,
-  confirmsUserDeletions = false,
+  { confirmsUserDeletions = false, since }: ApplyOptions = {},
 ): State | undefined {
   const before = state ?? unknown(event);
   const key = receiptKey(event, receipts);
@@ -82,8 +98,16 @@ export function applyEvent(
   if (isAgain && !isUnordered(event)) return undefined;
   const outcome = decideOutcome(before, event, confirmsUserDeletions);
   if (isAgain && outcome !== "unconfirmed") return undefined;
+  const { connection: known, ...next } = apply(before, event, outcome);
+  const report = {
+    ...{ wasConnected: before.connected === true, claimed: claimOf(event).connected },
+    outcome,
+    isAgain,
+  };
+  const connection = since === undefined ? known : connectionAfterEvent(known, { ...report, since });
   return {
-    ...apply(before, event, outcome),
+    ...next,
+    ...present({ connection }),
     version: before.version + 1,
     processed: addReceipt(before.processed, key),
     latest: isAgain ? { cause: "again", correlationId: event.id } : { cause: "event", event, outcome },
@@ -107,12 +131,14 @@ export function applyProviderAnswer(
   if (!answer.found && state.deletionBy === undefined) {
     throw retryable("the provider does not know the subject, and no event announced its deletion");
   }
-  const { connected: before, asOf: _, deletionBy, ...rest } = state;
+  const { connected: before, asOf: _, deletionBy, connection, ...rest } = state;
+  const connected = answer.found ? answer.connected : undefined;
   return {
     ...rest,
     ...present({
-      connected: (answer.found ? answer.connected : undefined) ?? before,
+      connected: connected ?? before,
       deletionBy: answer.found ? undefined : deletionBy,
+      connection: connectionAfterAnswer(connection, before === true, connected),
     }),
     deleted: !answer.found,
     unconfirmed: false,

@@ -164,9 +164,9 @@ function subjectOf(consequence: Inside): Subject {
 function write(consequence: Inside, revise: Revise, dependencies: RelayDependencies): Promise<void> {
   switch (consequence.do) {
     case "applyEvent": {
-      const { subject, event, receipts } = consequence;
+      const { subject, event, receipts, since } = consequence;
       return revise.state(subject, (state) =>
-        applyEvent(state, event, receipts, dependencies.erasesOnDeletion),
+        applyEvent(state, event, receipts, { confirmsUserDeletions: dependencies.erasesOnDeletion, since }),
       );
     }
     case "link":

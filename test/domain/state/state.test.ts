@@ -146,7 +146,7 @@ describe("a deletion", () => {
   ])("of a user waits for the provider where users are erased by it, though it has %s", (_, facts) => {
     const event = eventOf("user.deleted", { userId, ...facts });
     expect(apply(undefined, event, 1)).toMatchObject({ deleted: true, unconfirmed: false });
-    const asked = apply(undefined, event, 1, true);
+    const asked = apply(undefined, event, 1, { confirmsUserDeletions: true });
     expect(asked).toMatchObject({ deleted: false, unconfirmed: true });
     expect(answer(asked, 1, { found: true }, { at })).toMatchObject({ deleted: false, unconfirmed: false });
     expect(answer(asked, 1, { found: false }, { at })).toMatchObject({ deleted: true, unconfirmed: false });

@@ -1,0 +1,242 @@
+import { present } from "../core/parse.ts";
+import type { Subject } from "../event/subjects.ts";
+import { isReadSince } from "../fetch/coverage.ts";
+import type { Document } from "../fetch/document.ts";
+import { correlationOf } from "../state/last-change.ts";
+import type { State } from "../state/state.ts";
+import { endpointOfDays, type ReadinessSettings } from "./readiness-settings.ts";
+
+/** Why an endpoint of an account is missing at its deadline. */
+export const missingReasons = ["not announced", "none", "too few days", "failing", "dead letter"] as const;
+export type MissingReason = (typeof missingReasons)[number];
+
+/** A document that was read after the connection began; no `digest`: the provider has none. */
+export type Reading = {
+  readonly asOf: number;
+  readonly digest?: string;
+  readonly announced?: number;
+  readonly days?: number;
+};
+
+/** What is announced of an account: all that its message says. */
+export type Announcement = {
+  readonly status: "ready" | "incomplete";
+  /** The version that announced it: the id and sequence of the message. */
+  readonly version: number;
+  /** Of the connection that it speaks of. */
+  readonly since: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly documents: readonly AnnouncedDocument[];
+  readonly missing: readonly Missing[];
+};
+
+export type AnnouncedDocument = {
+  readonly endpoint: string;
+  readonly digest: string;
+  readonly announced: number;
+};
+
+export type Missing = { readonly endpoint: string; readonly reason: MissingReason };
+
+/** What an account's connection has of the endpoints that are waited for. Times are milliseconds since 1970. */
+export type AccountReadiness = {
+  readonly subject: Subject;
+  /** Rises by one with each write. */
+  readonly version: number;
+  readonly userId?: string;
+  /** The last version of the account's state that changed it. */
+  readonly stateVersion: number;
+  readonly isConnected: boolean;
+  /** Nothing is announced while the account's state is in doubt. */
+  readonly isConfirmed: boolean;
+  /** `SentTimestamp` of the webhook that began the connection. */
+  readonly since: number;
+  readonly deadline: number;
+  readonly endpoints: readonly string[];
+  readonly minDays?: number;
+  readonly readings: Readonly<Record<string, Reading>>;
+  /** The last announcement, which may be of an earlier connection. */
+  readonly announced?: Announcement;
+  /** Of what began the connection. */
+  readonly correlationId?: string;
+};
+
+/** `ended`: disconnected or deleted. */
+export type Status = "waiting" | Announcement["status"] | "ended";
+
+export function statusOf({ isConnected, announced, since }: AccountReadiness): Status {
+  if (!isConnected) return "ended";
+  return announced?.since === since ? announced.status : "waiting";
+}
+
+/** Whether a state begins a connection that is not followed yet: its documents are then to be read. */
+export function beginsConnection(known: AccountReadiness | undefined, state: State): boolean {
+  const { since } = state.connection ?? {};
+  if (!isConnected(state) || since === undefined) return false;
+  return known === undefined || (known.stateVersion < state.version && known.since !== since);
+}
+
+/**
+ * Begins to follow a connection.
+ * @param documents of the account, read consistently after the state was
+ * @param now as `timeBefore` of coverage.ts
+ */
+export function beginConnection(
+  known: AccountReadiness | undefined,
+  state: State,
+  documents: readonly Document[],
+  { settings, now }: { readonly settings: ReadinessSettings; readonly now: number },
+): AccountReadiness | undefined {
+  const { endpoints, deadlineSeconds, minDays } = settings;
+  const { since } = state.connection ?? {};
+  if (since === undefined || !beginsConnection(known, state)) return undefined;
+  const begun = present<AccountReadiness>({
+    subject: state.subject,
+    version: (known?.version ?? 0) + 1,
+    userId: state.userId ?? known?.userId,
+    stateVersion: state.version,
+    isConnected: true,
+    isConfirmed: !state.unconfirmed,
+    since,
+    deadline: since + deadlineSeconds * 1000,
+    endpoints,
+    minDays,
+    readings: {},
+    announced: known?.announced,
+    correlationId: correlationOf(state.latest),
+  });
+  return announceReady(withDocuments(begun, documents, now));
+}
+
+/** @returns undefined where the state changes nothing, or is older than what is known */
+export function afterState(known: AccountReadiness, state: State): AccountReadiness | undefined {
+  if (state.version <= known.stateVersion) return undefined;
+  const userId = known.userId ?? state.userId;
+  const next = {
+    ...known,
+    ...present({ userId }),
+    isConnected: isConnected(state) && state.connection?.since === known.since,
+    isConfirmed: !state.unconfirmed,
+  };
+  const isSame =
+    next.isConnected === known.isConnected &&
+    next.isConfirmed === known.isConfirmed &&
+    userId === known.userId;
+  if (isSame) return undefined;
+  return announceReady({ ...next, stateVersion: state.version, version: known.version + 1 });
+}
+
+/** @returns undefined where the document changes nothing */
+export function afterDocument(
+  known: AccountReadiness,
+  document: Document,
+  now: number,
+): AccountReadiness | undefined {
+  const status = statusOf(known);
+  if (status === "ready" || status === "ended") return undefined;
+  const next = withDocuments(known, [document], now);
+  return next === known ? undefined : announceReady({ ...next, version: known.version + 1 });
+}
+
+/** What keeps an endpoint from being read. */
+export type Failures = Readonly<Record<string, "failing" | "dead letter" | undefined>>;
+
+/**
+ * What becomes of a connection at its deadline: ready after all, or incomplete.
+ * @param state read consistently, as the documents are
+ * @returns `settled` where nothing is waited for any more; `held` where the account's state is in doubt
+ */
+export function atDeadline(
+  known: AccountReadiness | undefined,
+  since: number,
+  facts: {
+    readonly state: State | undefined;
+    readonly documents: readonly Document[];
+    readonly failures: Failures;
+  },
+  now: number,
+): AccountReadiness | "settled" | "held" {
+  const { state, documents, failures } = facts;
+  if (known === undefined || known.since !== since || statusOf(known) !== "waiting") return "settled";
+  if (state === undefined || !isConnected(state) || state.connection?.since !== since) return "settled";
+  if (state.unconfirmed || !known.isConfirmed) return "held";
+  const next = { ...withDocuments(known, documents, now), version: known.version + 1 };
+  const ready = announceReady(next);
+  return statusOf(ready) === "ready" ? ready : announceIncomplete(next, failures);
+}
+
+function isConnected({ connected, deleted }: State): boolean {
+  return connected === true && !deleted;
+}
+
+/** @returns the same object where no document is news */
+function withDocuments(
+  known: AccountReadiness,
+  documents: readonly Document[],
+  now: number,
+): AccountReadiness {
+  const { endpoints, since } = known;
+  const readings = new Map(Object.entries(known.readings));
+  let isNews = false;
+  for (const document of documents) {
+    const { endpoint, range, asOf, digest, announced, days } = document;
+    const before = readings.get(endpoint);
+    const counts = endpoints.includes(endpoint) && range === undefined && isReadSince(document, since, now);
+    if (!counts || (before !== undefined && !isNewer(document, before))) continue;
+    readings.set(endpoint, present<Reading>({ asOf, digest, announced, days }));
+    isNews = true;
+  }
+  return isNews ? { ...known, readings: Object.fromEntries(readings) } : known;
+}
+
+/** A document that was read again and is the same is no news, nor is one that comes late. */
+function isNewer({ digest, announced = 0, days }: Document, reading: Reading): boolean {
+  if (announced !== (reading.announced ?? 0)) return announced > (reading.announced ?? 0);
+  return digest !== reading.digest || days !== reading.days;
+}
+
+/** Announces that an account is ready, if it is; the same object where it is not. */
+function announceReady(readiness: AccountReadiness): AccountReadiness {
+  const { isConfirmed, endpoints, since, readings } = readiness;
+  const status = statusOf(readiness);
+  if (!isConfirmed || status === "ready" || status === "ended") return readiness;
+  if (missingIn(readiness, {}).length > 0) return readiness;
+  const at = Math.max(since, ...endpoints.map((endpoint) => readings[endpoint]?.asOf ?? 0));
+  return announce(readiness, { status: "ready", at, missing: [] });
+}
+
+function announceIncomplete(readiness: AccountReadiness, failures: Failures): AccountReadiness {
+  const missing = missingIn(readiness, failures);
+  return announce(readiness, { status: "incomplete", at: readiness.deadline, missing });
+}
+
+function announce(
+  readiness: AccountReadiness,
+  what: Pick<Announcement, "status" | "at" | "missing">,
+): AccountReadiness {
+  const { version, since, endpoints, readings } = readiness;
+  const documents = endpoints.flatMap((endpoint) => {
+    const { digest, announced } = readings[endpoint] ?? {};
+    return digest === undefined || announced === undefined ? [] : [{ endpoint, digest, announced }];
+  });
+  return { ...readiness, announced: { ...what, version, since, documents } };
+}
+
+function missingIn(
+  { endpoints, readings, minDays }: AccountReadiness,
+  failures: Failures,
+): readonly Missing[] {
+  return endpoints.flatMap((endpoint) => {
+    const reason = reasonOf(readings[endpoint], endpoint === endpointOfDays ? minDays : undefined);
+    if (reason === undefined) return [];
+    const failure = reason === "not announced" ? failures[endpoint] : undefined;
+    return [{ endpoint, reason: failure ?? reason }];
+  });
+}
+
+function reasonOf(reading: Reading | undefined, minDays: number | undefined): MissingReason | undefined {
+  if (reading === undefined) return "not announced";
+  if (reading.digest === undefined) return "none";
+  return minDays !== undefined && (reading.days ?? 0) < minDays ? "too few days" : undefined;
+}

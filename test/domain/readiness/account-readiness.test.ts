@@ -1,0 +1,208 @@
+import { expect, it } from "vitest";
+import type { IncomeEvent } from "../../../domain/event/events.ts";
+import type { Document } from "../../../domain/fetch/document.ts";
+import {
+  type AccountReadiness,
+  afterDocument,
+  afterState,
+  atDeadline,
+  beginConnection,
+  type Failures,
+  type Missing,
+  statusOf,
+} from "../../../domain/readiness/account-readiness.ts";
+import { applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
+import { account, at, eventOf, minute } from "../samples.ts";
+
+const settings = { endpoints: ["income", "employment"], deadlineSeconds: 60, users: "all" } as const;
+const connected = eventOf("account.connected");
+const disconnected = eventOf("account.disconnected");
+const timed = (type: "connected" | "disconnected", time: number) =>
+  eventOf(`account.${type}`, { time: minute(time) });
+
+/** Events, or the provider's answers, one a second from 1 s on. */
+function stateAfter(facts: readonly (IncomeEvent | boolean)[]): State {
+  const seen = new Map<string, number>();
+  const state = facts.reduce<State | undefined>((known, fact, index) => {
+    if (typeof fact === "boolean") {
+      return (
+        applyProviderAnswer(known, known?.version ?? 0, { found: true, connected: fact }, { at }) ?? known
+      );
+    }
+    const receipts = (seen.get(fact.id) ?? 0) + 1;
+    seen.set(fact.id, receipts);
+    return applyEvent(known, fact, receipts, { since: (index + 1) * 1_000 }) ?? known;
+  }, undefined);
+  if (state === undefined) throw new Error("no event was processed");
+  return state;
+}
+
+it.each<[string, readonly (IncomeEvent | boolean)[], number | undefined]>([
+  ["begins with the event that connects", [connected], 1_000],
+  [
+    "goes on when the account is connected twice",
+    [connected, eventOf("account.connected", { eventId: "2" })],
+    1_000,
+  ],
+  ["goes on with a newer report of the same", [timed("connected", 1), timed("connected", 2)], 1_000],
+  ["ends when the account is disconnected", [timed("connected", 1), timed("disconnected", 2)], undefined],
+  ["ends when the provider says so", [connected, disconnected, false], undefined],
+  ["is in doubt, and the same, until the provider has answered", [connected, disconnected], 1_000],
+  [
+    "begins anew when the account is connected again",
+    [timed("connected", 1), timed("disconnected", 2), timed("connected", 3)],
+    3_000,
+  ],
+  [
+    "begins anew when the provider confirms it after an announced end",
+    [connected, disconnected, true],
+    2_000,
+  ],
+  ["begins anew with the last event before the answer", [connected, disconnected, connected, true], 3_000],
+  [
+    "begins anew with bytes that were received before",
+    [connected, disconnected, false, connected, true],
+    4_000,
+  ],
+  [
+    "goes on when a late retry of an end contradicts",
+    [disconnected, connected, true, disconnected, true],
+    2_000,
+  ],
+  [
+    "goes on through a deletion that the provider denies",
+    [connected, eventOf("account.deleted"), true],
+    1_000,
+  ],
+  [
+    "goes on when a deletion is taken back",
+    [
+      connected,
+      eventOf("account.deleted", { eventId: "d", reconciled: true }),
+      eventOf("account.restored", { reconciled: true }),
+      true,
+    ],
+    1_000,
+  ],
+])("a connection %s", (_, facts, since) => {
+  expect(stateAfter(facts).connection?.since).toBe(since);
+});
+
+const state = stateAfter([connected]);
+
+function begun(minDays?: number): AccountReadiness {
+  const more = minDays === undefined ? {} : { minDays };
+  const readiness = beginConnection(undefined, state, [], { settings: { ...settings, ...more }, now: 1_000 });
+  if (readiness === undefined) throw new Error("it began no connection");
+  return readiness;
+}
+
+function read(endpoint: string, more: Partial<Document> = {}): Document {
+  const version = { asOf: 9_000, by: [], announced: 9_000, news: true };
+  return { ...version, subject: account, endpoint, digest: "d", size: 1, ...more };
+}
+
+function after(readiness: AccountReadiness, documents: readonly Document[]): AccountReadiness {
+  return documents.reduce((known, document) => afterDocument(known, document, 99_000) ?? known, readiness);
+}
+
+const none = (endpoint: string): Document => {
+  const { digest: _, size: __, ...rest } = read(endpoint);
+  return rest;
+};
+
+it("announces the documents that it was decided by, and nothing of the account after that", () => {
+  const ready = after(begun(), [
+    read("income"),
+    read("employment", { asOf: 9_500, announced: 9_400 }),
+    read("trips"),
+  ]);
+  expect(ready).toMatchObject({
+    version: 3,
+    announced: { status: "ready", version: 3, since: 1_000, at: 9_500 },
+  });
+  expect(ready.announced?.documents).toEqual([
+    { endpoint: "income", digest: "d", announced: 9_000 },
+    { endpoint: "employment", digest: "d", announced: 9_400 },
+  ]);
+  expect(afterDocument(ready, read("income", { announced: 9_999, digest: "e" }), 99_000)).toBeUndefined();
+});
+
+it.each<[string, readonly Document[], Failures, readonly Missing[]]>([
+  [
+    "nothing was read",
+    [read("income", { days: 90 })],
+    {},
+    [{ endpoint: "employment", reason: "not announced" }],
+  ],
+  [
+    "it was read before the connection",
+    [read("income", { days: 90 }), read("employment", { asOf: 2_999 })],
+    {},
+    [{ endpoint: "employment", reason: "not announced" }],
+  ],
+  [
+    "the provider has none",
+    [none("income"), read("employment")],
+    {},
+    [{ endpoint: "income", reason: "none" }],
+  ],
+  [
+    "it covers too few days",
+    [read("income", { days: 89 }), read("employment", { days: 1 })],
+    {},
+    [{ endpoint: "income", reason: "too few days" }],
+  ],
+  [
+    "it can't be read",
+    [],
+    { income: "failing", employment: "dead letter" },
+    [
+      { endpoint: "income", reason: "failing" },
+      { endpoint: "employment", reason: "dead letter" },
+    ],
+  ],
+  [
+    "it was read although a task failed",
+    [none("income"), read("employment")],
+    { income: "failing" },
+    [{ endpoint: "income", reason: "none" }],
+  ],
+])(
+  "is incomplete at the deadline where %s, and ready once that has come",
+  (_, documents, failures, missing) => {
+    const readiness = begun(90);
+    const incomplete = atDeadline(readiness, 1_000, { state, documents, failures }, 99_000);
+    if (typeof incomplete === "string") throw new Error(incomplete);
+    expect(incomplete.announced).toMatchObject({ status: "incomplete", at: 61_000, missing });
+    const more = { days: 90, announced: 70_000, asOf: 70_000 };
+    const ready = after(incomplete, [read("income", more), read("employment", more)]);
+    expect(ready.announced).toMatchObject({ status: "ready", version: ready.version, missing: [] });
+    expect(atDeadline(ready, 1_000, { state, documents, failures }, 99_000)).toBe("settled");
+  },
+);
+
+it("takes a document for read since the connection that was read for a later event, however soon", () => {
+  expect(afterDocument(begun(), read("income", { asOf: 1_100 }), 99_000)).toBeUndefined();
+  expect(afterDocument(begun(), read("income", { asOf: 1_100, readFor: 1_000 }), 99_000)).toBeDefined();
+  expect(afterDocument(begun(), read("income", { asOf: 1_100, readFor: 999 }), 99_000)).toBeUndefined();
+});
+
+it("waits with all that it announces until the account's state is confirmed", () => {
+  const doubtful = stateAfter([connected, eventOf("account.deleted")]);
+  const held = afterState(begun(), doubtful);
+  if (held === undefined) throw new Error("nothing changed");
+  const documents = [read("income"), read("employment")];
+  expect(statusOf(after(held, documents))).toBe("waiting");
+  expect(atDeadline(held, 1_000, { state: doubtful, documents, failures: {} }, 99_000)).toBe("held");
+  const confirmed = stateAfter([connected, eventOf("account.deleted"), true]);
+  expect(afterState(after(held, documents), confirmed)?.announced?.status).toBe("ready");
+});
+
+it.each<[string, State | undefined]>([
+  ["was disconnected", stateAfter([timed("connected", 1), timed("disconnected", 2)])],
+  ["began a newer connection", stateAfter([connected, disconnected, true])],
+  ["is gone", undefined],
+])("says nothing at the deadline of an account that %s", (_, now) => {
+  expect(atDeadline(begun(), 1_000, { state: now, documents: [], failures: {} }, 99_000)).toBe("settled");
+});
