@@ -3,16 +3,19 @@ import { canonicalId, isUuid } from "../event/canonical-id.ts";
 import type { WebhookKind } from "../event/events.ts";
 import { isRawNumber, parseExact } from "../event/lossless-json.ts";
 import { nameOf, type Subject } from "../event/subjects.ts";
+import { encodedTexts } from "./encoded-texts.ts";
 
 /** Shorter ids may be part of anything, and so may words: they count only where JSON or a name sets them off. */
 const unmistakable = /^(?=.*\d).{8,}$/s;
 /** How far before an id the text may name its field. */
 const contextLength = 40;
-const nameBefore = /([\w.[\]-]+)["']?\s*([/#:=])\s*["']?$/;
+const nameBefore = /([\w.[\]-]+?)["']?\s*([/#:=_-])\s*["']?$/;
 
+/** A word that says that an id follows, as in `user_<id>` and `account-<id>`. */
+const whose = "(?i:user|account|customer|client|person|owner|holder|employee|member|applicant)_?(?i:id)?";
 /** What may stand before and after an id that is not a UUID: any other character belongs to a longer id. */
-const before = `(?<=^|[\\s"'/=:#([{<>,;|&?])`;
-const after = `(?=$|[\\s"'/=:#)\\]}<>,;|&?\\\\]|\\.(?:\\s|$))`;
+const before = `(?<=^|[\\s\\x00-\\x1f"'\`/=:#([{<>,;|&?!*~$]|(?:^|[^A-Za-z0-9])${whose}[_-])`;
+const after = `(?=$|[\\s\\x00-\\x1f"'\`/=:#)\\]}<>,;|&?!*~$\\\\]|\\.(?:\\s|$))`;
 /** The same in a URL within a URL, where `/` is `%2F`, or `%252F`. */
 const encoded = "%(?:25)*(?:0[9ADad]|2[0236789CFcf]|3[A-Fa-f]|5[BCDbcd]|7[BCDbcd])";
 const encodedBefore = `(?<=${encoded})`;
@@ -47,11 +50,15 @@ function urlForms(id: string): readonly string[] {
 function patternOf(id: string, any: string): RegExp {
   if (isUuid(id)) {
     const digits = id.replaceAll("-", "-?");
-    return new RegExp(`(?:(?<![\\w-])|(?<=%(?:25)*[0-9A-F]{2}))${digits}(?![\\w-])`, "gi");
+    // A word beside it makes no other id of it: `user_<id>`, `<id>-income.pdf`.
+    const start = "(?:(?<![\\w-])|(?<=(?:^|[^A-Z0-9])[A-Z]+[_-])|(?<=%(?:25)*[0-9A-F]{2}))";
+    return new RegExp(`${start}${digits}(?:(?![\\w-])|(?=[_-][A-Z]+(?![\\w-])))`, "gi");
   }
   if (unmistakable.test(id))
     return new RegExp(`${before}(?:${any})${after}|${encodedBefore}(?:${any})${encodedAfter}`, "g");
-  return new RegExp(`(?<=["/=])(?:${any})(?=["/\\\\]|[&;\\s]|$)`, "g");
+  const quoted = `(?<=["/=])(?:${any})(?=["/\\\\]|[&;\\s]|$)`;
+  // A number of JSON that is cut short, or has others after it.
+  return new RegExp(fewDigits.test(id) ? `${quoted}|(?<="\\s*:\\s*)${any}(?=[\\s,}\\]]|$)` : quoted, "g");
 }
 
 /** Whether an id in a text may be the subject's, by the name before it. */
@@ -90,7 +97,7 @@ type Kinds = readonly Subject["kind"][] | undefined;
 const namesOfWords =
   /^(kind|type|as|of|task|cause|outcome|action|event|endpoint|codec|pk|sk|next|source|specversion|event(Name|Source|Version|ID)|awsRegion|datacontenttype)$/;
 const namesOfIds =
-  /id$|uuid|user|account|compan|person|people|customer|client|subject|owner|holder|belong|member|parent|employee|applicant/i;
+  /id$|uuid|user|account|compan|person|people|customer|client|subject|owner|holder|belong|member|parent|employee|applicant|^sub$/i;
 const namesOfCounts = /number|(?<!ac)count|total|amount|sum$|limit/i;
 /** Few digits may be any number: they count only where an id is expected. */
 const fewDigits = /^\d{1,7}$/;
@@ -98,11 +105,14 @@ const subjectKinds = ["user", "account", "company-account"] as const;
 const attributeTypes: ReadonlySet<string> = new Set(["S", "N", "M", "L", "SS", "NS"]);
 /** JSON within a text within JSON: a body in an envelope in a stream's record in what Lambda gave up on. */
 const deepestText = 8;
+/** A text that holds more characters in encodings is made to hide something: it counts as naming anybody. */
+const decodedPerCharacter = 16;
+const leastDecoded = 16 * 1024 * 1024;
 
 /**
  * Asks whether texts name one of some subjects, under whatever name. Of JSON the decoded values are compared, so that it
  * does not matter how an id is written: `"7"`, 7, `"\u0037"`, a UUID in upper case, a part of a name such as
- * `account/<id>/income`, or JSON within a text. Other texts are searched. A user and an account can have the same id
+ * `account/<id>/income`, JSON within a text, or a text in base64 or another encoding. Other texts are searched. A user and an account can have the same id
  * unless it is a UUID: then the contract's own names (`user_id`, `account_id`) decide.
  * @param namesFor further names of a subject, such as the key of its partition
  */
@@ -127,10 +137,10 @@ export function mentions(
     });
   const isInAny = (text: string) => sought.some(({ isInText }) => isInText(text));
   return (text, about) => {
-    const whole = parsed(text);
-    if (whole === undefined) return isInAny(text);
+    const whole = parsed(text) ?? { value: text };
     const root = { value: whole.value, name: "", kinds: undefined, inTexts: 0 };
-    return someValue(root, about, { isWanted: isNamedBy, isInText: isInAny });
+    const mostDecoded = decodedPerCharacter * text.length + leastDecoded;
+    return someValue(root, about, { isWanted: isNamedBy, isInText: isInAny, mostDecoded });
   };
 }
 
@@ -138,18 +148,31 @@ export function mentions(
 function someValue(
   first: Visited,
   about: WebhookKind | undefined,
-  { isWanted, isInText }: { isWanted: (visited: Visited) => boolean; isInText: (text: string) => boolean },
+  {
+    isWanted,
+    isInText,
+    mostDecoded,
+  }: {
+    readonly isWanted: (visited: Visited) => boolean;
+    readonly isInText: (text: string) => boolean;
+    readonly mostDecoded: number;
+  },
 ): boolean {
   const waiting: Visited[] = [first];
+  let decodable = mostDecoded;
   for (let visited = waiting.pop(); visited !== undefined; visited = waiting.pop()) {
     const { value, name, inTexts } = visited;
     if (isRawNumber(value)) {
       if (isWanted({ ...visited, value: value.rawJSON })) return true;
     } else if (typeof value === "number" || typeof value === "string") {
       if (isWanted(visited)) return true;
-      const inner = typeof value === "string" && inTexts < deepestText ? parsed(value) : undefined;
-      if (typeof inner?.value === "object")
-        waiting.push({ ...visited, value: inner.value, inTexts: inTexts + 1 });
+      if (typeof value === "number" || inTexts === deepestText) continue;
+      const encoded = encodedTexts(value);
+      decodable -= encoded.reduce((sum, { length }) => sum + length, 0);
+      if (decodable < 0) return true;
+      for (const inner of [parsed(value)?.value, ...encoded])
+        if (typeof inner === "object" || typeof inner === "string")
+          waiting.push({ ...visited, value: inner, inTexts: inTexts + 1 });
     } else if (Array.isArray(value)) {
       for (const element of value) waiting.push({ ...visited, value: element });
     } else if (typeof value === "object" && value !== null) {

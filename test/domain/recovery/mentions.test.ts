@@ -1,3 +1,4 @@
+import { deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
@@ -101,6 +102,58 @@ describe("a subject", () => {
     ["1234567890123456789", '{"a":"{\\"account_holder\\":1234567890123456789}"}'],
   ])("with the id %s is mentioned by the text %s", (any, text) => {
     expect(mentions([user(any)])(text)).toBe(true);
+  });
+
+  const base64 = (text: string | Uint8Array, as: "base64" | "base64url" = "base64") =>
+    Buffer.from(text).toString(as);
+  const padded = (any: string) => JSON.stringify({ note: "é".repeat(90), holder: any });
+  const encodings: readonly (readonly [string, (id: string) => string])[] = [
+    ["a message of a broker", (any) => JSON.stringify({ message: { data: base64(padded(any)) } })],
+    ["base64 in lines", (any) => base64(padded(any)).replace(/.{76}/g, "$&\r\n")],
+    ["base64 after a path", (any) => `GET /v1/in/${base64(`{"event":"update_user","sub":"${any}"}`)}`],
+    ["base64 twice", (any) => JSON.stringify([base64(JSON.stringify({ b: base64(padded(any)) }))])],
+    ["a token", (any) => `Bearer e30.${base64(padded(any), "base64url")}.c2ln`],
+    ["gzip in base64", (any) => JSON.stringify({ data: base64(gzipSync(padded(any))) })],
+    ["zlib in base64", (any) => JSON.stringify({ data: base64(deflateSync(padded(any))) })],
+    ["zstd in base64", (any) => JSON.stringify({ data: base64(zstdCompressSync(padded(any))) })],
+    ["JSON in a form", (any) => `${new URLSearchParams({ payload: JSON.stringify({ owner: any }) })}`],
+    ["JSON lines", (any) => `{"a":1}\n{"owner":${/^\d+$/.test(any) ? any : JSON.stringify(any)}}\n`],
+    [
+      "references of XML",
+      (any) => `<o>${[..."{", ...padded(any)].map((c) => `&#${c.charCodeAt(0)};`).join("")}</o>`,
+    ],
+    ["an attribute in HTML", (any) => `<a data-x="{&quot;holder&quot;:&quot;${any}&quot;}">`],
+    ["UTF-16", (any) => Buffer.from(`{"holder":"${any}"`, "utf16le").toString()],
+  ];
+  it.each(encodings.flatMap(([name, bodyOf]) => ids.map((any) => [any, name, bodyOf(any)] as const)))(
+    "%s is mentioned in %s: %s",
+    (any, _, text) => {
+      expect(mentions([user(any)])(text)).toBe(true);
+      expect(mentions([user("another-1")])(text)).toBe(false);
+    },
+  );
+
+  it("is taken to be mentioned by a text that inflates to more than can be searched", () => {
+    const bomb = base64(gzipSync(Buffer.alloc(4_000_000)));
+    expect(mentions([user(id)])(JSON.stringify(Array.from({ length: 20 }, () => bomb)))).toBe(true);
+    expect(mentions([user(id)])(JSON.stringify([bomb, "x".repeat(2_000_000)]))).toBe(false);
+  });
+
+  it.each([
+    `user_${id}`,
+    `users-${id.toUpperCase()}`,
+    `${id}-income.pdf`,
+    `x ${id}_statement`,
+    `auth0|${id}`,
+  ])("with a UUID is mentioned where a word is joined to it: %s", (text) => {
+    expect(mentions([user(id)])(text)).toBe(true);
+    expect(mentions([user(id)])(JSON.stringify({ key: text }))).toBe(true);
+  });
+
+  it("is told from an account of the same id by the word that is joined to it", () => {
+    expect(mentions([user("12345678")])("user_12345678")).toBe(true);
+    expect(mentions([user("12345678")])("holder-12345678!")).toBe(true);
+    expect(mentions([user("12345678")])("account_12345678")).toBe(false);
   });
 
   it.each<[string, string]>([

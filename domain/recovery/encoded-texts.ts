@@ -1,0 +1,77 @@
+import { gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
+import { compressionFormatOf } from "../core/compression-format.ts";
+
+/** What a text may hold in an encoding, each as a text. The caller looks for encodings within encodings. */
+export function encodedTexts(text: string): readonly string[] {
+  const decoded = /[\0%&]/.test(text) ? withoutReferences(withoutPercents(withoutZeros(text))) : text;
+  return [...(decoded === text ? [] : [decoded]), ...(text.length < leastBase64 ? [] : inBase64(text))];
+}
+
+/** UTF-16 that was read as UTF-8. */
+function withoutZeros(text: string): string {
+  return text.replaceAll("\0", "");
+}
+
+/** Without `%2F`, `%23`, `%26`, `%3D` and `%3F`: they belong to a value where the character itself would end it. */
+function withoutPercents(text: string): string {
+  return text.replace(/%(?!2[36F]|3[DF])([0-7][0-9A-F])/gi, (_, hex: string) => character(hex, 16));
+}
+
+const named: Readonly<Record<string, string>> = { amp: "&", apos: "'", gt: ">", lt: "<", quot: '"' };
+
+/** References of XML and HTML. */
+function withoutReferences(text: string): string {
+  return text.replace(
+    /&(?:#x([0-9a-f]{1,4})|#(\d{1,5})|(amp|apos|gt|lt|quot));/gi,
+    (whole, hex, digits, name) => {
+      if (name !== undefined) return named[String(name).toLowerCase()] ?? whole;
+      return hex === undefined ? character(digits, 10) : character(hex, 16);
+    },
+  );
+}
+
+function character(code: string, radix: number): string {
+  return String.fromCharCode(Number.parseInt(code, radix));
+}
+
+/** In lines of at least 60, or in one piece; of either alphabet. Shorter ones hold no id that could be told in a text. */
+const base64 = /(?:[\w+/-]{60,}\s+)*[\w+/-]{11,}={0,2}/g;
+const leastBase64 = 11;
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+const printable = /[\t\n\r\x20-\x7e]{20,}/g;
+
+function inBase64(text: string): readonly string[] {
+  return Array.from(text.matchAll(base64)).flatMap(([run]) => {
+    // Digits and dashes are an id as it is; ids and JSON have capital letters in base64.
+    if (!/[A-Z]/.test(run)) return [];
+    // What stands before it may be of the same alphabet, such as a path.
+    return [0, 1, 2, 3].flatMap((start) => textsIn(Buffer.from(run.slice(start), "base64")));
+  });
+}
+
+/** Of bytes that are no text the printable parts, which are longer than chance makes them. */
+function textsIn(bytes: Buffer): readonly string[] {
+  const whole = textOf(inflated(bytes) ?? bytes);
+  return whole === undefined ? (bytes.toString("latin1").match(printable) ?? []) : [whole];
+}
+
+function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+const decoders = { gzip: gunzipSync, zstd: zstdDecompressSync, deflate: inflateSync };
+const limit = { maxOutputLength: 4 * 1024 * 1024 };
+
+/** @returns undefined where it is not compressed, or to more than anybody sends */
+function inflated(bytes: Uint8Array): Uint8Array | undefined {
+  const format = compressionFormatOf(bytes);
+  try {
+    return format && decoders[format](bytes, limit);
+  } catch {
+    return undefined;
+  }
+}
