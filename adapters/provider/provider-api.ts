@@ -9,7 +9,7 @@ import {
   readsBody,
 } from "../../domain/fetch/answer.ts";
 import { longestCallInSeconds, type ProviderSettings } from "../../domain/fetch/provider-settings.ts";
-import { acceptEncoding } from "./content-coding.ts";
+import { acceptEncoding } from "../content-coding.ts";
 import { requestSender } from "./http-request.ts";
 import { privateAddressReason, publicLookup, type ResolveAll } from "./public-lookup.ts";
 import { discard, readBody } from "./response-body.ts";

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { permanent } from "../../domain/core/failures.ts";
 import { endAfter } from "../aws/end-after.ts";
-import { decoded } from "./content-coding.ts";
+import { decoded } from "../content-coding.ts";
 import { timedOut } from "./http-request.ts";
 
 /** What is read of an error's page, so that its connection can be used again; more is not worth the time. */

@@ -1,5 +1,5 @@
 import middy from "@middy/core";
-import { decoded } from "../../adapters/provider/content-coding.ts";
+import { plainBody } from "../../adapters/content-coding.ts";
 import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import { FailureError, failureOf } from "../../domain/core/failures.ts";
@@ -7,7 +7,7 @@ import { bodyOf, envelopeVersion } from "../../domain/event/envelope.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
 import { identify } from "../../domain/event/identify.ts";
 import { type MappedHeaders, pickHeaders } from "../../domain/event/mapping-source.ts";
-import { asUtf8, type CredentialFields, inspectPayload, type Payload } from "../../domain/event/payload.ts";
+import { type CredentialFields, inspectPayload, type Payload } from "../../domain/event/payload.ts";
 import type { Log } from "../runtime/log.ts";
 import { sizedEnvelope } from "../runtime/sized-envelope.ts";
 import {
@@ -68,15 +68,14 @@ async function accept(
     return answer(503, "unreadable", { "retry-after": "30" });
   };
   const sent = rawBodyOf(event);
-  let bytes: Uint8Array;
+  let body: Uint8Array;
   try {
-    bytes = await decoded(sent, event.headers["content-encoding"], maxBodyBytes, () => new BodyTooLarge());
+    body = await plainBody(sent, event.headers, maxBodyBytes, () => new BodyTooLarge());
   } catch (error) {
     if (error instanceof BodyTooLarge) return refuseBody(kind, log);
     if (!(error instanceof FailureError)) throw error;
     return keepNothing(sent, "not in its content coding");
   }
-  const body = asUtf8(bytes, event.headers["content-type"]);
   const payload = inspectPayload(body, headers, credentials);
   if (!payload.ok && mayHoldCredentials(kind, body, credentials)) return keepNothing(body, payload.error);
   const id = identify(kind, body, headers);

@@ -1,7 +1,7 @@
-import { decoded } from "../../../adapters/provider/content-coding.ts";
+import { plainBody } from "../../../adapters/content-coding.ts";
 import { FailureError } from "../../../domain/core/failures.ts";
 import { parseExact } from "../../../domain/event/lossless-json.ts";
-import { asUtf8, inspectPayload } from "../../../domain/event/payload.ts";
+import { inspectPayload } from "../../../domain/event/payload.ts";
 import { CommandError } from "../core/command-error.ts";
 
 /** A webhook in a file: its body's bytes, and headers by names in lower case. */
@@ -50,11 +50,10 @@ export async function plainSample(sample: Sample, maxBytes: number): Promise<Sam
   const { name, bytes, headers } = sample;
   const tooLarge = () => CommandError.usage(`${name} inflates to over ${maxBytes} bytes.`);
   try {
-    const inflated = await decoded(bytes, headers["content-encoding"], maxBytes, tooLarge);
-    return { ...sample, bytes: asUtf8(inflated, headers["content-type"]) };
+    return { ...sample, bytes: await plainBody(bytes, headers, maxBytes, tooLarge) };
   } catch (error) {
     if (!(error instanceof FailureError)) throw error;
-    throw CommandError.usage(`${name} is not in its Content-Encoding: a receiver answers 503.`);
+    throw CommandError.usage(`${name} is not in its content coding: a receiver answers 503.`);
   }
 }
 

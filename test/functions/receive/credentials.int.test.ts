@@ -1,4 +1,4 @@
-import { gzipSync } from "node:zlib";
+import { gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { WebhookKind } from "../../../domain/event/events.ts";
 import { identify } from "../../../domain/event/identify.ts";
@@ -27,6 +27,7 @@ describe("live credentials of users", () => {
     ["a base64-encoded body", Buffer.from(text())],
     ["a body whose field names are escaped", text().replaceAll('"link"', '"l\\u0069nk"')],
     ["a body that goes to the bucket", text("x".repeat(500_000))],
+    ["a body in gzip that no header names", gzipSync(text())],
     ["a body in UTF-16", Buffer.from(`\uFEFF${text()}`, "utf16le")],
   ])("are neither queued nor kept nor logged: %s", async (_, body) => {
     expect(await call(receiverOf("users"), { body })).toEqual({ statusCode: 202 });
@@ -70,6 +71,8 @@ describe("live credentials of users", () => {
     ["breaks off in UTF-16, the other way round", "accounts", Buffer.from(broken, "utf16le").swap16(), {}],
     ["breaks off within gzip", "accounts", gzipSync(text()).subarray(0, -5), { "content-encoding": "gzip" }],
     ["breaks off and was compressed", "accounts", gzipSync(broken), { "content-encoding": "gzip" }],
+    ["breaks off within gzip that no header names", "endpoints", gzipSync(text()).subarray(0, -5), {}],
+    ["breaks off in zstd that no header names", "accounts", zstdCompressSync(broken), {}],
     ["is not in its coding", "accounts", text(), { "content-encoding": "br" }],
     ["is in a coding that nobody knows", "accounts", text(), { "content-encoding": "compress" }],
   ])("answer 503, never 202, for a body that %s; nothing of it is kept", async (_, kind, body, coded) => {

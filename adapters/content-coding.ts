@@ -1,6 +1,9 @@
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, inflateRaw, type ZlibOptions, zstdDecompress } from "node:zlib";
-import { retryable } from "../../domain/core/failures.ts";
+import { compressionFormatOf } from "../domain/core/compression-format.ts";
+import { retryable } from "../domain/core/failures.ts";
+import { decodeUtf8 } from "../domain/event/envelope.ts";
+import { asUtf8 } from "../domain/event/payload.ts";
 
 /** What `decoded` undoes, and so what may be sent (`Accept-Encoding`). */
 export const acceptEncoding = "gzip, deflate, br, zstd";
@@ -62,6 +65,23 @@ export async function decoded(
     }
   }
   return bytes;
+}
+
+/**
+ * A webhook's body without its codings and in UTF-8. Some senders compress and don't say so: the bytes tell.
+ * @param headers by names in lower case
+ * @throws as `decoded` does
+ */
+export async function plainBody(
+  sent: Uint8Array,
+  headers: Readonly<Record<string, string | undefined>>,
+  maxBytes: number,
+  tooLarge: () => Error,
+): Promise<Uint8Array> {
+  const coding = headers["content-encoding"]?.trim() || undefined;
+  const format =
+    coding === undefined && decodeUtf8(sent) === undefined ? compressionFormatOf(sent) : undefined;
+  return asUtf8(await decoded(sent, coding ?? format, maxBytes, tooLarge), headers["content-type"]);
 }
 
 function isOverLimit(error: unknown): boolean {
