@@ -89,6 +89,11 @@ describe("buckets", () => {
     expect(policies.match(/"aws:SecureTransport":"false"/g)).toHaveLength(buckets.length);
   });
 
+  it("keep no versions of what an erasure deletes", () => {
+    const versioned = buckets.filter(({ Properties }) => Properties.VersioningConfiguration !== undefined);
+    expect(versioned.map(({ id }) => nameOf(id))).toEqual(["ErasureLog"]);
+  });
+
   it("keep the log of erasures without end, and in production what was deleted or overwritten of it", () => {
     const log = (stack: typeof production) => stack.withId("ErasureLog").Properties;
     expect(log(production).LifecycleConfiguration).toEqual({

@@ -1,9 +1,10 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
+import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { findChromium } from "../../packages/sandbox/browser.ts";
 import { describeFirstLook } from "./first-look.ts";
-import { type OpenedConsole, openConsole } from "./opened-console.ts";
+import { type OpenedConsole, openConsole, queuesAndObjects } from "./opened-console.ts";
 import { describeWalk } from "./walk.ts";
 
 const hasBrowser = findChromium() !== undefined || process.env.FORBID_SKIPS !== undefined;
@@ -48,6 +49,25 @@ describe.skipIf(!hasBrowser)("a first walk through the console in a browser", ()
     await expect.poll(() => other.url()).toBe(`${origin}/`);
     await other.getByRole("heading", { name: "Overview" }).waitFor();
     expect(new URL(page.url()).hash).toBe("");
+  });
+
+  it("shows personal data of a dead letter once somebody asks, and hides it again", async () => {
+    const { page, origin, stage } = opened;
+    const { sqs } = queuesAndObjects(stage);
+    const QueueUrl = stage.system.stack.outputs.CompanyAccountsDeadLetterQueueUrl;
+    const MessageBody = JSON.stringify({ holder: "Ada Lovelace" });
+    const reason = { DataType: "String", StringValue: "it names nobody" };
+    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody, MessageAttributes: { reason } }));
+    await page.goto(`${origin}/dead-letters?queue=company-accounts`);
+    await page.getByRole("button").filter({ hasText: "it names nobody" }).click();
+    const letter = page.getByRole("region", { name: "The dead letter", exact: true });
+    await letter.getByRole("region", { name: "The body, masked", exact: true }).waitFor();
+    expect(await letter.textContent()).not.toContain("Ada Lovelace");
+    await letter.getByRole("button", { name: "Show personal data" }).click();
+    await letter.getByText("Ada Lovelace").waitFor();
+    await letter.getByRole("button", { name: "Hide", exact: true }).click();
+    await letter.getByRole("button", { name: "Show personal data" }).waitFor();
+    expect(await letter.textContent()).not.toContain("Ada Lovelace");
   });
 
   it("makes the browser complain of nothing all the while", () => {
