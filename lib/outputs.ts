@@ -82,11 +82,11 @@ export function addOutputs(scope: Construct, parts: OutputParts): void {
   }
   add("MetricsNamespace", pipelineName(scope), "Where CloudWatch has this pipeline's own metrics");
   add("DocumentsUrl", parts.readApi.url, "Subscribers read states and documents below this address");
-  add(
-    "DocumentsFunctionArn",
-    parts.readApi.lambda.functionArn,
-    "What a role of this account must be allowed to invoke by its URL, to read",
-  );
+  if (parts.readApi.lambda !== undefined) {
+    const how = parts.readApi.mode === "url" ? "by its URL" : "by the alias with the name of its subscriber";
+    const { functionArn } = parts.readApi.lambda;
+    add("DocumentsFunctionArn", functionArn, `What a role must be allowed to invoke ${how}, to read`);
+  }
   add(
     "SettingsDigest",
     settingsDigest(parts.written),

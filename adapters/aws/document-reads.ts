@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { gunzipSync } from "node:zlib";
+import { InvokeCommand, type LambdaClient } from "@aws-sdk/client-lambda";
 import { Hash } from "@smithy/core/serde";
 import { SignatureV4 } from "@smithy/signature-v4";
 
@@ -24,11 +26,12 @@ export type ReadAs = Pick<ConstructorParameters<typeof SignatureV4>[0], "credent
 /** Longer than the read function may take. */
 const answerTimeoutInMs = 60_000;
 
-/** Calls a function's URL, signed with Signature Version 4. */
-export function documentReads({ credentials, region }: ReadAs): ReadDocument {
+/** Calls a function's URL, signed with Signature Version 4; an address that is the ARN of an alias is invoked. */
+export function documentReads({ credentials, region }: ReadAs, lambda: () => LambdaClient): ReadDocument {
   const sha256 = Hash.bind(null, "sha256");
   const signer = new SignatureV4({ credentials, region, sha256, service: "lambda" });
   return async (href) => {
+    if (href.startsWith("arn:")) return answerOf(await invoke(href, lambda()));
     const url = new URL(href);
     const { headers } = await signer.sign({
       method: "GET",
@@ -43,6 +46,21 @@ export function documentReads({ credentials, region }: ReadAs): ReadDocument {
     const signal = AbortSignal.timeout(answerTimeoutInMs);
     return answerOf(await fetch(url, { headers: sent, redirect: "error", signal }));
   };
+}
+
+/** As if it had been answered at a URL. */
+async function invoke(href: string, lambda: LambdaClient): Promise<Response> {
+  const [, FunctionName, path] = /^([^/]+)(\/.*)$/.exec(href) ?? [];
+  const command = new InvokeCommand({
+    FunctionName,
+    Payload: JSON.stringify({ path, acceptEncoding: "gzip" }),
+  });
+  const { FunctionError, Payload = new Uint8Array() } = await lambda.send(command);
+  if (FunctionError !== undefined) return new Response(null, { status: 500 });
+  const { status, headers, body } = Object(JSON.parse(Buffer.from(Payload).toString()));
+  const sent = Buffer.from(String(body), "base64");
+  const bytes = headers["content-encoding"] === "gzip" ? gunzipSync(sent) : sent;
+  return new Response(status === 304 ? null : new Uint8Array(bytes), { status, headers });
 }
 
 async function answerOf(response: Response): Promise<ReadAnswer> {

@@ -5,6 +5,7 @@ import { plainJson } from "../fetch/answer.ts";
 import type { Document } from "../fetch/document.ts";
 import type { DataName, DateRange } from "../fetch/document-name.ts";
 import { collections } from "../read/route.ts";
+import type { Message } from "./message-schemas.ts";
 
 /** Which bytes a document has, and where they are read. */
 export type DocumentReference = {
@@ -53,6 +54,14 @@ export function hrefOfDocument(
 
 export function hrefOfSubject({ kind, id }: Subject, documentsUrl: string): string {
   return `${documentsUrl}v1/${collections[kind]}/${encodeURIComponent(keyPart(id))}`;
+}
+
+/** A message as a subscriber gets it: where documents are read by invoking a function, by the alias of the subscriber. */
+export function addressedTo(message: Message, subscriber: string): Message {
+  if (message.type !== "data.updated" || message.data.document === undefined) return message;
+  const { document } = message.data;
+  const href = document.href.replace(/^arn:[^/]+/, (functionArn) => `${functionArn}:${subscriber}`);
+  return { ...message, data: { ...message.data, document: { ...document, href } } };
 }
 
 /** A document's name as messages have it. */

@@ -4,8 +4,13 @@ import { answerTypes } from "../message/message-types.ts";
 import { parseSubscribers, type Subscriber, wants } from "../message/subscribers.ts";
 import type { ReadRequest } from "./route.ts";
 
-/** Who reads: an ARN as IAM gives it of a signature, for example of a role's session. */
-export type Caller = { readonly accountId: string; readonly userArn: string };
+/**
+ * Who reads: an ARN as IAM gives it of a signature, for example of a role's session; or whoever may invoke the alias of a
+ * subscriber, which policies decide.
+ */
+export type Caller =
+  | { readonly accountId: string; readonly userArn: string }
+  | { readonly subscriber: string };
 
 /** A subscriber, and who reads for it. */
 export type ReadingSubscriber = Subscriber & {
@@ -25,6 +30,8 @@ export function mayRead(
   subscribers: readonly ReadingSubscriber[],
   ownAccount: string,
 ): boolean {
+  if ("subscriber" in caller)
+    return subscribers.some((each) => each.name === caller.subscriber && gets(each, request));
   const named = subscribers.filter(({ principals, granted }) =>
     [...principals, ...granted].some((each) => isPrincipal(each, caller)),
   );
@@ -48,7 +55,10 @@ function gets(subscriber: Subscriber, request: ReadRequest): boolean {
 }
 
 /** @param principal an account's digits, or the ARN of an account, a role or a user, as in the settings */
-function isPrincipal(principal: string, { accountId, userArn }: Caller): boolean {
+function isPrincipal(
+  principal: string,
+  { accountId, userArn }: Exclude<Caller, { subscriber: string }>,
+): boolean {
   if (/^\d{12}$/.test(principal)) return principal === accountId;
   const [, , , , account = "", resource = ""] = principal.split(":");
   if (resource === "root") return account === accountId;
@@ -63,8 +73,9 @@ function sessionOf(principal: string, account: string, role: string): string {
 }
 
 /** A caller as logs name it: a role without its session. */
-export function principalOf({ userArn }: Caller): string {
-  return userArn.replace(/^(arn:[^:]+:sts::\d+:assumed-role\/[^/]+)\/.*$/, "$1");
+export function principalOf(caller: Caller): string {
+  if ("subscriber" in caller) return `subscriber/${caller.subscriber}`;
+  return caller.userArn.replace(/^(arn:[^:]+:sts::\d+:assumed-role\/[^/]+)\/.*$/, "$1");
 }
 
 /**

@@ -4,6 +4,7 @@ const problems = {
   "not-found": { status: 404, title: "There is nothing by this name." },
   "version-not-kept": { status: 404, title: "This version is not kept, or was never there." },
   "method-not-allowed": { status: 405, title: "The method is not allowed." },
+  "too-large": { status: 413, title: "The data is larger than an invocation can answer." },
   "data-missing": { status: 500, title: "The document's data is not where it was stored." },
   failed: { status: 500, title: "The request could not be answered." },
   unavailable: { status: 503, title: "The data can't be read at this moment." },

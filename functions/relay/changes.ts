@@ -16,6 +16,7 @@ import { parkedChanges } from "../../adapters/streams/parked-changes.ts";
 import { numberOf, textOf } from "../../domain/core/parse.ts";
 import { parseReadByRange } from "../../domain/fetch/provider-settings.ts";
 import { parseSubscribers } from "../../domain/message/subscribers.ts";
+import { unreadDocuments } from "../../domain/read/reading-mode.ts";
 import { namesIn, readSettings, variable } from "../runtime/environment.ts";
 import { inlineDocuments } from "../runtime/inline-documents.ts";
 import { log, logged } from "../runtime/log.ts";
@@ -42,7 +43,9 @@ const digestOf = subjectDigest(new SecretsManagerClient({}), variable("ERASURE_K
 
 const overflow = overflowBucket(variable("OVERFLOW_BUCKET"));
 const inlineLimit = settings.inlineLimit === undefined ? undefined : numberOf(settings, "inlineLimit");
-const inline = inlineLimit === undefined ? undefined : inlineDocuments(inlineLimit, overflow);
+const documentsUrl = variable("DOCUMENTS_URL");
+const isOnlyWay = documentsUrl === unreadDocuments;
+const inline = inlineLimit === undefined ? undefined : inlineDocuments(inlineLimit, overflow, isOnlyWay);
 
 const handle = sanitizeErrors(
   relay({
@@ -61,7 +64,7 @@ const handle = sanitizeErrors(
     erasesOnDeletion: settings.erasesOnDeletion === true,
     settings: {
       source: textOf(settings, "eventSource"),
-      documentsUrl: variable("DOCUMENTS_URL"),
+      documentsUrl,
       readByRange: parseReadByRange(settings.readByRange),
     },
     log,

@@ -1,5 +1,6 @@
 import { contentOfDocument } from "../../adapters/dynamodb/documents.ts";
 import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
+import { permanent } from "../../domain/core/failures.ts";
 import { jsonText } from "../../domain/event/json-text.ts";
 import { plainJson } from "../../domain/fetch/answer.ts";
 import type { DocumentPlace } from "../../domain/fetch/document.ts";
@@ -19,28 +20,34 @@ export type InlineText = (published: Pick<Published, "message" | "place">) => Pr
 /**
  * Writes documents into the messages that report them. What does not fit, or can't be read at this moment, is referred to.
  * @param limit bytes of a whole message
+ * @param isOnlyWay nobody can read what is referred to: the message fails in its place
  */
-export function inlineDocuments(limit: number, overflow: Pick<OverflowBucket, "get">): InlineText {
+export function inlineDocuments(
+  limit: number,
+  overflow: Pick<OverflowBucket, "get">,
+  isOnlyWay = false,
+): InlineText {
   return async ({ message, place }) => {
-    const byReference = jsonText(message);
     const document = message.type === "data.updated" ? message.data.document : undefined;
-    if (document === undefined || place === undefined || document.size > limit) return byReference;
-    // In a message text is UTF-8, and would not be the bytes that the provider gave.
-    if (document.contentType !== plainJson) return byReference;
-    const text = await textOf({ document: { digest: document.sha256 }, place }, overflow);
-    const whole = text === undefined ? undefined : withContent(message, text);
-    return whole === undefined || Buffer.byteLength(whole) > limit ? byReference : whole;
+    if (document === undefined) return jsonText(message);
+    try {
+      if (place === undefined) throw permanent("the message reports a document without its data");
+      if (document.size > limit) throw tooLarge();
+      // In a message text is UTF-8, and would not be the bytes that the provider gave.
+      if (document.contentType !== plainJson)
+        throw permanent("the document is not JSON in UTF-8, which a message can't hold, and reading is none");
+      const content = await contentOfDocument({ document: { digest: document.sha256 }, place }, overflow);
+      const whole = content && withContent(message, Buffer.concat(content.parts).toString("utf8"));
+      if (whole === undefined) throw permanent("the document is no JSON, or its data is gone");
+      if (Buffer.byteLength(whole) > limit) throw tooLarge();
+      return whole;
+    } catch (error) {
+      if (isOnlyWay) throw error;
+      return jsonText(message);
+    }
   };
 }
 
-async function textOf(
-  stored: Parameters<typeof contentOfDocument>[0],
-  overflow: Pick<OverflowBucket, "get">,
-): Promise<string | undefined> {
-  try {
-    const content = await contentOfDocument(stored, overflow);
-    return content && Buffer.concat(content.parts).toString("utf8");
-  } catch {
-    return undefined;
-  }
+function tooLarge(): Error {
+  return permanent("the document is larger than documents.inlineLimit, and reading is none");
 }

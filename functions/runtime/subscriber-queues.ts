@@ -1,8 +1,9 @@
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
-import type { Failure } from "../../domain/core/failures.ts";
+import { type Failure, failureOf } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
 import { jsonText } from "../../domain/event/json-text.ts";
-import { type Subscriber, wants } from "../../domain/message/subscribers.ts";
+import { addressedTo } from "../../domain/message/document-reference.ts";
+import { wants } from "../../domain/message/subscribers.ts";
 import type { InlineText, Published } from "./inline-documents.ts";
 import type { Log } from "./log.ts";
 import type { SubscriberQueue } from "./queues-beside.ts";
@@ -36,15 +37,23 @@ export function publisher(
     return deliver(send, subscriber.deadLetterQueueUrl, left, first.failure.reason);
   };
   return async (messages) => {
-    const textOf = async (published: Published, { documents }: Subscriber): Promise<OutgoingText> => {
-      const { index, message } = published;
-      const body = documents === "inline" ? await inline(published) : jsonText(message);
-      return { index, body, ...present({ correlationId: message.correlationid }) };
+    const textOf = async (published: Published, { name, documents }: SubscriberQueue) => {
+      const { index } = published;
+      const message = addressedTo(published.message, name);
+      const text = { index, body: "", ...present({ correlationId: message.correlationid }) };
+      try {
+        const body = documents === "inline" ? await inline({ ...published, message }) : jsonText(message);
+        return { text: { ...text, body } };
+      } catch (error) {
+        return { text, failure: failureOf(error) };
+      }
     };
-    const failed = subscribers.map(async (subscriber) => {
+    const failed = subscribers.map(async (subscriber): Promise<readonly FailedText[]> => {
       const wanted = messages.filter(({ message }) => wants(subscriber, message.type));
       const texts = await Promise.all(wanted.map((each) => textOf(each, subscriber)));
-      return deliverOrPark(subscriber, texts);
+      const unwritten = texts.flatMap(({ text, failure }) => (failure ? [{ text, failure }] : []));
+      const written = texts.flatMap(({ text, failure }) => (failure ? [] : [text]));
+      return [...unwritten, ...(await deliverOrPark(subscriber, written))];
     });
     return (await Promise.all(failed)).flat();
   };

@@ -5,12 +5,14 @@ import type { Table } from "aws-cdk-lib/aws-dynamodb";
 import type * as kms from "aws-cdk-lib/aws-kms";
 import type * as sns from "aws-cdk-lib/aws-sns";
 import { Construct } from "constructs";
+import type { ReadingMode } from "../../domain/read/reading-mode.ts";
 import type { CodeOf } from "../function/pipeline-function.ts";
 import { prebuiltCode } from "../function/prebuilt-code.ts";
 import { nameInstance } from "../instance.ts";
 import { deadLetters, greatestOf, oldestMessage } from "../observability/alarm-metrics.ts";
 import { sameMetric } from "../observability/log-metric.ts";
 import { Pipeline } from "../pipeline.ts";
+import { readingModeOf } from "../reading/read-api.ts";
 import { readSettings, type Settings, SettingsError } from "../settings/settings.ts";
 import { allowUseOfKey, checkStage, type OwnResources, parseWith, withOwn } from "./own-settings.ts";
 import type { SettingsProps, SubscriberProps } from "./props/settings.ts";
@@ -81,6 +83,7 @@ export class IncomeEvents extends Construct {
   readonly isProduction: boolean;
   readonly #pipeline: Pipeline;
   readonly #previousKeyArns: readonly string[];
+  readonly #reading: ReadingMode;
   readonly #own: OwnResources;
   readonly #parse: (added: readonly SubscriberProps[]) => Settings;
   readonly #added: SubscriberProps[] = [];
@@ -103,6 +106,7 @@ export class IncomeEvents extends Construct {
     const settings = withOwn(own, this.#parse([]));
     this.isProduction = settings.production;
     this.#previousKeyArns = settings.encryption.previousKeyArns;
+    this.#reading = readingModeOf(this, settings);
     this.#pipeline = new Pipeline(this, {
       stage,
       settings,
@@ -147,6 +151,7 @@ export class IncomeEvents extends Construct {
       work,
       readers,
       readApi: () => this.#pipeline.readApi,
+      reading: this.#reading,
       previousKeyArns: this.#previousKeyArns,
     });
   }

@@ -3,6 +3,7 @@ import type { Metric, MetricOptions } from "aws-cdk-lib/aws-cloudwatch";
 import * as iam from "aws-cdk-lib/aws-iam";
 import type * as sqs from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
+import type { ReadingMode } from "../../domain/read/reading-mode.ts";
 import type { ReadApi } from "../reading/read-api.ts";
 import type { WorkQueue } from "../receiving/work-queue.ts";
 
@@ -17,6 +18,7 @@ type SubscriberParts = {
   /** ARNs of those that read documents by a grant, by the name of the subscriber. */
   readonly readers: Map<string, string[]>;
   readonly readApi: () => ReadApi;
+  readonly reading: ReadingMode;
   /** Keys that encrypted its messages before the one in use. */
   readonly previousKeyArns: readonly string[];
 };
@@ -32,22 +34,28 @@ export class Subscriber {
   readonly #scope: Construct;
   readonly #readers: Map<string, string[]>;
   readonly #readApi: () => ReadApi;
+  readonly #reading: ReadingMode;
   readonly #previousKeyArns: readonly string[];
 
   /** @internal */
-  constructor({ scope, name, work, readers, readApi, previousKeyArns }: SubscriberParts) {
+  constructor({ scope, name, work, readers, readApi, reading, previousKeyArns }: SubscriberParts) {
     this.name = name;
     this.queue = work.queue;
     this.deadLetterQueue = work.deadLetterQueue;
     this.#scope = scope;
     this.#readers = readers;
     this.#readApi = readApi;
+    this.#reading = reading;
     this.#previousKeyArns = previousKeyArns;
   }
 
-  /** Documents are read below this address, with a slash at its end. Known at deploy time. */
+  /**
+   * Documents are read below this address, with a slash at its end: a function's URL, or the ARN of an alias that the
+   * subscriber invokes. Known at deploy time.
+   */
   get documentsUrl(): string {
-    return Lazy.string({ produce: () => this.#readApi().url });
+    const addressOf = (api: ReadApi) => (api.mode === "invoke" ? `${api.aliasArn(this.name)}/` : api.url);
+    return Lazy.string({ produce: () => addressOf(this.#readApi()) });
   }
 
   /** Lets somebody receive and delete the messages, and decrypt them, those of `encryption.previousKeyArns` too. */
@@ -65,14 +73,25 @@ export class Subscriber {
 
   /**
    * Lets a role or user of this account read, at `documentsUrl`, the states and documents that this subscriber's filter
-   * lets through. It can't invoke the function in another way, whatever its other policies allow.
-   * @throws for other principals, and for a role of another stack that has no name: the pipeline's stack must know its ARN
+   * lets through. By a URL it can't invoke the function in another way, whatever its other policies allow.
+   * @throws for other principals, and for a role of another stack that has no name: the pipeline's stack must know its ARN;
+   * where the setting `reading` is none
    */
   grantReadDocuments(grantee: iam.IGrantable): iam.Grant {
+    if (this.#reading === "none")
+      throw new Error(`${this.name} reads no documents: the setting reading is none, and messages hold them`);
+    if (this.#reading === "invoke") {
+      const aliasArn = Lazy.string({ produce: () => this.#readApi().aliasArn(this.name) });
+      return iam.Grant.addToPrincipal({
+        grantee,
+        actions: ["lambda:InvokeFunction"],
+        resourceArns: [aliasArn],
+      });
+    }
     const arn = arnIn(Stack.of(this.#scope), grantee.grantPrincipal);
     const granted = this.#readers.get(this.name) ?? [];
     if (!granted.includes(arn)) this.#readers.set(this.name, [...granted, arn]);
-    const resourceArns = [Lazy.string({ produce: () => this.#readApi().lambda.functionArn })];
+    const resourceArns = [Lazy.string({ produce: () => this.#readApi().lambda?.functionArn })];
     const invoke = ["lambda:InvokeFunction"];
     // A direct invocation carries any event, and with it any caller's name.
     grantee.grantPrincipal.addToPrincipalPolicy(

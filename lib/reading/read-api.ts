@@ -1,14 +1,16 @@
-import { Duration, Lazy, Stack } from "aws-cdk-lib";
+import { Duration, Lazy, Stack, Token } from "aws-cdk-lib";
 import * as iam from "aws-cdk-lib/aws-iam";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
+import { type ReadingMode, readingModeIn, unreadDocuments } from "../../domain/read/reading-mode.ts";
 import { allow } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
+import { pascalCase } from "../names.ts";
 import { Alarm } from "../observability/alarm.ts";
 import { tailOf } from "../observability/alarm-metrics.ts";
 import { metricOfLog } from "../observability/log-metric.ts";
 import { accountsOf } from "../settings/principals.ts";
-import type { Settings } from "../settings/settings.ts";
+import { type Settings, SettingsError } from "../settings/settings.ts";
 import type { EventTable } from "../storage/event-table.ts";
 import type { OverflowStorage } from "../storage/overflow-storage.ts";
 
@@ -27,56 +29,98 @@ const manyInFiveMinutes = 20;
 /** A reader that is answered with an error asks again; one error is a moment's. */
 const fewInQuarterHour = 3;
 
+/** Lambda's policy of an alias has 20 KB, of which a permission takes up to 530 bytes. */
+const mostPrincipals = 38;
+
+/** What the stage's settings and its region decide. */
+export function readingModeOf(scope: Construct, { reading }: Settings): ReadingMode {
+  const { region } = Stack.of(scope);
+  return readingModeIn(Token.isUnresolved(region) ? undefined : region, reading);
+}
+
 /**
- * What subscribers read: states and documents, behind a function's URL that knows its callers by their signatures. A
- * gateway's IAM authorizer would not know those of other accounts.
+ * What subscribers read: states and documents. A function's URL knows its callers by their signatures, those of other
+ * accounts too, which a gateway's IAM authorizer would not. Where there is none, each subscriber has an alias of the
+ * function: who may invoke it, policies decide.
  */
 export class ReadApi extends Construct {
-  readonly lambda: lambda.Function;
-  /** With a slash at its end. */
+  /** Undefined where documents are only in messages. */
+  readonly lambda: lambda.Function | undefined;
+  /** With a slash at its end: a URL, the function's ARN, or a name that nobody answers. */
   readonly url: string;
+  readonly mode: ReadingMode;
 
   constructor(scope: Construct, id: string, props: ReadApiProps) {
     super(scope, id);
-    const { settings, defaults, table, overflow, readers } = props;
+    const { settings, readers } = props;
     const { subscribers } = settings;
-    const read = new PipelineFunction(this, "Documents", {
+    this.mode = readingModeOf(this, settings);
+    if (this.mode === "none") {
+      this.url = unreadDocuments;
+      return;
+    }
+    const granted = Lazy.uncachedString({
+      produce: ({ scope: stack }) =>
+        readers.size === 0 ? undefined : Stack.of(stack).toJsonString(Object.fromEntries(readers)),
+    });
+    const isByUrl = this.mode === "url";
+    const read = this.#addFunction(
+      props,
+      isByUrl ? "functions/read/documents.ts" : "functions/read/invoked.ts",
+      isByUrl ? { GRANTED_READERS: granted } : {},
+    );
+    this.lambda = read.lambda;
+    if (isByUrl) {
+      this.url = this.lambda.addFunctionUrl({
+        authType: lambda.FunctionUrlAuthType.AWS_IAM,
+        invokeMode: lambda.InvokeMode.RESPONSE_STREAM,
+      }).url;
+      const accounts = accountsOf(subscribers.flatMap(({ principals }) => principals));
+      for (const [index, account] of accounts.entries()) this.#admit(read.lambda, account, index);
+    } else {
+      this.url = `${this.lambda.functionArn}/`;
+      for (const subscriber of subscribers) this.#addAlias(read.lambda, subscriber);
+    }
+    this.#addAlarms(read);
+  }
+
+  /** @returns what a subscriber invokes; @throws where it reads by a URL, or nothing */
+  aliasArn(subscriber: string): string {
+    if (this.mode !== "invoke" || this.lambda === undefined)
+      throw new Error(`No alias: reading is ${this.mode}`);
+    return `${this.lambda.functionArn}:${subscriber}`;
+  }
+
+  #addFunction(
+    { settings, defaults, table, overflow }: ReadApiProps,
+    entry: string,
+    environment: Readonly<Record<string, string>>,
+  ): PipelineFunction {
+    return new PipelineFunction(this, "Documents", {
       ...defaults,
-      entry: "functions/read/documents.ts",
+      entry,
       description: "Answers what subscribers read: states and documents",
       size: settings.functions.read,
       environment: {
         TABLE_NAME: table.table.tableName,
         OVERFLOW_BUCKET: overflow.bucket.bucketName,
-        GRANTED_READERS: Lazy.uncachedString({
-          produce: ({ scope: stack }) =>
-            readers.size === 0 ? undefined : Stack.of(stack).toJsonString(Object.fromEntries(readers)),
-        }),
+        ...environment,
       },
       settings: {
-        subscribers: subscribers.map(({ name, types, principals }) => {
+        subscribers: settings.subscribers.map(({ name, types, principals }) => {
           return { name, principals, ...(types && { types }) };
         }),
       },
       permissions: [readSubjects(table.table.tableArn), allow(["s3:GetObject"], [overflow.data])],
     });
-    this.lambda = read.lambda;
-    const { url } = this.lambda.addFunctionUrl({
-      authType: lambda.FunctionUrlAuthType.AWS_IAM,
-      invokeMode: lambda.InvokeMode.RESPONSE_STREAM,
-    });
-    this.url = url;
-    const accounts = accountsOf(subscribers.flatMap(({ principals }) => principals));
-    for (const [index, account] of accounts.entries()) this.#admit(account, index);
-    this.#addAlarms(read);
   }
 
   /**
    * Both permissions that a function's URL asks for. They name whole accounts, since Lambda's permissions have no condition
    * on the caller's ARN: the function itself refuses the account's roles that no subscriber names.
    */
-  #admit(account: string, index: number): void {
-    const common = { functionName: this.lambda.functionArn, principal: account };
+  #admit(read: lambda.Function, account: string, index: number): void {
+    const common = { functionName: read.functionArn, principal: account };
     new lambda.CfnPermission(this, `Url${index}`, {
       ...common,
       action: "lambda:InvokeFunctionUrl",
@@ -89,11 +133,32 @@ export class ReadApi extends Construct {
     });
   }
 
+  /** The alias tells the function who reads. It has a policy of its own, which names exactly the subscriber's principals. */
+  #addAlias(read: lambda.Function, { name, principals }: Settings["subscribers"][number]): void {
+    if (principals.length > mostPrincipals)
+      throw new SettingsError(
+        `${this.node.path}: the subscriber ${name} has ${principals.length} principals, and the policy of its alias has ` +
+          `room for ${mostPrincipals}; name accounts in the place of their roles`,
+      );
+    const alias = new lambda.CfnAlias(this, `Alias${pascalCase(name)}`, {
+      functionName: read.functionName,
+      // What is deployed last, as by a URL: no version is left behind.
+      functionVersion: "$LATEST",
+      name,
+    });
+    for (const [index, principal] of principals.entries())
+      new lambda.CfnPermission(this, `Invoke${pascalCase(name)}${index}`, {
+        functionName: alias.ref,
+        action: "lambda:InvokeFunction",
+        principal: principal.endsWith(":root") ? principal.replace(/^.*:(\d{12}):root$/, "$1") : principal,
+      });
+  }
+
   #addAlarms(read: PipelineFunction): void {
     new Alarm(this, "Failing", {
       entry: "reads-failing",
-      // Of the URL: a function that catches its error answers 5xx, which is no error of the function.
-      metric: read.lambda.metric("Url5xxCount", { statistic: "Sum" }),
+      // A function behind a URL answers 5xx where it catches an error, which is no error of the function.
+      metric: read.lambda.metric(this.mode === "url" ? "Url5xxCount" : "Errors", { statistic: "Sum" }),
       impact:
         "Subscribers that read states and documents get errors: their readers fail with these messages, and work on them late.",
       remedy: `To see why: ${tailOf(read, "1h")}`,

@@ -2,6 +2,7 @@ import { webhookKinds } from "../../domain/event/events.ts";
 import { headersOf } from "../../domain/event/mapping.ts";
 import { longestCallInSeconds, longestRunInSeconds } from "../../domain/fetch/provider-settings.ts";
 import { giveUpLimits, longestOutageInHours } from "../../domain/fetch/waiting.ts";
+import { wants } from "../../domain/message/subscribers.ts";
 import { isPlaceholder, isPrivate } from "./provider-schema.ts";
 import type { Stage } from "./stage-schema.ts";
 
@@ -71,6 +72,18 @@ export const crossChecks: readonly CrossCheck[] = [
     error:
       "is longer than tasks can wait for fetch.retry.maxSeconds at a time before SQS gives them up; " +
       "lower it, or raise fetch.retry.maxSeconds to up to 900",
+  },
+  {
+    reads: ["reading", "subscribers"],
+    holds: ({ reading, subscribers: readers }) =>
+      reading !== "none" ||
+      readers.every(({ name, types, documents }) => {
+        return documents === "inline" || !wants({ name, ...(types && { types }) }, "data.updated");
+      }),
+    path: ["reading"],
+    error:
+      "lets nobody read the documents that messages refer to; set documents to inline for each subscriber, or leave " +
+      "data.updated out of its types",
   },
   {
     reads: ["webhooks"],

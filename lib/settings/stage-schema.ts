@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { readingModes } from "../../domain/read/reading-mode.ts";
 import { alarmsSchema } from "./alarms-schema.ts";
 import { encryptionSchema } from "./encryption-schema.ts";
 import { mappingSchema } from "./mapping-schema.ts";
@@ -91,6 +92,8 @@ export const stageSchema = section({
   webhooks: webhooksSchema,
   mapping: mappingSchema,
   subscribers: subscribersSchema,
+  /** How subscribers read documents; absent: by a URL where the region has function URLs, else by invoking. */
+  reading: choice(readingModes).exactOptional(),
   documents: section({
     /** Bytes of a message with its document; a longer one refers to it. */
     inlineLimit: wholeNumber(1_024, 1_048_576, ", SQS's limit").default(204_800),

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { gunzipSync } from "node:zlib";
 import type { MessageOf } from "./contract.ts";
 import type { DocumentCache } from "./document-cache.ts";
 import { type DocumentOf, type Endpoint, parseDocument } from "./document-shapes.ts";
@@ -11,6 +12,11 @@ export type DocumentOptions = {
   readonly credentials?: Credentials | (() => Promise<Credentials>);
   /** Absent: what the document's address names, else `AWS_REGION`. */
   readonly region?: string;
+  /**
+   * Where Lambda is, for documents that are read by invoking a function; absent: `AWS_ENDPOINT_URL_LAMBDA`, else
+   * `AWS_ENDPOINT_URL`, else Lambda's own address in the region.
+   */
+  readonly lambdaEndpoint?: string;
   readonly cache?: DocumentCache;
   /** So often a busy stage is asked, 5 by default. */
   readonly tries?: number;
@@ -51,8 +57,10 @@ export class DocumentError extends Error {
 
 /**
  * Reads the version of the document that a message names, and checks its digest: from the message where that holds it,
- * else from the stage, signed with Signature Version 4. A busy stage is asked again, after the time that it names.
- * @throws DocumentError where the stage refuses the caller, stays busy, or answers with other bytes
+ * else from the stage, signed with Signature Version 4: at its URL, or by invoking the function that its address names.
+ * A busy stage is asked again, after the time that it names.
+ * @throws DocumentError where the stage refuses the caller, stays busy, or answers with other bytes; where only messages
+ * hold documents, and this one does not
  */
 export async function readDocument(
   message: MessageOf<"data.updated">,
@@ -63,6 +71,7 @@ export async function readDocument(
   const { href, sha256, contentType } = document;
   const inline = Buffer.from(contentOf(document) ?? "");
   if (digestOf(inline) === sha256) return documentOf(inline, contentType);
+  if (href.startsWith("urn:")) throw new DocumentError("the stage's documents are read from messages alone");
   const cached = await options.cache?.get(href);
   const answer = await askUntilAnswered(new URL(href), cached?.etag, options);
   if (answer.status === 404) {
@@ -130,17 +139,16 @@ async function askUntilAnswered(
   }
 }
 
-/** Without an answer where to ask again may help: a busy stage, or a connection that broke. */
-async function ask(
-  url: URL,
-  etag: string | undefined,
-  options: DocumentOptions,
-): Promise<{
+type Asked = {
   readonly answer?: Answer;
   readonly retryAfter: number;
   readonly problem?: string;
   readonly cause?: unknown;
-}> {
+};
+
+/** Without an answer where to ask again may help: a busy stage, or a connection that broke. */
+async function ask(url: URL, etag: string | undefined, options: DocumentOptions): Promise<Asked> {
+  if (url.protocol === "arn:") return invoke(url, etag, options);
   // Anew each time: credentials and signatures end.
   const signing = {
     region: regionOf(url, options),
@@ -154,16 +162,76 @@ async function ask(
       headers: signedHeaders(url, { ...signing, headers }),
       redirect: "error",
     });
-    const { status } = response;
     const bytes = new Uint8Array(await response.arrayBuffer());
-    if (status !== 429 && status < 500) {
-      return { answer: { status, etag: response.headers.get("etag"), bytes }, retryAfter: 0 };
-    }
-    const retryAfter = Number(response.headers.get("retry-after") ?? 0) || 0;
-    return { retryAfter, problem: `the document was answered ${status}` };
+    const { status, headers: answered } = response;
+    return isBusy(status)
+      ? busy(response)
+      : { answer: { status, etag: answered.get("etag"), bytes }, retryAfter: 0 };
   } catch (cause) {
-    return { retryAfter: 0, problem: "the document could not be read", cause };
+    return unanswered(cause);
   }
+}
+
+/**
+ * Invokes the function that an address names, `arn:…:function:NAME:ALIAS/v1/…`, which returns the answer in JSON.
+ * Source: Lambda API reference, "Invoke".
+ */
+async function invoke(url: URL, etag: string | undefined, options: DocumentOptions): Promise<Asked> {
+  const [, arn = "", path = ""] = /^([^/]+)(\/.*)$/.exec(url.href) ?? [];
+  const region = options.region ?? arn.split(":")[3] ?? "";
+  const { AWS_ENDPOINT_URL_LAMBDA, AWS_ENDPOINT_URL } = process.env;
+  const suffix = arn.startsWith("arn:aws-eusc:") ? "amazonaws.eu" : "amazonaws.com";
+  const lambda =
+    options.lambdaEndpoint ||
+    AWS_ENDPOINT_URL_LAMBDA ||
+    AWS_ENDPOINT_URL ||
+    `https://lambda.${region}.${suffix}`;
+  const target = new URL(`/2015-03-31/functions/${encodeURIComponent(arn)}/invocations`, lambda);
+  const body = JSON.stringify({
+    path,
+    acceptEncoding: "gzip",
+    ...(etag !== undefined && { ifNoneMatch: etag }),
+  });
+  const signing = {
+    region,
+    credentials: await credentialsOf(options),
+    at: new Date(),
+    method: "POST",
+    body,
+  } as const;
+  try {
+    const headers = signedHeaders(target, { ...signing, headers: { "content-type": "application/json" } });
+    const response = await fetch(target, { method: "POST", headers, body, redirect: "error" });
+    if (isBusy(response.status)) return busy(response);
+    // Lambda's own answer: its 404 says nothing of the document.
+    if (response.status !== 200)
+      throw new DocumentError(
+        `Lambda answered ${response.status} to an invocation of ${arn}`,
+        response.status,
+      );
+    if (response.headers.has("x-amz-function-error"))
+      return { retryAfter: 0, problem: "the function that reads the document failed" };
+    const { status, headers: answered, body: base64 } = Object(await response.json());
+    const sent = new Uint8Array(Buffer.from(String(base64), "base64"));
+    const bytes = answered["content-encoding"] === "gzip" ? new Uint8Array(gunzipSync(sent)) : sent;
+    return { answer: { status: Number(status), etag: answered.etag ?? null, bytes }, retryAfter: 0 };
+  } catch (cause) {
+    return unanswered(cause);
+  }
+}
+
+function isBusy(status: number): boolean {
+  return status === 429 || status >= 500;
+}
+
+function busy({ status, headers }: Response): Asked {
+  const retryAfter = Number(headers.get("retry-after") ?? 0) || 0;
+  return { retryAfter, problem: `the document was answered ${status}` };
+}
+
+function unanswered(cause: unknown): Asked {
+  if (cause instanceof DocumentError) throw cause;
+  return { retryAfter: 0, problem: "the document could not be read", cause };
 }
 
 /** A function's URL in AWS names its region; `AWS_REGION` is for one that is elsewhere, such as on this machine. */

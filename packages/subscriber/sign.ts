@@ -8,6 +8,10 @@ export type Credentials = {
 };
 
 type Signing = {
+  /** Absent: a GET. */
+  readonly method?: "POST";
+  /** Absent: nothing is sent. */
+  readonly body?: string;
   readonly region: string;
   readonly credentials: Credentials;
   readonly at: Date;
@@ -16,12 +20,12 @@ type Signing = {
 };
 
 /**
- * The headers of a GET to a Lambda function's URL, signed with AWS Signature Version 4.
+ * The headers of a request to a Lambda function's URL, or to Lambda itself, signed with AWS Signature Version 4.
  * Source: IAM user guide, "Create a signed AWS API request".
  */
 export function signedHeaders(
   url: URL,
-  { region, credentials, at, headers = {} }: Signing,
+  { method, body = "", region, credentials, at, headers = {} }: Signing,
 ): Readonly<Record<string, string>> {
   const time = at.toISOString().replace(/[-:]|\.\d{3}/g, "");
   const { sessionToken } = credentials;
@@ -30,14 +34,14 @@ export function signedHeaders(
   const signed = Object.entries({ host: url.host, ...sent }).sort(([a], [b]) => (a < b ? -1 : 1));
   const names = signed.map(([name]) => name).join(";");
   const canonical = [
-    "GET",
+    method ?? "GET",
     // What is percent-encoded already is encoded once more, as every service but S3 asks for.
     url.pathname.split("/").map(encoded).join("/"),
     canonicalQuery(url),
     ...signed.map(([name, value]) => `${name}:${value.trim().replace(/\s+/g, " ")}`),
     "",
     names,
-    sha256(""),
+    sha256(body),
   ].join("\n");
   const date = time.slice(0, 8);
   const scope = `${date}/${region}/lambda/aws4_request`;

@@ -22,15 +22,19 @@ import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { documentAfter } from "../../domain/fetch/document.ts";
 import { documentTask } from "../../domain/fetch/task.ts";
 import { hrefOfDocument } from "../../domain/message/document-reference.ts";
+import { messageOfDocument } from "../../domain/message/message.ts";
 import { IncomeEvents } from "../../lib/construct/income-events.ts";
 import { createBundler } from "../../lib/function/bundle.ts";
+import { readDocument } from "../../packages/subscriber/read-document.ts";
+import { documentRead } from "../domain/samples.ts";
 import { fastEngine } from "../support/engines.ts";
 
 const repository = join(import.meta.dirname, "../..");
 const income = { endpoint: "income" };
 const account = { kind: "account", id: randomUUID() } as const;
 const text = '{"data":[{"net":731.25}]}';
-const parameters = { EventsProviderBaseUrl: "http://127.0.0.1:9" };
+const nowhere = "http://127.0.0.1:9";
+const parameters = { EventsProviderBaseUrl: nowhere, InvokedProviderBaseUrl: nowhere };
 
 /** An app with a pipeline and a function for each of two subscribers, of which one gets no documents. */
 async function synthesize(directory: string): Promise<void> {
@@ -42,7 +46,11 @@ async function synthesize(directory: string): Promise<void> {
   const written = { ...local, subscribers };
   const codeOf = (entry: string, settings: unknown) =>
     lambda.Code.fromAsset(bundler.codeOf(entry, settings).directory);
-  const events = new IncomeEvents(stack, "Events", { stage: "test", where: "the test", codeOf, written });
+  const add = (id: string, more = {}) => {
+    const props = { stage: id.toLowerCase(), where: "the test", codeOf, written: { ...written, ...more } };
+    return new IncomeEvents(stack, id, props);
+  };
+  const pipelines = [add("Events"), add("Invoked", { reading: "invoke", register: { enabled: false } })];
   const code = join(directory, "code");
   mkdirSync(code);
   writeFileSync(join(code, "index.mjs"), "export const handler = () => undefined;");
@@ -52,7 +60,7 @@ async function synthesize(directory: string): Promise<void> {
       handler: "index.handler",
       code: lambda.Code.fromAsset(code),
     });
-    events.subscriber(name).grantReadDocuments(reader);
+    for (const events of pipelines) events.subscriber(name).grantReadDocuments(reader);
   }
   app.synth();
 }
@@ -61,6 +69,7 @@ describe("a role that a subscriber's documents are granted to", () => {
   const cleanup = new AsyncDisposableStack();
   let stack: LocalStack;
   let document: URL;
+  let invoked: URL;
   /** Names of roles, by the subscriber that each reads for. */
   const roles = new Map<string, string>();
   const path = () => document.pathname;
@@ -89,7 +98,8 @@ describe("a role that a subscriber's documents are granted to", () => {
       const more = { name: `${name}Broad`, arn, policies: [...policies, broad] };
       stack.gateway.register({ ...credentialsOf(more.name), ...more });
     }
-    await storeIncome();
+    document = await storeIncome("Events");
+    invoked = await storeIncome("Invoked");
   });
   afterAll(() => cleanup.disposeAsync());
 
@@ -97,11 +107,11 @@ describe("a role that a subscriber's documents are granted to", () => {
     return { accessKeyId: `READER${name.toUpperCase()}0000000000`, secretAccessKey: "secret" };
   }
 
-  async function storeIncome(): Promise<void> {
+  async function storeIncome(pipeline: string): Promise<URL> {
     const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };
     const s3 = cleanup.adopt(new S3Client({ ...access, forcePathStyle: true }), (client) => client.destroy());
     const dynamodb = cleanup.adopt(new DynamoDBClient(access), (client) => client.destroy());
-    const table = outputOf(stack, "EventsTableName");
+    const table = outputOf(stack, `${pipeline}TableName`);
     const content = contentOf(text);
     const now = Date.now();
     const call = { asOf: now, by: [], task: documentTask(account, income, now, { cause: "grant" }) };
@@ -109,9 +119,9 @@ describe("a role that a subscriber's documents are granted to", () => {
     await documentStore(
       batchingReader(dynamodb, table),
       batchingWriter(dynamodb, table, async () => undefined),
-      overflowBucket(outputOf(stack, "EventsOverflowBucketName"), s3),
+      overflowBucket(outputOf(stack, `${pipeline}OverflowBucketName`), s3),
     ).save(undefined, documentAfter(undefined, call, found), content);
-    document = new URL(hrefOfDocument(account, income, outputOf(stack, "EventsDocumentsUrl")));
+    return new URL(hrefOfDocument(account, income, outputOf(stack, `${pipeline}DocumentsUrl`)));
   }
 
   const read = (name: string, url = document) =>
@@ -176,6 +186,45 @@ describe("a role that a subscriber's documents are granted to", () => {
       expect(linesOf("READ")).toHaveLength(reads);
     },
   );
+
+  describe("by invoking a function", () => {
+    /** The newest version, as a message to a subscriber announces it. */
+    const readAs = (name: string, subscriber: string) => {
+      const { digest } = contentOf(text);
+      const read = documentRead(undefined, digest, { asOf: Date.now() });
+      const message = messageOfDocument(
+        { ...read, size: text.length },
+        { source: "/test", documentsUrl: "arn:/" },
+      );
+      const href = invoked.href.replace(/^arn:[^/]+/, (functionArn) => `${functionArn}:${subscriber}`);
+      const data = { ...Object(message.data), document: { ...Object(message.data).document, href } };
+      return readDocument(Object({ ...message, data }), {
+        credentials: credentialsOf(name),
+        lambdaEndpoint: stack.gatewayUrl,
+        tries: 1,
+      });
+    };
+    const lines = () =>
+      stack.functions
+        .filter(({ logicalId }) => logicalId.startsWith("InvokedReadDocuments"))
+        .flatMap(({ log }) => log());
+
+    it("reads as the subscriber whose alias it may invoke", async () => {
+      expect(await readAs("incomes", "incomes")).toMatchObject({
+        as: "document",
+        bytes: new TextEncoder().encode(text),
+      });
+      expect(lines().at(-1)).toContain('"subscriber/incomes"');
+    });
+
+    it("may invoke no other subscriber's alias, and gets what its own filter lets through", async () => {
+      await expect(readAs("accounts", "incomes")).rejects.toMatchObject({ status: 403 });
+      const answers = lines().length;
+      await expect(readAs("accounts", "accounts")).rejects.toMatchObject({ status: 403 });
+      expect(lines().slice(answers).join()).toContain("READ_REFUSED");
+      await expect(readAs("incomesBroad", "nobody")).rejects.toMatchObject({ status: 404 });
+    });
+  });
 
   it("is refused by the function where an event does not name its URL, even an operator's", async () => {
     const reads = linesOf("READ").length;

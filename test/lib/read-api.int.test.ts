@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { productionSettings, synthesized } from "./synthesized.ts";
+import { readingModeIn, unreadDocuments } from "../../domain/read/reading-mode.ts";
+import { nameOf, productionSettings, synthesized } from "./synthesized.ts";
 import { production, targetOf } from "./synthesized-stages.ts";
 
 const account = "arn:aws:iam::210987654321";
@@ -32,4 +33,64 @@ describe("the read API", () => {
       { Action: "lambda:InvokeFunction", InvokedViaFunctionUrl: true, Principal: "210987654321" },
     ]);
   });
+});
+
+describe("reading by invocation", () => {
+  const principals = ["210987654321", `${account}:root`, `${account}:role/a`];
+  const subscribers = [{ name: "everything" }, { name: "risk-team", principals }];
+  const stack = synthesized({ ...productionSettings, subscribers, reading: "invoke" });
+
+  it("gives each subscriber an alias of the function, whose policy names the subscriber's principals alone", () => {
+    expect(stack.ofType("AWS::Lambda::Url")).toEqual([]);
+    const aliases = stack.ofType("AWS::Lambda::Alias");
+    expect(aliases.map(({ Properties }) => [Properties.Name, Properties.FunctionVersion])).toEqual([
+      ["everything", "$LATEST"],
+      ["risk-team", "$LATEST"],
+    ]);
+    const ids = aliases.map(({ id }) => id);
+    const admitted = stack.ofType("AWS::Lambda::Permission").flatMap(({ Properties }) => {
+      const id = String(Object(Properties.FunctionName).Ref);
+      return ids.includes(id) ? [[nameOf(id), Properties.Action, Properties.Principal]] : [];
+    });
+    expect(admitted).toEqual(
+      ["210987654321", "210987654321", `${account}:role/a`].map((principal) => [
+        "ReadAliasRiskTeam",
+        "lambda:InvokeFunction",
+        principal,
+      ]),
+    );
+  });
+
+  it("counts reads that fail as errors of the function", () => {
+    const metrics = stack
+      .ofType("AWS::CloudWatch::Alarm")
+      .flatMap(({ id, Properties }) => (id.startsWith("ReadFailing") ? [Properties.MetricName] : []));
+    expect(metrics).toEqual(["Errors"]);
+  });
+
+  it("refuses more principals than the policy of an alias has room for", () => {
+    const many = Array.from({ length: 39 }, (_, index) => `${account}:role/${index}`);
+    const settings = { ...productionSettings, subscribers: [{ name: "risk", principals: many }] };
+    expect(() => synthesized({ ...settings, reading: "invoke" })).toThrow("has 39 principals");
+    expect(() => synthesized(settings)).not.toThrow();
+  });
+});
+
+it("makes nothing that reads where messages hold the documents, and lets the relay fail what they can't hold", () => {
+  const subscribers = [{ name: "billing", documents: "inline" }];
+  const stack = synthesized({ ...productionSettings, subscribers, reading: "none" });
+  expect(stack.resources.filter(({ id }) => id.startsWith("Read"))).toEqual([]);
+  expect(Object.keys(stack.outputs)).not.toContain("DocumentsFunctionArn");
+  const { Environment } = stack.withId("RelayChangesFunction").Properties;
+  expect(Object(Environment).Variables).toMatchObject({ DOCUMENTS_URL: unreadDocuments });
+});
+
+it.each([
+  ["eu-central-2", "invoke"],
+  ["il-central-1", "invoke"],
+  ["eu-central-1", "url"],
+  [undefined, "url"],
+] as const)("is by what the region has, unless the settings say how: %s: %s", (region, expected) => {
+  expect(readingModeIn(region)).toBe(expected);
+  expect(readingModeIn(region, "none")).toBe("none");
 });

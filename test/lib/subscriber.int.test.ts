@@ -67,6 +67,27 @@ describe("a grant of a subscriber", () => {
     ]);
   });
 
+  it("lets a role invoke the alias of its subscriber alone, where documents are read so", () => {
+    const template = appWith((stack, add) => {
+      const role = new iam.Role(stack, "Reader", { assumedBy: new iam.AccountRootPrincipal() });
+      add("Events", { ...minimal, reading: "invoke" })
+        .subscriber("billing")
+        .grantReadDocuments(role);
+    });
+    const [only, ...others] = statementsOf(template, "Reader");
+    expect([only?.Action, others]).toEqual(["lambda:InvokeFunction", []]);
+    expect(JSON.stringify(only?.Resource)).toMatch(/EventsReadDocumentsFunction[^:]+","Arn"]},":billing"/);
+  });
+
+  it("grants no reading where messages hold the documents", () => {
+    appWith((stack, add) => {
+      const role = new iam.Role(stack, "Reader", { assumedBy: new iam.AccountRootPrincipal() });
+      const subscribers = [{ name: "billing", documents: "inline" }];
+      const billing = add("Events", { ...minimal, subscribers, reading: "none" }).subscriber("billing");
+      expect(() => billing.grantReadDocuments(role)).toThrow("messages hold them");
+    });
+  });
+
   it("binds each role to the subscriber that it reads for, also to one that names principals", () => {
     const template = appWith((stack, add) => {
       const events = add("Events", {

@@ -26,6 +26,11 @@ export interface SettingsProps {
    * @default []
    */
   readonly subscribers?: readonly SubscriberProps[];
+  /**
+   * How subscribers read documents: `url`, at a function's URL; `invoke`, by invoking a function, in every region and without the internet, up to 6 MB; `none`, only in their messages. By default `url`, and `invoke` in a region without function URLs (which to choose).
+   * @default - by the region
+   */
+  readonly reading?: "url" | "invoke" | "none";
   /** The settings `documents.*`. */
   readonly documents?: DocumentsProps;
   /** The settings `table.*`. */

@@ -101,7 +101,7 @@ async function verify({ deployment, clients, terminal }: Operation, flags: Flags
     add(inQueues.flat());
   } else terminal.progress("Nothing was taken: nothing is looked for in the queues");
   terminal.progress("Reading the documents that messages announced");
-  const readDocument = documentReads(sqs.config);
+  const readDocument = documentReads(sqs.config, () => clients.lambda);
   const target = { readDocument, documentsUrl: output("DocumentsUrl"), seconds };
   const { check, counts } = await checkDocuments(announced, target);
   add([check]);

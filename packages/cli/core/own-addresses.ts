@@ -71,7 +71,11 @@ export function checkAddresses(
       if (name === "WebhooksUrl") return false;
       // The provider's: only the stage's own functions call it.
       if (name === "RegistersWith") return false;
-      if (name === "DocumentsUrl") return !isOwnAddress(text, "lambda-url", place);
+      // The ARN of a function has passed above, and a name is no address.
+      if (name === "DocumentsUrl")
+        return (
+          !/^(arn:[^:]+:lambda:|urn:income-events:)/.test(text) && !isOwnAddress(text, "lambda-url", place)
+        );
       return (isQueue || text.includes("//")) && !isOwnAddress(text, "sqs", place);
     });
     if (!leadsOut) continue;

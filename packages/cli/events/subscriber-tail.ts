@@ -1,6 +1,7 @@
 import { readChange, type StreamRecord } from "../../../adapters/streams/change-stream.ts";
 import { isFields } from "../../../domain/core/parse.ts";
 import { consequencesOf } from "../../../domain/message/consequences.ts";
+import { addressedTo } from "../../../domain/message/document-reference.ts";
 import type { MessageOrigin } from "../../../domain/message/message.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
 import { type Subscriber, wants } from "../../../domain/message/subscribers.ts";
@@ -19,7 +20,9 @@ export function messagesOf(
   // Which dates are read by matters to tasks alone.
   const settings = { ...origin, readByRange: [] };
   return consequencesOf(readChange(record), settings).flatMap((consequence) =>
-    consequence.do === "publish" && wants(subscriber, consequence.message.type) ? [consequence.message] : [],
+    consequence.do === "publish" && wants(subscriber, consequence.message.type)
+      ? [addressedTo(consequence.message, subscriber.name)]
+      : [],
   );
 }
 

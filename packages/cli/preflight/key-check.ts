@@ -1,11 +1,10 @@
-import type { Stack } from "@aws-sdk/client-cloudformation";
 import { DescribeKeyCommand, GetKeyPolicyCommand, NotFoundException } from "@aws-sdk/client-kms";
 import { escapePattern } from "../../../domain/core/escape-pattern.ts";
 import { fieldsOf, isFields, parseJson } from "../../../domain/core/parse.ts";
-import { keyPolicyStatements, unpackSettings } from "../../../lib/settings/settings.ts";
+import { keyPolicyStatements } from "../../../lib/settings/settings.ts";
 import { commandLine } from "../core/command-line.ts";
 import type { Finding, Plan, PreflightCheck } from "./account.ts";
-import { findStack, outputOf } from "./stack-checks.ts";
+import { deployedSettings, findStack } from "./stack-checks.ts";
 
 export const keyCheck: PreflightCheck = {
   name: "the key",
@@ -22,8 +21,10 @@ export const keyChangeCheck: PreflightCheck = {
   examine: async ({ account, stackName, stage, settings: { encryption } }) => {
     const stack = await findStack(account.cloudFormation, stackName);
     if (stack === undefined) return [];
-    const used = deployedKeyOf(stack);
-    if (used === undefined || [encryption.keyArn, ...encryption.previousKeyArns].includes(used)) return [];
+    const { encryption: deployed } = deployedSettings(stack);
+    const used = isFields(deployed) ? deployed.keyArn : undefined;
+    if (typeof used !== "string" || [encryption.keyArn, ...encryption.previousKeyArns].includes(used))
+      return [];
     return [
       {
         what: `The deployed stack encrypts with ${used}, which the new settings name no longer.`,
@@ -33,14 +34,6 @@ export const keyChangeCheck: PreflightCheck = {
     ];
   },
 };
-
-/** @throws where the stack does not tell its settings */
-function deployedKeyOf(stack: Stack): string | undefined {
-  const deployed = unpackSettings(outputOf(stack, "SettingsPacked") ?? "");
-  if (!isFields(deployed)) throw new Error("the outputs of the deployed stack do not hold its settings");
-  const { encryption } = deployed;
-  return isFields(encryption) && typeof encryption.keyArn === "string" ? encryption.keyArn : undefined;
-}
 
 async function checkKey({ account, stage }: Plan, keyArn: string): Promise<readonly Finding[]> {
   const fix = `correct encryption.keyArn in stages/${stage}.json`;

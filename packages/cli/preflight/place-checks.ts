@@ -1,9 +1,13 @@
+import type { CloudFormationClient } from "@aws-sdk/client-cloudformation";
 import { DescribeResourcePoliciesCommand, type ResourcePolicy } from "@aws-sdk/client-cloudwatch-logs";
 import { GetAccountSettingsCommand } from "@aws-sdk/client-lambda";
 import { paginateListServiceQuotas } from "@aws-sdk/client-service-quotas";
+import { isFields } from "../../../domain/core/parse.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
+import { hasFunctionUrls } from "../../../domain/read/reading-mode.ts";
 import { commandLine } from "../core/command-line.ts";
 import type { Finding, PreflightCheck } from "./account.ts";
+import { deployedSettings, findStack } from "./stack-checks.ts";
 
 /** Settings that name something of AWS by its ARN, which must be where the stage is. */
 export const placeCheck: PreflightCheck = {
@@ -28,30 +32,15 @@ export const placeCheck: PreflightCheck = {
   },
 };
 
-/** Source: Lambda developer guide, "Creating and managing Lambda function URLs", November 2026. */
-const withoutFunctionUrls: readonly string[] = [
-  "ap-east-2",
-  "ap-south-2",
-  "ap-southeast-4",
-  "ap-southeast-5",
-  "ap-southeast-6",
-  "ap-southeast-7",
-  "ca-west-1",
-  "eu-central-2",
-  "eu-south-2",
-  "il-central-1",
-  "me-central-1",
-];
-
 export const functionUrlCheck: PreflightCheck = {
   name: "whether the region has function URLs",
-  examine: async ({ account: { region } }) => {
-    if (!withoutFunctionUrls.includes(region)) return [];
+  examine: async ({ account: { region }, settings: { reading }, stage }) => {
+    if (reading === "invoke" || reading === "none" || hasFunctionUrls(region)) return [];
     return [
       {
-        what: `Lambda has no function URLs in ${region}, and subscribers read documents at one.`,
+        what: `Lambda has no function URLs in ${region}, and subscribers would read documents at one.`,
         why: "CloudFormation refuses it: the deployment fails and is rolled back.",
-        fix: "set AWS_REGION to a region that has them",
+        fix: `set reading to invoke in stages/${stage}.json`,
       },
     ];
   },
@@ -119,7 +108,7 @@ const raise =
 
 export const concurrencyCheck: PreflightCheck = {
   name: "concurrent executions",
-  examine: async ({ stage, settings, account }) => {
+  examine: async ({ stage, stackName, settings, account }) => {
     const { AccountLimit } = await account.lambda.send(new GetAccountSettingsCommand({}));
     const { ConcurrentExecutions: all = 0, UnreservedConcurrentExecutions: unreserved = 0 } =
       AccountLimit ?? {};
@@ -133,9 +122,10 @@ export const concurrencyCheck: PreflightCheck = {
       });
     }
     const reserved = webhookKinds.length * (settings.functions.receive.reservedConcurrency ?? 0);
-    if (reserved > 0 && unreserved - reserved < alwaysUnreserved) {
+    const own = reserved > 0 ? await reservedByStack(account.cloudFormation, stackName) : 0;
+    if (reserved > 0 && unreserved + own - reserved < alwaysUnreserved) {
       findings.push({
-        what: `The stage reserves ${reserved} concurrent executions, and ${unreserved} are left unreserved in the account.`,
+        what: `The stage reserves ${reserved} concurrent executions, and ${unreserved + own} are left for it and for functions without a reservation.`,
         why: `Lambda keeps ${alwaysUnreserved} unreserved and refuses the reservation: the deployment fails and is rolled back.`,
         fix: `leave functions.receive.reservedConcurrency out, or ask for more: ${raise}`,
       });
@@ -150,6 +140,16 @@ export const concurrencyCheck: PreflightCheck = {
     return findings;
   },
 };
+
+/** What the deployed stage reserves: the account counts it as taken, and the next deployment takes its place. */
+async function reservedByStack(client: CloudFormationClient, stackName: string): Promise<number> {
+  const stack = await findStack(client, stackName);
+  if (stack === undefined) return 0;
+  const { functions } = deployedSettings(stack);
+  const receive = isFields(functions) ? functions.receive : undefined;
+  const each = isFields(receive) ? receive.reservedConcurrency : undefined;
+  return typeof each === "number" ? webhookKinds.length * each : 0;
+}
 
 /** Of one policy, in characters, and of an account and region. Source: CloudWatch Logs user guide, "CloudWatch Logs quotas". */
 const longest = 5_120;

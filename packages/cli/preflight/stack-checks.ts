@@ -5,7 +5,8 @@ import {
   paginateListExports,
   type Stack,
 } from "@aws-sdk/client-cloudformation";
-import { registrationExportName, selectedBaseUrl } from "../../../lib/settings/settings.ts";
+import { type Fields, isFields } from "../../../domain/core/parse.ts";
+import { registrationExportName, selectedBaseUrl, unpackSettings } from "../../../lib/settings/settings.ts";
 import { commandLine } from "../core/command-line.ts";
 import type { Finding, Plan, PreflightCheck } from "./account.ts";
 
@@ -28,6 +29,13 @@ export async function findStack(client: CloudFormationClient, name: string): Pro
 
 export function outputOf({ Outputs = [] }: Stack, name: string): string | undefined {
   return Outputs.find(({ OutputKey }) => OutputKey === name)?.OutputValue;
+}
+
+/** @throws where the stack does not tell its settings */
+export function deployedSettings(stack: Stack): Fields {
+  const deployed = unpackSettings(outputOf(stack, "SettingsPacked") ?? "");
+  if (isFields(deployed)) return deployed;
+  throw new Error("the outputs of the deployed stack do not hold its settings");
 }
 
 export const bootstrapCheck: PreflightCheck = {

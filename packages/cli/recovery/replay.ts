@@ -5,6 +5,7 @@ import { batchesOf } from "../../../domain/core/batches.ts";
 import { type IncomeEvent, subjectKindOf } from "../../../domain/event/events.ts";
 import { jsonText } from "../../../domain/event/json-text.ts";
 import { subjectOf } from "../../../domain/event/subjects.ts";
+import { addressedTo } from "../../../domain/message/document-reference.ts";
 import type { MessageOrigin } from "../../../domain/message/message.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
 import { wants } from "../../../domain/message/subscribers.ts";
@@ -142,7 +143,7 @@ export function replayDelivery(
     await pace(messages.length);
     const results = await send(
       subscriber.queueUrl,
-      messages.map((message) => ({ body: jsonText(message) })),
+      messages.map((message) => ({ body: jsonText(addressedTo(message, subscriber.name)) })),
     );
     const failed = messages.filter((_, index) => results[index] !== undefined);
     if (failed.length === 0) return;

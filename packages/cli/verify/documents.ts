@@ -31,7 +31,8 @@ export class AnnouncedDocuments {
     if (type !== "data.updated") return;
     const { sequence, data } = message;
     if (sequence > (this.#newest.get(subject) ?? "")) this.#newest.set(subject, sequence);
-    if (data.document !== undefined)
+    // What only messages hold is read nowhere.
+    if (data.document !== undefined && !data.document.href.startsWith("urn:"))
       this.#announced.set(data.document.href, { ...data.document, subject, sequence });
   }
 
@@ -98,7 +99,7 @@ async function readOne(
   isSuperseded: boolean,
   { readDocument: read, documentsUrl }: DocumentsTarget,
 ): Promise<string> {
-  if (!href.startsWith(documentsUrl)) return remedies.elsewhere;
+  if (!isBelow(documentsUrl, href)) return remedies.elsewhere;
   const answer = await askUntilAnswered(href, read);
   if (typeof answer === "string") return answer;
   const { status, newest } = answer;
@@ -107,12 +108,18 @@ async function readOne(
   if (status !== 404) return `answered ${status}${status === 500 ? remedies.failed : ""}`;
   if (isSuperseded) return "replaced";
   const fetchAgain = commandLine`npx income-events fetch ${subject.split("/").slice(0, 3)}`;
-  if (newest === undefined || !newest.startsWith(documentsUrl)) return remedies.gone + fetchAgain;
+  if (newest === undefined || !isBelow(documentsUrl, newest)) return remedies.gone + fetchAgain;
   const later = await askUntilAnswered(newest, read);
   // Times of HTTP are to a second.
   const since = Math.floor(Date.parse(observedAt) / 1000) * 1000;
   const isNewer = typeof later !== "string" && (later.observedAt ?? 0) >= since;
   return isNewer ? "replaced" : remedies.older + fetchAgain;
+}
+
+/** A function that is invoked has an alias for each subscriber behind its ARN. */
+function isBelow(documentsUrl: string, href: string): boolean {
+  if (!documentsUrl.startsWith("arn:")) return href.startsWith(documentsUrl);
+  return href.replace(/^(arn:(?:[^:/]+:){5}[^:/]+):[^:/]+\//, "$1/").startsWith(documentsUrl);
 }
 
 const remedies = {
@@ -123,7 +130,7 @@ const remedies = {
   refused:
     "answered 403. Whoever runs this needs lambda:InvokeFunctionUrl and lambda:InvokeFunction, the latter with the " +
     "condition lambda:InvokedViaFunctionUrl, on the output DocumentsFunctionArn, and reads for subscribers of this " +
-    "account that name no principals",
+    "account that name no principals. Where that is invoked, lambda:InvokeFunction on its aliases is enough",
   gone: "answered 404, though no newer message replaces it. If the person was not erased since, have it fetched again: ",
   older: "answered 404, and the newest version is older than the message. Have it fetched again: ",
   failed: ". The log says why: npx income-events logs documents",

@@ -21,6 +21,7 @@ const runTypes = [
   "AWS::IAM::Policy",
   "AWS::IAM::Role",
   "AWS::KMS::Key",
+  "AWS::Lambda::Alias",
   "AWS::Lambda::EventInvokeConfig",
   "AWS::Lambda::EventSourceMapping",
   "AWS::Lambda::Function",
@@ -129,6 +130,8 @@ export function identityOf(type: RunType, name: string, { region, account }: Pla
     }
     case "AWS::KMS::Key":
       return { ref: name, attributes: { KeyId: name, Arn: arn("kms", `key/${name}`) } };
+    case "AWS::Lambda::Alias":
+      return { ref: arn("lambda", `function:${name}`), attributes: {} };
     case "AWS::Lambda::Function":
       return { ref: name, attributes: { Arn: arn("lambda", `function:${name}`) } };
     case "AWS::IAM::Role":

@@ -48,6 +48,19 @@ const ignoredOfFunctions = [
   "TracingConfig",
 ];
 
+/** Code that is deployed here is the latest: an alias of another version would run what is not there. */
+const aliasSchema = z.strictObject({
+  FunctionName: z.string(),
+  FunctionVersion: z.literal("$LATEST"),
+  Name: z.string().regex(/^(?!\d+$)[\w-]{1,128}$/),
+});
+
+/** The ARN of an alias. */
+export const planAlias: Planner<string> = (logicalId, properties, scope) => {
+  parseProperties(aliasSchema, properties, scope, ["Description"]);
+  return scope.identity(logicalId).ref;
+};
+
 const environmentBytes = 4096;
 
 /** Runtimes whose functions run on the Node that runs this. */
@@ -58,12 +71,16 @@ type InvokeConfig = { readonly maximumRetryAttempts: number; readonly maximumEve
 /**
  * @param assets directories of the assembly's file assets by object key
  * @param invokeConfig what AWS::Lambda::EventInvokeConfig says about the function
+ * @param aliases ARNs of all aliases of the stack
  */
 export function planFunction(
   logicalId: string,
   scope: StackScope,
   assets: ReadonlyMap<string, string>,
-  invokeConfig: InvokeConfig | undefined,
+  {
+    invokeConfig,
+    aliases,
+  }: { readonly invokeConfig: InvokeConfig | undefined; readonly aliases: readonly string[] },
 ): FunctionPlan {
   const properties = scope.resources.get(logicalId)?.Properties ?? {};
   const parsed = parseProperties(functionSchema, properties, scope, ignoredOfFunctions);
@@ -74,13 +91,16 @@ export function planFunction(
     );
   }
   const name = scope.name(logicalId);
+  const arn = scope.attributeText(logicalId, "Arn");
+  const aliasArns = aliases.filter((alias) => alias.startsWith(`${arn}:`));
   const { LoggingConfig } = parsed;
   const environment = parsed.Environment?.Variables ?? {};
   checkEnvironment(environment);
   return {
     logicalId,
     name,
-    arn: scope.attributeText(logicalId, "Arn"),
+    arn,
+    ...(aliasArns.length > 0 && { aliasArns }),
     roleArn: parsed.Role,
     policies: rolePolicies(parsed.Role, scope),
     directory: assetDirectory(parsed.Code.S3Key, assets),

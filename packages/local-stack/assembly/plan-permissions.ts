@@ -3,6 +3,7 @@ import { type Policy, parsePolicy } from "../iam/policy.ts";
 import { functionIdOf } from "./function-reference.ts";
 import type { ResourcePolicyPlan } from "./plan.ts";
 import { boolean, type Planner, parseProperties } from "./properties.ts";
+import type { StackScope } from "./stack-scope.ts";
 
 const permissionSchema = z.strictObject({
   Action: z.string(),
@@ -17,7 +18,9 @@ const permissionSchema = z.strictObject({
 /** A permission is a statement of the function's resource policy. */
 export const planPermission: Planner<ResourcePolicyPlan> = (logicalId, properties, scope) => {
   const parsed = parseProperties(permissionSchema, properties, scope);
-  const arn = scope.attributeText(functionIdOf(parsed.FunctionName, scope), "Arn");
+  const arn = isAlias(parsed.FunctionName, scope)
+    ? parsed.FunctionName
+    : scope.attributeText(functionIdOf(parsed.FunctionName, scope), "Arn");
   const isService = parsed.Principal.endsWith(".amazonaws.com");
   const equal = present({
     "aws:SourceAccount": parsed.SourceAccount,
@@ -48,6 +51,12 @@ export const planPermission: Planner<ResourcePolicyPlan> = (logicalId, propertie
   );
   return { arn, policy };
 };
+
+function isAlias(arn: string, scope: StackScope): boolean {
+  return [...scope.resources].some(
+    ([id, { Type }]) => Type === "AWS::Lambda::Alias" && scope.identity(id).ref === arn,
+  );
+}
 
 function present(fields: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
   return Object.fromEntries(

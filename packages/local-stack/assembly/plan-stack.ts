@@ -17,7 +17,7 @@ import {
 } from "./plan-data.ts";
 import { planEventSource } from "./plan-event-source.ts";
 import { planExport } from "./plan-export.ts";
-import { planFunction, planInvokeConfig, roleAndPolicyIds } from "./plan-function.ts";
+import { planAlias, planFunction, planInvokeConfig, roleAndPolicyIds } from "./plan-function.ts";
 import { mergePolicies, planPermission } from "./plan-permissions.ts";
 import { planRule } from "./plan-rule.ts";
 import { PlanError, type Problem, UnrunnableAssemblyError } from "./problems.ts";
@@ -61,11 +61,12 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
   const buckets = each("AWS::S3::Bucket", planBucket);
   const secrets = each("AWS::SecretsManager::Secret", planSecret);
   const invokeConfigs = each("AWS::Lambda::EventInvokeConfig", planInvokeConfig);
+  const aliases = each("AWS::Lambda::Alias", planAlias);
   const functions = each("AWS::Lambda::Function", (id) => {
     problems.add(...unknownDependencies(id, scope));
     const { ref } = scope.identity(id);
     const invokeConfig = invokeConfigs.find(({ functionName }) => functionName === ref);
-    return planFunction(id, scope, stack.assets, invokeConfig);
+    return planFunction(id, scope, stack.assets, { invokeConfig, aliases });
   });
   const sources = each("AWS::Lambda::EventSourceMapping", (id, properties) =>
     planEventSource(id, properties, scope, { queues, tables, buckets }),

@@ -64,6 +64,8 @@ export type FunctionPlan = {
   readonly reservedConcurrency?: number | undefined;
   /** Absent: Lambda ends a chain that comes back too often. */
   readonly recursiveLoop?: "Allow";
+  /** The ARNs of its aliases, all of the latest version; absent: it has none. */
+  readonly aliasArns?: readonly string[];
   readonly logGroupName: string;
   /** Its log format is JSON, and less than the level is left out; absent: plain text, all of it. */
   readonly jsonLog?: { readonly level: LogLevel };

@@ -95,6 +95,8 @@ export function stackScope(
       const { Type, Properties } = resource(logicalId);
       const type = runType(Type);
       if (type === undefined) return logicalId;
+      if (type === "AWS::Lambda::Alias")
+        return `${resolveValue(Properties.FunctionName, scope)}:${resolveValue(Properties.Name, scope)}`;
       const property = nameProperty(type);
       const given = property === undefined ? undefined : resolveValue(Properties[property], scope);
       if (typeof given === "string") return given;

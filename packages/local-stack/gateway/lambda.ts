@@ -17,9 +17,9 @@ export type LambdaEngine = {
   readonly mappings?: () => readonly EventSourceMapping[];
 };
 
-/** A function's name, also from its ARN or a part of it. */
+/** A function's name, also from its ARN or a part of it, and its alias. */
 const identifierPattern =
-  /^(?:(?:arn:aws:lambda:(?<region>[a-z0-9-]+):)?(?<account>\d{12}):function:)?(?<name>[A-Za-z0-9_-]+)$/;
+  /^(?:(?:arn:aws:lambda:(?<region>[a-z0-9-]+):)?(?<account>\d{12}):function:)?(?<name>[A-Za-z0-9_-]+)(?::(?<alias>[A-Za-z0-9_-]+))?$/;
 
 const functionPath = /^\/2015-03-31\/functions\/([^/]+)\/(invocations|configuration)$/;
 const mappingsPath = /^\/2015-03-31\/event-source-mappings\/?$/;
@@ -43,8 +43,9 @@ export function lambdaOperation(method: string, target: string, scope: Place): O
   const [, encoded = "", part] = functionPath.exec(path) ?? [];
   const found = identifierPattern.exec(decodeURIComponent(encoded))?.groups;
   if (found !== undefined && query === "") {
-    const { region = scope.region, account = scope.account, name = "" } = found;
-    const resource = `arn:aws:lambda:${region}:${account}:function:${name}`;
+    const { region = scope.region, account = scope.account, name = "", alias } = found;
+    const ofFunction = `arn:aws:lambda:${region}:${account}:function:${name}`;
+    const resource = alias === undefined ? ofFunction : `${ofFunction}:${alias}`;
     if (method === "POST" && part === "invocations") return operationOf("Invoke", resource, "InvokeFunction");
     if (method === "GET" && part === "configuration")
       return operationOf("GetFunctionConfiguration", resource);
@@ -91,7 +92,12 @@ export async function lambdaAnswer(
 }
 
 function functionOf(arn: string, engine: LambdaEngine | undefined): HostedFunction | undefined {
-  return engine && [...engine.functions.values()].find(({ plan }) => plan.arn === arn);
+  return engine && [...engine.functions.values()].find(({ plan }) => isOf(plan, arn));
+}
+
+/** Its own ARN, or that of an alias. */
+function isOf({ arn, aliasArns = [] }: HostedFunction["plan"], asked: string): boolean {
+  return arn === asked || aliasArns.includes(asked);
 }
 
 /** Source: Lambda API reference, "GetFunctionConfiguration". */
@@ -130,7 +136,7 @@ async function invokeAnswer(
     return refusal(400, "InvalidRequestContentException", "Could not parse request body into json");
   }
   const traces = trace === undefined ? [] : [trace];
-  if (type === "RequestResponse") return outcomeAnswer(await target.invoke(event, traces));
+  if (type === "RequestResponse") return outcomeAnswer(await target.invoke(event, traces, undefined, arn));
   void engine?.invoker.invoke(target, event, traces);
   return payloadAnswer(202, "");
 }

@@ -7,6 +7,14 @@ import type { FunctionError, Held, Invocation, ProcessMessage, RunnerMessage, Us
 import { stripped } from "./stripped.ts";
 
 /** How one invocation ended. A payload is JSON text. */
+export type Call = {
+  readonly event: string;
+  readonly trace: string;
+  readonly onChunk: OnChunk | undefined;
+  /** As the function sees it. */
+  readonly invokedArn: string;
+};
+
 export type InvocationOutcome =
   | { readonly kind: "returned"; readonly payload: string; readonly usage?: Usage }
   | { readonly kind: "failed"; readonly error: FunctionError };
@@ -19,7 +27,7 @@ export type FunctionProcess = {
   readonly initialized: Promise<FunctionError | undefined>;
   readonly exited: Promise<void>;
   /** Runs one invocation; the process takes one at a time. It never rejects. */
-  invoke(event: string, trace: string, onChunk?: OnChunk): Promise<InvocationOutcome>;
+  invoke(call: Call): Promise<InvocationOutcome>;
   /** What it holds after all garbage is collected, while nothing runs in it; undefined where it ends instead. */
   measureMemory(): Promise<Held | undefined>;
   kill(): void;
@@ -76,9 +84,9 @@ export function startFunctionProcess(
     exited,
     kill: () => child.kill("SIGKILL"),
     measureMemory: () => Promise.race([measured(child), exited.then(() => undefined)]),
-    invoke: (event, trace, onChunk) => {
+    invoke: ({ event, trace, onChunk, invokedArn }) => {
       const requestId = randomUUID();
-      const { name, arn, memoryMb, logGroupName, timeoutSeconds } = plan;
+      const { name, memoryMb, logGroupName, timeoutSeconds } = plan;
       const invocation: Invocation = {
         kind: "invoke",
         requestId,
@@ -87,7 +95,7 @@ export function startFunctionProcess(
         deadline: Date.now() + timeoutSeconds * 1000,
         context: {
           functionName: name,
-          invokedFunctionArn: arn,
+          invokedFunctionArn: invokedArn,
           memoryLimitInMB: String(memoryMb),
           logGroupName,
           logStreamName,

@@ -1,6 +1,7 @@
 import type { FunctionPlan } from "../assembly/plan.ts";
 import type { AccountConcurrency } from "./account-concurrency.ts";
 import {
+  type Call,
   type FunctionProcess,
   type InvocationOutcome,
   type OnChunk,
@@ -23,8 +24,9 @@ export type HostedFunction = {
    * Invokes synchronously with JSON text. It never rejects.
    * @param traces the trace headers of the requests that led to it
    * @param onChunk takes what a function streams; absent: the payload is all of it
+   * @param invokedArn as the function sees it: its own, or that of an alias
    */
-  invoke(event: string, traces?: readonly string[], onChunk?: OnChunk): Promise<Outcome>;
+  invoke(event: string, traces?: readonly string[], onChunk?: OnChunk, invokedArn?: string): Promise<Outcome>;
   /**
    * Serves invocations with the code and the environment of these plans from now on, in turn: one is an update, two are
    * a shift of traffic between two versions. What runs already ends as it began.
@@ -89,7 +91,7 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
     return startProcess(code, alive, options);
   };
 
-  const run = async (event: string, trace: string, onChunk?: OnChunk): Promise<InvocationOutcome> => {
+  const run = async (call: Call): Promise<InvocationOutcome> => {
     const code = served[0];
     served = nextInTurn(served);
     const begin = (): FunctionProcess => {
@@ -108,7 +110,7 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
     if (failure !== undefined && !killed.has(used))
       initErrors.add(`${failure.errorType}: ${failure.errorMessage}`);
     const outcome: InvocationOutcome =
-      failure === undefined ? await used.invoke(event, trace, onChunk) : { kind: "failed", error: failure };
+      failure === undefined ? await used.invoke(call) : { kind: "failed", error: failure };
     working.delete(used);
     if (alive.has(used) && failure === undefined) release(used, code);
     return limitResponse(outcome);
@@ -134,7 +136,7 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
   return {
     plan,
     concurrency,
-    invoke: async (event, traces = [], onChunk) => {
+    invoke: async (event, traces = [], onChunk, invokedArn = plan.arn) => {
       if (plan.recursiveLoop !== "Allow" && isLoop(plan.arn, traces)) {
         return { kind: "failed", error: recursionError(plan.name) };
       }
@@ -147,7 +149,8 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
       await turn();
       counts.invocations += 1;
       counts.peak = Math.max(counts.peak, counts.running - waiting.length);
-      const outcome = isClosed ? closed : await run(event, nextTrace(plan.arn, traces), onChunk);
+      const trace = nextTrace(plan.arn, traces);
+      const outcome = isClosed ? closed : await run({ event, trace, onChunk, invokedArn });
       counts.running -= 1;
       account?.release();
       waiting.shift()?.();

@@ -35,18 +35,11 @@ export function registerSubscribers(
     const [principal] = principals;
     const role = `arn:aws:iam::${accountOf(principal) ?? stack.account}:role/${name}`;
     const queue = [...stack.queues.values()].find(({ url }) => url === queueUrl);
-    const documents = outputOf(pipeline, "DocumentsFunctionArn");
     const own = {
       Version: "2012-10-17",
       Statement: [
         { Effect: "Allow", Action: readQueue, Resource: queue?.arn ?? "*" },
-        { Effect: "Allow", Action: "lambda:InvokeFunctionUrl", Resource: documents },
-        {
-          Effect: "Allow",
-          Action: "lambda:InvokeFunction",
-          Resource: documents,
-          Condition: { Bool: { "lambda:InvokedViaFunctionUrl": "true" } },
-        },
+        ...readingOf(pipeline, name),
       ],
     };
     stack.gateway.register({
@@ -57,6 +50,20 @@ export function registerSubscribers(
     });
     return { name, queueUrl, credentials };
   });
+}
+
+/** What a reader needs: by the function's URL, or as the alias of its subscriber; nothing where messages hold documents. */
+function readingOf(pipeline: PipelineOutputs, name: string): readonly object[] {
+  const url = outputOf(pipeline, "DocumentsUrl");
+  if (url.startsWith("arn:"))
+    return [{ Effect: "Allow", Action: "lambda:InvokeFunction", Resource: `${url.slice(0, -1)}:${name}` }];
+  if (url.startsWith("urn:")) return [];
+  const Resource = outputOf(pipeline, "DocumentsFunctionArn");
+  const Condition = { Bool: { "lambda:InvokedViaFunctionUrl": "true" } };
+  return [
+    { Effect: "Allow", Action: "lambda:InvokeFunctionUrl", Resource },
+    { Effect: "Allow", Action: "lambda:InvokeFunction", Resource, Condition },
+  ];
 }
 
 /** An account's digits, alone or in an ARN. */

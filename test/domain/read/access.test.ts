@@ -43,6 +43,15 @@ describe("who may read", () => {
     expect(mayRead(caller, document, [subscriber([principal])], own)).toBe(expected);
   });
 
+  it("reads as the subscriber whose alias was invoked, and as no other", () => {
+    const readers = [
+      { ...subscriber([account], ["account.*"]), name: "accounts" },
+      { ...subscriber([]), name: "all" },
+    ];
+    const reads = (name: string) => mayRead({ subscriber: name }, document, readers, own);
+    expect([reads("all"), reads("accounts"), reads("other")]).toEqual([true, false, false]);
+  });
+
   it.each([
     [undefined, [true, true, true, true]],
     [["account.*"], [false, true, false, false]],

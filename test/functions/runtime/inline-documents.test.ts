@@ -82,6 +82,56 @@ describe("a document in its message", () => {
     expect(documentIn(sent)).toMatchObject({ contentType: "application/json; charset=ISO-8859-1" });
   });
 
+  it.each([
+    ["is larger than a message may be", { limit: 300, kind: "permanent" }],
+    ["is not UTF-8", { message: reported(text, "application/json; charset=utf-16"), kind: "permanent" }],
+    ["can't be read now", { place: { codec: "gzip", object: "data/1" } as const, kind: "retryable" }],
+  ])("fails in its message where it %s and nothing else is read", async (_, given) => {
+    const { message, place, limit, kind } = {
+      ...{ message: reported(text), place: inItem(text), limit: 204_800 },
+      ...given,
+    };
+    const sent: string[] = [];
+    const send = async (queue: string, messages: readonly unknown[]) => {
+      sent.push(queue);
+      return messages.map(() => undefined);
+    };
+    const subscribers = [
+      { name: "inline", documents: "inline" as const, queueUrl: "inline", deadLetterQueueUrl: "d" },
+    ];
+    const publish = publisher(send, subscribers, () => undefined, inlineDocuments(limit, nowhere, true));
+    expect(await publish([{ index: 0, message, place }])).toMatchObject([
+      { text: { index: 0 }, failure: { kind } },
+    ]);
+    expect(sent).toEqual([]);
+  });
+
+  it("names in its address who reads it, where it is read by invoking a function", async () => {
+    const functionArn = "arn:aws:lambda:eu-central-2:111111111111:function:read";
+    const message = messageOfDocument(
+      documentRead(undefined, contentOf(text).digest, { asOf: at.getTime() }),
+      {
+        ...origin,
+        documentsUrl: `${functionArn}/`,
+      },
+    );
+    const hrefs: string[] = [];
+    const send = async (_: string, messages: readonly { readonly body: string }[]) => {
+      hrefs.push(...messages.map(({ body }) => documentIn(body).href));
+      return messages.map(() => undefined);
+    };
+    const subscribers = ["billing", "risk"].map((name) => ({
+      name,
+      queueUrl: name,
+      deadLetterQueueUrl: "d",
+    }));
+    await publisher(send, subscribers, () => undefined)([{ index: 0, message }]);
+    expect(hrefs.map((href) => href.split("/v1/")[0])).toEqual([
+      `${functionArn}:billing`,
+      `${functionArn}:risk`,
+    ]);
+  });
+
   it("goes to those subscribers alone whose settings say so", async () => {
     const sent = new Map<string, string>();
     const send = async (queue: string, messages: readonly { readonly body: string }[]) => {

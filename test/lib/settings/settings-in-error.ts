@@ -138,6 +138,19 @@ const others: readonly (readonly [string, object, string])[] = [
         : "webhooks.customDomain.mutualTls: would ask CloudFront for a certificate, which presents none",
     ];
   }),
+  ...[{}, { types: ["data.*"] }, { documents: "reference" }].map(
+    (reader): readonly [string, object, string] => [
+      `documents that nobody can read: ${JSON.stringify(reader)}`,
+      {
+        reading: "none",
+        subscribers: [
+          { name: "ok", types: ["account.*"] },
+          { name: "a", ...reader },
+        ],
+      },
+      "reading: lets nobody read the documents that messages refer to; set documents to inline for each subscriber",
+    ],
+  ),
   [
     "a type that matches no message",
     { subscribers: [{ name: "a", types: ["acount.*"] }] },

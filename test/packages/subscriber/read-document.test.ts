@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import { parseAuthorization, verifySignature } from "@income-events/local-stack/gateway/signature.ts";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { inMemoryCache } from "../../../packages/subscriber/document-cache.ts";
@@ -43,14 +44,17 @@ async function read(
   about: typeof message = message,
 ) {
   const left = [...answers];
-  const requests: { url: URL; headers: Record<string, string> }[] = [];
+  const requests: { url: URL; headers: Record<string, string>; body?: string }[] = [];
   const waits: number[] = [];
-  vi.stubGlobal("fetch", async (url: URL, { headers }: { headers: Record<string, string> }) => {
-    requests.push({ url, headers });
-    const answer = left.shift();
-    if (answer === undefined || answer instanceof Error) throw answer ?? new Error("asked too often");
-    return new Response(answer.body ?? null, { status: answer.status, headers: answer.headers ?? {} });
-  });
+  vi.stubGlobal(
+    "fetch",
+    async (url: URL, { headers, body }: { headers: Record<string, string>; body?: string }) => {
+      requests.push({ url, headers, ...(body !== undefined && { body }) });
+      const answer = left.shift();
+      if (answer === undefined || answer instanceof Error) throw answer ?? new Error("asked too often");
+      return new Response(answer.body ?? null, { status: answer.status, headers: answer.headers ?? {} });
+    },
+  );
   const wait = async (milliseconds: number) => void waits.push(milliseconds);
   const result = readDocument(about, { credentials, wait, ...options });
   return { result: await result.catch((error: unknown) => error), requests, waits };
@@ -104,6 +108,73 @@ describe("readDocument", () => {
     const target = `${url.pathname}${url.search}`;
     expect(claim && verifySignature(claim, request(target), "secret")).toBe(true);
     expect(claim && verifySignature(claim, request(`${target}1`), "secret")).toBe(false);
+  });
+
+  describe("by invoking a function", () => {
+    const alias = "arn:aws:lambda:eu-central-2:111111111111:function:read:billing";
+    const path = "/v1/accounts/a%2Fb/documents/income?version=7";
+    const invoked = messageWith({ ...message.data.document, href: `${alias}${path}` });
+    const answered = (status: number, body: Uint8Array | string, headers = {}): Answer => {
+      const text = JSON.stringify({ status, headers, body: Buffer.from(body).toString("base64") });
+      return { status: 200, body: text };
+    };
+
+    it("signs for Lambda where the address names it, asks for the path, and expands what is compressed", async () => {
+      const compressed = answered(200, gzipSync(text), { etag, "content-encoding": "gzip" });
+      const { result, requests } = await read([compressed], {}, invoked);
+      expect(result).toMatchObject({ as: "document", bytes: new TextEncoder().encode(text) });
+      const [{ url, headers, body } = { url: new URL(host), headers: {}, body: "" }] = requests;
+      expect(url.href).toBe(
+        `https://lambda.eu-central-2.amazonaws.com/2015-03-31/functions/${encodeURIComponent(alias)}/invocations`,
+      );
+      expect(JSON.parse(body ?? "")).toEqual({ path, acceptEncoding: "gzip" });
+      const claim = parseAuthorization(headers.authorization);
+      const sent = { ...headers, host: url.host };
+      const request = { method: "POST", target: url.pathname, headers: sent, body: Buffer.from(body ?? "") };
+      expect(claim && verifySignature(claim, request, "secret")).toBe(true);
+    });
+
+    it("asks an endpoint that is given, as on this machine or in a VPC", async () => {
+      vi.stubEnv("AWS_ENDPOINT_URL", "http://127.0.0.1:4566");
+      expect((await read([answered(200, text)], {}, invoked)).requests[0]?.url.origin).toBe(
+        "http://127.0.0.1:4566",
+      );
+      const lambdaEndpoint = "https://vpce.example";
+      expect((await read([answered(200, text)], { lambdaEndpoint }, invoked)).requests[0]?.url.origin).toBe(
+        lambdaEndpoint,
+      );
+    });
+
+    it("sends the tag of what it has, and takes that from the cache", async () => {
+      const cache = inMemoryCache();
+      const { requests, result } = await read([answered(200, text, { etag })], { cache }, invoked);
+      expect([requests.length, Object(result).as]).toEqual([1, "document"]);
+      const again = await read([answered(304, "", { etag })], { cache }, invoked);
+      expect(JSON.parse(again.requests[0]?.body ?? "")).toMatchObject({ ifNoneMatch: etag });
+      expect(again.result).toMatchObject({ as: "document" });
+    });
+
+    it("asks again where Lambda is busy or the function failed, and fails where it may not invoke", async () => {
+      const failed = { status: 200, body: "{}", headers: { "x-amz-function-error": "Unhandled" } };
+      expect(await read([{ status: 429 }, failed, answered(200, text)], {}, invoked)).toMatchObject({
+        result: { as: "document" },
+        waits: { length: 2 },
+      });
+      for (const status of [403, 404])
+        expect((await read([{ status }], {}, invoked)).result).toMatchObject({
+          name: "DocumentError",
+          status,
+        });
+      const gone = await read([answered(404, String(problem("version-not-kept").body))], {}, invoked);
+      expect(gone.result).toEqual({ as: "replaced" });
+    });
+  });
+
+  it("says so where only messages hold documents, and this one does not", async () => {
+    const urn = messageWith({ ...message.data.document, href: "urn:income-events:documents/v1/accounts/a" });
+    expect((await read([], {}, urn)).result).toMatchObject({
+      message: expect.stringContaining("messages alone"),
+    });
   });
 
   it("takes credentials and region from the environment where none are passed", async () => {

@@ -82,7 +82,7 @@ export const planted: readonly Planted[] = [
   [
     "reservations that the account's others leave no room for",
     (aws) => aws.answers.set("/2016-08-19/account-settings", limits(1_000, 150)),
-    /reserves 80 .* and 150 are left/,
+    /reserves 80 .* and 150 are left for it/,
     { accountConcurrency: 1_000, functions: { receive: { reservedConcurrency: 20 } } },
   ],
   [

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ServiceQuotasClient } from "@aws-sdk/client-service-quotas";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { parseSettings } from "../../../../lib/settings/settings.ts";
+import { packSettings, parseSettings } from "../../../../lib/settings/settings.ts";
 import { type Account, openAccount } from "../../../../packages/cli/preflight/account.ts";
 import { examinePreflight } from "../../../../packages/cli/preflight/examine.ts";
 import { productionSettings } from "../../../lib/synthesized.ts";
@@ -98,6 +98,18 @@ describe("an account in which nothing stands in the way", () => {
     expect(stdout).toContain("the principals and certificates of the settings exist");
   });
 
+  it("has none where the deployed stage reserves already what the account has no more of", async () => {
+    const settings = { accountConcurrency: 1_000, functions: { receive: { reservedConcurrency: 20 } } };
+    const SettingsPacked =
+      packSettings(parseSettings({ ...productionSettings, ...settings }, "deployed")) ?? "";
+    answerStacks(aws, stackXml("income-events-prod", complete, { SettingsPacked }));
+    aws.answers.set("/2016-08-19/account-settings", limits(1_000, 120));
+    expect(await findings(settings)).toEqual([]);
+    expect(await findings({ ...settings, functions: { receive: { reservedConcurrency: 26 } } })).toEqual([
+      expect.stringMatching(/reserves 104 .* and 200 are left for it/),
+    ]);
+  });
+
   it("has none with a key and a stack that stands either", async () => {
     answerStacks(aws, stackXml("income-events-prod", complete));
     expect(await findings({ encryption: { keyArn } })).toEqual([]);
@@ -122,7 +134,7 @@ describe("what would fail a deployment, or lose something after it, is found", (
     expect(code).toBe(1);
     const found = result.parse(parsed()).findings.map(({ what }) => what);
     expect(found).toContain(
-      "Lambda has no function URLs in ca-west-1, and subscribers read documents at one.",
+      "Lambda has no function URLs in ca-west-1, and subscribers would read documents at one.",
     );
   });
 
