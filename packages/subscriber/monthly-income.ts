@@ -1,6 +1,6 @@
 import type { DocumentOf } from "./document-shapes.ts";
 
-type Payment = DocumentOf<"income">["data"][number];
+type Payment = Pick<DocumentOf<"income">["data"][number], "id" | "paid_at" | "currency" | "gross" | "net">;
 
 /** An income document: the address of its version, from `message.data.document.href`, and its payments. */
 export type IncomeDocument = { readonly href: string; readonly data: readonly Payment[] };
@@ -26,7 +26,7 @@ export type MonthlyIncome = {
  * @throws Error naming the payment whose time or amount can't be read
  */
 export function monthlyIncome(documents: readonly IncomeDocument[]): readonly MonthlyIncome[] {
-  const months = new Map<string, { readonly payment: Payment; readonly href: string }[]>();
+  const months = new Map<string, Counted[]>();
   for (const counted of newestPayments(newestVersions(documents))) {
     const key = `${monthOf(counted.payment)} ${counted.payment.currency}`;
     months.set(key, [...(months.get(key) ?? []), counted]);
@@ -36,12 +36,15 @@ export function monthlyIncome(documents: readonly IncomeDocument[]): readonly Mo
     .map(([key, counted]) => ({
       month: key.slice(0, 7),
       currency: key.slice(8),
-      gross: sumOf(counted.map(({ payment }) => payment.gross)),
-      net: sumOf(counted.map(({ payment }) => payment.net)),
+      gross: sumOf(counted, "gross"),
+      net: sumOf(counted, "net"),
       payments: counted.length,
       documents: [...new Set(counted.map(({ href }) => href))].sort(compare),
     }));
 }
+
+/** A payment with the document that it was taken from. */
+type Counted = { readonly payment: Payment; readonly href: string };
 
 type Version = IncomeDocument & {
   /** The document without its version. */
@@ -69,7 +72,7 @@ function newestVersions(documents: readonly IncomeDocument[]): readonly Version[
 }
 
 function newestPayments(documents: readonly Version[]) {
-  const payments = new Map<string, { readonly payment: Payment; readonly href: string }>();
+  const payments = new Map<string, Counted>();
   for (const { account, href, data } of documents) {
     for (const payment of data) payments.set(JSON.stringify([account, payment.id]), { payment, href });
   }
@@ -77,29 +80,37 @@ function newestPayments(documents: readonly Version[]) {
 }
 
 const time =
-  /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2})(?:[.,]\d+)? ?(?:(Z|UTC|GMT)|([+-]\d{2}):?(\d{2})?)?$/i;
+  /^(\d{4}-\d{2}-\d{2})[T ]((?:[01]\d|2[0-3]):\d{2}:\d{2})(?:[.,]\d+)? ?(?:(Z|UTC|GMT)|([+-]\d{2}):?(\d{2})?)?$/i;
 
 /** The month in UTC: a time without a zone is in UTC. */
 function monthOf({ id, paid_at }: Payment): string {
-  const [, day, hour, , hours = "+00", minutes = "00"] = time.exec(paid_at) ?? [];
+  const [, day = "", hour, , hours = "+00", minutes = "00"] = time.exec(paid_at) ?? [];
   const date = new Date(`${day}T${hour}${hours}:${minutes}`);
-  if (Number.isNaN(date.getTime())) throw new Error(`payment ${id}: paid_at can't be read`);
+  if (Number.isNaN(date.getTime()) || !isDay(day)) throw new Error(`payment ${id}: paid_at can't be read`);
   return date.toISOString().slice(0, 7);
 }
 
+/** `Date` takes the 30th of February for the 2nd of March. */
+function isDay(day: string): boolean {
+  return new Date(day).toISOString().startsWith(day);
+}
+
 /** The exact sum of decimals, with as many decimal places as the longest has. */
-function sumOf(amounts: readonly string[]): string {
-  const places = Math.max(...amounts.map((amount) => fractionOf(amount).length));
+function sumOf(counted: readonly Counted[], field: "gross" | "net"): string {
+  const amounts = counted.map(({ payment }) => partsOf(payment, field));
+  const places = Math.max(...amounts.map(({ fraction }) => fraction.length));
   const total = amounts
-    .map((amount) => BigInt(amount.replace(/\..*/, "") + fractionOf(amount).padEnd(places, "0")))
+    .map(({ whole, fraction }) => BigInt(whole + fraction.padEnd(places, "0")))
     .reduce((sum, amount) => sum + amount, 0n);
   const digits = String(total < 0n ? -total : total).padStart(places + 1, "0");
   const whole = `${total < 0n ? "-" : ""}${digits.slice(0, digits.length - places)}`;
   return places === 0 ? whole : `${whole}.${digits.slice(-places)}`;
 }
 
-function fractionOf(amount: string): string {
-  return amount.split(".")[1] ?? "";
+function partsOf(payment: Payment, field: "gross" | "net") {
+  const [, whole, fraction = ""] = /^(-?\d+)(?:\.(\d+))?$/.exec(payment[field]) ?? [];
+  if (whole === undefined) throw new Error(`payment ${payment.id}: ${field} can't be read`);
+  return { whole, fraction };
 }
 
 function compare(one: string, other: string): number {
