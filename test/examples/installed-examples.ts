@@ -1,5 +1,5 @@
-import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { z } from "zod";
 import { run, type Source } from "../support/installed-app.ts";
 
@@ -9,8 +9,8 @@ const manifest = z.object({ dependencies: versions, devDependencies: versions })
 /** The packages of this repository, which are installed from their files. */
 const own = /^@income-events\/(.*)$/;
 
-/** The names of all examples: their folders. */
-export const exampleNames: readonly string[] = readdirSync(examples).sort();
+/** The folders of the examples that are apps of CDK. */
+export const exampleNames: readonly string[] = globSync("*/cdk.json", { cwd: examples }).map(dirname).sort();
 
 /**
  * Installs all that the examples depend on into one folder, and lets each stand in a folder below: Node finds there what is

@@ -9,7 +9,7 @@ import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 import { describeHistory } from "./events-of-everybody.ts";
 import { describeForward } from "./local-forward.ts";
 import { type LookedUpStage, leavesOf, startLookedUpStage } from "./looked-up-stage.ts";
-import { describeReadmeProgram } from "./readme-program.ts";
+import { describeShownPrograms } from "./readme-program.ts";
 import { describeRecords } from "./records.ts";
 
 const listed = z.object({
@@ -35,7 +35,7 @@ describe("looking up, on the running stack", () => {
 
   describeRecords(() => stage);
   describeForward(() => stage);
-  describeReadmeProgram(() => stage);
+  describeShownPrograms(() => stage);
 
   const idsOf = (events: readonly { event: { id: string } }[]) =>
     events.map(({ event }) => event.id).toSorted();

@@ -1,26 +1,53 @@
-import { readFile } from "node:fs/promises";
-import { expect, it } from "vitest";
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { runProgram } from "../../support/program.ts";
+import { python, pythonEnvironment, runsPython } from "../../support/python.ts";
 import type { LookedUpStage } from "./looked-up-stage.ts";
 
 const incomeDocument = z.object({
   data: z.array(z.object({ paid_at: z.string(), net: z.string(), currency: z.string() })),
 });
 
-/** What a first subscriber reads, with the README's program. */
-export function describeReadmeProgram(use: () => LookedUpStage): void {
-  it("the README's program prints each user's income by month, to the cent what the provider has", async () => {
-    const { system, user, account, other } = use();
-    const [, code = ""] = /```js\n([\s\S]*?)```/.exec(await readFile("README.md", "utf8")) ?? [];
+/** The first block of code in a language. */
+const blockOf = (file: string, language: string) =>
+  new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(readFileSync(file, "utf8"))?.[1] ?? "";
+
+/** What a first subscriber reads, with the programs that the documents show. */
+export function describeShownPrograms(use: () => LookedUpStage): void {
+  const title = "the program of %s prints each user's income by month, to the cent what the provider has";
+  it.each([
+    ["the README", ["--input-type=module", "-e", blockOf("README.md", "js")]],
+    ["the example in Node", ["examples/monthly-income/main.ts"]],
+  ])(title, (_, args) => printsIncome(process.execPath, args));
+  it.skipIf(!runsPython).each([
+    ["the Python reader's page", ["-c", blockOf("packages/subscriber-python/README.md", "python")]],
+    ["the example in Python", ["examples/monthly-income/monthly_income.py"]],
+  ])(title, (_, args) => printsIncome(python, args));
+
+  async function printsIncome(runtime: string, args: readonly string[]): Promise<void> {
+    const { system, user, account, other, run } = use();
     const subscriber = system.subscribers.find(({ name }) => name === "everything");
-    await using program = runProgram("--input-type=module", ["-e", code], {
+    const folder = await mkdtemp(join(tmpdir(), "income-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const environment = {
+      ...pythonEnvironment,
       AWS_ENDPOINT_URL: system.stack.gatewayUrl,
       AWS_REGION: system.stack.region,
+      AWS_DEFAULT_REGION: system.stack.region,
       AWS_ACCESS_KEY_ID: subscriber?.credentials.accessKeyId ?? "",
       AWS_SECRET_ACCESS_KEY: subscriber?.credentials.secretAccessKey ?? "",
       SUBSCRIBER_QUEUE_URL: subscriber?.queueUrl ?? "",
-    });
+      INCOME_DATABASE: join(folder, "income.sqlite"),
+    };
+    // The program before took the messages. Twice: a program adds up nothing twice.
+    for (const _ of [1, 2])
+      expect(await run(["replay", "--subscriber", "everything", "--yes"])).toMatchObject({ code: 0 });
+    const [file = "", ...others] = args;
+    await using program = runProgram(file, others, environment, runtime);
 
     const expected = monthsOf(user, system.sandbox.data(account, "income"));
     expect(expected.size).toBeGreaterThan(0);
@@ -31,15 +58,15 @@ export function describeReadmeProgram(use: () => LookedUpStage): void {
           .output()
           .split("\n")
           .flatMap((line) => {
-            const [, month, net] = /^(user\/\S+ \S+) (\S+) USD$/.exec(line) ?? [];
-            return month === undefined || net === undefined ? [] : [[month, net] as const];
+            const [, owner, month, net] = /^(user\/\S+) \S+ (\S+) (\S+) USD$/.exec(line) ?? [];
+            return net === undefined ? [] : [[`${owner} ${month}`, net] as const];
           }),
       );
     await expect
       .poll(() => [...printed()].filter(([month]) => month.includes(user)).toSorted())
       .toEqual([...expected].toSorted());
     await expect.poll(() => [...printed().keys()].some((month) => month.includes(other))).toBe(true);
-  });
+  }
 }
 
 /** The provider's own sums in cents, without the product's code. */

@@ -1,0 +1,37 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { join } from "node:path";
+
+const repository = join(import.meta.dirname, "../..");
+
+/** What a Python program of this repository needs in its environment. */
+export const pythonEnvironment = {
+  PYTHONPATH: [
+    join(repository, "packages/subscriber-python"),
+    join(repository, "examples/monthly-income"),
+  ].join(":"),
+  PYTHONDONTWRITEBYTECODE: "1",
+};
+
+/** From 1.28.82 on boto3 calls SQS by JSON, as the local stack answers. */
+const check =
+  "import boto3, sys; sys.exit(tuple(int(part) for part in boto3.__version__.split('.')) < (1, 28, 82))";
+
+/** The path's Python, else Debian's, with such a boto3. */
+export const python =
+  ["python3", "/usr/bin/python3"].find((each) => spawnSync(each, ["-c", check]).status === 0) ?? "python3";
+
+/** Whether tests in Python run: where FORBID_SKIPS is set they do, and fail without such a boto3. */
+export const runsPython =
+  process.env.FORBID_SKIPS !== undefined || spawnSync(python, ["-c", check]).status === 0;
+
+/** Answers each question, a command of `driver.py` with its argument, by the Python packages. */
+export function askPython(questions: readonly (readonly [command: string, argument: unknown])[]): unknown[] {
+  const input = questions.map((question) => `${JSON.stringify(question)}\n`).join("");
+  const driver = join(repository, "test/packages/subscriber-python/driver.py");
+  const env = { ...process.env, ...pythonEnvironment };
+  const output = execFileSync(python, [driver], { input, env, encoding: "utf8", maxBuffer: 1e9 });
+  return output
+    .trimEnd()
+    .split("\n")
+    .map((line): unknown => JSON.parse(line));
+}
