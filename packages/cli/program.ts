@@ -4,29 +4,29 @@ import { explain } from "./core/explain.ts";
 import { packageVersion } from "./core/places.ts";
 
 const help = `
-Commands work on the system that npm start keeps up on this machine; with --outputs on a stage in AWS, with the
-credentials that AWS's own tools would use there.
-Exit codes: 0 done, ${exitCodes.failed} failed, ${exitCodes.usage} used wrongly or not confirmed, ${exitCodes.noDeployment} no deployment or no access to it, ${exitCodes.nobody} nothing of that id is known, ${exitCodes.held} a legal hold forbids it.
+Commands work on the system that runs on this machine. With --outputs they work on a stage in AWS, with the
+credentials that the AWS CLI uses.
+Exit codes: 0 done, ${exitCodes.failed} failed, ${exitCodes.usage} wrong usage or not confirmed, ${exitCodes.noDeployment} no deployment or no access to it, ${exitCodes.nobody} id not found, ${exitCodes.held} refused because of a legal hold.
 
 Example:
   npx income-events webhooks register --help`;
 
 const groups = {
-  token: "the provider's token",
-  webhooks: "the webhooks at the provider",
-  reconcile: "the comparison with the provider's list of users",
-  sandbox: "how the provider of a local system fails, and goes on",
-  secret: "the secret that webhooks carry",
-  records: "what is known of users and accounts",
-  events: "the events that are stored",
-  mapping: "how a provider's webhooks become events",
-  subscribers: "who gets the events",
-  local: "this machine: a system that runs on it, and a deployed stage's events",
-  dlq: "dead letters: what could not be processed",
-  erase: "users and accounts, for good",
-  hold: "what must not expire or be erased",
-  audit: "what operators did",
-  fetch: "documents, read again",
+  token: "manage the provider's token",
+  webhooks: "manage webhook registrations at the provider",
+  reconcile: "compare the table with the provider",
+  sandbox: "make the sandbox fail, or recover",
+  secret: "rotate the webhook secret",
+  records: "users and accounts",
+  events: "stored events",
+  mapping: "map a provider's webhooks to events",
+  subscribers: "services that read the events",
+  local: "work with a system on this machine",
+  dlq: "dead letters: messages that failed",
+  erase: "erase users and accounts permanently",
+  hold: "legal holds: prevent expiry and erasure",
+  audit: "operators' actions",
+  fetch: "fetch documents again",
   documents: "the provider's data",
 } as const;
 
@@ -100,7 +100,7 @@ const commandFiles: readonly CommandFile[] = [
 export async function createProgram(words: readonly string[] = []): Promise<Command> {
   // Before the groups: they take over how errors are reported.
   const program = new Command("income-events")
-    .description("Operates the pipeline of an income-data service's events.")
+    .description("Operates an income-events pipeline.")
     .version(packageVersion(), "--version", "print the version")
     .exitOverride()
     .addHelpText("after", help);

@@ -58,7 +58,7 @@ export function createHistories(now: () => Date): Histories {
       const none = { lines: 0, done: 0, of: 0 };
       const work = read((progress) => {
         reading.progress = progress;
-        if (isAbandoned(reading)) throw CommandError.failed("Nobody looks at it any more.");
+        if (isAbandoned(reading)) throw CommandError.failed("The page that started this reading was closed.");
       }).then((rows) => {
         reading.rows = rows;
       });
@@ -73,7 +73,7 @@ export function createHistories(now: () => Date): Histories {
     page: async (id, filter, offset) => {
       const reading = readings.get(id);
       if (reading === undefined)
-        throw new CommandError("nobody", "This history is kept no more: look again.");
+        throw new CommandError("nobody", "This history has expired. Refresh the page.");
       reading.askedAt = now().getTime();
       await Promise.race([reading.work, pause(millisecondsToWait)]);
       return pageOf(id, reading, filter, offset);

@@ -5,7 +5,7 @@ import { mappingRoutes } from "./api/mapping.ts";
 import { overviewRoutes } from "./api/overview.ts";
 import { providerRoutes, subscriberRoutes } from "./api/provider.ts";
 import { recordRoutes } from "./api/records.ts";
-import { troubleRoutes } from "./api/trouble.ts";
+import { sandboxRoutes } from "./api/sandbox.ts";
 import { createHistories } from "./history.ts";
 import type { Jobs } from "./jobs.ts";
 import type { ConsoleContext, Route } from "./route.ts";
@@ -21,6 +21,6 @@ export function consoleRoutes(context: ConsoleContext, jobs: Jobs): readonly Rou
     ...providerRoutes,
     ...subscriberRoutes(jobs),
     ...mappingRoutes,
-    ...troubleRoutes,
+    ...sandboxRoutes,
   ];
 }

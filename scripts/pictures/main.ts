@@ -25,7 +25,7 @@ type Picture = {
   readonly prepare?: (page: Page) => Promise<void>;
 };
 
-const isWell = (page: Page) => page.getByRole("heading", { name: "All is well" }).waitFor();
+const isWell = (page: Page) => page.getByRole("heading", { name: "No problems" }).waitFor();
 
 /** The last event that announced data. */
 const toEvent = async (page: Page) => {
@@ -33,7 +33,7 @@ const toEvent = async (page: Page) => {
     .getByRole("link", { name: /endpoint/ })
     .first()
     .click();
-  await page.getByRole("region", { name: "Its way" }).waitFor();
+  await page.getByRole("region", { name: "Progress" }).waitFor();
 };
 
 const pictures: readonly Picture[] = [
@@ -52,7 +52,7 @@ const pictures: readonly Picture[] = [
     path: "/mapping",
     colorScheme: "light",
     prepare: (page) =>
-      page.getByRole("region", { name: "What comes of it" }).getByText("account.connected").waitFor(),
+      page.getByRole("region", { name: "Result" }).getByText("account.connected").waitFor(),
   },
 ];
 const wanted = only === undefined ? pictures : pictures.filter(({ name }) => only.split(",").includes(name));

@@ -19,20 +19,20 @@ export function addTo(group: Command): void {
   addCommand<Flags>(group, {
     name: "list",
     summary:
-      "Lists what operators did, the newest first: who, when, what and how many. It names nobody whom it was about; whoever knows an id finds the acts about it.",
+      "Lists operators' actions, newest first: who, when, what, how many. Entries name no user; search by an id to find the actions on it.",
     examples: [
       "npx income-events audit list",
       "npx income-events audit list --act reveal --since 7d --outputs outputs.json",
-      "npx income-events audit list --user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed    who has looked at this user",
+      "npx income-events audit list --user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed    who viewed or changed this user",
     ],
     run: list,
   })
     .option("--act <act>", `one of ${operatorActs.join(", ")}`)
     .option("--since <time>", "a date, a date-time, or how long ago (90m, 24h, 7d)")
-    .option("--user <id>", "about this user, also where it was erased since")
-    .option("--account <id>", "about this account")
-    .option("--company-account <id>", "about this company account")
-    .option("--limit <count>", "at most so many", "50");
+    .option("--user <id>", "on this user, even if erased since")
+    .option("--account <id>", "on this account")
+    .option("--company-account <id>", "on this company account")
+    .option("--limit <count>", "maximum number", "50");
 }
 
 async function list(operation: Operation, flags: Flags): Promise<void> {

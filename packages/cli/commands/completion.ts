@@ -8,7 +8,7 @@ const shells = ["bash", "zsh", "fish"] as const;
 export function addTo(program: Command, createProgram: () => Promise<Command>): void {
   addOfflineCommand(program, {
     name: "completion <shell>",
-    summary: `Prints what a shell (${shells.join(", ")}) needs to complete commands and options at Tab.`,
+    summary: `Prints the completion script for a shell: ${shells.join(", ")}.`,
     examples: [
       "npx income-events completion bash    for example: source <(npx income-events completion bash)",
       "npx income-events completion zsh    for example: source <(npx income-events completion zsh)",

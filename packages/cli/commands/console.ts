@@ -22,7 +22,7 @@ export function addTo(program: Command): void {
   addCommand<Flags>(program, {
     name: "console",
     summary:
-      "Serves a page on this machine that shows the stage, and with --write changes it, until Ctrl-C. Its address admits one browser.",
+      "Serves a web page that shows the stage, and with --write changes it, until Ctrl-C. Its address works for one browser.",
     examples: [
       "npx income-events console",
       "npx income-events console --write    also to redrive, replay, erase",
@@ -30,9 +30,9 @@ export function addTo(program: Command): void {
     ],
     run: serve,
   })
-    .option("--port <port>", "where it listens on this machine; 0 takes any free port", "0")
-    .option("--settings <file>", "settings to compare with, in place of the stage's own")
-    .option("--write", "let the page change the stage; else it only looks");
+    .option("--port <port>", "port on this machine; 0 takes any free port", "0")
+    .option("--settings <file>", "compare the deployed settings with this file instead of stages/STAGE.json")
+    .option("--write", "allow the page to change the stage (default: read-only)");
 }
 
 async function serve(operation: Operation, flags: Flags): Promise<void> {

@@ -38,11 +38,10 @@ const maxReasons = 3;
 export function addTo(group: Command): void {
   addCommand<Pick<Selection, "reason">>(group, {
     name: "list",
-    summary:
-      "Lists the dead letters of each queue: how many, since when, when SQS would drop the first, and why.",
+    summary: "Lists the dead letters of each queue: count, oldest, expiry of the oldest, reasons.",
     examples: [
       "npx income-events dlq list",
-      "npx income-events dlq list --reason status_updated    only those whose reason contains it",
+      "npx income-events dlq list --reason status_updated    only reasons with this text",
       "npx income-events dlq list --stage prod --outputs outputs.json --json",
     ],
     run: listDeadLetters,
@@ -146,7 +145,7 @@ type Flags = Selection & { readonly limit: string; readonly archive?: boolean; r
 function addShow(group: Command): void {
   const command = addCommand<Flags>(group, {
     name: "show <queue>",
-    summary: "Shows dead letters of a queue, and leaves them there. What they say is masked.",
+    summary: "Shows dead letters of a queue without removing them. Bodies are masked.",
     examples: [
       "npx income-events dlq show users",
       "npx income-events dlq show fetch --reason 422 --limit 3 --reveal",
@@ -155,9 +154,9 @@ function addShow(group: Command): void {
     run: showDeadLetters,
   });
   addSelection(command)
-    .option("--limit <count>", "at most so many", "10")
-    .option("--archive", "those of the archive, not of the queue")
-    .option("--reveal", "show what they say: it may be personal data");
+    .option("--limit <count>", "maximum number", "10")
+    .option("--archive", "from the archive instead of the queue")
+    .option("--reveal", "show the bodies unmasked, with personal data");
 }
 
 export async function showDeadLetters(operation: Operation, flags: Flags, name = ""): Promise<void> {

@@ -33,18 +33,17 @@ const deadLettersPerLine = 500;
 export function addTo(group: Command): void {
   const command = addCommand<Flags>(group, {
     name: "redrive <queue>",
-    summary:
-      "Sends dead letters to the queue that they came from, each once: events are mapped again, tasks are tried as if for the first time.",
+    summary: "Sends dead letters back to their queue, each once. Events are mapped again; tasks start over.",
     examples: [
       "npx income-events dlq redrive users",
-      "npx income-events dlq redrive fetch --reason 422 --limit 1    one first, to see whether it helps",
-      "npx income-events dlq redrive users --archive    those that were archived before they expired",
+      "npx income-events dlq redrive fetch --reason 422 --limit 1    try one first",
+      "npx income-events dlq redrive users --archive    from the archive",
     ],
     run: (operation, flags, name = "") => redriveQueue(operation, flags, { name }),
   });
   addSelection(command)
-    .option("--limit <count>", "at most so many")
-    .option("--archive", "those of the archive, not of the queue");
+    .option("--limit <count>", "maximum number")
+    .option("--archive", "from the archive instead of the queue");
   addPurge(group);
 }
 
@@ -107,7 +106,7 @@ function heldStill(
 
 function textOf(queue: string, { redriven, left, again, failed, twice }: Redriven, inFlight: number): string {
   const ofThose = [
-    ...(again > 0 ? [`failed again and came back: ${again}`] : []),
+    ...(again > 0 ? [`failed again: ${again}`] : []),
     ...(failed.length > 0 ? [`could not be sent: ${failed.length}`] : []),
   ];
   return [
@@ -126,7 +125,7 @@ function addPurge(group: Command): void {
   addSelection(
     addCommand<PurgeFlags>(group, {
       name: "purge <queue>",
-      summary: "Deletes dead letters of a queue for good, after asking.",
+      summary: "Deletes dead letters of a queue permanently, after asking.",
       asks: true,
       examples: [
         "npx income-events dlq purge users --reason 'not JSON'",
@@ -134,7 +133,7 @@ function addPurge(group: Command): void {
       ],
       run: (operation, flags, name = "") => purgeQueue(operation, flags, { name }),
     }),
-  ).option("--limit <count>", "at most so many");
+  ).option("--limit <count>", "maximum number");
 }
 
 /** @param work names the queue, and takes what becomes of each dead letter */

@@ -13,11 +13,11 @@ export function addTo(program: Command): void {
   addCommand<Flags>(program, {
     name: "doctor",
     summary:
-      "Finds what is wrong with the stage by its causes, and says why each matters and what fixes it. Exits 1 if anything is.",
+      "Checks the stage and shows each problem with its cause, its impact and the command that fixes it. Exits 1 if there is a problem.",
     examples: [
       "npx income-events doctor",
       "npx income-events doctor --stage prod --outputs outputs.json --json    for programs",
-      "npx income-events doctor --settings my-settings.json    where the stage was deployed with -c settings=FILE",
+      "npx income-events doctor --settings my-settings.json    if the stage was deployed with -c settings=FILE",
     ],
     run: doctor,
   }).option("--settings <file>", "compare the deployed settings with this file instead of stages/STAGE.json");

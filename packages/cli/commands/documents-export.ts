@@ -18,7 +18,7 @@ export function addTo(group: Command): void {
   addCommand<Flags>(group, {
     name: "export",
     summary:
-      "Writes documents with their data into a directory, as gzip NDJSON with a schema, for analyses. It reads the whole table, and says before what that costs; run again, it goes on where it was interrupted.",
+      "Exports documents with their data to a directory, as gzip NDJSON with a schema. Reads the whole table, and asks first where that costs. Run it again to continue an interrupted export.",
     asks: true,
     examples: [
       "npx income-events documents export --endpoint income --since 2026-11-01 --to income-november",
@@ -26,10 +26,10 @@ export function addTo(group: Command): void {
     ],
     run,
   })
-    .option("--to <directory>", "a new directory, or that of the same export to go on with")
-    .option("--endpoint <name>", "those of one endpoint, such as income")
-    .option("--since <time>", "those that changed since: a date, a date-time, or how long ago (90m, 24h, 7d)")
-    .option("--until <time>", "those that changed before");
+    .option("--to <directory>", "a new directory, or that of an interrupted export")
+    .option("--endpoint <name>", "only this endpoint, such as income")
+    .option("--since <time>", "changed since: a date, a date-time, or a time ago (90m, 24h, 7d)")
+    .option("--until <time>", "changed before");
 }
 
 async function run(operation: Operation, flags: Flags): Promise<void> {
@@ -47,7 +47,7 @@ async function run(operation: Operation, flags: Flags): Promise<void> {
     "Documents above 6 KB lie in S3: US$ 0.40 for a million of them. What leaves AWS costs US$ 0.09 a GB more.",
   );
   if (directory.isResumed)
-    terminal.progress(`It goes on behind ${examined} items; what follows is the price of all.`);
+    terminal.progress(`Continuing after ${examined} items; the price is that of the whole table.`);
   const onScanned = await agreeToScan(operation);
   using interruption = awaitInterruption();
   const ports = {
@@ -75,12 +75,11 @@ function report({ deployment, terminal }: Operation, directory: string, state: E
   terminal.result(
     { stage: deployment.stage, directory, ...asked, begunAt, documents, files, unreadable, isComplete },
     [
-      `${directory} holds ${documents} documents in ${files.length} files; schema.json says what a row is.`,
+      `${directory} holds ${documents} documents in ${files.length} files; schema.json describes the rows.`,
       ...unreadable.map((name) => `${name}: its data are not where they were stored.`),
     ].join("\n"),
   );
-  if (!isComplete)
-    throw CommandError.failed("It was interrupted. Run the same command again: it goes on from here.");
+  if (!isComplete) throw CommandError.failed("Interrupted. Run the same command again to continue.");
   if (unreadable.length > 0)
     throw CommandError.failed("Not all could be read: see above. Fetch these again with `fetch`.");
 }

@@ -32,21 +32,21 @@ export function addTo(group: Command): void {
   addCommand<Flags>(group, {
     name: "list",
     summary:
-      "Lists the documents that there are, those that changed last first, without what is in them. Of one user or account it is a query, which lists the versions as well that the stage keeps; else the whole table is read, and what that costs is said before.",
+      "Lists documents without their data, latest change first. For one user or account it also lists the retained versions; otherwise it reads the whole table, and asks first where that costs.",
     asks: true,
     examples: [
       "npx income-events documents list --account 9c858901-8a57-4791-81fe-4c455b099bc9",
-      "npx income-events documents list --endpoint income --since 24h    whose income changed in a day",
+      "npx income-events documents list --endpoint income --since 24h    income that changed in the last day",
     ],
     run: list,
   })
-    .option("--user <id>", "those of a user's accounts")
-    .option("--account <id>", "those of an account")
-    .option("--company-account <id>", "those of a company account")
-    .option("--endpoint <name>", "those of one endpoint, such as income")
-    .option("--since <time>", "those that changed since: a date, a date-time, or how long ago (90m, 24h, 7d)")
-    .option("--until <time>", "those that changed before")
-    .option("--limit <count>", "at most so many", "50");
+    .option("--user <id>", "only this user's accounts")
+    .option("--account <id>", "only this account")
+    .option("--company-account <id>", "only this company account")
+    .option("--endpoint <name>", "only this endpoint, such as income")
+    .option("--since <time>", "changed since: a date, a date-time, or a time ago (90m, 24h, 7d)")
+    .option("--until <time>", "changed before")
+    .option("--limit <count>", "maximum number", "50");
   addGet(group);
 }
 
@@ -88,25 +88,25 @@ function addGet(group: Command): void {
   addCommand<DocumentFlags>(group, {
     name: "get <kind> <id> <endpoint>",
     summary:
-      "Shows a document of an account or a company-account, masked; or writes it to a file, byte for byte.",
+      "Shows a document of an account or company-account, masked; or writes it to a file, byte for byte.",
     examples: [
       "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income    masked: names and types, no values",
-      "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --to income.json    as the provider gave it",
+      "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --to income.json    unmasked, byte for byte",
       "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --dates 2026-01-01..2026-01-31 --reveal --json",
-      "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --as-of 2026-10-01    what was known then",
-      "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --changes    against the version before it",
+      "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --as-of 2026-10-01    the version of that day",
+      "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --changes    changes from the previous version",
     ],
     run: getDocument,
   })
-    .option("--dates <first..last>", "the document of a range of dates, as documents list shows it")
-    .option("--of-version <number>", "the version that a message named: the newest, or one that is kept")
+    .option("--dates <first..last>", "range of dates, as documents list shows it")
+    .option("--of-version <number>", "version named by a message: the newest, or a retained one")
     .option(
       "--as-of <time>",
-      "what was known then, where versions are kept: a date, a date-time, or how long ago (90d)",
+      "version at this time, if versions are retained: a date, a date-time, or a time ago (90d)",
     )
-    .option("--changes", "show also what changed against the version before it, where versions are kept")
-    .option("--reveal", "show it as the provider gave it, with personal data")
-    .option("--to <file>", "write it to a new file, as the provider gave it, with personal data");
+    .option("--changes", "also show the changes from the previous version, if versions are retained")
+    .option("--reveal", "show the document unmasked, with personal data")
+    .option("--to <file>", "write the document to a new file, with personal data");
 }
 
 /** Shows a document, or writes it to a file. */
@@ -162,7 +162,9 @@ export async function getDocument(
 function parseWanted([kind, id = "", endpoint = ""]: readonly string[], dates?: string): [Subject, DataName] {
   const known = choiceFlag("<kind>", kind, kinds);
   if (known === undefined || id === "" || endpoint === "")
-    throw CommandError.usage("<id> or <endpoint> is empty: say whose document to get, and which.");
+    throw CommandError.usage(
+      "<id> or <endpoint> is empty. Write both: npx income-events documents get account ID ENDPOINT",
+    );
   const [dateStart, dateEnd] = dates?.split("..") ?? [];
   const range = rangeOf({ ...(dateStart && { dateStart }), ...(dateEnd && { dateEnd }) });
   if (dates !== undefined && range === undefined)

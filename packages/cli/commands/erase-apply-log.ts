@@ -13,7 +13,7 @@ import { eraseAgain, failWhileOpen } from "../recovery/erasure.ts";
 export function addTo(group: Command): void {
   addCommand(group, {
     name: "apply-log",
-    summary: "Erases again whom the log of erasures names, after a restore. Reads the whole table.",
+    summary: "Repeats the logged erasures after a restore. Reads the whole table.",
     asks: true,
     examples: ["npx income-events erase apply-log", "npx income-events erase apply-log --yes --json"],
     run: applyLog,
@@ -42,7 +42,7 @@ async function applyLog(operation: Operation): Promise<void> {
   const removed = reports.reduce<Removed>((sum, report) => addRemoved(sum, report.removed), {});
   const text =
     returned.length === 0
-      ? `Of ${log.size} who were erased nobody is in the table.`
+      ? `None of the ${log.size} erased users and accounts is in the table.`
       : `${returned.length} users and accounts are erased again.\n${tableText(["removed", "count"], Object.entries(removed))}`;
   terminal.result({ stage, logged: log.size, erased: returned.length, removed }, text);
   failWhileOpen(reports);

@@ -19,9 +19,9 @@ import { failWhileOpen, followErasures } from "../recovery/erasure.ts";
 import { workQueue } from "../status/work-queues.ts";
 
 const kinds = {
-  user: "Erases a user: the records, data and dead letters of the user and of all accounts of it.",
-  account: "Erases an account: its records, data and dead letters, and its events among those of its user.",
-  "company-account": "Erases a company account, as an account.",
+  user: "Erases a user and its accounts: records, data and dead letters.",
+  account: "Erases an account: records, data, dead letters, and its events among those of its user.",
+  "company-account": "Erases a company account: records, data and dead letters.",
 } as const;
 
 type Flags = { readonly dryRun?: boolean; readonly despiteHold?: string };
@@ -38,8 +38,8 @@ export function addTo(group: Command): void {
       ],
       run: (operation, flags, id = "") => eraseSubject(operation, { kind, id: canonicalId(id) }, flags),
     })
-      .option("--dry-run", "show what would be erased, and erase nothing")
-      .option("--despite-hold <reason>", "erase also what a legal hold is on; the audit trail keeps why");
+      .option("--dry-run", "only show what would be erased")
+      .option("--despite-hold <reason>", "erase despite a legal hold; the audit trail keeps the reason");
   }
   addStatus(group);
 }
@@ -95,14 +95,14 @@ function found(report: ErasureReport | undefined, { kind, id }: Subject, stage: 
     refused.length === 0 ? "" : `\nS3 refuses ${refused.join(" and ")}: allow their key, then run it again.`;
   throw new CommandError(
     "nobody",
-    `Nobody is known as the ${kind} ${id} in the stage ${stage}: nothing was erased, and nothing is announced or logged.${unread}`,
+    `${kind} ${id} not found in the stage ${stage}: nothing was erased, announced or logged.${unread}`,
   );
 }
 
 function consequences({ kind, id }: Subject, stage: string, { removed }: Found): string {
   return (
     `This erases the ${kind} ${id} of the stage ${stage}${kind === "user" ? " with all accounts of it" : ""}: records, data,\n` +
-    "objects and dead letters. It can't be undone. Subscribers are notified, and what still comes of it is erased as it comes.\n" +
+    "objects and dead letters. It can't be undone. Subscribers are notified. Later events about it are erased on arrival.\n" +
     tableText(["to remove", "count"], Object.entries(removed))
   );
 }
@@ -128,14 +128,14 @@ export function reportText({
       ? `This would erase the ${kind} ${id}${accounts}. Nothing is erased.`
       : isWaiting === true
         ? `The erasure of the ${kind} ${id}${accounts} is not finished: S3 refuses ${refused.join(" and ")}.`
-        : `The ${kind} ${id} is erased${accounts}. A second pass follows by itself, for what functions were writing meanwhile.`,
+        : `The ${kind} ${id} is erased${accounts}. A second pass follows automatically, for records that functions were writing meanwhile.`,
     rows.length === 0
       ? "There was nothing to remove."
       : tableText([isDryRun ? "to remove" : "removed", "count"], rows),
     ...(incomplete.length === 0
       ? []
       : [
-          `The erasure is incomplete. Not looked at: ${incomplete.join(", ")}. Redrive or purge dead letters that are too many ` +
+          `The erasure is incomplete. Not checked: ${incomplete.join(", ")}. Redrive or purge dead letters that are too many ` +
             "or held by another reader. Then run the command again.",
         ]),
   ].join("\n");
@@ -149,8 +149,7 @@ type Erased = { readonly subject: Subject; readonly erasedAt: string; readonly f
 function addStatus(group: Command): void {
   addCommand(group, {
     name: "status <id>",
-    summary:
-      "Shows whether the user, account or company account of an id was erased, when, and what was found.",
+    summary: "Shows whether and when a user, account or company account was erased, and what was found.",
     examples: [
       "npx income-events erase status 0f8fad5b-d9cb-469f-a165-70867728950e",
       "npx income-events erase status 0f8fad5b-d9cb-469f-a165-70867728950e --json    for a program",
@@ -191,9 +190,7 @@ function describe({ subject: { kind, id }, erasedAt, found }: Erased): string {
     rows.length === 0
       ? "Nothing was found to remove."
       : tableText(["removed, with what belongs to it", "count"], rows),
-    ...(incomplete.length === 0
-      ? []
-      : [`The erasure is incomplete. Not looked at: ${incomplete.join(", ")}.`]),
+    ...(incomplete.length === 0 ? [] : [`The erasure is incomplete. Not checked: ${incomplete.join(", ")}.`]),
     ...(refused.length === 0 ? [] : [`S3 refuses ${refused.join(" and ")}: allow their key.`]),
   ].join("\n");
 }

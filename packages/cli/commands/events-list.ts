@@ -48,30 +48,30 @@ export function addTo(group: Command): void {
   addCommand<Flags>(group, {
     name: "list",
     summary:
-      "Lists events, the newest first. Of one user or account it is a query of the table; all others come from the functions' logs. With --state the whole table is read, and what that costs is said before.",
+      "Lists events, newest first: of one user or account from the table, otherwise from the functions' logs. --state reads the whole table, and asks first where that costs.",
     asks: true,
     examples: [
-      "npx income-events events list --user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed    with those of the user's accounts",
+      "npx income-events events list --user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed    includes the user's accounts",
       "npx income-events events list --type account.* --since 7d    from the functions' logs",
-      "npx income-events events list --state stored --until 15m    what nothing has followed for 15 minutes",
+      "npx income-events events list --state stored --until 15m    events without progress for 15 minutes",
     ],
     run: list,
   })
-    .option("--user <id>", "those of a user, and of its accounts")
-    .option("--account <id>", "those of an account")
-    .option("--company-account <id>", "those of a company account")
-    .option("--kind <kind>", `those that came by one webhook: ${webhookKinds.join(", ")}`)
-    .option("--type <type>", "those of a type, or of all types that begin so: account.*")
-    .option("--endpoint <name>", "those about an endpoint of the provider")
-    .option("--text <text>", "those whose id contains a text")
-    .option("--outcome <outcome>", `by the logs, those that came so far: ${historyOutcomes.join(", ")}`)
+    .option("--user <id>", "only this user and its accounts")
+    .option("--account <id>", "only this account")
+    .option("--company-account <id>", "only this company account")
+    .option("--kind <kind>", `only this webhook's: ${webhookKinds.join(", ")}`)
+    .option("--type <type>", "only this type, or a pattern: account.*")
+    .option("--endpoint <name>", "only this endpoint of the provider")
+    .option("--text <text>", "only ids that contain this text")
+    .option("--outcome <outcome>", `from the logs, only this outcome: ${historyOutcomes.join(", ")}`)
     .option(
       "--since <time>",
-      `those received since: a date, a date-time, or how long ago (90m, 24h, 7d); by the logs ${defaultSince} unless given`,
+      `received since: a date, a date-time, or a time ago (90m, 24h, 7d); from the logs ${defaultSince} unless given`,
     )
-    .option("--until <time>", "those received before")
-    .option("--state <state>", `those that have come so far: ${eventStates.join(", ")}`)
-    .option("--limit <count>", "at most so many", "50");
+    .option("--until <time>", "received before")
+    .option("--state <state>", `only events in this state: ${eventStates.join(", ")}`)
+    .option("--limit <count>", "maximum number", "50");
 }
 
 /** The time that is looked at in the logs, unless another is given. */

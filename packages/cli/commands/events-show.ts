@@ -30,18 +30,18 @@ export function addTo(group: Command): void {
   addCommand<Flags>(group, {
     name: "show <id>",
     summary:
-      "Shows a stored event by its id, or by the beginning of it: its timeline through the stages, and its body, masked. With its subject, it is found by a query; else the whole table is read, and what that costs is said before.",
+      "Shows a stored event by its id or a prefix of it: timeline, and body, masked. Without its user or account it may read the whole table, and asks first where that costs.",
     asks: true,
     examples: [
       "npx income-events events show Yk3wq0Zt --account 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
-      "npx income-events events show Yk3wq0Zt --account 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed --reveal    with the body as it came",
+      "npx income-events events show Yk3wq0Zt --account 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed --reveal    with the unmasked body",
     ],
     run: showEvent,
   })
-    .option("--user <id>", "it is one of this user, or of its accounts")
-    .option("--account <id>", "it is one of this account")
-    .option("--company-account <id>", "it is one of this company account")
-    .option("--reveal", "show the body as it came, with personal data")
+    .option("--user <id>", "the event's user, or the user of its account")
+    .option("--account <id>", "the event's account")
+    .option("--company-account <id>", "the event's company account")
+    .option("--reveal", "show the body unmasked, with personal data")
     // One id in 64 begins with "-". An option that is none is still refused: it is an argument too many, or no id.
     .allowUnknownOption();
 }

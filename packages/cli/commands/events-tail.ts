@@ -6,7 +6,7 @@ export function addTo(group: Command): void {
   addCommand(group, {
     name: "tail",
     summary:
-      "Follows what happens from now on, until Ctrl-C: events that come, how they are applied, data that is fetched. It is the second reader of the table's stream, beside the relay: a third one slows all of them down, so run one at a time.",
+      "Follows events until Ctrl-C: received, applied, data fetched. It reads the table's stream beside the relay; run only one at a time, because a third reader slows all of them down.",
     examples: [
       "npx income-events events tail",
       "npx income-events events tail --json | jq 'select(.type == \"account.connected\")'",

@@ -17,8 +17,9 @@ import { loadRecord, recordPorts } from "../records/record-lookup.ts";
 import { workQueue } from "../status/work-queues.ts";
 
 const summaries = {
-  account: "Has the documents of an account fetched again: all that are known, or those of one endpoint.",
-  "company-account": "Has the documents of a company account fetched again, as those of an account.",
+  account: "Fetches an account's documents again: all stored ones, or those of one endpoint.",
+  "company-account":
+    "Fetches a company account's documents again: all stored ones, or those of one endpoint.",
 } as const;
 
 export function addTo(group: Command): void {
@@ -28,7 +29,7 @@ export function addTo(group: Command): void {
       summary: summaries[kind],
       examples: [
         `npx income-events fetch ${kind} 9c858901-8a57-4791-81fe-4c455b099bc9`,
-        `npx income-events fetch ${kind} 9c858901-8a57-4791-81fe-4c455b099bc9 income    also where none is known yet`,
+        `npx income-events fetch ${kind} 9c858901-8a57-4791-81fe-4c455b099bc9 income    also an endpoint that was not fetched before`,
       ],
       run: (operation, _, id = "", endpoint) =>
         fetchAgain(operation, { kind, id: canonicalId(id) }, endpoint),
@@ -49,7 +50,9 @@ async function fetchAgain(
   const { state, documents } = await loadRecord(subject, recordPorts(operation));
   const names = namesOf(documents, endpoint);
   if (names.length === 0)
-    throw CommandError.failed(`No document of ${nameOf(subject)} is known yet: name an endpoint.`);
+    throw CommandError.failed(
+      `${nameOf(subject)} has no document yet. Name an endpoint: npx income-events fetch ${subject.kind} ${subject.id} income`,
+    );
   const id = randomUUID();
   const cause = { cause: `operator.${id}`, correlationId: id, ...present({ userId: state?.userId }) };
   const tasks = names.map((name) => documentTask(subject, name, clock(), cause));
@@ -66,7 +69,7 @@ async function fetchAgain(
   const endpoints = [...new Set(names.map((name) => name.endpoint))];
   terminal.result(
     { stage: deployment.stage, subject, endpoints, documents: tasks.length, correlationId: id },
-    `Asked for ${tasks.length} ${tasks.length === 1 ? "document" : "documents"} of ${nameOf(subject)}: ${endpoints.join(", ")}. The provider's rate says when.\n` +
+    `Requested ${tasks.length} ${tasks.length === 1 ? "document" : "documents"} of ${nameOf(subject)}: ${endpoints.join(", ")}. They are fetched within the provider's rate limit.\n` +
       commandLine`Follow what happens: npx income-events logs ${id}`,
   );
 }

@@ -20,22 +20,22 @@ export function addTo(group: Command): void {
   addCommand<Flags>(group, {
     name: "set <kind> <id>",
     summary:
-      "Puts a legal hold on a user with all accounts of it, an account or a company-account: versions of its documents don't expire, and erasing it is refused.",
+      "Puts a legal hold on a user with its accounts, an account or a company-account: document versions do not expire, and erasure is refused.",
     examples: [`npx income-events hold set ${user} --reason "case 17 of the legal department"`],
     run: (operation, { reason }, kind, id) => {
       const subject = subjectOf(kind, id);
       return set(operation, subject, reasonFlag("--reason", reason, subject));
     },
-  }).requiredOption("--reason <text>", "why, as the audit trail keeps it: without anybody's id");
+  }).requiredOption("--reason <text>", "reason for the audit trail, without ids");
   addCommand<Flags>(group, {
     name: "clear <kind> <id>",
-    summary: "Ends a legal hold: versions expire again, at once where their time is over.",
+    summary: "Ends a legal hold. Document versions past their retention expire immediately.",
     examples: [`npx income-events hold clear ${user} --reason "case 17 is closed"`],
     run: (operation, { reason }, kind, id) => {
       const subject = subjectOf(kind, id);
       return clear(operation, subject, reasonFlag("--reason", reason, subject));
     },
-  }).requiredOption("--reason <text>", "why, as the audit trail keeps it: without anybody's id");
+  }).requiredOption("--reason <text>", "reason for the audit trail, without ids");
   addCommand(group, {
     name: "list",
     summary: "Lists the legal holds. Reads the whole table.",
@@ -66,7 +66,7 @@ async function set(operation: Operation, subject: Subject, reason: string): Prom
   const { stage } = deployment;
   const { table, accounts, isKnown, holds } = portsOf(operation);
   if (!(await isKnown(subject)))
-    throw new CommandError("nobody", `Nothing is known of ${nameOf(subject)} in the stage ${stage}.`);
+    throw new CommandError("nobody", `${nameOf(subject)} not found in the stage ${stage}.`);
   const act = { act: "hold", target: `set on ${subject.kind}`, reason, subject } as const;
   const hold: LegalHold = { at: new Date().toISOString(), reason };
   const versions = await audited(operation, act, async () => {
@@ -75,7 +75,7 @@ async function set(operation: Operation, subject: Subject, reason: string): Prom
     if ((await readErasure(clients.dynamodb, table, await digestFor(operation, subject))) === undefined)
       return count;
     await holds.clear(subject, [], (at) => expiryOf(at, 0));
-    throw CommandError.failed(`${nameOf(subject)} is being erased: a hold comes too late.`);
+    throw CommandError.failed(`${nameOf(subject)} is being erased: it is too late for a hold.`);
   });
   terminal.result(
     { stage, subject, versions },

@@ -9,10 +9,10 @@ export function addTo(program: Command): void {
   addOfflineCommand(program, {
     name: "init <folder>",
     summary:
-      "Writes a small CDK app with the pipeline into a new folder: its stages, a subscriber, a test and a workflow.",
+      "Writes a small CDK app with the pipeline into a new folder: stages, a subscriber, a test and a workflow.",
     examples: [
       "npx income-events init my-events",
-      "npx income-events init my-events --json    prints the names of its files for a program",
+      "npx income-events init my-events --json    print the file names for a program",
     ],
     run: async (terminal, _, folder = "") => {
       const version = packageVersion();
@@ -29,7 +29,7 @@ export function addTo(program: Command): void {
           "",
           "Run it on this machine, beside a sandbox of the provider:",
           commandLine`  cd ${folder} && npm install && npm run dev`,
-          "Before it is deployed, fill in stages/prod.json: the provider's address, and who is notified of alarms.",
+          "Before it is deployed, fill in stages/prod.json: the provider's address, and the recipients of alarms.",
         ].join("\n"),
       );
     },

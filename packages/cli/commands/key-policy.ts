@@ -9,7 +9,7 @@ export function addTo(program: Command): void {
   addStageFlags(
     addOfflineCommand<StageFlags>(program, {
       name: "key-policy",
-      summary: "Prints what the policy of a key of your own must allow, before the stage is deployed.",
+      summary: "Prints the policy that your own KMS key needs before the stage is deployed.",
       examples: [
         "npx income-events key-policy --stage prod",
         "npx income-events key-policy --settings my-settings.json --json    for programs",

@@ -20,7 +20,7 @@ export function addTo(group: Command): void {
   addCommand<Flags>(group, {
     name: "forward",
     summary:
-      "Forwards the messages of a subscriber to an address on this machine, until Ctrl-C: each is posted as a CloudEvent in JSON, and deleted from the queue once it is answered with 2xx. What came while nobody forwarded waits in the queue, for as long as that keeps it.",
+      "Forwards a subscriber's messages to an address on this machine until Ctrl-C. Posts each as a CloudEvent in JSON, and deletes it from the queue after a 2xx answer.",
     asks: true,
     examples: [
       "npx income-events local forward --to http://localhost:3000/events --outputs outputs.json",
@@ -29,10 +29,10 @@ export function addTo(group: Command): void {
     ],
     run,
   })
-    .requiredOption("--to <url>", "the address that gets a POST for each message")
+    .requiredOption("--to <url>", "address that receives a POST for each message")
     .option(
       "--subscriber <name>",
-      "whose messages: one named local or local-…, else it is asked for; on this machine the first one",
+      "subscriber; one that is not named local or local-… is confirmed first",
       ownSubscriber,
     );
 }
@@ -84,7 +84,7 @@ function chooseSubscriber(deployment: Operation["deployment"], name: string): Su
   throw CommandError.usage(
     `The stage ${deployment.stage} has no subscriber named ${ownSubscriber}. Add one to its settings and deploy:\n` +
       `  "subscribers": [{ "name": "${ownSubscriber}" }, …]\n` +
-      "Or name one with --subscriber, whose messages are then taken from it.",
+      "Or choose one with --subscriber; forwarding takes its messages from its queue.",
   );
 }
 

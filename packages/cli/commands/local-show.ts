@@ -6,7 +6,7 @@ export function addTo(group: Command): void {
   addCommand(group, {
     name: "show",
     summary:
-      "Shows all addresses of a system on this machine, with its secrets, and what a subscriber's program needs in its environment.",
+      "Shows all addresses and secrets of a system on this machine, and the environment for a subscriber's program.",
     examples: ["npx income-events local show", "npx income-events local show --json    for programs"],
     run: showSystem,
   });

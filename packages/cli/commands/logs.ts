@@ -14,7 +14,7 @@ export function addTo(program: Command): void {
   addCommand<Flags>(program, {
     name: "logs [id]",
     summary:
-      "Shows what all functions have logged, in order: of one event, user, account or message by its id or a part of it, or of everything since a time.",
+      "Shows the log entries of all functions in order: about one event, user, account or message by its id or a part of it, or all since a time.",
     examples: [
       "npx income-events logs o3EN73myQKUP-MTtWRdsl6x-F8jygvstM-z3GQ0gb34",
       "npx income-events logs --level WARN --since 15m",
@@ -23,7 +23,7 @@ export function addTo(program: Command): void {
     run: show,
   })
     .option("--since <time>", "a date, a date-time, or how long ago (90m, 24h, 7d)", "1h")
-    .option("--level <level>", `of this level or above: ${logLevels.join(", ")}`)
+    .option("--level <level>", `lowest level: ${logLevels.join(", ")}`)
     // One event's id in 64 begins with "-".
     .allowUnknownOption();
 }
@@ -41,7 +41,7 @@ async function show(operation: Operation, flags: Flags, id?: string): Promise<vo
   if (entries.length === 0 && id !== undefined)
     throw new CommandError(
       "nobody",
-      `Nothing was logged of ${id} since ${since}: --since looks further back. Of a user or account only tasks are logged ` +
+      `No log entry of ${id} since ${since}. Choose an earlier --since. Of a user or account only tasks are logged ` +
         "by its id, and events by their own, which events list shows.",
     );
   terminal.result(

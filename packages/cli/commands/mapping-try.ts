@@ -21,17 +21,17 @@ export function addTo(group: Command): void {
   const command = addOfflineCommand<Flags>(group, {
     name: "try <file>",
     summary:
-      "What a webhook maps to, or why not. The file holds its body, or, named .http, headers, an empty line and the body.",
+      "Shows the event that a webhook maps to, or why it does not. The file holds the body; a .http file holds headers, an empty line and the body.",
     examples: [
       "npx income-events mapping try webhook.json --kind accounts",
-      "npx income-events mapping try webhook.http --stage prod    a file with headers, by the settings of a stage",
+      "npx income-events mapping try webhook.http --stage prod    a file with headers, mapped by a stage's settings",
       "pbpaste | npx income-events mapping try - --header 'ce-type: linked'    from the standard input",
     ],
     run: tryFile,
-  }).option("--kind <kind>", `one of ${webhookKinds.join(", ")}; without it all are tried`);
+  }).option("--kind <kind>", `one of ${webhookKinds.join(", ")}; default: all`);
   addStageFlags(command, "the stage whose settings are taken", "dev").option(
     "--header <line>",
-    'a header of the webhook as "name: value"; once for each',
+    'a header of the webhook as "name: value"; repeatable',
     collect,
     [],
   );

@@ -11,7 +11,7 @@ export function addTo(program: Command): void {
     addOfflineCommand<StageFlags>(program, {
       name: "preflight",
       summary:
-        "Looks at the account and region before a deployment, for what would fail it or lose something after it. Exits 1 if anything would.",
+        "Checks the account and region before a deployment: quotas, permissions, names. Exits 1 if the deployment would fail or lose data.",
       examples: [
         "npx income-events preflight --stage prod",
         "npx income-events preflight --settings my-settings.json --json    for programs",
@@ -40,7 +40,7 @@ async function preflight(terminal: Terminal, { stage, settings: file }: StageFla
 function textOf(where: string, { findings, checked, unseen }: Preflight): string {
   return [
     ...(findings.length === 0
-      ? [`Nothing that was seen stands in the way of a deployment of ${where}.`, ""]
+      ? [`All checks of the deployment of ${where} passed.`, ""]
       : findingsText(findings)),
     `Checked: ${checked.join(", ")}.`,
     ...unseen.map(({ name, reason }) => `Not seen: ${name} (${reason}).`),

@@ -9,14 +9,14 @@ export function addTo(group: Command): void {
   addCommand(group, {
     name: "accept-deletions",
     summary:
-      "Lets reconciliation delete the accounts that are gone at the provider, though they are more than reconcile.maxDeletions. The provider is asked about each again first, hours later.",
+      "Allows reconciliation to delete more accounts than reconcile.maxDeletions. It checks each account at the provider again, hours later, before it deletes.",
     examples: ["npx income-events reconcile accept-deletions"],
     run: acceptDeletions,
   });
   addCommand<{ readonly all?: true }>(group, {
     name: "undelete [ids...]",
     summary:
-      "Restores accounts that only reconciliation deleted. Subscribers get account.restored, and the provider is asked for the accounts' states.",
+      "Restores accounts that reconciliation deleted. Subscribers get account.restored; the accounts' states are fetched again.",
     examples: [
       "npx income-events reconcile undelete 9c858901-8a57-4791-81fe-4c455b099bc9",
       "npx income-events reconcile undelete --all    all deletions of the last 30 days",
@@ -41,7 +41,7 @@ async function acceptDeletions(operation: Operation): Promise<void> {
     { stage: deployment.stage, accepted },
     accepted === 0
       ? "No deletion waits to be accepted."
-      : `Accepted ${accepted} deletions. The provider is asked about each again before it takes effect.`,
+      : `Accepted ${accepted} deletions. Each is checked at the provider again before it takes effect.`,
   );
 }
 

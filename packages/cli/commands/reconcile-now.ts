@@ -8,7 +8,7 @@ export function addTo(group: Command): void {
   addCommand(group, {
     name: "now",
     summary:
-      "Compares the provider's list of users with the table now, to its end. What is missing or contradicts is asked for; an account that the provider lists no more is only counted. A run that is interrupted goes on with the schedule.",
+      "Compares the provider's list of users with the table now. Requests what is missing or different; only counts accounts that the provider no longer lists. The schedule continues an interrupted run.",
     examples: ["npx income-events reconcile now", "npx income-events reconcile now --json    for programs"],
     run: reconcileNow,
   });
@@ -29,7 +29,7 @@ export async function reconcileNow({ deployment, clients, terminal }: Operation)
         terminal.progress(`Compared ${result.listed} users so far.`);
         break;
       case "paused":
-        throw CommandError.failed(`The run is paused: ${result.reason}. The schedule goes on with it.`);
+        throw CommandError.failed(`The run is paused: ${result.reason}. The schedule continues it.`);
       default:
         throw CommandError.failed("Another run is under way: this one was left to it.");
     }

@@ -14,8 +14,7 @@ const subjectKinds: readonly Subject["kind"][] = ["user", "account", "company-ac
 export function addTo(group: Command): void {
   addCommand<Flags>(group, {
     name: "show <kind> <id>",
-    summary:
-      "Shows what is known of a user, an account or a company-account: its state, its accounts, its documents, and the data itself, masked.",
+    summary: "Shows a user, account or company-account: state, accounts, documents, and the data, masked.",
     examples: [
       "npx income-events records show user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
       "npx income-events records show account 9c858901-8a57-4791-81fe-4c455b099bc9 --data income    masked: names and types, no values",
@@ -23,11 +22,8 @@ export function addTo(group: Command): void {
     ],
     run: showRecord,
   })
-    .option("--data <endpoint>", "show the data of this endpoint too, masked unless --reveal is given")
-    .option(
-      "--reveal",
-      "show the data as the provider gave it, with personal data; of all endpoints unless --data names one",
-    );
+    .option("--data <endpoint>", "also show the data of this endpoint, masked unless --reveal is given")
+    .option("--reveal", "show the data unmasked; of all endpoints unless --data names one");
 }
 
 export async function showRecord(
@@ -55,6 +51,7 @@ export async function showRecord(
 
 function parseSubject(kind: string | undefined, id = ""): Subject {
   const known = choiceFlag("<kind>", kind, subjectKinds);
-  if (known === undefined || id === "") throw CommandError.usage("<id> is empty: say whose record to show.");
+  if (known === undefined || id === "")
+    throw CommandError.usage("<id> is empty. Write it: npx income-events records show user ID");
   return { kind: known, id };
 }

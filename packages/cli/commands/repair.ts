@@ -18,27 +18,27 @@ export function addTo(program: Command): void {
   addCommand<Flags>(program, {
     name: "repair",
     summary:
-      "Derives what follows from stored events again: states, fetches, messages. For what the relay gave up on, or an outage of it beyond the stream's 24 hours.",
+      "Derives states, fetches and messages from stored events again: for changes that the relay did not deliver, or after a relay outage of more than 24 hours.",
     asks: true,
     examples: [
-      "npx income-events repair --failures    what the relay gave up on, then removes it",
+      "npx income-events repair --failures    relay undelivered changes, then remove them from the bucket",
       "npx income-events repair --since 2026-03-01T06:00:00Z --until 2026-03-03    an outage; reads the whole table",
       "npx income-events repair --user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
       "npx income-events repair --all --dry-run",
     ],
     run,
   })
-    .option("--failures", "the changes in the failures bucket, each whole as the stream handed it over")
+    .option("--failures", "repair from the failures bucket: undelivered changes")
     .option(
       "--since <time>",
-      "from the table, what came since: a date, a date-time, or how long ago (90m, 24h, 7d)",
+      "repair from the table: received since a date, a date-time, or a time ago (90m, 24h, 7d)",
     )
-    .option("--until <time>", "from the table, what came before")
-    .option("--user <id>", "from the table, all of a user and of its accounts")
-    .option("--account <id>", "from the table, all of an account")
-    .option("--company-account <id>", "from the table, all of a company account")
-    .option("--all", "from the table, everything")
-    .option("--dry-run", "only count");
+    .option("--until <time>", "repair from the table: received before")
+    .option("--user <id>", "repair from the table: this user and its accounts")
+    .option("--account <id>", "repair from the table: this account")
+    .option("--company-account <id>", "repair from the table: this company account")
+    .option("--all", "repair from the table: everything")
+    .option("--dry-run", "only count what would be repaired");
 }
 
 async function run(operation: Operation, flags: Flags): Promise<void> {

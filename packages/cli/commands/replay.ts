@@ -23,29 +23,29 @@ export function addTo(program: Command): void {
   addCommand<Flags>(program, {
     name: "replay",
     summary:
-      "Sends messages to subscribers again, from what is stored: events, and what the data is. With the same ids, and the replay's own.",
+      "Sends stored events and current data to subscribers again, with the same message ids and the replay's id.",
     asks: true,
     examples: [
-      "npx income-events replay --subscriber everything --since 7d --dry-run    only count",
-      "npx income-events replay --subscriber everything    all there is, for a subscriber that was added today",
+      "npx income-events replay --subscriber everything --since 7d --dry-run    only count the messages",
+      "npx income-events replay --subscriber everything    everything stored, for a new subscriber",
       "npx income-events replay --subscriber everything --user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed --type data.updated",
       "npx income-events replay --all-subscribers --type account.* --since 2026-03-01 --rate 10",
-      "npx income-events replay --resume 2026-03-01t120000-a1b2c3    goes on with one that was interrupted",
+      "npx income-events replay --resume 2026-03-01t120000-a1b2c3    continue an interrupted replay",
     ],
     run: runReplay,
   })
-    .option("--subscriber <name>", "one subscriber gets it")
-    .option("--all-subscribers", "all of them get it")
-    .option("--user <id>", "what is about a user, and about its accounts")
-    .option("--account <id>", "what is about an account")
-    .option("--company-account <id>", "what is about a company account")
-    .option("--type <type>", "messages of a type, or of all types that begin so: account.*")
-    .option("--since <time>", "what came since: a date, a date-time, or how long ago (90m, 24h, 7d)")
-    .option("--until <time>", "what came before; unless given, before now")
-    .option("--all-types", "also what a subscriber's own filter leaves out")
-    .option("--rate <count>", "so many messages in a second; 50 unless given")
-    .option("--resume <replay>", "go on with a replay that was interrupted, by its id, for seven days")
-    .option("--dry-run", "only count");
+    .option("--subscriber <name>", "send to this subscriber")
+    .option("--all-subscribers", "send to all subscribers")
+    .option("--user <id>", "only this user and its accounts")
+    .option("--account <id>", "only this account")
+    .option("--company-account <id>", "only this company account")
+    .option("--type <type>", "only this type, or a pattern: account.*")
+    .option("--since <time>", "received since: a date, a date-time, or a time ago (90m, 24h, 7d)")
+    .option("--until <time>", "received before; default: now")
+    .option("--all-types", "ignore the subscriber's filter")
+    .option("--rate <count>", "messages a second; default: 50")
+    .option("--resume <replay>", "continue an interrupted replay, by its id, within seven days")
+    .option("--dry-run", "only count the messages");
 }
 
 /** Who began a replay follows it, and can pause it: it then goes on as one that was interrupted. */
@@ -82,8 +82,8 @@ export async function runControlledReplay(
   const checkpoint = replays(id);
   // Before anything is sent: from here on it can be gone on with, and an earlier process of it ends.
   const started = await checkpoint.save(planned);
-  if (started === undefined) throw CommandError.failed(`Another process goes on with the replay ${id}.`);
-  terminal.progress(`This is the replay ${id}. If it is interrupted, go on with: ${resumeCommand(id)}`);
+  if (started === undefined) throw CommandError.failed(`Another process runs the replay ${id}.`);
+  terminal.progress(`Replay ${id}. If it is interrupted, continue with: ${resumeCommand(id)}`);
   const replayed = await audited(
     operation,
     { act: "replay", target: started.subscribers.join(", "), subject: started.subject },

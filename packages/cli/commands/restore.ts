@@ -12,7 +12,7 @@ export function addTo(program: Command): void {
   addCommand(program, {
     name: "restore <table>",
     summary:
-      "Copies what the stage's table lacks from a table that was restored from a backup, without whom was erased since.",
+      "Copies missing records from a table restored from a backup, except those of erased users and accounts.",
     asks: true,
     examples: ["npx income-events restore income-events-restored"],
     run: (operation, _flags, source = "") => restoreFrom(operation, source),
@@ -48,7 +48,7 @@ async function restoreFrom(operation: Operation, source: string): Promise<void> 
   terminal.result(
     { stage, copied, kept, left, erased: restored.erased.length },
     `${copied} items are restored; ${kept} were there already, and stay as they are. ${left} were left out: they are of ` +
-      `${restored.erased.length} users and accounts who were erased since.\nDelete the table ${source} when you need it no more: it holds personal data, and nothing in it expires.`,
+      `${restored.erased.length} users and accounts who were erased since.\nDelete the table ${source} when you no longer need it: it holds personal data that does not expire.`,
   );
   failWhileOpen(erasures);
 }

@@ -8,38 +8,37 @@ import { failureNames, sandboxControl, sandboxFailure } from "../sandbox/control
 export function addTo(group: Command): void {
   addCommand<{ readonly for?: string }>(group, {
     name: "fail <how>",
-    summary: `Lets the sandbox fail as real providers do: a status (202, 204, 206, or 300 to 599), or ${failureNames.join(", ")}.`,
+    summary: `Makes the sandbox fail as real providers do: a status (202, 204, 206, or 300 to 599), or ${failureNames.join(", ")}.`,
     isLocal: true,
     examples: [
       "npx income-events sandbox fail 503 --for 2m",
       "npx income-events sandbox fail 202             no data is ready yet",
       "npx income-events sandbox fail maintenance     a page with status 200",
       "npx income-events sandbox fail revoke-token",
-      "npx income-events sandbox fail drop    a user connects, and the events of it are lost",
+      "npx income-events sandbox fail drop    connect a user and lose its events",
     ],
     run: failSandbox,
-  }).option("--for <time>", "how long: 30s, 2m, 1h; else until it is healed");
+  }).option("--for <time>", "duration: 30s, 2m, 1h; default: until sandbox heal");
   addCommand(group, {
     name: "heal",
-    summary: "Ends every failure of the sandbox. A revoked token stays revoked.",
+    summary: "Ends all failures of the sandbox. A revoked token stays revoked.",
     isLocal: true,
     examples: ["npx income-events sandbox heal"],
     run: healSandbox,
   });
   addCommand(group, {
     name: "advance <time>",
-    summary:
-      "Moves the sandbox's clock forward: retries, data of the next days and ends of tokens happen as they would.",
+    summary: "Moves the sandbox's clock forward: retries, new data and token expiry happen as they would.",
     isLocal: true,
     examples: [
       "npx income-events sandbox advance 6h",
-      "npx income-events sandbox advance 1d    fetches new data of every account, and announces it",
+      "npx income-events sandbox advance 1d    fetch and announce new data of each account",
     ],
     run: advanceSandbox,
   });
   addCommand(group, {
     name: "token",
-    summary: "Prints a new token of the sandbox, as its operator would send you one.",
+    summary: "Prints a new token of the sandbox, as the provider would send it.",
     isLocal: true,
     examples: ["npx income-events sandbox token | npx income-events token set"],
     run: sandboxToken,
@@ -58,7 +57,7 @@ export async function failSandbox(
       `<how> ${JSON.stringify(how)}: write a status (202, 204, 206, or 300 to 599), or one of ${failureNames.join(", ")}.`,
     );
   if (seconds !== undefined && failure.path !== "/faults")
-    throw CommandError.usage(`--for does not go with ${how}, which happens at once.`);
+    throw CommandError.usage(`--for does not apply to ${how}, which has no duration.`);
   const answer = await sandboxControl(deployment)("POST", failure.path, failure.body);
   terminal.result({ stage: deployment.stage, how, ...answer }, failure.says);
 }

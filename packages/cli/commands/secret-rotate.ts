@@ -28,22 +28,19 @@ export function addTo(group: Command): void {
   addCommand<Flags>(group, {
     name: "rotate",
     summary:
-      "Gives the webhooks a new secret. The old one stays accepted while the provider may try deliveries again.",
+      "Rotates the webhook secret. Deliveries with the old secret are accepted while the provider may retry them.",
     asks: true,
     examples: [
       "npx income-events secret rotate",
-      "npx income-events secret rotate --revoke-now    the old one has leaked: refuse it at once",
-      "npx income-events secret rotate --signing < key.txt    the provider signs with this key from now on",
-      "npx income-events secret rotate --remove-signing    bodies are signed no longer",
+      "npx income-events secret rotate --revoke-now    the old secret has leaked",
+      "npx income-events secret rotate --signing < key.txt    the provider signs with this key",
+      "npx income-events secret rotate --remove-signing    bodies are no longer signed",
     ],
     run: rotate,
   })
-    .option("--revoke-now", "accept the old secret no longer; deliveries that carry it are refused")
-    .option(
-      "--signing",
-      "set what the provider signs bodies with, from the standard input, in place of the secret, and register it",
-    )
-    .option("--remove-signing", "take bodies without a signature, and register the webhooks without a key");
+    .option("--revoke-now", "refuse deliveries with the old secret from now on")
+    .option("--signing", "set and register the key that the provider signs bodies with, from standard input")
+    .option("--remove-signing", "accept bodies without a signature, and register the webhooks without a key");
 }
 
 async function rotate(operation: Operation, flags: Flags): Promise<void> {
@@ -87,7 +84,7 @@ async function setSigning(ports: RotationPorts, stage: string, terminal: Termina
   if (key === "" || /\s/.test(key))
     throw CommandError.usage("Give the signing key alone, on one line: secret rotate --signing < key.txt");
   const previousUntil = await rotateSigning(key, ports);
-  terminal.progress("The key is stored. The webhooks are registered with it once every receiver knows it.");
+  terminal.progress("The key is stored. It is registered after all receivers have loaded it.");
   await registerNewValue(ports, `until webhooks register has run, the provider does not sign with it`);
   terminal.result(
     { stage, done: "signing", ...(previousUntil && { previousUntil }) },
@@ -100,7 +97,10 @@ async function setSigning(ports: RotationPorts, stage: string, terminal: Termina
 
 async function endSigning(ports: RotationPorts, stage: string, terminal: Terminal): Promise<void> {
   const was = await removeSigning(ports);
-  await registerNewValue(ports, "the provider goes on signing until webhooks register has run");
+  await registerNewValue(
+    ports,
+    "the provider keeps signing until you run: npx income-events webhooks register",
+  );
   terminal.result(
     { stage, done: was ? "signing removed" : "unsigned" },
     was

@@ -15,12 +15,12 @@ export function addTo(program: Command): void {
   addCommand<Flags>(program, {
     name: "status",
     summary:
-      "Shows the stage on one screen: queues, last events, token, webhooks at the provider, alarms. With --section one part in full: the token's claims (never the token), where the provider sends webhooks, who subscribes to what, how the provider is called.",
+      "Shows the stage on one screen: queues, last events, token, webhooks, alarms. --section shows one part in full.",
     examples: [
       "npx income-events status",
-      "npx income-events status --watch    repeats until Ctrl-C",
+      "npx income-events status --watch    repeat until Ctrl-C",
       "npx income-events status --section token --stage prod --outputs outputs.json",
-      "npx income-events status --section provider --since 7d    with what happened in seven days",
+      "npx income-events status --section provider --since 7d    with the history of seven days",
       "npx income-events status --json    for programs",
     ],
     run: show,
@@ -28,7 +28,7 @@ export function addTo(program: Command): void {
     .option("--section <name>", `one of ${sections.join(", ")}`)
     .option(
       "--since <time>",
-      "with --section provider: what happened since a date, a date-time, or a time ago (90m, 24h, 7d)",
+      "with --section provider: history since a date, a date-time, or a time ago (90m, 24h, 7d)",
     )
     .option("--watch [time]", `repeat after this time (default ${secondsBetweenLooks}s), until Ctrl-C`);
 }

@@ -13,19 +13,19 @@ export function addTo(group: Command): void {
   addCommand(group, {
     name: "tail <name>",
     summary:
-      "Shows what a subscriber is sent from now on, until Ctrl-C. It does not read the queue: the messages are made from the table's stream, as the relay makes them. It does not show what reaches the queue in another way: replays, redriven letters, tests, erasures.",
+      "Follows a subscriber's messages until Ctrl-C. Derives them from the table's stream, as the relay does, and does not read the queue: replays, redrives, tests and erasures are not shown.",
     examples: [
       "npx income-events subscribers tail everything",
-      "npx income-events subscribers tail everything --json | jq .id    whole messages, for programs",
+      "npx income-events subscribers tail everything --json | jq .id    complete messages, for programs",
     ],
     run: tail,
   });
   addCommand(group, {
     name: "test <name>",
-    summary: "Sends a test message to one subscriber's queue, whatever its filter says.",
+    summary: "Sends a test message to one subscriber's queue, regardless of its filter.",
     examples: [
       "npx income-events subscribers test everything",
-      "npx income-events subscribers test everything --json    prints the message's id for a program",
+      "npx income-events subscribers test everything --json    print the message's id for a program",
     ],
     run: testSubscriber,
   });

@@ -17,16 +17,16 @@ export function addTo(group: Command): void {
   addCommand<Flags>(group, {
     name: "set",
     summary:
-      "Sets the provider's token, from the standard input: arguments can be read by others. One call tries it first; where the provider refuses it, the present one stays.",
+      "Sets the provider's token from standard input. Tests it with one call first; if the provider refuses it, the current token stays.",
     examples: [
       "npx income-events token set < token.txt",
       "pass show provider/token | npx income-events token set --stage prod --outputs outputs.json",
-      "npx income-events token set --force < token.txt    untried, where the provider is down",
+      "npx income-events token set --force < token.txt    without the test, while the provider is down",
     ],
     run: setGivenToken,
   })
-    .option("--any", "also what is no JWT, or a JWT whose time is over")
-    .option("--force", "without trying it: the provider is down, or its answer is known");
+    .option("--any", "also accept an expired JWT, or a token that is not a JWT")
+    .option("--force", "do not test the token, for example while the provider is down");
   addRefresh(group);
 }
 
@@ -88,7 +88,7 @@ function check(token: string, any: boolean, now: Date): string | undefined {
       'The standard input holds more than one word. Give the token alone, without "Bearer" and on one line.',
     );
   if (!any && !isJwt(token))
-    throw CommandError.usage("This is no JWT. Where the provider's tokens are none, add --any.");
+    throw CommandError.usage("This is not a JWT. If the provider's tokens are not JWTs, add --any.");
   const { expiresAt = Number.NaN } = readTokenLifetime(token);
   const end = new Date(expiresAt * 1000);
   // Also where it says a time that no calendar has.
@@ -105,13 +105,13 @@ type RefreshFlags = { readonly now?: boolean };
 function addRefresh(group: Command): void {
   addCommand<RefreshFlags>(group, {
     name: "refresh",
-    summary: "Lets the refresher look at the token now, as its schedule does, and prints the result.",
+    summary: "Runs the token refresher now, as its schedule does, and prints the result.",
     examples: [
       "npx income-events token refresh",
-      "npx income-events token refresh --now    also where it is not near its end",
+      "npx income-events token refresh --now    even if it is not close to expiry",
     ],
     run: refreshToken,
-  }).option("--now", "get a new one also where the present one is not near its end");
+  }).option("--now", "refresh even if the current token is not close to expiry");
 }
 
 export async function refreshToken(operation: Operation, { now = false }: RefreshFlags): Promise<void> {

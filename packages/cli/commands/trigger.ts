@@ -21,18 +21,18 @@ export function addTo(program: Command): void {
   addCommand<SubjectFlags>(program, {
     name: "trigger <type> [endpoint]",
     summary:
-      "Sends a webhook as the provider would, in the form of the default mapping. Of a stage in AWS it asks first, and wants to be told whose it is.",
+      "Sends a webhook as the provider would, in the format of the default mapping. For a stage in AWS it asks first, and needs --user or --account.",
     asks: true,
     examples: [
       "npx income-events trigger user.created --user 6f1c2b9e-5a0d-4c3e-8f7a-1b2c3d4e5f60 --outputs outputs.json",
-      "npx income-events trigger account.connected    of an account that is known here",
+      "npx income-events trigger account.connected    for a stored account",
       "npx income-events trigger endpoint.updated income",
     ],
     run: triggerEvent,
   })
-    .option("--user <id>", "of this user; else of a known one, or of one that is made up")
-    .option("--account <id>", "of this account")
-    .option("--company-account <id>", "of this company account");
+    .option("--user <id>", "the user; default: a known or an invented one")
+    .option("--account <id>", "the account")
+    .option("--company-account <id>", "the company account");
 }
 
 export async function triggerEvent(
@@ -50,7 +50,7 @@ export async function triggerEvent(
   if (local === undefined) {
     if (!isNamed)
       throw CommandError.usage(
-        "Of a stage in AWS say whose event it is: --user, --account or --company-account.",
+        "A stage in AWS needs the event's subject: --user, --account or --company-account.",
       );
     await terminal.confirm(
       `This sends ${type} to the stage ${stage}: its subscribers get an event that did not happen.`,

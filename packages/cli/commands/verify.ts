@@ -34,21 +34,21 @@ export function addTo(program: Command): void {
   addCommand<Flags>(program, {
     name: "verify",
     summary:
-      "Drives a stage from webhook to subscriber with at most 100 webhooks, and reads the documents that its messages announce. It reads the queue of a subscriber named smoke, which it empties, or those that --subscriber names, whose other messages are hidden from their readers meanwhile; on this machine all of them. Exits 1 if a check failed.",
+      "Tests a stage from webhook to subscriber with at most 100 webhooks. Empties the queue of the subscriber smoke, or reads the queues of --subscriber, whose other messages stay invisible meanwhile. Exits 1 if a check failed.",
     json: "file",
     examples: [
-      "npx income-events verify    what npm start keeps up on this machine",
+      "npx income-events verify    the system on this machine",
       "npx income-events verify --outputs outputs.json    a stage with a subscriber named smoke",
-      "npx income-events verify --outputs outputs.json --subscriber risk    nobody reads that queue yet",
-      "npx income-events verify --outputs outputs.json --erase RUN    deletes what a run has stored",
+      "npx income-events verify --outputs outputs.json --subscriber risk    a subscriber that nobody reads yet",
+      "npx income-events verify --outputs outputs.json --erase RUN    delete what a run stored",
     ],
     run: (operation, flags) =>
       flags.erase === undefined ? verify(operation, flags) : erase(operation, flags.erase),
   })
-    .option("--subscriber <name>", "whose queue may be read; can be repeated", collect, [])
-    .option("--deadline <seconds>", "the longest wait of each step", "120")
-    .option("--at-once <n>", "webhooks under way at once", String(maxAtOnce))
-    .option("--erase <run>", "send nothing; delete what this run has stored");
+    .option("--subscriber <name>", "read this subscriber's queue; repeatable", collect, [])
+    .option("--deadline <seconds>", "maximum wait for each step", "120")
+    .option("--at-once <n>", "concurrent webhooks", String(maxAtOnce))
+    .option("--erase <run>", "send nothing; delete what this run stored");
 }
 
 /** Looks at the stage from outside only: by its outputs, and the resources that they name. */
@@ -99,7 +99,7 @@ async function verify({ deployment, clients, terminal }: Operation, flags: Flags
       ),
     ]);
     add(inQueues.flat());
-  } else terminal.progress("Nothing was taken: nothing is looked for in the queues");
+  } else terminal.progress("No webhook was accepted: the queues are not checked");
   terminal.progress("Reading the documents that messages announced");
   const readDocument = documentReads(sqs.config, () => clients.lambda);
   const target = { readDocument, documentsUrl: output("DocumentsUrl"), seconds };
@@ -114,10 +114,10 @@ async function verify({ deployment, clients, terminal }: Operation, flags: Flags
   if (typeof flags.json === "string") await writeFile(flags.json, `${JSON.stringify(report, null, 2)}\n`);
   const left = `Not read, and left with the run's messages: ${subscribers.left.join(", ")}.`;
   const summary = [
-    `\n${passed} of ${checks.length} checks of the stage ${stage} passed; ${sender.counts.sent} webhooks sent, at most ${sender.counts.atOnce} at once.`,
+    `\n${passed} of ${checks.length} checks of the stage ${stage} passed; ${sender.counts.sent} webhooks sent, at most ${sender.counts.atOnce} concurrently.`,
     `${counts.documentsRead} documents read that messages of the stage announced, ${counts.documentsMissing} missing.`,
     ...(subscribers.left.length === 0 ? [] : [left]),
-    `Ids of this run begin with ${mark}. To delete what it has stored:`,
+    `Ids of this run begin with ${mark}. To delete its records:`,
     commandLine`  npx income-events verify ${[...deploymentFlags(flags), "--erase", mark]}`,
   ];
   terminal.result(report, summary.join("\n"));

@@ -7,16 +7,15 @@ type Flags = { readonly takeOver?: boolean };
 export function addTo(group: Command): void {
   addCommand<Flags>(group, {
     name: "register",
-    summary:
-      "Registers with the provider where the webhooks of all kinds go, and what they must carry. Done daily anyway.",
+    summary: "Registers the webhook addresses and secret with the provider. A schedule does the same daily.",
     asks: true,
     examples: [
       "npx income-events webhooks register",
       "npx income-events webhooks register --stage prod --outputs outputs.json --json",
-      "npx income-events webhooks register --take-over    from the stage that has them now",
+      "npx income-events webhooks register --take-over    take them over from another stage",
     ],
     run: registerNow,
-  }).option("--take-over", "take the webhooks from another stage, where the provider lists who has them");
+  }).option("--take-over", "take the registrations over from another stage");
 }
 
 export async function registerNow(

@@ -6,7 +6,7 @@ export const exitCodes = {
   usage: 2,
   /** There is no deployment to work on, or no access to it: nothing was done. */
   noDeployment: 3,
-  /** Nobody and nothing of that id is known: nothing was done. */
+  /** The id was not found: nothing was done. */
   nobody: 4,
   /** A legal hold forbids it: nothing was done. */
   held: 5,

@@ -42,17 +42,17 @@ export function addCommand<Flags extends object = object>(
       await description.run({ deployment, clients, terminal }, flags, ...args);
     },
   })
-    .option("--stage <name>", "the stage, where there are several")
-    .option("--pipeline <name>", "the pipeline, where a stage or a stack has several: the construct's id")
+    .option("--stage <name>", "the stage, if there are several")
+    .option("--pipeline <name>", "the pipeline, if a stage or a stack has several: the construct's id")
     .option(
       "--local <port|folder>",
-      "which system on this machine: by a port, or the folder it was started in",
+      "the system on this machine: one of its ports, or the folder it was started in",
     );
   return description.isLocal === true
     ? command
     : command.option(
         "--outputs <file>",
-        "work in AWS, on the stage of this file of cdk deploy --outputs-file",
+        "the stage in AWS of this file, written by cdk deploy --outputs-file",
       );
 }
 
@@ -68,7 +68,7 @@ export function addOfflineCommand<Flags extends object = object>(
       json === "file" ? "--json [file]" : "--json",
       `print the result as one line of JSON${json === "file" ? ", or write it to a file" : ""}`,
     );
-  if (asks === true) command.option("--yes", "don't ask before it goes on");
+  if (asks === true) command.option("--yes", "do not ask for confirmation");
   return command
     .addHelpText("after", ["\nExamples:", ...examples.map((example) => `  ${example}`)].join("\n"))
     .action(async function (this: Command) {

@@ -54,9 +54,7 @@ export function periodFlags(
 ): { readonly since: string | undefined; readonly until: string | undefined } {
   const period = { since: sinceFlag(since, now), until: timestampFlag("--until", until, now) };
   if (period.since !== undefined && period.until !== undefined && period.since >= period.until)
-    throw CommandError.usage(
-      `--since ${period.since} is not before --until ${period.until}: nothing lies between.`,
-    );
+    throw CommandError.usage(`--since ${period.since} is not before --until ${period.until}.`);
   return period;
 }
 

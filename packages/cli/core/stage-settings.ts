@@ -9,7 +9,7 @@ export type StageFlags = { readonly stage: string; readonly settings?: string };
 export function addStageFlags(command: Command, what: string, defaultStage: string): Command {
   return command
     .option("--stage <name>", what, defaultStage)
-    .option("--settings <file>", "settings of a file in place of a stage's");
+    .option("--settings <file>", "read the settings from this file instead of stages/STAGE.json");
 }
 
 /** The settings of a stage that need not be deployed. @throws CommandError where they are wrong */

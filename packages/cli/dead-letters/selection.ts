@@ -7,15 +7,12 @@ import { CommandError } from "../core/command-error.ts";
 export type Selection = { readonly reason?: string; readonly id?: string };
 
 /** What `--reason` says in the help. */
-export const reasonFlag = "only those whose reason has this text in it, in any letter case";
+export const reasonFlag = "only reasons that contain this text, in any letter case";
 
 export function addSelection(command: Command): Command {
   return command
     .option("--reason <text>", reasonFlag)
-    .option(
-      "--id <id>",
-      "only those with this id, or one that begins so: the event's, the message's, whom it is about, or SQS's own",
-    );
+    .option("--id <id>", "only this id or prefix: of the event, the message, the subject, or SQS");
 }
 
 /** Shorter beginnings of an id would be those of several dead letters. */

@@ -37,7 +37,7 @@ export function checkActions(
       code: "alarms-silent",
       severity: "warning",
       what: `${silent.length} of ${alarms.length} alarms notify nobody.`,
-      why: "What goes wrong is seen by those only who look. The settings alarms.emails and alarms.topicArn say who is notified.",
+      why: "Nobody is notified of problems. Set alarms.emails or alarms.topicArn.",
       fix: deployAgain(stage),
     },
   ];
@@ -58,9 +58,9 @@ export function checkAlarm(alarm: StackAlarm, well: readonly Well[], now: Date):
     {
       code: entry,
       severity: "info",
-      what: `The alarm "${alarmName(alarm)}" is still on, for what is over: it clears ${end > now ? `${fromNow(end, now)} at the latest` : "within a minute"}.`,
-      why: "Its cause is gone; it looks back over a time.",
-      fix: "nothing is to be done",
+      what: `The alarm "${alarmName(alarm)}" is still on after the problem ended: it clears ${end > now ? `${fromNow(end, now)} at the latest` : "within a minute"}.`,
+      why: "Its cause is gone; the alarm's period still includes it.",
+      fix: "no action needed",
       isAlarm: true,
       clearsAt: end.toISOString(),
     },

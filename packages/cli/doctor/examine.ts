@@ -96,8 +96,8 @@ function notAllowed({ message }: Error): Finding {
   return {
     code: "permission-missing",
     severity: "warning",
-    what: `Your credentials don't allow ${action ?? "everything that is looked at"}`,
-    why: `A part of the stage was not looked at. ${message}`,
+    what: `Your credentials don't allow ${action ?? "all checks"}`,
+    why: `A part of the stage was not checked. ${message}`,
     fix: "aws sts get-caller-identity",
   };
 }

@@ -81,7 +81,7 @@ export function checkEventSources(
   const off = {
     code: "event-source-off",
     severity: "error",
-    why: "What comes there waits and is not worked on.",
+    why: "Its messages wait and are not processed.",
   } as const;
   if (sources.length === 0)
     return [{ ...off, what: `No function is called for ${what}.`, fix: deployAgain(stage) }];

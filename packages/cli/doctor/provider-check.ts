@@ -41,7 +41,7 @@ export function checkProvider(breaker: Breaker, registrations: RegistrationStatu
         code: "provider-down",
         severity: "error",
         what: `${failureText(isFailing ? reason : undefined)}.${next}`,
-        why: "No income data is fetched. Tasks wait, nothing is lost, and all goes on by itself when it is back.",
+        why: "No income data is fetched. Tasks wait and continue when the provider answers again; nothing is lost.",
         fix: "npx income-events status --section provider",
       },
     ],

@@ -63,7 +63,7 @@ export function checkDeadLetterCount(
       code,
       severity: "error",
       what: `${name} has ${deadLetters} dead ${deadLetters === 1 ? "letter" : "letters"}${age}.`,
-      why: "Each is something received that could not be done. It waits for a person, and not for ever.",
+      why: "These messages failed. They expire in 14 days.",
       fix: commandLine`npx income-events dlq show ${name}`,
     },
   ];
@@ -117,7 +117,7 @@ export function checkReader(
 }
 
 export const failuresCheck: Check = {
-  name: "what the relay gave up on",
+  name: "changes that the relay did not deliver",
   examine: async ({ deployment, clients }) => {
     const Bucket = deployment.output("FailuresBucketName");
     const { KeyCount = 0 } = await clients.s3.send(new ListObjectsV2Command({ Bucket, MaxKeys: 1 }));
@@ -130,7 +130,7 @@ export const failuresCheck: Check = {
 const givenUp: Finding = {
   code: "undelivered-changes",
   severity: "error",
-  what: "The relay gave up on changes of the table; they wait in the failures bucket.",
+  what: "The relay did not deliver changes of the table; they are kept in the failures bucket.",
   why: "What follows from them has not happened: states, fetches, messages to subscribers.",
   fix: "npx income-events repair --failures",
 };

@@ -27,7 +27,7 @@ async function findOut({ deployment, clients }: Examination): Promise<void> {
   }
 }
 
-const nothingFetched = "No income data is fetched. Tasks wait, nothing is lost.";
+const nothingFetched = "No income data is fetched. Tasks wait; nothing is lost.";
 const fix = setToken;
 
 /** The alarms that a token which is set and taken clears. */

@@ -62,7 +62,7 @@ function differing(webhooks: readonly Registration[]): readonly Finding[] {
 
 function differingFinding({ kinds, of }: Differing): Finding {
   const fix = "npx income-events webhooks register";
-  const refused = `Each webhook of ${kinds} is refused with 401: the provider gives it up, and no event comes.`;
+  const refused = `Each webhook of ${kinds} is refused with 401: the provider drops it, and its event is lost until a reconciliation.`;
   const differ = (what: string, why: string): Finding => ({
     ...{ code: "webhooks-differ", severity: "warning", what, why, fix },
   });
@@ -87,7 +87,7 @@ function differingFinding({ kinds, of }: Differing): Finding {
     case "method":
       return differ(`The webhooks of ${kinds} are not sent by POST.`, "Somebody else has registered them.");
     case "enabled":
-      return differ(`The webhooks of ${kinds} are not enabled.`, `No event of ${kinds} comes.`);
+      return differ(`The webhooks of ${kinds} are not enabled.`, `No events of ${kinds} arrive.`);
   }
 }
 
@@ -101,7 +101,7 @@ function unknownRegistrations(reason: string): Finding {
     code: "webhooks-unknown",
     severity: isWantOfToken(reason) ? "warning" : "error",
     what: `The provider can't be asked where webhooks go: ${oneLine(reason)}.`,
-    why: "Whether webhooks come here is not known.",
+    why: "It is unknown whether webhooks arrive here.",
     fix: "npx income-events status --section webhooks",
   };
 }
@@ -116,7 +116,7 @@ export function checkAddress(
   const other = status.webhooks.find(({ kind, deployed }) => deployed !== webhookUrlOf(webhooksUrl, kind));
   if (other === undefined) return [];
   const what = `The stage registers ${other.deployed}, and the outputs name ${webhookUrlOf(webhooksUrl, other.kind)}.`;
-  const why = "The outputs are not those of the last deployment: commands may work on what is not in use.";
+  const why = "The outputs are not from the last deployment: commands may use old resources.";
   return [{ code: "outputs-outdated", severity: "warning", what, why, fix: deployAgain(stage) }];
 }
 
@@ -138,7 +138,7 @@ function misdirected(webhooks: readonly Registration[]): readonly Finding[] {
           first.is === "none"
             ? `No webhook of ${kinds} is registered.`
             : `The webhooks of ${group.map(describeWebhook).join("; those of ")}.`,
-        why: `No event of ${kinds} comes until a reconciliation finds what was missed.`,
+        why: `No events of ${kinds} arrive until a reconciliation finds what was missed.`,
         fix: registerAgain(first),
       },
     ];

@@ -85,7 +85,9 @@ async function search(
       return { done: [], isEnough: lookedAt >= maxLookedAt };
     });
     if (lookedAt >= maxLookedAt)
-      report(`Of the dead letters of ${queue.name} ${lookedAt} were looked at: see dlq list.`);
+      report(
+        `Only ${lookedAt} dead letters of ${queue.name} were checked. List them: npx income-events dlq list`,
+      );
   }
   return found;
 }

@@ -47,7 +47,7 @@ export function noSuchEvent(begins: string, subject: Subject | undefined): Comma
   const whose = subject === undefined ? "No event" : `No event of ${nameOf(subject)}`;
   return new CommandError(
     "nobody",
-    `${whose} is stored whose <id> begins with ${begins}, and no such one is among the dead letters of webhooks.`,
+    `${whose} with an <id> that begins with ${begins} is stored, or among the dead letters of webhooks.`,
   );
 }
 
@@ -59,7 +59,7 @@ function ambiguous(begins: string, events: readonly StoredEvent[]): string {
     .map(({ event }) => `  ${event.id}  ${event.type} of ${nameOf(ownerOf(event))}`);
   const more = events.length > maxNamed ? [`  and ${events.length - maxNamed} more`] : [];
   return [
-    `<id> ${begins} names ${events.length} events. Give more of it, or whose it is (--user):`,
+    `<id> ${begins} matches ${events.length} events. Write more of it, or add --user or --account:`,
     ...lines,
     ...more,
   ].join("\n");

@@ -100,7 +100,7 @@ export async function* followTable(
     signal,
     wait: (seconds) => waitUnlessAborted(seconds, signal),
     onReady: () => terminal.progress(`Following ${what}. Ctrl-C ends it.`),
-    onError: (reason) => terminal.progress(`${reason}: it goes on by itself.`),
+    onError: (reason) => terminal.progress(`${reason}: retrying.`),
   });
   for await (const some of records) yield* some;
 }

@@ -44,7 +44,11 @@ function stepsOfSubject(stored: StoredEvent, records: SubjectRecords): readonly 
   if (progressOf(stored, records).state !== "asking") return [processed];
   return [
     processed,
-    { step: "asked", done: false, detail: "it contradicts what was known: the provider is asked" },
+    {
+      step: "asked",
+      done: false,
+      detail: "it contradicts the stored state: the state is fetched from the provider",
+    },
   ];
 }
 
@@ -52,7 +56,8 @@ function processedStep(stored: StoredEvent, records: SubjectRecords): Step {
   const { state, outcome, version } = progressOf(stored, records);
   const name = nameOf(subjectOf(stored.event));
   if (state === "stored") {
-    const remedy = "The relay is behind, or has given up: see its alarm, then repair.";
+    const remedy =
+      "The relay is behind, or did not deliver: see its alarm, then run npx income-events repair";
     return { step: "processed", done: false, detail: `nothing has followed yet. ${remedy}` };
   }
   if (state === "past")
@@ -67,7 +72,7 @@ function processedStep(stored: StoredEvent, records: SubjectRecords): Step {
 function fetchedStep(stored: StoredEvent, records: SubjectRecords): Step {
   const { event } = stored;
   if (event.dataAvailable === false)
-    return { step: "fetched", done: true, detail: "it said that there is nothing to read yet" };
+    return { step: "fetched", done: true, detail: "the provider has no data yet" };
   const document = documentOf(event, records.documents);
   const done = progressOf(stored, records).state === "done";
   if (document === undefined) return { step: "fetched", done, detail: "never yet" };

@@ -42,7 +42,7 @@ export async function forward(ports: ForwardPorts): Promise<Forwarded> {
       refused += count.refused;
     } catch (error) {
       if (!isTransient(error)) throw error;
-      report(`${error.name}: it goes on by itself.`);
+      report(`${error.name}: retrying.`);
       await wait(longestWaitInSeconds);
     }
   }

@@ -45,7 +45,7 @@ const meanings: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nothing listens there, ECONNREFUSED",
   ECONNRESET: "it hung up, ECONNRESET",
   EHOSTUNREACH: "the machine can't be reached, EHOSTUNREACH",
-  ENOTFOUND: "there is no such machine, ENOTFOUND",
+  ENOTFOUND: "host not found, ENOTFOUND",
   "bad port": "this port is kept for another protocol, and no HTTP client uses it: choose another",
 };
 

@@ -44,7 +44,8 @@ export function remedyFor(
   if (reason.includes("not a UUID"))
     return `Set mapping.${kind}.ids to "any", or ${setting} to where the UUID is.`;
   const elsewhere = likelyPlace(kind, field, sample, mapping[field]);
-  if (elsewhere === undefined) return `Set ${setting} to where it is; no place in this sample looks like it.`;
+  if (elsewhere === undefined)
+    return `Set ${setting} to the path of this field; the sample has no similar field.`;
   const header = typeof elsewhere === "string" ? "" : `: the header ${elsewhere.header}`;
   return `Set ${setting} to where it is, perhaps ${JSON.stringify(elsewhere)}${header}.`;
 }

@@ -30,7 +30,7 @@ function outcomeText(trial: EventTrial): string {
   if ("ignored" in trial) return `${ignoredText(trial)}.`;
   const facts = Object.entries(trial.event).map(([name, value]) => [name, String(value)]);
   const unordered =
-    "It has neither an id of its own nor a time, so its bytes may truly come again: what it claims is asked for.";
+    "It has neither an id nor a time, so the same bytes may announce another change: the state is fetched.";
   return [
     `An event of ${trial.kind}, with the identity ${trial.id}:`,
     tableText(["", ""], facts).trim(),
@@ -49,7 +49,7 @@ export function trialLine(trial: Trial): string {
 }
 
 export function ignoredText({ kind, ignored }: { readonly kind: string; readonly ignored: string }): string {
-  return `${kind}: ignored, as mapping.${kind}.types says of ${oneLine(JSON.stringify(ignored))}`;
+  return `${kind}: ignored by mapping.${kind}.types: ${oneLine(JSON.stringify(ignored))}`;
 }
 
 /** Names of events are shown whole. */

@@ -52,7 +52,7 @@ async function checkTopicKey({ kms }: Account, topicArn: string, KeyId: string):
   const { KeyMetadata } = await kms.send(new DescribeKeyCommand({ KeyId }));
   const key = KeyMetadata?.Arn ?? KeyId;
   if (KeyMetadata?.KeyManager === "AWS") {
-    const what = `The topic ${topicArn} is encrypted with SNS's own key, whose policy does not admit CloudWatch.`;
+    const what = `The topic ${topicArn} is encrypted with SNS's own key, whose policy does not allow CloudWatch.`;
     const fix = commandLine`aws sns set-topic-attributes --topic-arn ${topicArn} --attribute-name KmsMasterKeyId --attribute-value KEY    of a key of your own, or none`;
     return [{ what, why, fix }];
   }

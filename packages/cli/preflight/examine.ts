@@ -41,7 +41,7 @@ const checks: readonly PreflightCheck[] = [
 const neverSeen: readonly Unseen[] = [
   {
     name: "under which conditions the policies of keys and topics admit, and what else denies",
-    reason: "who and what is compared",
+    reason: "account and settings",
   },
   {
     name: "whether the region has HTTP APIs, functions of nodejs24.x on arm64, and streamed answers",

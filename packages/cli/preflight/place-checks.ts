@@ -117,7 +117,7 @@ export const concurrencyCheck: PreflightCheck = {
     if (accountConcurrency > all) {
       findings.push({
         what: `The account allows ${all} concurrent executions in ${account.region}, and the setting accountConcurrency says ${accountConcurrency}.`,
-        why: "Event sources would be given more than there is, and the receivers would find none.",
+        why: "The event sources could use all concurrency, and the receivers would be throttled.",
         fix: `set accountConcurrency to ${all} in stages/${stage}.json, or ask for more: ${raise}`,
       });
     }

@@ -34,7 +34,7 @@ export async function rotateSecret(ports: RotationPorts): Promise<Rotation> {
     terminal.progress(
       "A rotation is under way: no further value is made, or the oldest would be refused too early.",
     );
-    await registerNewValue(ports, "the rotation goes on when the command is run again");
+    await registerNewValue(ports, "run the command again to continue");
     return { done: "continued", ...(secret.previous && { previousUntil: secret.previous.until }) };
   }
   const until = new Date(now().getTime() + times.overlapSeconds * 1000).toISOString();
@@ -44,11 +44,8 @@ export async function rotateSecret(ports: RotationPorts): Promise<Rotation> {
     versionId,
   );
   terminal.progress("A new value is stored; the receivers accept it beside the old one.");
-  await terminal.wait(times.propagationSeconds, "Until every receiver knows it");
-  await registerNewValue(
-    ports,
-    "the rotation goes on when the command is run again, or with the daily registration",
-  );
+  await terminal.wait(times.propagationSeconds, "Waiting until all receivers have loaded it");
+  await registerNewValue(ports, "run the command again to continue; the daily registration continues it too");
   return { done: "rotated", ...(previous && { previousUntil: until }) };
 }
 
@@ -115,7 +112,7 @@ export async function registerNewValue(
   for (;;) {
     const registered = await explained(register, otherwise);
     if (registered.secret === "current") return;
-    await terminal.wait(registered.readyInSeconds, "Until every receiver knows the new value");
+    await terminal.wait(registered.readyInSeconds, "Waiting until all receivers have loaded the new value");
   }
 }
 

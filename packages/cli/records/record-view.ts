@@ -47,7 +47,7 @@ export function recordText(
 ): string {
   const parts = [
     oneLine(nameOf(subject)),
-    state === undefined ? "no state: only data is known" : stateText(state),
+    state === undefined ? "no state, only data" : stateText(state),
     ...(accounts.length === 0 ? [] : ["", tableText(accountHead, accounts.map(accountRow))]),
     ...(documents.length === 0 ? [] : ["", tableText(documentHead, documents.map(documentRow))]),
     ...data.flatMap(({ data: value, ...name }) => [
@@ -73,7 +73,7 @@ function stateText({
     `version ${version}`,
     ...(connected === undefined ? [] : [connected ? "connected" : "not connected"]),
     ...(deleted ? ["deleted"] : []),
-    ...(unconfirmed ? ["unconfirmed: the provider is asked"] : []),
+    ...(unconfirmed ? ["unconfirmed: being checked at the provider"] : []),
     ...(asOf === undefined ? [] : [`as of ${asOf}`]),
     ...(userId === undefined ? [] : [`user ${userId}`]),
     ...(datasourceId === undefined ? [] : [`source ${datasourceId}`]),
@@ -86,7 +86,7 @@ function lastChangeText(latest: LastChange): string {
     case "event":
       return `${latest.event.type} ${latest.outcome}, event ${latest.event.id}`;
     case "again":
-      return "an event that came again";
+      return "a duplicate event";
     case "answer":
       return `the provider's answer at ${latest.at}`;
   }

@@ -54,7 +54,7 @@ export function failWhileOpen(reports: readonly Pick<ErasureReport, "refused" | 
   if (refused.size === 0) return;
   throw CommandError.failed(
     `Not erased yet: S3 refuses ${[...refused].join(" and ")}, which may hold data of a person to erase. Their key may be ` +
-      "disabled, or the eraser may not use it: see encryption.previousKeyArns. Allow the key. The erasure then ends by itself; " +
+      "disabled, or the eraser may not use it: see encryption.previousKeyArns. Allow the key. The erasure then completes; " +
       "after 12 hours it waits in the dead letters of erase: npx income-events dlq redrive erase.",
   );
 }
@@ -84,7 +84,7 @@ async function follow(
   }
   throw CommandError.failed(
     "The erasure has made no progress for half an hour. Its task is still there, or in the dead letters of erase, with " +
-      "the reason. Run the command again when that is fixed: what is done stays done.",
+      "the reason. Fix it and run the command again.",
   );
 }
 

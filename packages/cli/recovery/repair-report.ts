@@ -30,7 +30,7 @@ export function repairReport({ failures, table }: Parts, dryRun: boolean): Repai
 }
 
 function failuresText({ batches, changes }: RepairedFailures, dryRun: boolean): string {
-  const what = `${changes} changes in ${batches} batches that the relay gave up on`;
+  const what = `${changes} changes in ${batches} batches that the relay did not deliver`;
   return dryRun
     ? `There are ${what}. Nothing was done.`
     : `Relayed ${what}; they are removed from the failures bucket.`;
@@ -40,7 +40,7 @@ function repairedText({ repaired: { events, states, documents } }: Repaired, dry
   const what = `${events} events, ${states} states and ${documents} documents`;
   return dryRun
     ? `It would derive again what follows from ${what}. Nothing was done.`
-    : `Derived again what follows from ${what}. Messages that came before come again, with the same ids.`;
+    : `Repaired ${what}. Messages sent before are sent again, with the same ids.`;
 }
 
 function nameOfChange({ change }: Underived): string {

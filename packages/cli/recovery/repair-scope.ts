@@ -25,6 +25,6 @@ export function repairScope(flags: ScopeFlags, now: Date): RepairScope | undefin
   if (all || isNarrowed) return { subject, period };
   if (failures) return undefined;
   throw CommandError.usage(
-    "Say what to repair: --failures (what the relay gave up on), --since and --until (an outage), --user, --account or --company-account, or --all.",
+    "Choose what to repair: --failures (undelivered changes), --since and --until (an outage), --user, --account, --company-account, or --all.",
   );
 }

@@ -65,7 +65,7 @@ export function resumeReplay(known: ReplayRun, flags: ReplayFlags, names: readon
   const given = Object.keys(others).filter((name) => selecting.some((one) => one === name));
   if (given.length > 0) {
     const flag = (given[0] ?? "").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    throw CommandError.usage(`--resume goes on with what was selected before: leave out --${flag}.`);
+    throw CommandError.usage(`--resume continues the earlier selection: leave out --${flag}.`);
   }
   const gone = known.subscribers.find((name) => !names.includes(name));
   if (gone !== undefined)
@@ -93,7 +93,7 @@ function receivers(
   if (subscriber !== undefined && allSubscribers)
     throw CommandError.usage("--subscriber and --all-subscribers exclude each other: give one.");
   if (subscriber === undefined && !allSubscribers)
-    throw CommandError.usage(`Say who gets it: --subscriber NAME or --all-subscribers; ${there}.`);
+    throw CommandError.usage(`Choose --subscriber NAME or --all-subscribers; ${there}.`);
   if (subscriber !== undefined && !names.includes(subscriber))
     throw CommandError.usage(`There is no subscriber ${subscriber}; ${there}.`);
   if (names.length === 0) throw CommandError.usage("The stage has no subscribers.");

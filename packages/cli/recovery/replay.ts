@@ -89,7 +89,7 @@ async function takeStep(
     },
   });
   if (saved !== undefined) return saved;
-  throw CommandError.failed(`Another process goes on with the replay ${run.id}. This one has ended.`);
+  throw CommandError.failed(`Another process runs the replay ${run.id}. This process ended.`);
 }
 
 /** What a stored item sends again of what is selected; `pending` where its message is still to come by itself. */

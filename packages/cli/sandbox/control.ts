@@ -78,12 +78,12 @@ const others = {
   "revoke-token": {
     path: "/token",
     body: { action: "revoke" },
-    says: "Every token is revoked, and refreshing fails too, until there is a new one: npx income-events sandbox token | npx income-events token set",
+    says: "All tokens are revoked, and refreshing fails. Set a new one: npx income-events sandbox token | npx income-events token set",
   },
   "expire-token": {
     path: "/token",
     body: { action: "expire" },
-    says: "Every token has expired, until there is a new one: npx income-events sandbox token | npx income-events token set",
+    says: "All tokens have expired. Set a new one: npx income-events sandbox token | npx income-events token set",
   },
 } as const satisfies Readonly<Record<string, SandboxFailure>>;
 

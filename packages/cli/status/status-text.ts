@@ -160,7 +160,7 @@ export function alarmText(alarms: readonly StackAlarm[], now: Date): string {
   const on = alarms.filter(({ isOn }) => isOn);
   if (on.length === 0) return `none of ${alarms.length} is on`;
   return [
-    `${on.length} of ${alarms.length} on; doctor names the causes, and what is over already`,
+    `${on.length} of ${alarms.length} on; causes: npx income-events doctor`,
     ...on.map((alarm) => `  ${alarmName(alarm)} ${lastingText(alarm, now)}`),
   ].join("\n");
 }

@@ -133,7 +133,7 @@ const remedies = {
     "account that name no principals. Where that is invoked, lambda:InvokeFunction on its aliases is enough",
   gone: "answered 404, though no newer message replaces it. If the person was not erased since, have it fetched again: ",
   older: "answered 404, and the newest version is older than the message. Have it fetched again: ",
-  failed: ". The log says why: npx income-events logs documents",
+  failed: ". See the log: npx income-events logs documents",
 };
 
 /** A busy stage is asked again. @returns the answer, or why there is none */

@@ -86,7 +86,7 @@ export function chooseSubscribers(
 
 function howToHaveOne(known: readonly string[]): string {
   const others =
-    "\nOr name whose queue may be read: its other messages are hidden from its readers meanwhile, and count as\n" +
+    "\nOr choose a queue to read: its other messages become invisible to its readers meanwhile, and count as\n" +
     `received once. ${known.map((name) => `--subscriber ${name}`).join(" ")}`;
   return (
     `No subscriber is named ${ownSubscriber}. Add one to the stage's settings and deploy:\n` +

@@ -8,7 +8,7 @@ import type { PlannedEvent, SentEvent } from "./plan.ts";
 const pauseInMs = 500;
 
 const groups: readonly (readonly [name: string, holds: (event: PlannedEvent) => boolean])[] = [
-  ["stores an event that comes three times once", ({ times }) => times > 1],
+  ["stores an event that arrives three times once", ({ times }) => times > 1],
   ["stores each other event once", ({ times, isLarge }) => times === 1 && !isLarge],
   ["stores an event of 400 KB", ({ isLarge }) => isLarge],
 ];

@@ -88,7 +88,7 @@ function relayFailureRoutes(jobs: Jobs): readonly Route[] {
     change("/api/relay-failures/repair", async ({ operation }, asked) => {
       const batches = batchesOf(operation, optionalTextIn(asked, "text") ?? "");
       const work: Work = async (_, onEach) => relayAgain(operation, batches, onEach);
-      return jobs.start("Relay again what the relay gave up on", work, topic);
+      return jobs.start("Relay undelivered changes", work, topic);
     }),
   ];
 }

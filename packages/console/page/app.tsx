@@ -10,14 +10,14 @@ import { Mapping } from "./views/mapping.tsx";
 import { Overview } from "./views/overview.tsx";
 import { Provider } from "./views/provider.tsx";
 import { Records } from "./views/records.tsx";
+import { Sandbox } from "./views/sandbox.tsx";
 import { Subscribers } from "./views/subscribers.tsx";
-import { Trouble } from "./views/trouble.tsx";
 
 export function App() {
   const stage = useLoaded<Stage>("/api/stage");
   const [isHelping, setHelping] = useState(false);
   useKeys(setHelping);
-  if (stage.data === undefined) return <p class="starting">{stage.error ?? "Asking which stage this is…"}</p>;
+  if (stage.data === undefined) return <p class="starting">{stage.error ?? "Loading the stage…"}</p>;
   const { path } = place.value;
   const view = views.find(({ at }) => (at === "/" ? path === "/" : path === at || path.startsWith(`${at}/`)));
   return (
@@ -52,7 +52,7 @@ function Lost() {
     <>
       <h1>Nothing here</h1>
       <p>
-        This address names no page of the console. <a href="/">Back to the overview</a>
+        The console has no page at this address. <a href="/">Back to the overview</a>
       </p>
     </>
   );
@@ -85,7 +85,7 @@ function Side({ stage, path }: { readonly stage: Stage; readonly path: string })
               ? "Not live"
               : "Connecting…"}
         </p>
-        <p class="quiet">{stage.isWritable ? "May change the stage" : "Read-only"}</p>
+        <p class="quiet">{stage.isWritable ? "Write access" : "Read-only"}</p>
         <button type="button" class="plain" onClick={nextTheme}>
           Theme: {theme.value}
         </button>
@@ -146,11 +146,11 @@ function Help({ onClose }: { readonly onClose: () => void }) {
         <dt>
           <kbd>/</kbd>
         </dt>
-        <dd>searches</dd>
+        <dd>Search</dd>
         <dt>
           <kbd>?</kbd>
         </dt>
-        <dd>shows this</dd>
+        <dd>Show this help</dd>
         {views.map(({ letter, name, at }) => (
           <>
             <dt key={at}>
@@ -185,5 +185,5 @@ const views: readonly View[] = [
   { at: "/subscribers", name: "Subscribers", letter: "s", view: Subscribers },
   { at: "/provider", name: "Provider", letter: "p", view: Provider },
   { at: "/mapping", name: "Mapping", letter: "m", view: Mapping },
-  { at: "/trouble", name: "Trouble", letter: "t", view: Trouble, isLocal: true },
+  { at: "/sandbox", name: "Sandbox", letter: "t", view: Sandbox, isLocal: true },
 ];

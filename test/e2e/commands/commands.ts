@@ -70,7 +70,7 @@ export function describeCommands(use: () => OperatedStage): void {
 
       it.each([
         ["nothing", "\n", "The standard input is empty"],
-        ["no JWT", "not-a-token", "This is no JWT. Where the provider's tokens are none, add --any."],
+        ["no JWT", "not-a-token", "This is not a JWT. If the provider's tokens are not JWTs, add --any."],
         ["a header", "Bearer abc.def.ghi", 'without "Bearer"'],
         ["JSON", '{"token": "abc"}', "Give the token alone"],
         ["a file of another kind", "x".repeat(20_000), "over 16384 bytes"],

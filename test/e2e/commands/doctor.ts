@@ -68,7 +68,7 @@ export function describeDoctor(
         "dead letters",
         "event sources",
         "functions",
-        "what the relay gave up on",
+        "changes that the relay did not deliver",
         "the provider's token",
         "the provider",
         "the reconciliation",
@@ -138,7 +138,7 @@ export function describeDoctor(
         expect.objectContaining({
           code: "token-missing",
           what: expect.stringMatching(
-            /^The alarm "token missing" is still on, for what is over: it clears in /,
+            /^The alarm "token missing" is still on after the problem ended: it clears in /,
           ),
         }),
       );

@@ -247,7 +247,7 @@ describe("erase, against the running stack", () => {
       expect(await remains(stays.userId)).not.toEqual([]);
       expect(await operated.run(["erase", "apply-log"])).toMatchObject({
         code: 0,
-        stdout: expect.stringMatching(/^Of \d+ who were erased nobody is in the table\.\n$/),
+        stdout: expect.stringMatching(/^None of the \d+ erased users and accounts is in the table\.\n$/),
       });
     });
   });

@@ -260,7 +260,7 @@ describe("looking up, on the running stack", () => {
         ["dynamodb:GetRecords"],
         "ProvisionedThroughputExceededException",
       );
-      await tail.printed("ProvisionedThroughputExceededException: it goes on by itself.");
+      await tail.printed("ProvisionedThroughputExceededException: retrying.");
       throttle();
       const id = stage.announceEndpoint({ endpoint: "employment" });
       await tail.printed(`account/${account}/employment"`);

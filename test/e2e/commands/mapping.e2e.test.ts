@@ -126,7 +126,7 @@ describe("mapping try", () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^type +action \|\| event .*create_user$/m);
     expect(stdout).toContain("An event of users, with the identity");
-    expect(stdout).toContain("its bytes may truly come again");
+    expect(stdout).toContain("the same bytes may announce another change");
     expect(stdout).toContain(
       'accounts: no event, type: mapping.types translates no event name "create_user".',
     );

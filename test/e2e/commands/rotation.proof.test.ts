@@ -60,7 +60,7 @@ describe("a rotation of the webhook secret, by the command line against the runn
     expect(new Set(deliveries.map(({ status }) => status))).toEqual(new Set(["delivered"]));
     expect(result).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining("Until every receiver knows it: 4 s"),
+      stderr: expect.stringContaining("Waiting until all receivers have loaded it: 4 s"),
     });
 
     const value = await webhookSecretOf(system.stack);

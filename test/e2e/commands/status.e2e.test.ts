@@ -148,7 +148,7 @@ describe("looking after a stage", () => {
       expect(code).toBe(0);
       expect(stdout).toMatch(/^token +none is set$/m);
       expect(stdout).toMatch(/^webhooks +unknown: the provider answered 503$/m);
-      expect(stdout).toMatch(/^alarms +\d+ of \d+ on; doctor names the causes/m);
+      expect(stdout).toMatch(/^alarms +\d+ of \d+ on; causes: npx income-events doctor$/m);
       expect(stdout).toMatch(/^ +token missing has been on for \d+/m);
       expect(stdout).toMatch(/^users +0 +0 /m);
       await setToken(before.token);

@@ -173,7 +173,7 @@ describe("income-events verify", () => {
       const announced = await result.report();
       expect(result.code).toBe(1);
       expect(failedNames(announced).filter((name) => name.startsWith("users"))).toEqual([
-        "users: stores an event that comes three times once",
+        "users: stores an event that arrives three times once",
         "users: stores each other event once",
         "users: stores an event of 400 KB",
       ]);

@@ -49,7 +49,7 @@ export function describeArchive(use: () => OpenedConsole): void {
     await row.getByRole("link", { name: `3 of ${name} in the archive` }).waitFor();
     await row.getByRole("link", { name, exact: true }).click();
     await ofSubscriber()
-      .getByText(/^There is no dead letter\. Look at the archive/)
+      .getByText(/^No dead letters in the queue\. Older ones/)
       .waitFor();
     await ofSubscriber().getByLabel("those of the archive").check();
     const rows = ofSubscriber().getByRole("region", { name: "Archived dead letters" }).getByRole("button");
@@ -81,12 +81,12 @@ export function describeArchive(use: () => OpenedConsole): void {
     await expect.poll(() => page.evaluate("document.documentElement.scrollWidth")).toBe(360);
     await page.setViewportSize({ width: 1280, height: 900 });
 
-    await ofSubscriber().getByLabel("Text of the reason").fill("can't be");
-    await ofSubscriber().getByLabel("Text of the reason").press("Enter");
+    await ofSubscriber().getByLabel("Text in the reason").fill("can't be");
+    await ofSubscriber().getByLabel("Text in the reason").press("Enter");
     const line = `npx income-events dlq redrive ${name} --reason 'can'\\''t be' --archive`;
     await ofSubscriber().getByText(line, { exact: true }).waitFor();
     await ofSubscriber().getByRole("button", { name: "Redrive these 2", exact: true }).click();
-    await ofSubscriber().getByText("Sent to their queue again: 2.").waitFor();
+    await ofSubscriber().getByText("Redriven: 2.").waitFor();
     await expect.poll(() => archivedIn(at.s3)).toBe(1);
     const found = new Set<string>();
     const QueueUrl = output("SubscriberEverythingQueueUrl");
@@ -98,7 +98,7 @@ export function describeArchive(use: () => OpenedConsole): void {
         return found.size;
       })
       .toBe(2);
-    await panel("What was done").getByText(`Redrive dead letters of ${name}`).first().click();
+    await panel("Actions").getByText(`Redrive dead letters of ${name}`).first().click();
     const each = panel("What became of each").getByRole("listitem");
     await expect.poll(() => each.count()).toBe(2);
     for (const text of await each.allTextContents()) expect(text).toMatch(/^[\w-]{36} sent to its queue$/);

@@ -17,7 +17,7 @@ const pages = [
   "/subscribers",
   "/provider",
   "/mapping",
-  "/trouble",
+  "/sandbox",
 ];
 
 describe.skipIf(!hasBrowser)("the console in a browser", () => {
@@ -48,7 +48,7 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
   it("sends a subscriber a test message", async () => {
     await open("/subscribers");
     const subscriber = panel("everything");
-    await subscriber.getByRole("button", { name: "Send a test message" }).click();
+    await subscriber.getByRole("button", { name: "Send test message" }).click();
     await subscriber.getByText(/^Sent: /).waitFor();
     const [queue] = z.array(z.object({ queueUrl: z.string() })).parse(JSON.parse(output("Subscribers")));
     await expect
@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
 
   it("maps a webhook that is pasted, and says at once why another is none", async () => {
     await open("/mapping");
-    const outcome = panel("What comes of it");
+    const outcome = panel("Result");
     await outcome.getByText("account.connected", { exact: true }).waitFor();
     await page.getByRole("textbox", { name: "Webhook" }).fill('{"event":"sing_account"}');
     await outcome.getByText(/No event: /).waitFor();
@@ -100,13 +100,13 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
     await other.goto(url);
     await other.getByText("Read-only", { exact: true }).waitFor();
     for (const [path, button] of [
-      ["/dead-letters", "Relay again"],
-      ["/subscribers", "Send a test message"],
-      ["/subscribers", "Count a replay"],
+      ["/dead-letters", "Relay"],
+      ["/subscribers", "Send test message"],
+      ["/subscribers", "Count replay"],
       ["/provider", "Refresh now"],
-      ["/provider", "Register them here"],
+      ["/provider", "Register here"],
       [people.addresses[0], "Erase this user"],
-      ["/trouble", "Trigger"],
+      ["/sandbox", "Trigger"],
     ] as const) {
       await other.goto(`${new URL(url).origin}${path}`);
       await other.getByRole("button", { name: button, exact: true }).first().waitFor();

@@ -32,7 +32,7 @@ export function describeDeadLetters(use: () => OpenedConsole): void {
     });
     return Number((await sqs.send(command)).Attributes?.ApproximateNumberOfMessages);
   };
-  const work = (what: RegExp) => panel("What was done").getByRole("listitem").filter({ hasText: what });
+  const work = (what: RegExp) => panel("Actions").getByRole("listitem").filter({ hasText: what });
 
   it("redrives what a filter matches, and has what became of each, though the page was left in the middle", async () => {
     const { sqs } = queuesAndObjects(use().stage);
@@ -53,7 +53,7 @@ export function describeDeadLetters(use: () => OpenedConsole): void {
     const done = work(/^done Redrive dead letters of company-accounts.* 3 in all$/);
     await done.waitFor();
     hurry();
-    await panel("What was done").getByText("Redrive dead letters of company-accounts").first().click();
+    await panel("Actions").getByText("Redrive dead letters of company-accounts").first().click();
     const each = panel("What became of each").getByRole("listitem");
     await expect.poll(() => each.count()).toBe(3);
     for (const text of await each.allTextContents()) expect(text).toMatch(/^[\w-]{36} sent to its queue$/);
@@ -75,20 +75,20 @@ export function describeDeadLetters(use: () => OpenedConsole): void {
       await s3.send(new PutObjectCommand({ ...place, Body: JSON.stringify(body) }));
     }
     await open("/dead-letters");
-    const failures = panel("What the relay gave up on");
-    await failures.getByRole("button", { name: "Relay these 2 again", exact: true }).waitFor();
-    await failures.getByLabel("Text of the batch's name").fill("2026/11/25");
-    await failures.getByLabel("Text of the batch's name").press("Enter");
+    const failures = panel("Undelivered changes");
+    await failures.getByRole("button", { name: "Relay 2 batches", exact: true }).waitFor();
+    await failures.getByLabel("Text in the batch's name").fill("2026/11/25");
+    await failures.getByLabel("Text in the batch's name").press("Enter");
     const relay = failures.getByRole("button", { name: "Relay it again", exact: true });
     await relay.click();
-    await failures.getByText("Relayed: 1 batches with 1 changes. They stay: 0.").waitFor();
+    await failures.getByText("Relayed: 1 batches with 1 changes. Not relayed: 0.").waitFor();
     await expect.poll(async () => (await use().stage.run(["records", "show", "user", user])).code).toBe(0);
     await failures.getByText("No batch has this in its name.").waitFor();
     await open("/dead-letters");
     await relay.click();
-    await failures.getByText("Relayed: 0 batches with 0 changes. They stay: 1.").waitFor();
-    await expect.poll(() => work(/^done Relay again what the relay gave up on/).count()).toBe(2);
-    await panel("What was done").getByText("Relay again what the relay gave up on").first().click();
+    await failures.getByText("Relayed: 0 batches with 0 changes. Not relayed: 1.").waitFor();
+    await expect.poll(() => work(/^done Relay undelivered changes/).count()).toBe(2);
+    await panel("Actions").getByText("Relay undelivered changes").first().click();
     await panel("What became of each")
       .getByText("aws/lambda/0/2026/11/24/torn it stays: payload: expected a text")
       .waitFor();

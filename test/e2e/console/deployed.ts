@@ -38,7 +38,7 @@ export function describeDeployed(use: () => OpenedConsole): void {
     return page;
   };
 
-  it("says what looking at a deployed stage costs, asks once a minute for all pages, and shows no trouble", async () => {
+  it("says what looking at a deployed stage costs, asks once a minute for all pages, and shows no sandbox", async () => {
     const rounds: number[] = [];
     const { gateway } = use().stage.system.stack;
     // The first console looks at the same stage: it is closed meanwhile.
@@ -82,10 +82,10 @@ export function describeDeployed(use: () => OpenedConsole): void {
     expect(documented).toContain(`With nine queues that is US$ ${((shown / queues) * 9).toFixed(2)} an hour`);
 
     await page.getByText("Read-only", { exact: true }).waitFor();
-    expect(await page.getByRole("link", { name: "Trouble" }).count()).toBe(0);
+    expect(await page.getByRole("link", { name: "Sandbox" }).count()).toBe(0);
     const { origin } = new URL(page.url());
     const headers = { origin, "sec-fetch-site": "same-origin", ...(await authorizationOf(page)) };
-    const failing = await page.request.post(`${origin}/api/trouble/fail`, { headers, data: { how: "503" } });
+    const failing = await page.request.post(`${origin}/api/sandbox/fail`, { headers, data: { how: "503" } });
     expect(failing.status()).toBe(403);
   });
 }

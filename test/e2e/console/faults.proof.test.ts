@@ -45,9 +45,9 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
   const open = (path: string) => page.goto(`${opened.origin}${path}`);
   const panel = (name: string, on: Page = page) => on.getByRole("region", { name, exact: true });
   const alert = (of: Locator) => of.getByRole("alert");
-  const ticker = (on: Page = page) => panel("Happening now", on);
+  const ticker = (on: Page = page) => panel("Latest events", on);
   const isLive = (on: Page = page) => on.getByText("Live", { exact: true }).first().waitFor();
-  const seesAllIsWell = () => panel("Verdict").getByRole("heading", { name: "All is well" }).waitFor();
+  const seesNoProblems = () => panel("Verdict").getByRole("heading", { name: "No problems" }).waitFor();
   /** Until it is restored, in the operator's calls alone: those of the functions go on. */
   const refuse = (faultOf: (call: Call) => Fault | undefined) => {
     restore = opened.stage.system.stack.gateway.intercept(async (call, phase) =>
@@ -76,7 +76,7 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
       "that the credentials have expired",
       ({ service }) => expired(service),
       async () => {
-        for (const name of ["The pipeline", "Alarms"])
+        for (const name of ["Pipeline", "Alarms"])
           await alert(panel(name)).getByText("The AWS credentials have expired. Sign in again.").waitFor();
         // What was last known stays.
         await panel("Verdict").getByText("The AWS credentials have expired.").waitFor();
@@ -96,13 +96,13 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
           : undefined,
       () =>
         panel("Verdict")
-          .getByText(/It is being deployed|not those of the last deployment/)
+          .getByText(/It is being deployed|not from the last deployment/)
           .first()
           .waitFor(),
     ],
   ])("says %s in the middle, and goes on once that is over", async (_, faultOf, told) => {
     await open("/");
-    await seesAllIsWell();
+    await seesNoProblems();
     await isLive();
     refuse(faultOf);
     await told();
@@ -111,7 +111,7 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
     restore();
     await isLive();
     await expect.poll(() => alert(page.locator("main")).count()).toBe(0);
-    await seesAllIsWell();
+    await seesNoProblems();
     await expect.poll(() => rowsOf(user)).toBe(1);
   });
 
@@ -126,10 +126,10 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
     await alert(panel("Alarms"))
       .getByText(/The credentials do not allow this\. .*perform: cloudwatch:DescribeAlarms/)
       .waitFor();
-    await alert(panel("The pipeline"))
+    await alert(panel("Pipeline"))
       .getByText(/sqs:GetQueueAttributes/)
       .waitFor();
-    await panel("Happening now").waitFor();
+    await panel("Latest events").waitFor();
     await panel("Verdict")
       .getByText(/Your credentials don't allow /)
       .first()
@@ -159,20 +159,20 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
     const waiting = await opened.context.newPage();
     await waiting.goto(other.url);
     await panel("Verdict", waiting)
-      .getByText("The queues, the functions, the token, the provider and the alarms are being asked.")
+      .getByText("Reading queues, functions, token, provider and alarms.")
       .waitFor();
     for (const [name, words] of [
-      ["The pipeline", "The queues are being asked…"],
-      ["Alarms", "Being asked…"],
-      ["Queues", "The queues are being asked…"],
+      ["Pipeline", "Reading the queues…"],
+      ["Alarms", "Reading the alarms…"],
+      ["Queues", "Reading the queues…"],
     ] as const)
       await panel(name, waiting).getByText(words, { exact: true }).waitFor();
     // Nothing is said of what is not known.
-    expect(await panel("The pipeline", waiting).locator("dl.numbers").count()).toBe(0);
+    expect(await panel("Pipeline", waiting).locator("dl.numbers").count()).toBe(0);
     isSlow = false;
     for (const go of slow) go();
-    await panel("Verdict", waiting).getByRole("heading", { name: "All is well" }).waitFor();
-    await panel("The pipeline", waiting).locator("dl.numbers").waitFor();
+    await panel("Verdict", waiting).getByRole("heading", { name: "No problems" }).waitFor();
+    await panel("Pipeline", waiting).locator("dl.numbers").waitFor();
     await waiting.close();
   });
 
@@ -263,7 +263,7 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(1280);
     await open("/mapping");
     await page.getByRole("textbox", { name: "Webhook" }).fill(body);
-    await panel("What comes of it")
+    await panel("Result")
       .getByText(/No event: /)
       .first()
       .waitFor();

@@ -24,15 +24,15 @@ export function describeFigures(use: () => OpenedConsole): void {
 
   it("plots what went through the pipeline in 15 minutes, and no longer time in which nothing lies further back", async () => {
     await open("/");
-    const plot = panel("The last 15 minutes");
+    const plot = panel("Last 15 minutes");
     await plot.getByRole("img", { name: "Messages a minute", exact: true }).waitFor();
     const webhooks = () => figureIn(plot, "webhooks");
     const received = receives();
     expect(received).toBeGreaterThan(0);
-    // What reconciliation found and what was redriven came there, too.
+    // Reconciliations and what was redriven came there, too.
     await expect.poll(webhooks).toBeGreaterThanOrEqual(received);
     expect(await figureIn(plot, "messages to subscribers")).toBeGreaterThan(0);
-    expect(await isDrawn(use().page, "The last 15 minutes")).toBe(true);
+    expect(await isDrawn(use().page, "Last 15 minutes")).toBe(true);
     expect(await panel("The last 7 days").count()).toBe(0);
   });
 
@@ -46,10 +46,10 @@ export function describeFigures(use: () => OpenedConsole): void {
       return queues.find(({ name }) => name === "subscriber/everything")?.waiting;
     };
     await expect.poll(async () => (await rate("waiting")) === (await waitingOf())).toBe(true);
-    const behind = subscriber.locator('div:has(> dt:text-is("behind by")) > dd');
+    const behind = subscriber.locator('div:has(> dt:text-is("oldest")) > dd');
     await expect.poll(() => behind.textContent()).toMatch(/^(\d+[smh] ?)+$/);
     expect(await rate("dead letters")).toBe(0);
-    await expect.poll(() => rate("gets a minute")).toBeGreaterThan(0);
+    await expect.poll(() => rate("sent per minute")).toBeGreaterThan(0);
     expect(await rate("reads a minute")).toBeGreaterThan(0);
     await subscriber
       .locator('dt:text-is("last read") + dd')
@@ -71,8 +71,8 @@ export function describeFigures(use: () => OpenedConsole): void {
       return Number(words.exec((await subscriber.getByText(words).textContent()) ?? "")?.[1]);
     };
     expect(await button("Replay").isDisabled()).toBe(true);
-    await button("Count a replay").click();
-    const counted = await said(/^It would send (\d+) messages\./);
+    await button("Count replay").click();
+    const counted = await said(/^A replay sends (\d+) messages\./);
     expect(counted).toBeGreaterThan(10);
     const { gateway } = use().stage.system.stack;
     const hurry = gateway.intercept(async ({ principal, action }, phase) =>
@@ -82,11 +82,11 @@ export function describeFigures(use: () => OpenedConsole): void {
     );
     await confirm("Replay");
     await button("Pause").click();
-    const sent = await said(/^Paused\. Sent again: (\d+) messages\.$/);
+    const sent = await said(/^Paused\. Sent: (\d+) messages\.$/);
     hurry();
     expect(sent).toBeLessThan(counted);
-    await confirm("Go on with the replay");
-    expect(await said(/^Sent again: (\d+) messages\.$/)).toBeGreaterThanOrEqual(counted);
+    await confirm("Resume replay");
+    expect(await said(/^Sent: (\d+) messages\.$/)).toBeGreaterThanOrEqual(counted);
     const acts = await use().stage.run(["audit", "list", "--act", "replay", "--json"]);
     expect(JSON.stringify(acts.json())).toContain(`"count":${sent}`);
   });
@@ -100,9 +100,9 @@ export function describeFigures(use: () => OpenedConsole): void {
       .getByText(/^Compared \d+ users/)
       .waitFor();
     await use().page.getByRole("button", { name: "Refresh" }).first().click();
-    const found = panel("What reconciliation found");
+    const found = panel("Reconciliations");
     await found.getByRole("cell", { name: "compared to the end" }).first().waitFor();
-    await panel("History of the token").getByText("refreshed", { exact: true }).first().waitFor();
+    await panel("Token history").getByText("refreshed", { exact: true }).first().waitFor();
     const said = await use().stage.run(["status", "--section", "provider", "--since", "24h", "--json"]);
     const { history } = provided.parse(said.json());
     const countOf = (codes: RegExp) => history.filter(({ code }) => codes.test(code)).length;
@@ -118,20 +118,20 @@ export function describeFigures(use: () => OpenedConsole): void {
     const { id } = triggered.parse(said);
     await waitUntilIdle(stage.system);
     await open("/mapping");
-    const outcome = panel("What comes of it");
+    const outcome = panel("Result");
     await outcome.getByText("account.connected", { exact: true }).waitFor();
     await page.getByRole("combobox", { name: "Kind" }).selectOption("endpoints");
     await outcome.getByText("endpoint.updated", { exact: true }).waitFor();
     await page.getByRole("combobox", { name: "Kind" }).selectOption("users");
     await outcome.getByText("user.created", { exact: true }).waitFor();
     await panel("Webhook").getByRole("button", { name: "Choose one that came", exact: true }).click();
-    const came = page.getByRole("combobox", { name: "One that came" });
+    const came = page.getByRole("combobox", { name: "Received webhook" });
     await came.locator(`option[value="${id}"]`).waitFor({ state: "attached" });
     await came.selectOption(id);
     const looks = async () =>
       JSON.stringify((await stage.run(["audit", "list", "--act", "reveal", "--json"])).json());
     expect(await looks()).not.toContain("event user.updated");
-    await panel("Webhook").getByRole("button", { name: "Take its body", exact: true }).click();
+    await panel("Webhook").getByRole("button", { name: "Load body", exact: true }).click();
     await outcome.getByText("user.updated", { exact: true }).waitFor();
     expect(await page.getByRole("textbox", { name: "Webhook" }).inputValue()).toContain("update_user");
     expect(await looks()).toContain("event user.updated");

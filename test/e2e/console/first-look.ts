@@ -90,7 +90,7 @@ export function describeFirstLook(use: () => OpenedConsole): void {
     const isThere = async () => {
       await open("/dead-letters?queue=users");
       await deadLetters
-        .getByText(/^users event$|^There is no dead letter/)
+        .getByText(/^users event$|^No dead letters in the queue/)
         .first()
         .waitFor();
       return reason.count();
@@ -102,9 +102,9 @@ export function describeFirstLook(use: () => OpenedConsole): void {
     // A masked body still says whom it is about.
     await deadLetters.getByText(`"id": "${user}"`).waitFor();
     expect(await violationsInThemes(use().page)).toEqual([]);
-    await deadLetters.getByRole("link", { name: "Open this one in Mapping" }).click();
-    await use().page.getByRole("button", { name: "Take the dead letter's body" }).click();
-    await panel("What comes of it")
+    await panel("The dead letter").getByRole("link", { name: "Open in Mapping" }).click();
+    await use().page.getByRole("button", { name: "Load the dead letter's body" }).click();
+    await panel("Result")
       .getByText(/^No event: type: /)
       .waitFor();
     await use().page.setViewportSize({ width: 1280, height: 900 });

@@ -88,7 +88,7 @@ export function describeHistory(use: () => OpenedConsole): void {
     expect(await list.getByRole("listitem").count()).toBeLessThan(100);
     const href = (await last.getByRole("link").getAttribute("href")) ?? "";
     const id = decodeURIComponent(href.split("/")[2]?.split("?")[0] ?? "");
-    await history().getByLabel("Text of the id or of whom it is about").fill(id);
+    await history().getByLabel("Text in the id or subject").fill(id);
     await expect.poll(counted).toBe("1");
     await rows()
       .filter({ hasText: id.slice(0, 12) })

@@ -72,14 +72,14 @@ export function describePeople(use: () => { readonly opened: OpenedConsole; read
     const { page } = use().opened;
     const { data: income } = await incomeOf();
     await open(`/records?kind=account&id=${use().people.account}`);
-    await panel("Documents").getByText("2 before").click();
+    await panel("Documents").getByText("2 older versions").click();
     const versions = panel("Documents").getByRole("list", { name: "Versions of income", exact: true });
     await expect.poll(() => versions.getByRole("link").count()).toBe(3);
     await versions.getByRole("link").first().click();
-    await panel("What it holds, masked").getByRole("row", { name: "net text", exact: true }).waitFor();
+    await panel("Data, masked").getByRole("row", { name: "net text", exact: true }).waitFor();
     const last = income.data.at(-1);
     const index = income.data.length - 1;
-    await panel("What changed, masked")
+    await panel("Changes, masked")
       .getByRole("rowheader", { name: `data[${index}]`, exact: true })
       .waitFor();
     expect(await page.locator("main").textContent()).not.toContain(last?.net);
@@ -88,16 +88,16 @@ export function describePeople(use: () => { readonly opened: OpenedConsole; read
     expect(masked.ok()).toBe(true);
     expect(await masked.text()).not.toContain(last?.net);
     const before = (await actsOf("reveal")).length;
-    await panel("What it holds, masked").getByRole("button", { name: "Show personal data" }).click();
-    await panel("What it holds")
+    await panel("Data, masked").getByRole("button", { name: "Show personal data" }).click();
+    await panel("Data")
       .getByRole("cell", { name: last?.net ?? "", exact: true })
       .first()
       .waitFor();
-    expect(await panel("What it holds").getByRole("row").count()).toBe(income.data.length + 1);
+    expect(await panel("Data").getByRole("row").count()).toBe(income.data.length + 1);
     expect(await actsOf("reveal")).toHaveLength(before + 1);
-    await panel("What it holds").getByRole("button", { name: "Raw" }).click();
+    await panel("Data").getByRole("button", { name: "Raw" }).click();
     await panel("The document").getByText(`"net": "${last?.net}"`).waitFor();
-    const revision = panel("What changed").getByRole("row", { name: /^revision changed/ });
+    const revision = panel("Changes").getByRole("row", { name: /^revision changed/ });
     expect(await revision.getByRole("cell").allTextContents()).toEqual([
       ...["changed", String(income.revision - 1), String(income.revision)],
     ]);
@@ -105,9 +105,9 @@ export function describePeople(use: () => { readonly opened: OpenedConsole; read
     await expect.poll(() => page.evaluate("document.documentElement.scrollWidth")).toBe(360);
     await page.setViewportSize({ width: 1280, height: 900 });
     expect(await violationsInThemes(page)).toEqual([]);
-    await panel("What it holds").getByRole("button", { name: "Hide", exact: true }).click();
-    await panel("What it holds, masked").waitFor();
-    await panel("What changed, masked").waitFor();
+    await panel("Data").getByRole("button", { name: "Hide", exact: true }).click();
+    await panel("Data, masked").waitFor();
+    await panel("Changes, masked").waitFor();
     expect(await page.locator("main").textContent()).not.toContain(last?.net);
   });
 
@@ -116,19 +116,19 @@ export function describePeople(use: () => { readonly opened: OpenedConsole; read
     const { account, events } = use().people;
     const { document, data: income } = await incomeOf();
     await open(`/events/${events[1]}?account=${account}`);
-    await panel("Its document").getByText(`It led to income, version ${document.version}.`).waitFor();
+    await panel("Document").getByText(`This event led to income, version ${document.version}.`).waitFor();
     const added = `data[${income.data.length - 1}]`;
-    await panel("What changed, masked").getByRole("rowheader", { name: added, exact: true }).waitFor();
-    await panel("Its document").getByRole("link").click();
+    await panel("Changes, masked").getByRole("rowheader", { name: added, exact: true }).waitFor();
+    await panel("Document").getByRole("link").click();
     await panel("income").getByText("· the newest").waitFor();
     expect(new URL(page.url()).searchParams.get("version")).toBe(document.version);
     await open(`/events/${events[0]}?account=${account}`);
-    await panel("Its document").getByRole("link").click();
+    await panel("Document").getByRole("link").click();
     await panel("income").getByRole("link", { name: /UTC/ }).last().waitFor();
     const earlier = new URL(page.url()).searchParams.get("version") ?? "";
     expect(Number(earlier)).toBeLessThan(Number(document.version));
     await panel("income").getByRole("link", { name: /UTC/ }).last().click();
-    await panel("What changed, masked").getByText("No version before it is kept.").waitFor();
+    await panel("Changes, masked").getByText("No previous version is retained.").waitFor();
     const shown = await run("events", "show", events[0] ?? "", "--account", account);
     expect(shown).toMatchObject({ document: { version: earlier, isOfEvent: true } });
   });
@@ -136,7 +136,7 @@ export function describePeople(use: () => { readonly opened: OpenedConsole; read
   it("shows how an account came to its state, by its events, and a user's documents with those of the accounts", async () => {
     const { user, account } = use().people;
     await open(`/records?kind=account&id=${account}`);
-    const steps = panel("History of its state").getByRole("listitem");
+    const steps = panel("State history").getByRole("listitem");
     await steps.first().waitFor();
     const { events } = listed.parse(await run("events", "list", "--account", account));
     const own = events.filter(({ type }) => type.startsWith("account."));

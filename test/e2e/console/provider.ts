@@ -28,13 +28,13 @@ export function describeProvider(use: () => OpenedConsole): void {
     });
     expect(answer.status).toBe(200);
     await open("/provider");
-    const row = panel("Where webhooks go")
+    const row = panel("Webhook registrations")
       .getByRole("row")
       .filter({ has: use().page.getByRole("rowheader", { name: "users", exact: true }) });
     const cells = () => row.getByRole("cell").allTextContents();
     await expect.poll(cells).toEqual(["elsewhere", elsewhere, should]);
-    await panel("Where webhooks go").getByRole("button", { name: "Register them here" }).click();
-    await panel("Where webhooks go").getByText("Registered: 4 kinds.").waitFor();
+    await panel("Webhook registrations").getByRole("button", { name: "Register here" }).click();
+    await panel("Webhook registrations").getByText("Registered: 4 kinds.").waitFor();
     await expect.poll(cells).toEqual(["here", should, should]);
     expect(sandbox.webhook("users")?.url).toBe(should);
   });

@@ -31,7 +31,7 @@ export function describeSearch(use: () => OpenedConsole): void {
   const run = async (...args: string[]) => (await use().stage.run([...args, "--json"])).json();
   const search = async (id: string) => {
     await use().page.goto(`${use().origin}/events`);
-    await use().page.getByLabel("Search by any id").fill(`  ${id} `);
+    await use().page.getByLabel("Search by id").fill(`  ${id} `);
     await use().page.getByRole("button", { name: "Find", exact: true }).click();
   };
   /** What subscribers were sent of an account's data. */
@@ -97,7 +97,7 @@ export function describeSearch(use: () => OpenedConsole): void {
       [
         "correlation",
         message?.correlationid,
-        { path: `/events/${message?.correlationid}`, shows: "Its way" },
+        { path: `/events/${message?.correlationid}`, shows: "Progress" },
       ],
       ["a subscriber's message", message?.id, ofAccount],
     ] as const) {
@@ -113,12 +113,12 @@ export function describeSearch(use: () => OpenedConsole): void {
       [
         deadMessage,
         `message ${deadMessage}`,
-        { path: `/events/${dead.event}`, shows: "What functions logged" },
+        { path: `/events/${dead.event}`, shows: "Log" },
       ],
       [
         dataRequest.slice(4, 18),
         `request ${dataRequest}`,
-        { path: `/events/${stored?.correlationIds[0]}`, shows: "What functions logged" },
+        { path: `/events/${stored?.correlationIds[0]}`, shows: "Log" },
       ],
     ] as const) {
       await search(text);
@@ -128,9 +128,9 @@ export function describeSearch(use: () => OpenedConsole): void {
       expect(new URL(page.url()).pathname).toBe(opens.path);
     }
     await page.goto(`${use().origin}/records?kind=company-account&id=${companyAccountId}`);
-    const step = panel("History of its state").getByRole("listitem");
+    const step = panel("State history").getByRole("listitem");
     await step.getByText("connected", { exact: true }).first().waitFor();
     await search("00000000-0000-4000-8000-000000000000");
-    await page.getByText(/^Nothing found for 00000000-/).waitFor();
+    await page.getByText(/^00000000-\S+ not found/).waitFor();
   });
 }

@@ -9,8 +9,8 @@ import { describeDeployed } from "./deployed.ts";
 import { describeHistory } from "./history.ts";
 import { type OpenedConsole, openConsole, violationsInThemes } from "./opened-console.ts";
 import { describeProvider } from "./provider.ts";
+import { describeFixed, describeSandbox } from "./sandbox.ts";
 import { describeSearch } from "./search.ts";
-import { describeFixed, describeTrouble } from "./trouble.ts";
 
 const hasBrowser = findChromium() !== undefined || process.env.FORBID_SKIPS !== undefined;
 
@@ -51,21 +51,21 @@ describe.skipIf(!hasBrowser)("who uses the console", () => {
 
   it("is told on each page that has nothing yet what to do", async () => {
     for (const [path, words] of [
-      ["/", /Nothing has happened since this page was opened.*npx income-events trigger/],
-      ["/events", /No such event\. Choose a longer time, or trigger one: npx income-events trigger/],
-      ["/records", /Paste the id of a user or an account/],
-      ["/dead-letters", /There are none: everything was processed/],
-      ["/dead-letters", /Nothing: what follows from all that is stored has happened/],
-      ["/subscribers", /Nothing was sent to it yet\. Send it a test message, or trigger an event/],
+      ["/", /No events since this page was opened.*npx income-events trigger/],
+      ["/events", /No events found\. Choose a longer period, or trigger one: npx income-events trigger/],
+      ["/records", /No events in the last 24 hours/],
+      ["/dead-letters", /No dead letters\./],
+      ["/dead-letters", /No undelivered changes\./],
+      ["/subscribers", /No messages sent yet\. Send a test message, or trigger an event/],
       ["/provider", /^No outages in this period/],
-      ["/trouble", /Nothing has happened since this page was opened\..*trigger an event/],
+      ["/sandbox", /No events since this page was opened\..*Trigger one/],
     ] as const) {
       await open(path);
       await page.locator("main").getByText(words).first().waitFor();
     }
     await open("/mapping");
     await page.getByRole("textbox", { name: "Webhook" }).fill("");
-    await panel("What comes of it")
+    await panel("Result")
       .getByText(/^Paste the body of a webhook above/)
       .waitFor();
   });
@@ -151,7 +151,7 @@ describe.skipIf(!hasBrowser)("who uses the console", () => {
       ["s", "Subscribers"],
       ["p", "Provider"],
       ["m", "Mapping"],
-      ["t", "Trouble"],
+      ["t", "Sandbox"],
       ["o", "Overview"],
     ] as const) {
       await page.keyboard.press("g");
@@ -181,7 +181,7 @@ describe.skipIf(!hasBrowser)("who uses the console", () => {
     await expect.poll(async () => (await opened.stage.run(["dlq", "list"])).stdout).toMatch(/^users +1 /m);
     const id = await trigger("user.created");
     const confirmReplay = async () => {
-      await panel("everything").getByRole("button", { name: "Count a replay", exact: true }).click();
+      await panel("everything").getByRole("button", { name: "Count replay", exact: true }).click();
       await panel("everything").getByRole("button", { name: "Replay", exact: true }).click();
       await panel("everything")
         .getByLabel(/to confirm/)
@@ -208,7 +208,7 @@ describe.skipIf(!hasBrowser)("who uses the console", () => {
         "/mapping",
         async () => {
           await page.getByRole("textbox", { name: "Webhook" }).fill("{");
-          await panel("What comes of it")
+          await panel("Result")
             .getByText(/No event: |JSON/)
             .first()
             .waitFor();
@@ -234,5 +234,5 @@ describe.skipIf(!hasBrowser)("who uses the console", () => {
   describeHistory(() => opened);
   describeProvider(() => opened);
   describeDeployed(() => opened);
-  describeTrouble(() => opened);
+  describeSandbox(() => opened);
 });

@@ -22,20 +22,20 @@ export function describeWalk(opened: () => OpenedConsole): () => string {
   let eventId = "";
   it("shows a verdict and the pipeline first, and an event as it comes, which is stored", async () => {
     await open("/");
-    await panel("Verdict").getByRole("heading", { name: "All is well" }).waitFor();
+    await panel("Verdict").getByRole("heading", { name: "No problems" }).waitFor();
     await page()
       .getByRole("img", { name: /Webhooks come in/ })
       .waitFor();
     for (const part of [...kinds, "provider", "table", "relay", "fetch", "erase", "subscriber/everything"])
       await page().locator(`svg [data-node="${part}"]`).waitFor();
-    await page().getByRole("link", { name: "Trouble" }).click();
+    await page().getByRole("link", { name: "Sandbox" }).click();
     await page().getByText("Live", { exact: true }).first().waitFor();
     await page().getByLabel("Type").selectOption("user.created");
     await press("Trigger");
-    const said = panel("Trigger an event").getByText(/Its id is/);
+    const said = panel("Trigger an event").getByText(/The event's id is/);
     await said.waitFor();
     eventId = /id is ([\w-]{43})/.exec((await said.textContent()) ?? "")?.[1] ?? "";
-    await panel("What happens").getByText("applied").first().waitFor();
+    await panel("Latest events").getByText("applied").first().waitFor();
     expect(await run("events", "show", eventId)).toMatchObject({
       event: { id: eventId, type: "user.created" },
     });
@@ -49,7 +49,7 @@ export function describeWalk(opened: () => OpenedConsole): () => string {
     await panel("History")
       .getByText(/^\d+ of \d+ events, from the functions' logs\.$/)
       .waitFor();
-    await panel("History").getByLabel("Text of the id").fill(eventId.slice(4, 12));
+    await panel("History").getByLabel("Text in the id").fill(eventId.slice(4, 12));
     await panel("History")
       .getByText(/^1 of \d+ events/)
       .waitFor();
@@ -57,14 +57,14 @@ export function describeWalk(opened: () => OpenedConsole): () => string {
     await found.click();
     await panel("user.created").waitFor();
     await open("/events");
-    await page().getByLabel("Search by any id").fill(eventId);
+    await page().getByLabel("Search by id").fill(eventId);
     await press("Find");
     await panel("user.created").waitFor();
     expect(new URL(page().url()).pathname).toBe(`/events/${eventId}`);
     // Whom it is about is in the logs: a query finds it.
     expect(calls("dynamodb:Scan")).toBe(scans);
-    await panel("Its way").getByText("stored").waitFor();
-    await panel("What functions logged").getByText("EVENT_STORED").waitFor();
+    await panel("Progress").getByText("stored").waitFor();
+    await panel("Log").getByText("EVENT_STORED").waitFor();
     await panel("Body").getByText("create_user").waitFor();
     const acts = async () => JSON.stringify(await run("audit", "list"));
     expect(await acts()).not.toContain("reveal");
@@ -81,17 +81,17 @@ export function describeWalk(opened: () => OpenedConsole): () => string {
     const { event } = shown.parse(await run("events", "show", eventId));
     const hits = panel("Search results").getByRole("list", { name: "Hits" }).getByRole("listitem");
     const search = async (text: string) => {
-      await page().getByLabel("Search by any id").fill(text);
+      await page().getByLabel("Search by id").fill(text);
       await press("Find");
       await panel("Search results").waitFor();
     };
     await open("/events");
-    await page().getByLabel("Search by any id").fill("zzzzz");
+    await page().getByLabel("Search by id").fill("zzzzz");
     await press("Find");
     await page().getByText("Write at least 6 characters of the id.").waitFor();
     await search("zzzzzz");
     await panel("Search results")
-      .getByText(/^Nothing found for zzzzzz/)
+      .getByText(/^zzzzzz not found/)
       .waitFor();
     for (const [type, id, part] of [
       ["user", event.userId, event.userId.slice(9, 23)],

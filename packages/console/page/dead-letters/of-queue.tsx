@@ -38,7 +38,7 @@ export function OfQueue({ queue, onChanged }: Props) {
   return (
     <Panel title={`Dead letters of ${queue}`} error={error}>
       <Filters reason={reason} isArchived={isArchived} />
-      {data === undefined && error === undefined && <p class="quiet">They are being read…</p>}
+      {data === undefined && error === undefined && <p class="quiet">Reading…</p>}
       {data !== undefined && deadLetters.length === 0 && (
         <p class="empty">{emptyText(reason !== "", isArchived)}</p>
       )}
@@ -53,7 +53,7 @@ export function OfQueue({ queue, onChanged }: Props) {
       )}
       {isFull && (
         <p class="quiet">
-          These are the first {number(perStep)} that fit. A step takes so many; look again for the next.
+          The first {number(perStep)} are shown. Refresh for the next ones after an action.
         </p>
       )}
       {deadLetters.length > 0 && (
@@ -84,7 +84,7 @@ function Filters({ reason, isArchived }: { readonly reason: string; readonly isA
   return (
     <form class="filters" onSubmit={(event) => event.preventDefault()}>
       <label>
-        Text of the reason
+        Text in the reason
         <input
           value={reason}
           onChange={({ currentTarget }) => setSearch({ reason: currentTarget.value, opened: "" })}
@@ -98,7 +98,7 @@ function Filters({ reason, isArchived }: { readonly reason: string; readonly isA
             setSearch({ archive: currentTarget.checked ? "yes" : "", opened: "" })
           }
         />
-        those of the archive
+        from the archive
       </label>
     </form>
   );
@@ -123,7 +123,7 @@ function Actions({ count, body, isArchived, isForMapping, onDone }: ActionsProps
       isMain={!isForMapping}
       isOff={count === 0}
       onDone={onDone}
-      says={({ redriven }) => `Sent to their queue again: ${String(redriven)}.`}
+      says={({ redriven }) => `Redriven: ${String(redriven)}.`}
     />
   );
   return (
@@ -134,7 +134,7 @@ function Actions({ count, body, isArchived, isForMapping, onDone }: ActionsProps
             Open in Mapping
           </a>
           <details>
-            <summary>The new mapping is deployed</summary>
+            <summary>After the new mapping is deployed</summary>
             {redrive}
           </details>
         </>
@@ -148,7 +148,7 @@ function Actions({ count, body, isArchived, isForMapping, onDone }: ActionsProps
           body={body}
           typed={body.queue}
           isOff={count === 0}
-          warning={<p class="bad">This deletes them for good.</p>}
+          warning={<p class="bad">This deletes them permanently.</p>}
           onDone={onDone}
           says={({ purged }) => `Deleted: ${String(purged)}.`}
         />
@@ -163,10 +163,10 @@ function mappingPath(kind: string, deadLetter?: string): string {
 
 function emptyText(isFiltered: boolean, isArchived: boolean): string {
   if (isFiltered)
-    return `There is no such dead letter. Choose a shorter text of the reason, or look at ${isArchived ? "those of the queue" : "the archive"}.`;
+    return `No dead letters found. Choose a shorter text, or open ${isArchived ? "the queue" : "the archive"}.`;
   return isArchived
-    ? "The archive has none of this queue: what would expire in the queue is moved here before."
-    : "There is no dead letter. Look at the archive for what would have expired.";
+    ? "The archive has no dead letters of this queue. Dead letters move here before they expire."
+    : "No dead letters in the queue. Older ones may be in the archive.";
 }
 
 function Row({ deadLetter, isChosen }: { readonly deadLetter: DeadLetter; readonly isChosen: boolean }) {
@@ -219,7 +219,7 @@ function OpenedDeadLetter({ id, known, queue, isArchived }: OpenedProps) {
   useEffect(() => section.current?.scrollIntoView({ block: "nearest" }), [isThere]);
   if (deadLetter === undefined)
     return error === undefined ? (
-      <p class="quiet">It is being looked for…</p>
+      <p class="quiet">Searching…</p>
     ) : (
       <p class="problem" role="alert">
         {error}
@@ -240,7 +240,7 @@ function OpenedDeadLetter({ id, known, queue, isArchived }: OpenedProps) {
       {next === "map" && !isArchived && (
         <p>
           <a class="button" href={mappingPath(queue, messageId)}>
-            Open this one in Mapping
+            Open in Mapping
           </a>
         </p>
       )}

@@ -9,7 +9,7 @@ import { Command, Panel, Time } from "../parts/panel.tsx";
 import { VirtualList } from "../parts/virtual-list.tsx";
 import { searchWord, setSearch } from "../route.ts";
 
-/** What the relay gave up on: changes of the table of which nothing has followed. */
+/** Changes of the table that the relay did not deliver. */
 export function RelayFailures() {
   const text = searchWord("batch");
   const { data, error, reload } = useLoaded<{ readonly batches: readonly GivenUp[] }>(
@@ -17,24 +17,23 @@ export function RelayFailures() {
   );
   const batches = data?.batches ?? [];
   return (
-    <Panel title="What the relay gave up on" error={error}>
-      {data === undefined && error === undefined && <p class="quiet">The bucket is being read…</p>}
+    <Panel title="Undelivered changes" error={error}>
+      {data === undefined && error === undefined && <p class="quiet">Reading the bucket…</p>}
       {data !== undefined && batches.length === 0 && text === "" && (
         <p class="empty">
-          Nothing: what follows from all that is stored has happened. Where it had given up, this page would
-          relay it again.
+          No undelivered changes.
         </p>
       )}
       {(batches.length > 0 || text !== "") && (
         <form class="filters" onSubmit={(event) => event.preventDefault()}>
           <label>
-            Text of the batch's name, a day for example
+            Text in the batch's name, such as a day
             <input value={text} onChange={({ currentTarget }) => setSearch({ batch: currentTarget.value })} />
           </label>
         </form>
       )}
       {data !== undefined && batches.length === 0 && text !== "" && (
-        <p class="empty">No batch has this in its name. Choose a shorter text, or none.</p>
+        <p class="empty">No batches found. Choose a shorter text.</p>
       )}
       <Action
         label={labelOf(batches.length)}
@@ -44,7 +43,7 @@ export function RelayFailures() {
         isOff={batches.length === 0}
         onDone={reload}
         says={({ batches: done, changes, kept }) =>
-          `Relayed: ${String(done)} batches with ${String(changes)} changes. They stay: ${String(kept)}.`
+          `Relayed: ${String(done)} batches with ${String(changes)} changes. Not relayed: ${String(kept)}.`
         }
       />
       {batches.length > 0 && (
@@ -65,8 +64,8 @@ export function RelayFailures() {
 }
 
 function labelOf(batches: number): string {
-  if (batches === 0) return "Relay again";
-  return batches === 1 ? "Relay it again" : `Relay these ${number(batches)} again`;
+  if (batches === 0) return "Relay";
+  return batches === 1 ? "Relay 1 batch" : `Relay ${number(batches)} batches`;
 }
 
 const secondsBetweenLooks = 2;
@@ -80,13 +79,13 @@ export function Work({ of }: { readonly of: string }) {
   const jobs = data?.jobs ?? [];
   if (jobs.length === 0 && error === undefined) return null;
   return (
-    <Panel title="What was done" error={error}>
+    <Panel title="Actions" error={error}>
       <ul class="openable">
         {jobs.map((job) => (
           <One key={job.id} job={job} />
         ))}
       </ul>
-      <p class="quiet">It goes on when this page is closed, and is kept until the console ends.</p>
+      <p class="quiet">Actions continue when this page is closed, and are listed until the console ends.</p>
     </Panel>
   );
 }
@@ -116,12 +115,12 @@ function Each({ id, isRunning }: { readonly id: string; readonly isRunning: bool
   );
   const results = data?.results ?? [];
   if (error !== undefined) return <p class="problem">{error}</p>;
-  if (data !== undefined && results.length === 0) return <p class="empty">There was nothing to do it to.</p>;
+  if (data !== undefined && results.length === 0) return <p class="empty">Nothing to do.</p>;
   return (
     <VirtualList
       count={results.length}
       itemAt={(index) => results[index]}
-      label="What became of each"
+      label="Results"
       row={({ id: one, result }) => (
         <span class="line">
           <span class="id">{visible(one)}</span> {visible(result)}

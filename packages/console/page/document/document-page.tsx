@@ -43,7 +43,7 @@ export function Versions({ of, version }: { readonly of: DocumentHistory; readon
   return (
     <>
       <p class="quiet">
-        {isGone ? "The provider has none" : "Read last"} <Time at={asOf} />
+        {isGone ? "Removed at the provider" : "Last read"} <Time at={asOf} />
       </p>
       <ol
         class="plain-list"
@@ -64,7 +64,7 @@ export function Versions({ of, version }: { readonly of: DocumentHistory; readon
             </a>{" "}
             {bytes !== undefined && `${number(bytes)} bytes`}
             {supersededAt === undefined ? (
-              " · the newest"
+              " · newest"
             ) : (
               <span class="quiet">
                 {" "}

@@ -17,7 +17,7 @@ export function DocumentPanels({ of }: { readonly of: DocumentName }) {
   const [revealed, setRevealed] = useState<Shown>();
   const { data, error } = useLoaded<Shown>(`/api/document?${new URLSearchParams(of)}`);
   const shown = revealed ?? data;
-  if (shown === undefined) return <Panel title="What it holds" error={error} />;
+  if (shown === undefined) return <Panel title="Data" error={error} />;
   const isRevealed = revealed !== undefined;
   return (
     <>
@@ -58,12 +58,12 @@ function Content({ value, isRevealed, children }: ContentProps) {
   const tables = tablesOf(value);
   const hasTable = tables.length > 0;
   const ways = [
-    { name: "As a table", raw: false },
+    { name: "Table", raw: false },
     { name: "Raw", raw: true },
   ];
   return (
     <Panel
-      title={isRevealed ? "What it holds" : "What it holds, masked"}
+      title={isRevealed ? "Data" : "Data, masked"}
       aside={
         hasTable && (
           <div class="ways">
@@ -95,11 +95,10 @@ function Content({ value, isRevealed, children }: ContentProps) {
 /** What changed in a document against the version before it. */
 function Changes({ of, isRevealed }: { readonly of: DocumentChanges | null; readonly isRevealed: boolean }) {
   return (
-    <Panel title={isRevealed ? "What changed" : "What changed, masked"}>
+    <Panel title={isRevealed ? "Changes" : "Changes, masked"}>
       {of === null ? (
         <p class="empty">
-          No version before it is kept. The setting retention.documentVersionsDays says for how long versions
-          are.
+          No previous version is retained. The setting retention.documentVersionsDays retains versions.
         </p>
       ) : (
         <Against of={of} isRevealed={isRevealed} />
@@ -114,8 +113,7 @@ function Against({ of: { observedAt, count, changes }, isRevealed }: AgainstProp
   if (count === 0)
     return (
       <p>
-        No value differs from the version of <Time at={observedAt} />: only the order or the spacing of the
-        text does.
+        Same values as the version of <Time at={observedAt} />, in another order or spacing.
       </p>
     );
   return (
@@ -126,10 +124,10 @@ function Against({ of: { observedAt, count, changes }, isRevealed }: AgainstProp
       </p>
       <Wide label="Changes" isLong>
         <Table
-          columns={["Where", "What", ...(isRevealed ? ["Before", "After"] : [])]}
-          classes={{ Where: "id" }}
+          columns={["Path", "Change", ...(isRevealed ? ["Before", "After"] : [])]}
+          classes={{ Path: "id" }}
           rows={changes.map(({ path, is, before, after }) => [
-            path === "" ? "all of it" : visible(path),
+            path === "" ? "whole document" : visible(path),
             is,
             ...(isRevealed ? [visible(cellText(before)), visible(cellText(after))] : []),
           ])}
@@ -197,7 +195,7 @@ function RecordsTable({ of: { path, columns, records } }: { readonly of: Tabular
       </Wide>
       {records.length > count && (
         <button type="button" onClick={() => setCount(count + rowsAtOnce)}>
-          Show more: {number(records.length - count)} are left
+          Show more ({number(records.length - count)})
         </button>
       )}
     </>

@@ -103,7 +103,7 @@ export function Action(props: ActionProps) {
             {label}
           </button>{" "}
           <button type="button" onClick={() => setState({ is: "idle" })}>
-            Leave it
+            Cancel
           </button>
         </form>
       ) : (
@@ -118,11 +118,11 @@ export function Action(props: ActionProps) {
         </button>
       )}
       <p role="status" class={state.is === "failed" ? "problem" : "quiet"}>
-        {state.is === "busy" && "On its way…"}
+        {state.is === "busy" && "Working…"}
         {state.is === "running" &&
           (state.job.count > 0
-            ? `${state.job.count} so far; it goes on when this page is closed.`
-            : (state.job.progress.at(-1) ?? "It has begun; it goes on when this page is closed."))}
+            ? `${state.job.count} so far; continues when this page is closed.`
+            : (state.job.progress.at(-1) ?? "Started; continues when this page is closed."))}
         {(state.is === "done" || state.is === "failed") && state.text}
       </p>
     </div>

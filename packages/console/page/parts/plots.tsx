@@ -16,12 +16,12 @@ export function Plots() {
   const quarter = hours.data && lastPart(hours.data, 15 * 60);
   return (
     <div class="columns">
-      <One title="The last 15 minutes" per="a minute" data={quarter} error={hours.error} />
+      <One title="Last 15 minutes" per="a minute" data={quarter} error={hours.error} />
       {hasBefore(hours.data, 15 * 60) && (
-        <One title="The last 3 hours" per="a minute" data={hours.data} error={hours.error} />
+        <One title="Last 3 hours" per="a minute" data={hours.data} error={hours.error} />
       )}
       {hasBefore(days.data, 3 * 3600) && (
-        <One title="The last 7 days" per="an hour" data={days.data} error={days.error} />
+        <One title="Last 7 days" per="an hour" data={days.data} error={days.error} />
       )}
     </div>
   );
@@ -38,7 +38,7 @@ function One({ title, per, data, error }: OneProps) {
   const lines = data === undefined ? [] : linesOf(data);
   return (
     <Panel title={title} error={error}>
-      {data === undefined && error === undefined && <p class="quiet">The metrics are being read…</p>}
+      {data === undefined && error === undefined && <p class="quiet">Reading metrics…</p>}
       {data !== undefined && (
         <>
           {lines.every(({ values }) => values.every((value) => value === 0)) ? (

@@ -53,10 +53,10 @@ export function Search() {
     <>
       <form class="search" onSubmit={search}>
         <label>
-          <span class="hidden">Search by any id</span>
+          <span class="hidden">Search by id</span>
           <input
             type="search"
-            placeholder="An id or 6 characters of it: event, user, account, message, request"
+            placeholder="Id, or 6 characters of it: event, user, account, message, request"
             value={text}
             onInput={({ currentTarget }) => setText(currentTarget.value)}
           />
@@ -103,7 +103,7 @@ function Hits({ text }: { readonly text: string }) {
         </ul>
       )}
       {data?.hasMore === true && (
-        <p class="quiet">These are the latest {number(data.hits.length)}. Write more characters of the id.</p>
+        <p class="quiet">The latest {number(data.hits.length)} are shown. Write more characters of the id.</p>
       )}
     </Panel>
   );
@@ -115,11 +115,11 @@ const eventId = /^[\w-]{43}$/;
 function Nothing({ text }: { readonly text: string }) {
   return (
     <p class="empty">
-      Nothing found for {visible(text)} in the logs of the last 7 days.{" "}
+      {visible(text)} not found in the logs of the last 7 days.{" "}
       {eventId.test(text) ? (
-        <a href={eventPath(text, undefined)}>Look for the event in the table</a>
+        <a href={eventPath(text, undefined)}>Search the table for this event</a>
       ) : (
-        "A user or an account that was silent for longer is found by its whole id."
+        "Write the whole id to find a user or account without recent events."
       )}
     </p>
   );

@@ -3,12 +3,12 @@ import { happenings, hasMissed, tailState } from "../live.ts";
 import { Table } from "./data.tsx";
 import { Time } from "./panel.tsx";
 
-/** What has just happened, the newest first. */
+/** The latest events, newest first. */
 export function Ticker({ most }: { readonly most: number }) {
   const shown = happenings.value.slice(0, most);
   const missed = hasMissed.value && (
     <p class="quiet">
-      More happened while this page was away than is shown here: <a href="/events">the history has it</a>.
+      Some events are missing here: <a href="/events">open the history</a>.
     </p>
   );
   if (shown.length === 0)
@@ -17,8 +17,8 @@ export function Ticker({ most }: { readonly most: number }) {
         {missed}
         <p class="empty">
           {tailState.value.reason !== undefined
-            ? `The table's stream can't be followed: ${tailState.value.reason}`
-            : "Nothing has happened since this page was opened. On this machine, trigger an event under Trouble, or: npx income-events trigger account.connected"}
+            ? `Can't follow the table's stream: ${tailState.value.reason}`
+            : "No events since this page was opened. Trigger one on the Sandbox page, or: npx income-events trigger account.connected"}
         </p>
       </>
     );
@@ -26,9 +26,9 @@ export function Ticker({ most }: { readonly most: number }) {
     <>
       {missed}
       <Table
-        caption="What has just happened, the newest first"
-        columns={["Time", "What", "Type", "Of whom"]}
-        classes={{ "Of whom": "id" }}
+        caption="Latest events, newest first"
+        columns={["Time", "Step", "Type", "Subject"]}
+        classes={{ Subject: "id" }}
         rows={shown.map(({ happening: { at, what, type, subject } }) => [
           <Time at={at} />,
           <span class={`tag tag-${what.split(" ")[0]}`}>{what}</span>,

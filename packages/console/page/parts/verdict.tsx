@@ -24,8 +24,8 @@ export function Verdict({ diagnosis, error, queues, onDone }: Props) {
   if (diagnosis === undefined)
     return (
       <section class="verdict verdict-waiting" aria-label="Verdict">
-        <h2>{error === undefined ? "Checking the stage…" : "The stage can't be checked"}</h2>
-        <p>{error ?? "The queues, the functions, the token, the provider and the alarms are being asked."}</p>
+        <h2>{error === undefined ? "Checking the stage…" : "Can't check the stage"}</h2>
+        <p>{error ?? "Reading queues, functions, token, provider and alarms."}</p>
       </section>
     );
   const open = diagnosis.findings.filter(({ severity }) => severity !== "info");
@@ -63,12 +63,12 @@ export function Verdict({ diagnosis, error, queues, onDone }: Props) {
   );
 }
 
-/** What a cause has brought about: its remedy ends these, too. */
+/** Problems that end with their cause. */
 function Consequences({ of: { what, follows } }: { readonly of: Cause }) {
   if (follows.length === 0) return null;
   return (
     <div class="consequences">
-      <p>{follows.length === 1 ? "Its consequence:" : `Its ${follows.length} consequences:`}</p>
+      <p>{follows.length === 1 ? "Consequence:" : `${follows.length} consequences:`}</p>
       <ul aria-label={`Consequences of: ${visible(what)}`}>
         {follows.map((each) => (
           <li key={each.code + each.what}>{visible(each.what)}</li>
@@ -81,36 +81,36 @@ function Consequences({ of: { what, follows } }: { readonly of: Cause }) {
 /** @param clearing when each alarm that is on for what is over is off at the latest, the first one first */
 function wellText(clearing: readonly string[]): string {
   const last = clearing.at(-1);
-  if (last === undefined) return "All is well";
+  if (last === undefined) return "No problems";
   const when = new Date(last) <= new Date() ? "within a minute" : localTime(last);
   return clearing.length === 1
     ? `Fixed: the alarm clears ${when}`
     : `Fixed: ${clearing.length} alarms clear until ${when}`;
 }
 
-/** What becomes of events meanwhile. */
+/** Where events are meanwhile. */
 function keptText(queues: readonly QueueStatus[]): string {
   const waiting = queues.reduce((sum, queue) => sum + queue.waiting + queue.inFlight, 0);
   const dead = queues.reduce((sum, queue) => sum + queue.deadLetters, 0);
   const words = [
-    waiting === 0 ? "Nothing waits" : `${waiting} ${waiting === 1 ? "message waits" : "messages wait"}`,
-    dead === 0 ? "no dead letters" : `${dead} ${dead === 1 ? "dead letter is" : "dead letters are"} kept`,
+    waiting === 0 ? "No messages waiting" : `${waiting} ${waiting === 1 ? "message" : "messages"} waiting`,
+    dead === 0 ? "no dead letters" : `${dead} ${dead === 1 ? "dead letter" : "dead letters"} kept`,
   ];
   return `${words.join(", ")}: nothing is lost.`;
 }
 
 type Deed = { readonly label: string; readonly path?: string; readonly at?: string; readonly isLocal?: true };
 
-const openDeadLetters: Deed = { label: "Open the dead letters", at: "/dead-letters" };
+const openDeadLetters: Deed = { label: "Open dead letters", at: "/dead-letters" };
 
 /** By the beginning of a finding's code. */
 const deeds: readonly (readonly [code: string, deed: Deed])[] = [
-  ["token-", { label: "Give it a new token", path: "/api/trouble/token", isLocal: true }],
+  ["token-", { label: "Set new token", path: "/api/sandbox/token", isLocal: true }],
   ["events-dead-letters", openDeadLetters],
   ["fetching-dead-letters", openDeadLetters],
   ["erasure-dead-letters", openDeadLetters],
   ["subscriber-dead-letters", openDeadLetters],
-  ["provider-down", { label: "Let the provider answer again", path: "/api/trouble/heal", isLocal: true }],
+  ["provider-down", { label: "Recover the sandbox", path: "/api/sandbox/heal", isLocal: true }],
 ];
 
 function Remedy({ cause, onDone }: { readonly cause: Cause; readonly onDone: () => void }) {

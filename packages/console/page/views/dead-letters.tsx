@@ -27,9 +27,9 @@ export function DeadLetters() {
   return (
     <>
       <Panel title="By queue" error={error} aside={again}>
-        {data === undefined && error === undefined && <p class="quiet">The queues are being read…</p>}
+        {data === undefined && error === undefined && <p class="quiet">Reading the queues…</p>}
         {data !== undefined && held.length === 0 && (
-          <p class="empty">There are none: everything was processed.</p>
+          <p class="empty">No dead letters.</p>
         )}
         {held.length > 0 && (
           <Table

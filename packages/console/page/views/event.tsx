@@ -41,16 +41,16 @@ export function EventPage({ id }: { readonly id: string }) {
     <>
       <p class="id">{id}</p>
       {error !== undefined && (
-        <Panel title="The event" error={error}>
+        <Panel title="Event" error={error}>
           <button type="button" onClick={() => (isScanning ? reload() : setScanning(true))}>
-            {isScanning ? "Refresh" : "Read the whole table for it"}
+            {isScanning ? "Refresh" : "Search the whole table"}
           </button>
         </Panel>
       )}
-      {data === undefined && error === undefined && <p class="quiet">Looking for it…</p>}
+      {data === undefined && error === undefined && <p class="quiet">Searching…</p>}
       {event !== undefined && <Received event={event} receipts={data?.receipts ?? 1} />}
       {data?.event === null && (
-        <Panel title="It is a dead letter">
+        <Panel title="Dead letter">
           {(data.deadLetters ?? []).map(({ queue, reason, sentAt }) => (
             <p key={queue}>
               <a href={`/dead-letters?queue=${encodeURIComponent(queue)}`}>{queue}</a>: {reason}{" "}
@@ -60,7 +60,7 @@ export function EventPage({ id }: { readonly id: string }) {
         </Panel>
       )}
       {data?.timeline !== undefined && (
-        <Panel title="Its way">
+        <Panel title="Progress">
           <ol class="steps">
             {data.timeline.map(({ step, done, detail }) => (
               <li
@@ -74,8 +74,8 @@ export function EventPage({ id }: { readonly id: string }) {
         </Panel>
       )}
       <Timeline steps={logs.data?.steps} error={logs.error} />
-      <Panel title="What functions logged" error={logs.error}>
-        {logs.data?.entries.length === 0 && <p class="empty">Nothing within 7 days.</p>}
+      <Panel title="Log" error={logs.error}>
+        {logs.data?.entries.length === 0 && <p class="empty">No log entries in 7 days.</p>}
         <ol class="log">
           {(logs.data?.entries ?? []).map(({ timestamp, level, code, function: name, reason }, index) => (
             <li key={timestamp + index}>
@@ -89,7 +89,7 @@ export function EventPage({ id }: { readonly id: string }) {
       {data?.event != null && (
         <Panel title="Body">
           {data.body === undefined ? (
-            <p class="empty">The body is gone.</p>
+            <p class="empty">The body is not stored any more.</p>
           ) : (
             <Payload
               value={revealed ?? data.body}
@@ -140,9 +140,9 @@ function ItsDocument({ of: { subject, isOfEvent, ...name } }: { readonly of: Eve
   const of = { ...subject, ...name };
   return (
     <>
-      <Panel title="Its document">
+      <Panel title="Document">
         <p>
-          {isOfEvent ? "It led to " : "Another event led to what is known now: "}
+          {isOfEvent ? "This event led to " : "A later event led to the current version: "}
           <a href={documentPath(of)}>
             {of.dates === undefined ? of.endpoint : `${of.endpoint} of ${of.dates}`}
           </a>
@@ -160,10 +160,10 @@ type TimelineProps = { readonly steps: readonly TimedStep[] | undefined; readonl
 function Timeline({ steps, error }: TimelineProps) {
   return (
     <Panel title="Timeline" error={error}>
-      {steps === undefined && error === undefined && <p class="quiet">The functions' logs are being read…</p>}
+      {steps === undefined && error === undefined && <p class="quiet">Reading the functions' logs…</p>}
       {steps?.length === 0 && (
         <p class="empty">
-          The logs of the last 7 days have no step of it. Its way above is what the table tells.
+          No steps in the logs of the last 7 days. Progress above comes from the table.
         </p>
       )}
       {steps !== undefined && steps.length > 0 && (
@@ -171,19 +171,19 @@ function Timeline({ steps, error }: TimelineProps) {
           <ol class="steps" aria-label="Steps, the earliest first">
             {steps.map(({ at, step, detail, call, againAt, isFailure }, index) => (
               <li key={at + step + index} class={isFailure === true ? "step-open" : "step-done"}>
-                <Time at={at} /> <b>{call === undefined ? step : `call ${call} of the provider`}</b>{" "}
+                <Time at={at} /> <b>{call === undefined ? step : `call ${call} to the provider`}</b>{" "}
                 {visible(detail)}
                 {againAt !== undefined && (
                   <>
-                    , again at <Time at={againAt} />
+                    , next attempt <Time at={againAt} />
                   </>
                 )}
               </li>
             ))}
           </ol>
           <p class="quiet">
-            Of a subscriber it is known when a message was sent to its queue. When it was read, its own logs
-            say.
+            Times of delivery are when a message reached the subscriber's queue. Its own logs show when it was
+            read.
           </p>
         </>
       )}

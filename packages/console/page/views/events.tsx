@@ -52,12 +52,12 @@ function EventList() {
           <Choice name="outcome" label="Outcome" value={outcome ?? ""} of={data?.outcomes ?? []} />
           <Choice name="endpoint" label="Endpoint" value={endpoint ?? ""} of={data?.endpoints ?? []} />
           <label>
-            Text of the id or of whom it is about
+            Text in the id or subject
             <input value={text} onInput={({ currentTarget }) => setSearch({ text: currentTarget.value })} />
           </label>
           {whose !== undefined && (
             <button type="button" onClick={() => setSearch({ [whose]: "" })}>
-              Only of {whose} {searchWord(whose).slice(0, 8)}… ✕
+              Only {whose} {searchWord(whose).slice(0, 8)}… ✕
             </button>
           )}
         </form>
@@ -67,8 +67,8 @@ function EventList() {
         </p>
         {data?.isComplete === true && data.count === 0 && (
           <p class="empty">
-            No such event. {isAll ? "Choose a longer time" : "Choose a longer time, or less of a filter"}, or
-            trigger one: npx income-events trigger account.connected
+            No events found. {isAll ? "Choose a longer period" : "Choose a longer period or fewer filters"}, or trigger
+            one: npx income-events trigger account.connected
           </p>
         )}
         {data !== undefined && data.count > 0 && (
@@ -88,7 +88,7 @@ function EventList() {
 }
 
 function progressText(data: HistoryPage | undefined, source: string): string {
-  if (data === undefined) return "The history is being read…";
+  if (data === undefined) return "Reading the history…";
   if (data.isComplete) return `${number(data.count)} of ${number(data.total)} events, from ${source}.`;
   const { done, of, lines } = data.progress;
   return `Read ${done} of ${of} functions' logs, ${number(lines)} lines so far…`;

@@ -100,7 +100,7 @@ export function Mapping() {
         </Panel>
       </div>
       <Compared />
-      <Panel title="What comes of it" error={isEmpty ? undefined : problem}>
+      <Panel title="Result" error={isEmpty ? undefined : problem}>
         {isEmpty && (
           <p class="empty">
             Paste the body of a webhook above, as the provider sends it: its event, or why there is none, is
@@ -119,9 +119,9 @@ function Compared() {
   const { data, error } = useLoaded<ComparedSettings>("/api/mapping/deployed");
   return (
     <Panel title="Deployed settings" error={error}>
-      {data === undefined && error === undefined && <p class="quiet">They are being compared…</p>}
+      {data === undefined && error === undefined && <p class="quiet">Comparing…</p>}
       {data !== undefined && data.file === undefined && (
-        <p>There is no file of this stage's settings here to compare with: the defaults are shown.</p>
+        <p>No settings file of this stage found here: the defaults are shown.</p>
       )}
       {data?.file !== undefined && data.finding === undefined && <p>{data.file} is what is deployed.</p>}
       {data?.finding !== undefined && (
@@ -140,7 +140,7 @@ function Differences({ differences }: { readonly differences: readonly SettingsD
   return (
     <Table
       label="Settings that differ"
-      columns={["Setting", "Deployed", "In the file"]}
+      columns={["Setting", "Deployed", "File"]}
       rows={differences.map(({ setting, deployed, file }) => [
         setting,
         visible(deployed ?? "—"),
@@ -186,7 +186,7 @@ function EventOutcome({ trial }: { readonly trial: EventTrial }) {
       <Result trial={trial} />
       {trial.fields.length > 0 && (
         <Table
-          columns={["Field", "Gave", "Fault"]}
+          columns={["Field", "Result", "Problem"]}
           classes={{ Fault: "bad" }}
           rows={trial.fields.map(({ field, gave, fault }) => [
             field,
@@ -210,7 +210,7 @@ function DeadLetter({ kind, onChosen }: ChooseProps) {
   return (
     <div class="actions">
       <Action
-        label="Take the dead letter's body"
+        label="Load the dead letter's body"
         path="/api/dead-letters/reveal"
         body={{ queue: kind, id }}
         isLook
@@ -220,7 +220,7 @@ function DeadLetter({ kind, onChosen }: ChooseProps) {
           if (payload !== undefined)
             onChosen(typeof payload === "string" ? payload : JSON.stringify(payload, undefined, 2));
         }}
-        says={() => "Taken. The audit trail says so."}
+        says={() => "Loaded. The audit trail has an entry."}
       />
     </div>
   );
@@ -252,7 +252,7 @@ function Came({ kind, onChosen }: ChooseProps) {
       <p class="quiet">
         {data?.isComplete === true
           ? `No ${kind} webhook came within an hour: paste one.`
-          : "Those that came are being looked for…"}
+          : "Reading received webhooks…"}
       </p>
     );
   const titles = new Map(stored.map((each) => [each.id, titleOf(each)]));
@@ -260,7 +260,7 @@ function Came({ kind, onChosen }: ChooseProps) {
   return (
     <div class="actions">
       <Select
-        label="One that came"
+        label="Received webhook"
         value={chosen.id}
         of={stored.map((each) => each.id)}
         titleOf={(each) => titles.get(each) ?? each}
@@ -268,12 +268,12 @@ function Came({ kind, onChosen }: ChooseProps) {
       />
       <Action
         key={chosen.id}
-        label="Take its body"
+        label="Load body"
         path="/api/event/reveal"
         body={{ id: chosen.id, [subjectKind]: of }}
         isLook
         onDone={({ body }) => onChosen(JSON.stringify(body, undefined, 2))}
-        says={() => "Taken. The audit trail says so."}
+        says={() => "Loaded. The audit trail has an entry."}
       />
     </div>
   );

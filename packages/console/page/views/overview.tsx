@@ -29,7 +29,7 @@ export function Overview() {
   return (
     <>
       <Verdict diagnosis={doctor.data} error={doctor.error} queues={queues} onDone={doctor.reload} />
-      <Panel title="The pipeline" error={status.error}>
+      <Panel title="Pipeline" error={status.error}>
         <Pipeline queues={queues} provider={provider} />
         {status.data === undefined ? <Asking error={status.error} /> : <Numbers queues={queues} />}
       </Panel>
@@ -38,7 +38,7 @@ export function Overview() {
       <Panel title="Queues" error={undefined}>
         {status.data === undefined ? <Asking error={status.error} /> : <Queues queues={queues} />}
       </Panel>
-      <Panel title="Happening now">
+      <Panel title="Latest events">
         <Ticker most={12} />
       </Panel>
       <Cost />
@@ -48,7 +48,7 @@ export function Overview() {
 
 /** Zeros would say that nothing waits. */
 function Asking({ error }: { readonly error: string | undefined }) {
-  return error === undefined ? <p class="quiet">The queues are being asked…</p> : null;
+  return error === undefined ? <p class="quiet">Reading the queues…</p> : null;
 }
 
 function Numbers({ queues }: { readonly queues: readonly QueueStatus[] }) {
@@ -103,7 +103,7 @@ function Alarms({ alarms, error }: AlarmsProps) {
   return (
     <Panel title="Alarms" error={error}>
       {alarms === undefined ? (
-        <p class="quiet">Being asked…</p>
+        <p class="quiet">Reading the alarms…</p>
       ) : on.length === 0 ? (
         <p>None of {alarms.length} is on.</p>
       ) : (
@@ -124,8 +124,8 @@ function Cost() {
   return (
     <p class="quiet">
       {isLocal
-        ? "On this machine looking costs nothing."
-        : `Metrics are asked for every ${paceInSeconds.queues} s while this page is seen: about US$ ${dollarsPerHour.toFixed(3)} an hour, for all pages together.`}
+        ? "Local stage: no AWS charges."
+        : `Reads metrics every ${paceInSeconds.queues} s while this page is visible: about US$ ${dollarsPerHour.toFixed(3)} an hour for all open pages.`}
     </p>
   );
 }

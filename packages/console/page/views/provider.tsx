@@ -18,7 +18,7 @@ export function Provider() {
     <>
       {data === undefined ? (
         <Panel title="Calls" error={error}>
-          <p class="quiet">The provider is being asked…</p>
+          <p class="quiet">Asking the provider…</p>
         </Panel>
       ) : (
         <div class="columns">
@@ -28,12 +28,12 @@ export function Provider() {
       )}
       <Registrations />
       <Panel title="Reconciliation">
-        <p>Compares the provider's list of users with the table; the schedule does so, too.</p>
+        <p>Compares the provider's list of users with the table. A schedule does the same.</p>
         <Action
           label="Reconcile now"
           path="/api/provider/reconcile"
           says={({ listed, drift }) =>
-            `Compared ${String(listed)} users; missing or in conflict: ${String(drift)}.`
+            `Compared ${String(listed)} users; missing or different: ${String(drift)}.`
           }
         />
         <Command line="npx income-events reconcile now" />
@@ -56,7 +56,7 @@ function Calls({ status, error }: { readonly status: ProviderStatus; readonly er
             "breaker",
             <span class={breaker.state === "open" ? "bad" : ""}>
               {breaker.state}
-              {breaker.nextProbeAt !== undefined && ", tried again "}
+              {breaker.nextProbeAt !== undefined && ", next probe "}
               {breaker.nextProbeAt !== undefined && <Time at={breaker.nextProbeAt} />}
             </span>,
           ],
@@ -75,7 +75,7 @@ function Calls({ status, error }: { readonly status: ProviderStatus; readonly er
           [
             "15 minutes",
             <>
-              {lastAnswers === undefined ? "the logs can't be read" : `${number(lastAnswers.done)} done`}
+              {lastAnswers === undefined ? "can't read the logs" : `${number(lastAnswers.done)} done`}
               {failed.map(([code, count]) => (
                 <span class="bad" key={code}>
                   , {code === "none" ? "no answer" : code}: {number(count)}
@@ -108,13 +108,13 @@ function Token({ token, onDone }: { readonly token: ProviderStatus["token"]; rea
           ]}
         />
       ) : (
-        <p class="bad">None is set.</p>
+        <p class="bad">No token is set.</p>
       )}
       <Action
         label="Refresh now"
         path="/api/provider/refresh"
         onDone={onDone}
-        says={({ outcome }) => `The refresher says: ${String(outcome)}.`}
+        says={({ outcome }) => `Result: ${String(outcome)}.`}
       />
       <Command line="npx income-events token refresh --now" />
     </Panel>
@@ -128,15 +128,15 @@ function Registrations() {
   );
   const status = data?.registrations;
   return (
-    <Panel title="Where webhooks go" error={error}>
+    <Panel title="Webhook registrations" error={error}>
       {status !== undefined && "unknown" in status && (
-        <p class="bad">The provider does not say: {status.unknown}</p>
+        <p class="bad">The provider does not list them: {status.unknown}</p>
       )}
       {status !== undefined && "isLeftToAnother" in status && <p>Another stage registers them.</p>}
       {status !== undefined && "webhooks" in status && (
         <Table
-          columns={["Kind", "Is registered", "Address", "Should be"]}
-          classes={{ Address: "id", "Should be": "id" }}
+          columns={["Kind", "Registered", "Address", "Expected"]}
+          classes={{ Address: "id", Expected: "id" }}
           rows={status.webhooks.map((webhook) => [
             webhook.kind,
             <span class={webhook.is === "here" && webhook.differs === undefined ? "" : "bad"}>
@@ -148,7 +148,7 @@ function Registrations() {
         />
       )}
       <Action
-        label="Register them here"
+        label="Register here"
         path="/api/provider/register"
         onDone={() => void get("/api/registrations?anew=yes").then(reload, reload)}
         says={({ count }) => `Registered: ${String(count)} kinds.`}
@@ -162,7 +162,7 @@ type Webhook = Extract<RegistrationStatus, { readonly webhooks: unknown }>["webh
 
 function stateOf(webhook: Webhook): string {
   if (webhook.is !== "here" || webhook.differs === undefined) return webhook.is;
-  return `here, otherwise: ${webhook.differs.join(", ")}`;
+  return `here, different: ${webhook.differs.join(", ")}`;
 }
 
 function addressOf(webhook: Webhook): string {
@@ -180,23 +180,23 @@ function addressOf(webhook: Webhook): string {
 
 const titles: Readonly<Record<ProviderTopic, string>> = {
   breaker: "Outages",
-  token: "History of the token",
-  reconciliation: "What reconciliation found",
-  registration: "History of the registrations",
+  token: "Token history",
+  reconciliation: "Reconciliations",
+  registration: "Registration history",
 };
 const empty: Readonly<Record<ProviderTopic, string>> = {
   breaker: "No outages in this period.",
-  token: "Nothing became of it in this time. Whether it can be refreshed, Refresh now shows.",
-  reconciliation: "None has ended in this time. Begin one above.",
-  registration: "Nothing was registered in this time. Register them here does it.",
+  token: "No changes in this period.",
+  reconciliation: "No reconciliations in this period.",
+  registration: "No registrations in this period.",
 };
 const words: Readonly<Record<string, string>> = {
   TOKEN_REFRESHED: "refreshed",
-  TOKEN_REFUSED: "its refresh was refused",
-  TOKEN_MISSING: "none is set",
-  RECONCILED: "compared to the end",
+  TOKEN_REFUSED: "refresh refused",
+  TOKEN_MISSING: "no token is set",
+  RECONCILED: "completed",
   RECONCILIATION_FAILED: "failed",
-  RECONCILIATION_PAUSED: "paused: the next tick goes on",
+  RECONCILIATION_PAUSED: "paused until the next run",
   WEBHOOKS_REGISTERED: "registered",
 };
 
@@ -240,7 +240,7 @@ type TurnsProps = {
 function Turns({ topic, turns, error }: TurnsProps & { readonly topic: ProviderTopic }) {
   return (
     <Panel title={titles[topic]} error={error}>
-      {turns === undefined && error === undefined && <p class="quiet">The logs are being read…</p>}
+      {turns === undefined && error === undefined && <p class="quiet">Reading the logs…</p>}
       {turns?.length === 0 && <p class="empty">{empty[topic]}</p>}
       <ol class="log">
         {turns?.map(({ at, code, by, reason }, index) => (
@@ -259,7 +259,7 @@ function Outages({ turns, error }: TurnsProps) {
   const outages = outagesIn(turns ?? []);
   return (
     <Panel title={titles.breaker} error={error}>
-      {turns === undefined && error === undefined && <p class="quiet">The logs are being read…</p>}
+      {turns === undefined && error === undefined && <p class="quiet">Reading the logs…</p>}
       {turns !== undefined && outages.length === 0 && <p class="empty">{empty.breaker}</p>}
       <ol class="log">
         {outages.map((outage) => (
@@ -281,12 +281,12 @@ const counts = ["listed", "missing", "conflicting", "orphaned", "deleted", "rere
 function Findings({ turns, error }: TurnsProps) {
   return (
     <Panel title={titles.reconciliation} error={error}>
-      {turns === undefined && error === undefined && <p class="quiet">The logs are being read…</p>}
+      {turns === undefined && error === undefined && <p class="quiet">Reading the logs…</p>}
       {turns?.length === 0 && <p class="empty">{empty.reconciliation}</p>}
       {turns !== undefined && turns.length > 0 && (
         <Table
           label="Reconciliations"
-          columns={["Ended", "How", ...counts]}
+          columns={["Ended", "Result", ...counts]}
           classes={Object.fromEntries(counts.map((name) => [name, "figure"]))}
           rows={turns.map((turn) => [
             <Time at={turn.at} />,

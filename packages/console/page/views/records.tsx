@@ -71,12 +71,12 @@ function RecentSubjects() {
         <p class="quiet">Reading the functions' logs of the last 24 hours…</p>
       )}
       {data?.isComplete === true && recent.length === 0 && (
-        <p class="empty">No event of a user or an account was stored in the last 24 hours.</p>
+        <p class="empty">No events in the last 24 hours.</p>
       )}
       {recent.length > 0 && (
         <Table
           caption="Users and accounts with an event in the last 24 hours, the latest first"
-          columns={["Who", "Last event", "Outcome", "Time"]}
+          columns={["Subject", "Last event", "Outcome", "Time"]}
           rows={recent.map(([subject, { id, type, kind, outcome, at }]) => {
             const [whose = "", of = ""] = subject.split("/");
             return [
@@ -101,9 +101,9 @@ function Record({ kind, id }: Whose) {
   return (
     <>
       <Panel title={data.subject} error={error}>
-        {state === null ? <p class="quiet">No state: only documents are known.</p> : <Known state={state} />}
+        {state === null ? <p class="quiet">No state, only documents.</p> : <Known state={state} />}
         <p>
-          <a href={`/events?${kind}=${encodeURIComponent(id)}&since=7d`}>Its events</a>
+          <a href={`/events?${kind}=${encodeURIComponent(id)}&since=7d`}>Events</a>
         </p>
         <Command line={commands.record({ kind, id })} />
       </Panel>
@@ -143,7 +143,7 @@ function Known({ state: known }: { readonly state: State }) {
   return (
     <Facts
       of={[
-        ["is", stateWords(known)],
+        ["state", stateWords(known)],
         ["version", number(version)],
         ["as of", <Time at={asOf} />],
         ["user", user],
@@ -154,13 +154,13 @@ function Known({ state: known }: { readonly state: State }) {
 }
 
 function stateWords(state: State | null): string {
-  if (state === null) return "not known";
+  if (state === null) return "no state";
   const words = [
     ...(state.connected === undefined ? [] : [state.connected ? "connected" : "not connected"]),
     ...(state.deleted ? ["deleted"] : []),
-    ...(state.unconfirmed ? ["unconfirmed: the provider is asked"] : []),
+    ...(state.unconfirmed ? ["unconfirmed: being checked at the provider"] : []),
   ];
-  return words.join(", ") || "known";
+  return words.join(", ") || "stored";
 }
 
 type StateSteps = { readonly steps: readonly StateStep[]; readonly isWhole: boolean };
@@ -169,11 +169,11 @@ type StateSteps = { readonly steps: readonly StateStep[]; readonly isWhole: bool
 function History({ kind, id }: Whose) {
   const { data, error } = useLoaded<StateSteps>(`/api/record/history?${new URLSearchParams({ kind, id })}`);
   return (
-    <Panel title="History of its state" error={error}>
+    <Panel title="State history" error={error}>
       {data === undefined && error === undefined && <p class="quiet">Reading its events…</p>}
-      {data?.steps.length === 0 && <p class="empty">No event of it is stored any more.</p>}
+      {data?.steps.length === 0 && <p class="empty">No stored events.</p>}
       {data !== undefined && data.steps.length > 0 && (
-        <ol class="plain-list" aria-label="What happened, the latest first">
+        <ol class="plain-list" aria-label="State changes, newest first">
           {data.steps.map(({ at, says, became, version, event }) => (
             <li key={at + (event?.id ?? "")}>
               <Time at={at} />{" "}
@@ -188,7 +188,7 @@ function History({ kind, id }: Whose) {
           ))}
         </ol>
       )}
-      {data?.isWhole === false && <p class="quiet">Only its latest events were read.</p>}
+      {data?.isWhole === false && <p class="quiet">Only the latest events are shown.</p>}
     </Panel>
   );
 }
@@ -201,7 +201,7 @@ function Documents({ kind, id }: Whose) {
   if (data?.documents.length === 0) return null;
   return (
     <Panel title="Documents" error={error}>
-      {data === undefined && error === undefined && <p class="quiet">Looking for them…</p>}
+      {data === undefined && error === undefined && <p class="quiet">Reading the documents…</p>}
       <ul class="openable">
         {(data?.documents ?? []).map((document) => {
           const { subject, endpoint, dates = "", versions } = document;
@@ -212,7 +212,7 @@ function Documents({ kind, id }: Whose) {
                 <summary>
                   <b>{endpoint}</b> {dates.replace("..", "–")}{" "}
                   {subject.id !== id && <span class="id">{subject.id}</span>}{" "}
-                  {others > 0 && <span class="tag">{others === 1 ? "1 before" : `${others} before`}</span>}
+                  {others > 0 && <span class="tag">{others === 1 ? "1 older version" : `${others} older versions`}</span>}
                 </summary>
                 <Versions of={document} />
               </details>
@@ -244,7 +244,7 @@ function Erase({ kind, id, onDone }: Whose & { readonly onDone: () => void }) {
       ))}
       {isHeld && (
         <label class="field">
-          Why it is erased despite the hold, without anybody's id: the audit trail keeps it
+          Reason for the audit trail, without ids
           <input
             value={reason}
             onInput={({ currentTarget }) => setReason(currentTarget.value)}
@@ -260,15 +260,15 @@ function Erase({ kind, id, onDone }: Whose & { readonly onDone: () => void }) {
         isOff={(data === undefined && error === undefined) || (isHeld && reason.trim() === "")}
         warning={
           <p class="bad">
-            Records, documents and dead letters{kind === "user" ? ", and those of all accounts," : ""} go for
-            good.
+            Permanently deletes records, documents and dead letters
+            {kind === "user" ? ", also of all accounts" : ""}.
           </p>
         }
         onDone={() => {
           reload();
           onDone();
         }}
-        says={({ subjects }) => `Erased: ${String(subjects)}. A second pass follows by itself.`}
+        says={({ subjects }) => `Erased: ${String(subjects)}. A second pass follows automatically.`}
       />
     </Panel>
   );

@@ -21,14 +21,14 @@ export function Subscribers() {
   const traffic = useLoaded<Traffic>("/api/traffic?span=3h", paceInSeconds.alarms);
   const week = useLoaded<Traffic>("/api/traffic?span=7d", paceInSeconds.alarms);
   if (subscribers.length === 0)
-    return <p class="empty">Nobody gets anything yet. Add one under subscribers in the stage's settings.</p>;
+    return <p class="empty">No subscribers. Add one to the stage's setting subscribers.</p>;
   return (
     <>
       {subscribers.map(({ name, types }) => (
         <One
           key={name}
           name={name}
-          gets={types?.join(", ") ?? "everything"}
+          gets={types?.join(", ") ?? "all"}
           queue={data?.queues.find((queue) => queue.name === `subscriber/${name}`)}
           traffic={traffic.data}
           week={week.data}
@@ -77,37 +77,37 @@ function One({ name, gets, queue, traffic, week, error }: OneProps) {
         <Figure name="waiting" value={queue && number(queue.waiting)} />
         <Figure name="in flight" value={queue && number(queue.inFlight)} />
         <Figure
-          name="behind by"
+          name="oldest"
           value={queue?.oldestSeconds === undefined ? "—" : spanText(queue.oldestSeconds)}
         />
-        <Figure name="gets a minute" value={own && rateOf(own.sent, traffic)} />
-        <Figure name="reads a minute" value={own && rateOf(own.received, traffic)} />
+        <Figure name="sent per minute" value={own && rateOf(own.sent, traffic)} />
+        <Figure name="read per minute" value={own && rateOf(own.received, traffic)} />
         <Figure name="dead letters" value={queue && number(dead)} />
       </dl>
       <Facts
         of={[
-          ["gets", gets],
+          ["types", gets],
           ["last message", queue && <Period at={queue.lastSentAt} none="not in 14 days" />],
           ["last read", lastRead],
         ]}
       />
       {queue !== undefined && queue.lastSentAt === undefined && queue.waiting === 0 && (
         <p class="empty">
-          Nothing was sent to it yet. Send it a test message, or trigger an event: npx income-events trigger
+          No messages sent yet. Send a test message, or trigger an event: npx income-events trigger
           account.connected
         </p>
       )}
       {dead > 0 && (
         <p>
-          <a href={`/dead-letters?queue=${encodeURIComponent(`subscriber/${name}`)}`}>Its dead letters</a>
+          <a href={`/dead-letters?queue=${encodeURIComponent(`subscriber/${name}`)}`}>Dead letters</a>
         </p>
       )}
       <div class="actions">
         <Action
-          label="Send a test message"
+          label="Send test message"
           path="/api/subscribers/test"
           body={{ name }}
-          says={({ message }) => `Sent: ${idOf(message)}. It announces nothing.`}
+          says={({ message }) => `Sent: ${idOf(message)}. Readers skip it.`}
         />
         <Select label="Replay since" value={since} of={times} onChange={setSince} />
         {!isLocal && (
@@ -117,18 +117,18 @@ function One({ name, gets, queue, traffic, week, error }: OneProps) {
               checked={isScanning}
               onChange={({ currentTarget }) => setScanning(currentTarget.checked)}
             />
-            the whole table may be read, which is billed
+            read the whole table, which is billed
           </label>
         )}
         <Action
-          label="Count a replay"
+          label="Count replay"
           path="/api/replay/count"
           body={body}
           onDone={() => setCounted(since)}
-          says={({ messages, price }) => `It would send ${String(messages)} messages. ${String(price)}`}
+          says={({ messages, price }) => `A replay sends ${String(messages)} messages. ${String(price)}`}
         />
         <Action
-          label={pausedId === undefined ? "Replay" : "Go on with the replay"}
+          label={pausedId === undefined ? "Replay" : "Resume replay"}
           path="/api/replay"
           body={{ ...body, ...(pausedId !== undefined && { resume: pausedId }) }}
           typed={name}
@@ -137,15 +137,15 @@ function One({ name, gets, queue, traffic, week, error }: OneProps) {
           onDone={({ paused, replayId }) => setPausedId(paused === true ? String(replayId) : undefined)}
           warning={
             <p>
-              {name} gets what came in the last {since} again, 50 messages a second, with the same ids.
+              Sends {name} the messages of the last {since} again, 50 a second, with the same ids.
             </p>
           }
           says={({ messages, paused }) =>
-            `${paused === true ? "Paused. " : ""}Sent again: ${String(messages)} messages.`
+            `${paused === true ? "Paused. " : ""}Sent: ${String(messages)} messages.`
           }
         />
         {isRunning && (
-          <Action label="Pause" path="/api/replay/pause" body={{ name }} says={() => "It pauses."} />
+          <Action label="Pause" path="/api/replay/pause" body={{ name }} says={() => "Pausing."} />
         )}
       </div>
       <Command line={commands.replay({ name, since })} />

@@ -109,7 +109,7 @@ describe("what is fixed already", () => {
     expect(reportText("local", { findings: found, checked: ["alarms"] })).toBe(
       [
         "Fixed already:",
-        '   The alarm "token refused" is still on, for what is over: it clears in 27m at the latest.',
+        '   The alarm "token refused" is still on after the problem ended: it clears in 27m at the latest.',
         "",
         "Nothing is wrong with the stage local.",
         "Checked: alarms.",

@@ -157,7 +157,7 @@ describe("forwarding a queue to an address", () => {
         : undefined,
     );
     const { stop } = start();
-    await expect.poll(() => reported).toContain("RequestThrottled: it goes on by itself.");
+    await expect.poll(() => reported).toContain("RequestThrottled: retrying.");
     end();
     await system.send(queueUrl, "after");
     await expect.poll(bodies).toEqual(["after"]);

@@ -90,7 +90,7 @@ describe("an account in which nothing stands in the way", () => {
     const { code, stdout } = await run();
     expect(code).toBe(0);
     expect(stdout).toContain(
-      "Nothing that was seen stands in the way of a deployment of prod in 123456789012, eu-central-1",
+      "All checks of the deployment of prod in 123456789012, eu-central-1 passed.",
     );
     expect(stdout).toContain(
       "Not seen: whether the region has HTTP APIs, functions of nodejs24.x on arm64, and streamed answers",

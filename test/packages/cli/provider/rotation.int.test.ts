@@ -128,7 +128,7 @@ describe("a rotation that was cut off", () => {
       throw new Error("the provider answered 503");
     };
     await expect(rotateSecret(ports(refused))).rejects.toThrow(
-      /could not be registered: the provider answered 503\.\nThe new value is stored; the rotation goes on when/,
+      /could not be registered: the provider answered 503\.\nThe new value is stored; run the command again to continue/,
     );
     expect(await stored()).toMatchObject({ previous: { value: "first" } });
   });

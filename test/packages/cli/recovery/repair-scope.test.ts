@@ -19,7 +19,7 @@ describe("what a repair is about", () => {
   });
 
   it.each([
-    [{}, "Say what to repair: --failures"],
+    [{}, "Choose what to repair: --failures"],
     [{ all: true, since: "1h" }, "--all is everything"],
     [{ all: true, user: "u" }, "--all is everything"],
     [{ since: "yesterday" }, "--since"],

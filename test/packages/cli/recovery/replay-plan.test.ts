@@ -38,14 +38,14 @@ describe("a replay's plan", () => {
   });
 
   it.each([
-    [{}, "Say who gets it: --subscriber NAME or --all-subscribers; there is: ledger, mailer."],
+    [{}, "Choose --subscriber NAME or --all-subscribers; there is: ledger, mailer."],
     [{ subscriber: "nobody" }, "There is no subscriber nobody; there is: ledger, mailer."],
     [{ subscriber: "ledger", allSubscribers: true }, "exclude each other"],
     [{ subscriber: "ledger", type: "accounts.*" }, "--type"],
     [{ subscriber: "ledger", rate: "0" }, "--rate"],
     [{ subscriber: "ledger", since: "soon" }, "--since"],
     [{ subscriber: "ledger", since: "2026-03-02" }, "is in the future"],
-    [{ subscriber: "ledger", since: "1h", until: "2h" }, "nothing lies between"],
+    [{ subscriber: "ledger", since: "1h", until: "2h" }, "is not before --until"],
     [{ subscriber: "mailer", type: "account.*" }, "the filter of mailer leaves it out. Add --all-types"],
     [{ subscriber: "ledger", user: "1", account: "2" }, "exclude each other"],
   ])("refuses %o", (flags, reason) => {

@@ -143,7 +143,7 @@ describe("a line says", () => {
     const since = new Date("2026-11-21T11:57:00.000Z");
     const alarms = well.alarms.map((alarm) => ({ ...alarm, isOn: true, since }));
     expect(statusText({ ...well, alarms })).toMatch(
-      /alarms {4}1 of 1 on; doctor names the causes, and what is over already\n {2}token refused has been on for 3m$/,
+      /alarms {4}1 of 1 on; causes: npx income-events doctor\n {2}token refused has been on for 3m$/,
     );
   });
 });

@@ -67,7 +67,7 @@ await describeOnTables("the events of a run in the table", (tables) => {
     await store(twice, "another id");
     const all = [...sent([again, large, missing, twice]), { event: refused, accepted: 0 }, ...sent(rest)];
     expect(await failures(all)).toEqual([
-      `users: stores an event that comes three times once: 0 of 1; ${again.subject} was received 2 times after 0 s`,
+      `users: stores an event that arrives three times once: 0 of 1; ${again.subject} was received 2 times after 0 s`,
       "users: stores each other event once: 1 of 4; " +
         `${missing.subject} is not stored after 0 s; ${twice.subject} has 2 records; ${refused.subject} was not taken`,
     ]);

@@ -33,8 +33,8 @@ const deeds: Readonly<Record<string, Deed>> = {
   },
 };
 
-export const troubleRoutes: readonly Route[] = Object.entries(deeds).map(([name, deed]) =>
-  change(`/api/trouble/${name}`, (context, asked) => {
+export const sandboxRoutes: readonly Route[] = Object.entries(deeds).map(([name, deed]) =>
+  change(`/api/sandbox/${name}`, (context, asked) => {
     if (context.operation.deployment.local === undefined)
       throw CommandError.usage("This is for systems on this machine: the provider of this stage is real.");
     return deed(context, asked);

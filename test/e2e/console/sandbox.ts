@@ -7,7 +7,7 @@ const triggered = z.object({ id: z.string() });
 const known = z.object({ accounts: z.array(z.object({ connected: z.boolean() })) });
 
 /** What a person does to the provider of a system on this machine, and what they then see of it. */
-export function describeTrouble(use: () => OpenedConsole): void {
+export function describeSandbox(use: () => OpenedConsole): void {
   const open = (path: string) => use().page.goto(`${use().origin}${path}`);
   const panel = (name: string) => use().page.getByRole("region", { name, exact: true });
   const press = (name: string) => use().page.getByRole("button", { name, exact: true }).click();
@@ -16,7 +16,7 @@ export function describeTrouble(use: () => OpenedConsole): void {
 
   it("connects an account as its user would, and watches it arrive", async () => {
     const { page, context, stage } = use();
-    await open("/trouble");
+    await open("/sandbox");
     await isLive();
     const opening = context.waitForEvent("page");
     await page.getByRole("link", { name: "Open the connect flow" }).click();
@@ -29,8 +29,8 @@ export function describeTrouble(use: () => OpenedConsole): void {
     await flow.getByRole("button", { name: "Connect Doorstep Courier" }).click();
     await flow.getByText("Connected to Doorstep Courier").waitFor();
     await flow.close();
-    await panel("What happens").getByText("account.updated").first().waitFor();
-    const row = panel("What happens").getByRole("row", { name: /received account\.updated account\// });
+    await panel("Latest events").getByText("account.updated").first().waitFor();
+    const row = panel("Latest events").getByRole("row", { name: /received account\.updated account\// });
     const [, account = ""] = /account\/(\S+)/.exec((await row.first().textContent()) ?? "") ?? [];
     await expect
       .poll(async () => (await stage.run(["records", "show", "account", account, "--json"])).json())
@@ -42,17 +42,17 @@ export function describeTrouble(use: () => OpenedConsole): void {
 
   it("lets the provider fail, reads first that it does, and lets it answer again by the button beside", async () => {
     const { page, stage } = use();
-    await open("/trouble");
-    await page.getByLabel("How").selectOption("503");
-    await press("Fail");
-    await panel("Let the provider fail").getByText("It fails with 503.").waitFor();
+    await open("/sandbox");
+    await page.getByLabel("Failure", { exact: true }).selectOption("503");
+    await press("Start failure");
+    await panel("Failures").getByText("The sandbox fails: 503.").waitFor();
     expect((await fetch(`${stage.system.sandbox.baseUrl}/api/v0.4/users`)).status).toBe(503);
     await open("/");
     await verdict()
       .getByText(/provider/i)
       .waitFor();
     const wrong = await verdict().textContent();
-    await press("Let the provider answer again");
+    await press("Recover the sandbox");
     await expect.poll(() => verdict().textContent()).not.toBe(wrong);
     expect((await fetch(`${stage.system.sandbox.baseUrl}/api/v0.4/users`)).status).not.toBe(503);
   });
@@ -67,7 +67,7 @@ export function describeTrouble(use: () => OpenedConsole): void {
     const { id } = triggered.parse(sent.json());
     await open(`/events/${id}?account=${accounts[0]}`);
     const steps = panel("Timeline").getByRole("listitem");
-    const failed = steps.filter({ hasText: "call 1 of the provider the provider answered 503" });
+    const failed = steps.filter({ hasText: "call 1 to the provider the provider answered 503" });
     const isThere = async () => {
       await page.reload();
       await steps.first().waitFor();
@@ -84,7 +84,7 @@ export function describeTrouble(use: () => OpenedConsole): void {
     expect(texts[0]).toBe("webhook it is in its queue");
     expect(texts[1]).toBe("stored endpoint.updated");
     expect(
-      texts.some((text) => /^call \d+ of the provider fetchDocument of account.*: it answered$/.test(text)),
+      texts.some((text) => /^call \d+ to the provider fetchDocument of account.*: it answered$/.test(text)),
     ).toBe(true);
     const times = await steps
       .locator("time:first-of-type")
@@ -108,15 +108,15 @@ export function describeTrouble(use: () => OpenedConsole): void {
 
   it("loses an event on its way, and finds what was missed by reconciliation", async () => {
     const { page } = use();
-    await open("/trouble");
+    await open("/sandbox");
     await isLive();
-    await page.getByLabel("How").selectOption("drop");
-    await press("Fail");
-    await panel("Let the provider fail").getByText("It fails with drop.").waitFor();
+    await page.getByLabel("Failure", { exact: true }).selectOption("drop");
+    await press("Start failure");
+    await panel("Failures").getByText("The sandbox fails: drop.").waitFor();
     await open("/provider");
     const reconcile = async () => {
       await press("Reconcile now");
-      const said = panel("Reconciliation").getByText(/^Compared \d+ users; missing or in conflict: \d+\.$/);
+      const said = panel("Reconciliation").getByText(/^Compared \d+ users; missing or different: \d+\.$/);
       await said.waitFor();
       return /(\d+)\.$/.exec((await said.textContent()) ?? "")?.[1];
     };
@@ -125,17 +125,17 @@ export function describeTrouble(use: () => OpenedConsole): void {
   });
 
   it("advances the provider's clock, and watches what the passing time brings", async () => {
-    await open("/trouble");
+    await open("/sandbox");
     await isLive();
     const before = Date.now();
-    await panel("Let time pass").getByRole("combobox").selectOption("1d");
-    await press("Advance the clock");
-    const said = panel("Let time pass").getByText(/^It is .* at the provider\.$/);
+    await panel("Clock").getByRole("combobox").selectOption("1d");
+    await press("Advance clock");
+    const said = panel("Clock").getByText(/^The sandbox's time is .*\.$/);
     await said.waitFor();
-    const [, now = ""] = /It is (\S+) at/.exec((await said.textContent()) ?? "") ?? [];
+    const [, now = ""] = /time is (\S+)\./.exec((await said.textContent()) ?? "") ?? [];
     expect(Date.parse(now) - before).toBeGreaterThan(23 * 3_600_000);
     // The accounts' data of the next day is announced.
-    await panel("What happens").getByText("endpoint.updated").first().waitFor();
+    await panel("Latest events").getByText("endpoint.updated").first().waitFor();
   });
 }
 
@@ -148,9 +148,9 @@ export function describeFixed(use: () => OpenedConsole): void {
 
   it("says once the cause is gone that it is fixed, and when the alarm clears, which it then does", async () => {
     const { page, stage, passAlarmTime } = use();
-    await open("/trouble");
-    await press("Revoke the token");
-    await panel("The token").getByText("Every token is revoked.").waitFor();
+    await open("/sandbox");
+    await press("Revoke token");
+    await panel("Token").getByText("All tokens are revoked.").waitFor();
     const alarm = () =>
       stage.system.stack.alarms().find(({ description }) => description.includes("#token-at-risk"));
     await open("/");
@@ -158,18 +158,18 @@ export function describeFixed(use: () => OpenedConsole): void {
     const { periodSeconds = 0, evaluationPeriods = 0 } = alarm() ?? {};
     await passAlarmTime(periodSeconds * 1000);
     expect(alarm()?.state).toBe("ALARM");
-    await press("Give it a new token");
+    await press("Set new token");
     const fixed = verdict().getByText(/^Fixed: the alarm clears /);
     await fixed.waitFor();
     const clears = panel("Verdict")
       .getByRole("paragraph")
-      .filter({ hasText: "is still on, for what is over" });
+      .filter({ hasText: "is still on after the problem ended" });
     const at = (await clears.locator("time").getAttribute("datetime")) ?? "";
     const shown = await clears.locator("time").textContent();
     expect(await fixed.textContent()).toBe(`Fixed: the alarm clears ${shown}`);
     expect(Date.parse(at)).toBeGreaterThan(Date.now());
     await passAlarmTime(2 * periodSeconds * evaluationPeriods * 1000);
-    await verdict().getByText("All is well").waitFor();
+    await verdict().getByText("No problems").waitFor();
     expect(await page.getByText("Fixed: ").count()).toBe(0);
   });
 }

@@ -15,10 +15,10 @@ const types = [
   "company-account.connected",
 ];
 const failures = ["503", "500", "429", "401", "hang", "slow", "malformed", "redirect", "drop"];
-/** These happen at once: they have no length. */
+/** Failures without a duration. */
 const momentary = ["drop"];
 
-export function Trouble() {
+export function Sandbox() {
   const { connectFlow } = useStage();
   const [type, setType] = useState("account.connected");
   const [how, setHow] = useState("503");
@@ -27,11 +27,11 @@ export function Trouble() {
   return (
     <>
       <p>
-        The provider of this system is a sandbox on this machine. Let it act and fail, and watch what happens.
+        The provider of this system is a sandbox on this machine. Make it act or fail, and watch the events.
       </p>
       <div class="columns">
         <Panel title="Connect an account">
-          <p>Signs in as a user would; the password of test-user is test-password.</p>
+          <p>Sign in as a user: test-user, test-password.</p>
           <p>
             {connectFlow !== undefined && (
               <a href={connectFlow} target="_blank" rel="noreferrer">
@@ -44,53 +44,53 @@ export function Trouble() {
           <Select label="Type" value={type} of={types} onChange={setType} />
           <Action
             label="Trigger"
-            path="/api/trouble/trigger"
+            path="/api/sandbox/trigger"
             body={{ type }}
             isMain
-            says={({ id }) => `Sent. Its id is ${String(id)}.`}
+            says={({ id }) => `Sent. The event's id is ${String(id)}.`}
           />
         </Panel>
-        <Panel title="Let the provider fail">
-          <Select label="How" value={how} of={failures} onChange={setHow} />
+        <Panel title="Failures">
+          <Select label="Failure" value={how} of={failures} onChange={setHow} />
           {!momentary.includes(how) && (
-            <Select label="For" value={span} of={["30s", "2m", "10m"]} onChange={setSpan} />
+            <Select label="Duration" value={span} of={["30s", "2m", "10m"]} onChange={setSpan} />
           )}
           <Action
-            label="Fail"
-            path="/api/trouble/fail"
+            label="Start failure"
+            path="/api/sandbox/fail"
             body={{ how, ...(momentary.includes(how) ? {} : { for: span }) }}
-            says={() => `It fails with ${how}. See the overview.`}
+            says={() => `The sandbox fails: ${how}. See the overview.`}
           />
           <Action
-            label="Let it answer again"
-            path="/api/trouble/heal"
-            says={() => "It answers as it should."}
+            label="Recover"
+            path="/api/sandbox/heal"
+            says={() => "The sandbox answers again."}
           />
         </Panel>
-        <Panel title="The token">
+        <Panel title="Token">
           <Action
-            label="Revoke the token"
-            path="/api/trouble/fail"
+            label="Revoke token"
+            path="/api/sandbox/fail"
             body={{ how: "revoke-token" }}
-            says={() => "Every token is revoked. See the overview."}
+            says={() => "All tokens are revoked. See the overview."}
           />
           <Action
-            label="Give it a new token"
-            path="/api/trouble/token"
-            says={() => "The provider takes the new token."}
+            label="Set new token"
+            path="/api/sandbox/token"
+            says={() => "The provider accepts the new token."}
           />
         </Panel>
-        <Panel title="Let time pass">
+        <Panel title="Clock">
           <Select label="Time" value={time} of={["1h", "6h", "1d"]} onChange={setTime} />
           <Action
-            label="Advance the clock"
-            path="/api/trouble/advance"
+            label="Advance clock"
+            path="/api/sandbox/advance"
             body={{ time }}
-            says={({ now }) => `It is ${String(now)} at the provider.`}
+            says={({ now }) => `The sandbox's time is ${String(now)}.`}
           />
         </Panel>
       </div>
-      <Panel title="What happens">
+      <Panel title="Latest events">
         <Ticker most={15} />
       </Panel>
     </>
