@@ -52,9 +52,7 @@ export function OfQueue({ queue, onChanged }: Props) {
         />
       )}
       {isFull && (
-        <p class="quiet">
-          The first {number(perStep)} are shown. Refresh for the next ones after an action.
-        </p>
+        <p class="quiet">The first {number(perStep)} are shown. Refresh for the next ones after an action.</p>
       )}
       {deadLetters.length > 0 && (
         <VirtualList

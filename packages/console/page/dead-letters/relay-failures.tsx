@@ -20,9 +20,7 @@ export function RelayFailures() {
     <Panel title="Undelivered changes" error={error}>
       {data === undefined && error === undefined && <p class="quiet">Reading the bucket…</p>}
       {data !== undefined && batches.length === 0 && text === "" && (
-        <p class="empty">
-          No undelivered changes.
-        </p>
+        <p class="empty">No undelivered changes.</p>
       )}
       {(batches.length > 0 || text !== "") && (
         <form class="filters" onSubmit={(event) => event.preventDefault()}>

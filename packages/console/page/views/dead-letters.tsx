@@ -28,9 +28,7 @@ export function DeadLetters() {
     <>
       <Panel title="By queue" error={error} aside={again}>
         {data === undefined && error === undefined && <p class="quiet">Reading the queues…</p>}
-        {data !== undefined && held.length === 0 && (
-          <p class="empty">No dead letters.</p>
-        )}
+        {data !== undefined && held.length === 0 && <p class="empty">No dead letters.</p>}
         {held.length > 0 && (
           <Table
             columns={["Queue", "Dead letters", "Archived", "Since", "Reasons"]}

@@ -162,9 +162,7 @@ function Timeline({ steps, error }: TimelineProps) {
     <Panel title="Timeline" error={error}>
       {steps === undefined && error === undefined && <p class="quiet">Reading the functions' logs…</p>}
       {steps?.length === 0 && (
-        <p class="empty">
-          No steps in the logs of the last 7 days. Progress above comes from the table.
-        </p>
+        <p class="empty">No steps in the logs of the last 7 days. Progress above comes from the table.</p>
       )}
       {steps !== undefined && steps.length > 0 && (
         <>

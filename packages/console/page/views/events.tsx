@@ -67,8 +67,8 @@ function EventList() {
         </p>
         {data?.isComplete === true && data.count === 0 && (
           <p class="empty">
-            No events found. {isAll ? "Choose a longer period" : "Choose a longer period or fewer filters"}, or trigger
-            one: npx income-events trigger account.connected
+            No events found. {isAll ? "Choose a longer period" : "Choose a longer period or fewer filters"},
+            or trigger one: npx income-events trigger account.connected
           </p>
         )}
         {data !== undefined && data.count > 0 && (

@@ -212,7 +212,9 @@ function Documents({ kind, id }: Whose) {
                 <summary>
                   <b>{endpoint}</b> {dates.replace("..", "–")}{" "}
                   {subject.id !== id && <span class="id">{subject.id}</span>}{" "}
-                  {others > 0 && <span class="tag">{others === 1 ? "1 older version" : `${others} older versions`}</span>}
+                  {others > 0 && (
+                    <span class="tag">{others === 1 ? "1 older version" : `${others} older versions`}</span>
+                  )}
                 </summary>
                 <Versions of={document} />
               </details>

@@ -61,11 +61,7 @@ export function Sandbox() {
             body={{ how, ...(momentary.includes(how) ? {} : { for: span }) }}
             says={() => `The sandbox fails: ${how}. See the overview.`}
           />
-          <Action
-            label="Recover"
-            path="/api/sandbox/heal"
-            says={() => "The sandbox answers again."}
-          />
+          <Action label="Recover" path="/api/sandbox/heal" says={() => "The sandbox answers again."} />
         </Panel>
         <Panel title="Token">
           <Action

@@ -89,9 +89,7 @@ describe("an account in which nothing stands in the way", () => {
   it("has no finding, exits 0, and says what can't be seen", async () => {
     const { code, stdout } = await run();
     expect(code).toBe(0);
-    expect(stdout).toContain(
-      "All checks of the deployment of prod in 123456789012, eu-central-1 passed.",
-    );
+    expect(stdout).toContain("All checks of the deployment of prod in 123456789012, eu-central-1 passed.");
     expect(stdout).toContain(
       "Not seen: whether the region has HTTP APIs, functions of nodejs24.x on arm64, and streamed answers",
     );
