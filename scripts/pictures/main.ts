@@ -51,8 +51,7 @@ const pictures: readonly Picture[] = [
     name: "mapping",
     path: "/mapping",
     colorScheme: "light",
-    prepare: (page) =>
-      page.getByRole("region", { name: "Result" }).getByText("account.connected").waitFor(),
+    prepare: (page) => page.getByRole("region", { name: "Result" }).getByText("account.connected").waitFor(),
   },
 ];
 const wanted = only === undefined ? pictures : pictures.filter(({ name }) => only.split(",").includes(name));
