@@ -2,18 +2,18 @@ import type { Body } from "../../domain/event/envelope.ts";
 import type { OverflowBucket } from "../s3/overflow-bucket.ts";
 
 /** What a webhook brought; reconciliation's facts are no text. */
-export type WebhookBody = Exclude<Body, { as: "facts" }>;
+export type WebhookBody = Exclude<Body, { type: "facts" }>;
 
 /** The text of a body, wherever it lies. @throws permanent failure where the body was not kept */
 export async function bodyText(body: WebhookBody, overflow: Pick<OverflowBucket, "get">): Promise<string> {
-  switch (body.as) {
+  switch (body.type) {
     case "text":
       return body.text;
     case "base64":
       return Buffer.from(body.base64, "base64").toString("utf8");
     case "object": {
       const content = Buffer.from(await overflow.get(body.key)).toString("utf8");
-      return body.of === "base64" ? Buffer.from(content, "base64").toString("utf8") : content;
+      return body.encoding === "base64" ? Buffer.from(content, "base64").toString("utf8") : content;
     }
   }
 }

@@ -30,7 +30,7 @@ export function relayInvoker(client: LambdaClient, functionName: string): RelayR
   let failuresInARow = 0;
   const invoke = async (records: readonly StreamRecord[]): Promise<Outcome> => {
     const outcome = await invokeOnce(client, functionName, records);
-    isProven ||= outcome.kind === "relayed" || (outcome.kind === "failed" && outcome.at > 0);
+    isProven ||= outcome.type === "relayed" || (outcome.type === "failed" && outcome.at > 0);
     return outcome;
   };
   const giveUp = (record: StreamRecord, reason: string): FailedRecord => {
@@ -42,12 +42,12 @@ export function relayInvoker(client: LambdaClient, functionName: string): RelayR
   const relay = async (records: readonly StreamRecord[], attempts = 1): Promise<readonly FailedRecord[]> => {
     if (records.length === 0) return [];
     const outcome = await invoke(records);
-    if (outcome.kind === "relayed") return [];
-    if (outcome.kind === "crashed" && records.length > 1) {
+    if (outcome.type === "relayed") return [];
+    if (outcome.type === "crashed" && records.length > 1) {
       const middle = Math.ceil(records.length / 2);
       return [...(await relay(records.slice(0, middle))), ...(await relay(records.slice(middle)))];
     }
-    const at = outcome.kind === "failed" ? outcome.at : 0;
+    const at = outcome.type === "failed" ? outcome.at : 0;
     if (at > 0) return relay(records.slice(at), 2);
     const [first, ...others] = records;
     if (first === undefined || attempts < maxAttempts) return relay(records, attempts + 1);
@@ -62,9 +62,9 @@ export function relayInvoker(client: LambdaClient, functionName: string): RelayR
 
 /** `failed`: the record there, and perhaps later ones. `crashed`: nothing is known of any. */
 type Outcome =
-  | { readonly kind: "relayed" }
-  | { readonly kind: "failed"; readonly at: number; readonly reason: string }
-  | { readonly kind: "crashed"; readonly reason: string };
+  | { readonly type: "relayed" }
+  | { readonly type: "failed"; readonly at: number; readonly reason: string }
+  | { readonly type: "crashed"; readonly reason: string };
 
 async function invokeOnce(
   client: LambdaClient,
@@ -78,7 +78,7 @@ async function invokeOnce(
     );
   } catch (error) {
     // The function's own failure; what keeps it from being invoked is the caller's to know.
-    if (error instanceof FailureError) return { kind: "crashed", reason: error.failure.reason };
+    if (error instanceof FailureError) return { type: "crashed", reason: error.failure.reason };
     throw error;
   }
 }
@@ -86,10 +86,10 @@ async function invokeOnce(
 function readOutcome(value: unknown, records: readonly StreamRecord[]): Outcome {
   const { batchItemFailures } = fieldsOf(value, "the relay's answer");
   const failures: readonly unknown[] = Array.isArray(batchItemFailures) ? batchItemFailures : [];
-  if (failures.length === 0) return { kind: "relayed" };
+  if (failures.length === 0) return { type: "relayed" };
   const ids = failures.map((failure) => textOf(fieldsOf(failure, "the relay's answer"), "itemIdentifier"));
   const at = records.findIndex(({ dynamodb }) => ids.includes(dynamodb?.SequenceNumber ?? ""));
-  return { kind: "failed", at: Math.max(0, at), reason: "its log says why (RECORD_FAILED)" };
+  return { type: "failed", at: Math.max(0, at), reason: "its log says why (RECORD_FAILED)" };
 }
 
 /** A change whose consequences the relay can't derive, with the reason where it reported one. */

@@ -26,6 +26,6 @@ export function isTransient(error: unknown): error is Error {
 
 /** Whether the answer is about what was asked for, and would be the same again: no outage of AWS, nor of the way to it. */
 export function isRefusal(error: unknown): boolean {
-  if (error instanceof FailureError) return error.failure.kind === "permanent";
+  if (error instanceof FailureError) return error.failure.type === "permanent";
   return error instanceof Error && "$fault" in error && error.$fault === "client" && !isTransient(error);
 }

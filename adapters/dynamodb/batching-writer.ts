@@ -16,15 +16,15 @@ import type { Key } from "./keys.ts";
 /** Compares what stands at a path of the item. An engine differs on a path that is missing, so it must be there. */
 export type Condition = {
   readonly path: readonly string[];
-  readonly is: "=" | "<>";
+  readonly operator: "=" | "<>";
   readonly value: string | number;
 };
 
 /** An insert expects no item of that key, an update one on which all its conditions hold. */
 export type Write =
-  | { readonly kind: "insert"; readonly key: Key; readonly attributes: Fields }
+  | { readonly type: "insert"; readonly key: Key; readonly attributes: Fields }
   | {
-      readonly kind: "update";
+      readonly type: "update";
       readonly key: Key;
       /** One attribute: not every engine takes several, so that what changes together lies in one map. */
       readonly attribute: string;
@@ -152,7 +152,7 @@ function isOver({ resolve, reject }: Pending, response: BatchStatementResponse |
 }
 
 function statementOf(tableName: string, write: Write): BatchStatementRequest {
-  const { kind, key } = write;
+  const { type: kind, key } = write;
   if (kind === "insert") {
     const attributes = Object.entries({ ...key, ...write.attributes }).filter(
       ([, value]) => value !== undefined,
@@ -163,11 +163,11 @@ function statementOf(tableName: string, write: Write): BatchStatementRequest {
     };
   }
   const conditions: readonly Condition[] = [
-    { path: ["pk"], is: "=", value: key.pk },
-    { path: ["sk"], is: "=", value: key.sk },
+    { path: ["pk"], operator: "=", value: key.pk },
+    { path: ["sk"], operator: "=", value: key.sk },
     ...write.where,
   ];
-  const where = conditions.map(({ path, is }) => `${quoted(path)} ${is} ?`).join(" AND ");
+  const where = conditions.map(({ path, operator: is }) => `${quoted(path)} ${is} ?`).join(" AND ");
   return {
     Statement: `UPDATE "${tableName}" SET ${quoted([write.attribute])} = ? WHERE ${where}`,
     Parameters: [write.value, ...conditions.map(({ value }) => value)].map(parameterOf),

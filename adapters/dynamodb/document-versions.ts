@@ -31,12 +31,12 @@ export function versionKeeper(read: ReadKey, write: WriteItem, days: number): Ke
     const expiresAt = expiryOf(supersededAt, days);
     const version = { ...document, userId, ...place, supersededAt };
     const update = async (attribute: string, value: unknown) => {
-      const outcome = await write({ kind: "update", key, attribute, value, where: [] });
+      const outcome = await write({ type: "update", key, attribute, value, where: [] });
       if (outcome === "conflict") throw retryable("a version went while it was kept", 1);
     };
     const attributes = { schemaVersion: itemVersion, document: version, expiresAt };
     let isKeptHeld: boolean | undefined = false;
-    if ((await write({ kind: "insert", key, attributes })) === "conflict") {
+    if ((await write({ type: "insert", key, attributes })) === "conflict") {
       // An attempt before kept it, and did not come to supersede it.
       await update("document", version);
       isKeptHeld = undefined;

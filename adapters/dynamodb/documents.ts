@@ -85,13 +85,13 @@ export function documentStore(
         await Promise.all([noteSuperseded(write, known, next), keep?.(known, next)]);
       return write(
         known === undefined
-          ? { kind: "insert", key, attributes: { schemaVersion: itemVersion, document } }
+          ? { type: "insert", key, attributes: { schemaVersion: itemVersion, document } }
           : {
-              kind: "update",
+              type: "update",
               key,
               attribute: "document",
               value: document,
-              where: [{ path: ["document", "asOf"], is: "=", value: known.document.asOf }],
+              where: [{ path: ["document", "asOf"], operator: "=", value: known.document.asOf }],
             },
       );
     },

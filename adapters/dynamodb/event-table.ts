@@ -64,7 +64,7 @@ export function receiptRecorder(
   const insert = ({ receipt: { event, body }, messages }: Merged) => {
     const receivedAt = Math.floor(Date.parse(event.receivedAt) / 1000);
     return write({
-      kind: "insert",
+      type: "insert",
       key: keyOf(event),
       attributes: {
         event,
@@ -128,13 +128,13 @@ async function receiptsOf(read: ReadKey, key: Key): Promise<Receipts | undefined
 /** Writes over what was read, and over nothing else: `last` tells apart an event that was erased and came anew. */
 function count(write: WriteItem, key: Key, known: Receipts, next: Receipts) {
   return write({
-    kind: "update",
+    type: "update",
     key,
     attribute: "receipts",
     value: next,
     where: [
-      { path: ["receipts", "count"], is: "=", value: known.count },
-      { path: ["receipts", "last"], is: "=", value: known.last },
+      { path: ["receipts", "count"], operator: "=", value: known.count },
+      { path: ["receipts", "last"], operator: "=", value: known.last },
     ],
   });
 }

@@ -8,6 +8,6 @@ export type Link = (userId: string, accountId: string) => Promise<void>;
 export function linkTable(write: WriteItem): Link {
   return async (userId, accountId) => {
     const attributes = { schemaVersion: itemVersion };
-    await write({ kind: "insert", key: linkKey(userId, accountId), attributes });
+    await write({ type: "insert", key: linkKey(userId, accountId), attributes });
   };
 }

@@ -29,9 +29,9 @@ export async function noteSuperseded(
   const expiresAt = expiryOf(supersededAt, objectDays);
   const noted = present({ subject, endpoint, range, announced, object });
   const attributes = { schemaVersion: itemVersion, document: noted, expiresAt };
-  if ((await write({ kind: "insert", key, attributes })) === "written") return;
+  if ((await write({ type: "insert", key, attributes })) === "written") return;
   // An attempt before noted it, and did not come to supersede it.
-  const update = { kind: "update", key, attribute: "expiresAt", value: expiresAt, where: [] } as const;
+  const update = { type: "update", key, attribute: "expiresAt", value: expiresAt, where: [] } as const;
   if ((await write(update)) === "conflict") throw retryable("a note went while it was renewed", 1);
 }
 

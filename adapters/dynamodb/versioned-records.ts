@@ -50,11 +50,11 @@ export function versionedRecords(
 
   const save = async (next: State): Promise<boolean> => {
     const key = stateKey(next.subject);
-    const isStill = { path: ["state", "version"], is: "=", value: next.version - 1 } as const;
+    const isStill = { path: ["state", "version"], operator: "=", value: next.version - 1 } as const;
     const outcome = await shared.write(
       next.version === 1
-        ? { kind: "insert", key, attributes: { schemaVersion: itemVersion, state: next } }
-        : { kind: "update", key, attribute: "state", value: next, where: [isStill] },
+        ? { type: "insert", key, attributes: { schemaVersion: itemVersion, state: next } }
+        : { type: "update", key, attribute: "state", value: next, where: [isStill] },
     );
     return outcome === "written";
   };

@@ -75,7 +75,7 @@ class Refusals {
  */
 function callResultOf(error: unknown): CallResult {
   const failure = error instanceof FailureError ? error.failure : undefined;
-  if (failure?.kind !== "retryable" || isNotReady(error)) return "healthy";
+  if (failure?.type !== "retryable" || isNotReady(error)) return "healthy";
   return { pauseInSeconds: failure.delayInSeconds };
 }
 
@@ -105,7 +105,7 @@ export function patient(
 
 /** In milliseconds; undefined where something else failed than the rate. */
 function waitOf(error: unknown): number | undefined {
-  if (!(error instanceof FailureError) || error.failure.kind !== "retryable") return undefined;
+  if (!(error instanceof FailureError) || error.failure.type !== "retryable") return undefined;
   const { waitsFor, delayInSeconds } = error.failure;
   return waitsFor === "permit" ? Math.ceil(delayInSeconds * 1000) : undefined;
 }

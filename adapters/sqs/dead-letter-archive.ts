@@ -121,7 +121,7 @@ function readOrWhole(body: string, known: Pick<DeadLetter, "messageId" | "sentAt
   try {
     return parseDeadLetter(parseJson(body, known.messageId), known.messageId);
   } catch (error) {
-    const { kind, reason } = failureOf(error);
+    const { type: kind, reason } = failureOf(error);
     if (kind === "retryable") throw error;
     return { ...known, receives: 0, body, reason: `unreadable in the archive: ${reason}` };
   }

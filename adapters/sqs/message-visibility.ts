@@ -35,5 +35,5 @@ export function messageVisibility(client: SQSClient): Hide {
 }
 
 function failureOfEntry(code: string | undefined): Failure | undefined {
-  return code === undefined ? undefined : { kind: "retryable", reason: `SQS: ${code}`, delayInSeconds: 0 };
+  return code === undefined ? undefined : { type: "retryable", reason: `SQS: ${code}`, delayInSeconds: 0 };
 }

@@ -100,7 +100,7 @@ async function requestBatch(
 }
 
 function refusalOfEntry({ Code = "unknown", SenderFault }: Omit<BatchResultErrorEntry, "Id">): Refusal {
-  const failure: Failure = { kind: "retryable", reason: `SQS: ${Code}`, delayInSeconds: 0 };
+  const failure: Failure = { type: "retryable", reason: `SQS: ${Code}`, delayInSeconds: 0 };
   return { failure, isTransient: SenderFault === false };
 }
 

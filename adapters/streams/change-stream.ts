@@ -62,19 +62,19 @@ export function changeOf(before: Fields | undefined, after: Fields): Change {
   if (sortKey.startsWith("EVENT#")) {
     const countBefore = before === undefined ? 0 : parseReceipts(before.receipts).count;
     return {
-      of: "event",
+      type: "event",
       event: parseEvent(after.event),
       receipts: parseReceipts(after.receipts),
       countBefore,
     };
   }
   if (sortKey === "STATE") {
-    return { of: "state", before: before && parseState(before.state), after: parseState(after.state) };
+    return { type: "state", before: before && parseState(before.state), after: parseState(after.state) };
   }
   if (sortKey.startsWith(documentPrefix)) {
     const place = readPlace(withBytes(fieldsOf(after.document, "document")));
     return {
-      of: "document",
+      type: "document",
       before: before && parseDocument(before.document),
       after: parseDocument(after.document),
       ...(place.codec !== undefined && { place }),
@@ -110,7 +110,7 @@ export function writeChange(change: Change, sequenceNumber: string): StreamRecor
 }
 
 function imagesOf(change: Change): readonly [before: Fields | undefined, after: Fields] {
-  switch (change.of) {
+  switch (change.type) {
     case "event": {
       const { event, receipts, countBefore } = change;
       const item = { ...eventKey(ownerOf(event), event.id), event };

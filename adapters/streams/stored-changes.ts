@@ -108,9 +108,9 @@ async function partitionsOf(
       }
     }
     for (const { change } of readItems(items).found) {
-      if (change.of === "event" && subject.kind === "user")
+      if (change.type === "event" && subject.kind === "user")
         partitions.add(partitionOf(subjectOf(change.event)));
-      const { userId } = change.of === "state" ? change.after : {};
+      const { userId } = change.type === "state" ? change.after : {};
       if (userId !== undefined && subject.kind !== "user")
         partitions.add(partitionOf({ kind: "user", id: userId }));
     }
@@ -157,6 +157,6 @@ function readItems(items: readonly Fields[]): Pick<StoredPage, "found" | "unread
 /** Read for an account: the partition of its user too, which holds events of others. */
 function isAbout(subject: Subject, change: Change): boolean {
   if (subject.kind === "user") return true;
-  const other = change.of === "event" ? subjectOf(change.event) : change.after.subject;
+  const other = change.type === "event" ? subjectOf(change.event) : change.after.subject;
   return other.kind === subject.kind && other.id === subject.id;
 }

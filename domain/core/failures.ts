@@ -4,7 +4,7 @@
  */
 export type Failure =
   | {
-      readonly kind: "retryable";
+      readonly type: "retryable";
       readonly reason: string;
       /** Not sooner than this. */
       readonly delayInSeconds: number;
@@ -24,7 +24,7 @@ export type Failure =
       readonly refused?: "alone" | "unknown";
     }
   | {
-      readonly kind: "permanent";
+      readonly type: "permanent";
       readonly reason: string;
       /** The status of the provider's answer, where that is what went wrong. */
       readonly status?: number;
@@ -35,47 +35,47 @@ export class FailureError extends Error {
   readonly failure: Failure;
   constructor(failure: Failure) {
     super(failure.reason);
-    this.name = failure.kind === "permanent" ? "PermanentFailure" : "RetryableFailure";
+    this.name = failure.type === "permanent" ? "PermanentFailure" : "RetryableFailure";
     this.failure = failure;
   }
 }
 
 export function permanent(reason: string, status?: number): FailureError {
-  return new FailureError({ kind: "permanent", reason, ...(status === undefined ? {} : { status }) });
+  return new FailureError({ type: "permanent", reason, ...(status === undefined ? {} : { status }) });
 }
 
 export function retryable(reason: string, delayInSeconds = 0): FailureError {
-  return new FailureError({ kind: "retryable", reason, delayInSeconds });
+  return new FailureError({ type: "retryable", reason, delayInSeconds });
 }
 
 /** A retryable failure that counts as no attempt: the provider says that what is asked for is not ready yet. */
 export function notReady(reason: string, delayInSeconds = 0): FailureError {
-  return new FailureError({ kind: "retryable", reason, delayInSeconds, waitsFor: "data" });
+  return new FailureError({ type: "retryable", reason, delayInSeconds, waitsFor: "data" });
 }
 
 /** Whether a thrown value says that the provider is not ready. */
 export function isNotReady(error: unknown): boolean {
   return (
-    error instanceof FailureError && error.failure.kind === "retryable" && error.failure.waitsFor === "data"
+    error instanceof FailureError && error.failure.type === "retryable" && error.failure.waitsFor === "data"
   );
 }
 
 /** Whether a call was made and failed; else it waits for what comes by itself. */
 export function isAttempt({ failure }: FailureError): boolean {
-  return failure.kind === "retryable" && (failure.waitsFor === undefined || failure.waitsFor === "data");
+  return failure.type === "retryable" && (failure.waitsFor === undefined || failure.waitsFor === "data");
 }
 
 /** A failure of a call that the provider refused: it may refuse all calls for a time. */
 export function refusedCall(reason: string): FailureError {
-  return new FailureError({ kind: "retryable", reason, delayInSeconds: 0, refused: "unknown" });
+  return new FailureError({ type: "retryable", reason, delayInSeconds: 0, refused: "unknown" });
 }
 
 /** Whether a thrown value is a call that the provider refused. */
 export function isRefusedCall(
   error: unknown,
-): error is FailureError & { readonly failure: Extract<Failure, { kind: "retryable" }> } {
+): error is FailureError & { readonly failure: Extract<Failure, { type: "retryable" }> } {
   return (
-    error instanceof FailureError && error.failure.kind === "retryable" && error.failure.refused !== undefined
+    error instanceof FailureError && error.failure.type === "retryable" && error.failure.refused !== undefined
   );
 }
 
@@ -85,13 +85,13 @@ export function waiting(
   delayInSeconds: number,
   spreadInSeconds = delayInSeconds,
 ): FailureError {
-  return new FailureError({ kind: "retryable", reason, delayInSeconds, spreadInSeconds, waitsFor: "permit" });
+  return new FailureError({ type: "retryable", reason, delayInSeconds, spreadInSeconds, waitsFor: "permit" });
 }
 
 /** A retryable failure that counts as no attempt: the provider is known to be down. */
 export function unreachable(reason: string, delayInSeconds: number, spreadInSeconds: number): FailureError {
   return new FailureError({
-    kind: "retryable",
+    type: "retryable",
     reason,
     delayInSeconds,
     spreadInSeconds,
@@ -105,7 +105,7 @@ const updateInSeconds = 60;
 /** A retryable failure that counts as no attempt: only a later release can read what was given. */
 export function laterRelease(reason: string): FailureError {
   return new FailureError({
-    kind: "retryable",
+    type: "retryable",
     reason,
     delayInSeconds: updateInSeconds,
     spreadInSeconds: 0,
@@ -119,5 +119,5 @@ export function laterRelease(reason: string): FailureError {
  */
 export function failureOf(error: unknown): Failure {
   if (error instanceof FailureError) return error.failure;
-  return { kind: "retryable", reason: error instanceof Error ? error.name : "unknown", delayInSeconds: 0 };
+  return { type: "retryable", reason: error instanceof Error ? error.name : "unknown", delayInSeconds: 0 };
 }

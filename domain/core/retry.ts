@@ -22,7 +22,7 @@ export function parseRetrySettings(value: unknown): RetrySettings {
  * @param random a number from 0 to 1
  */
 export function delayInSeconds(
-  failure: Extract<Failure, { kind: "retryable" }>,
+  failure: Extract<Failure, { type: "retryable" }>,
   attempts: number,
   { baseSeconds, maxSeconds }: RetrySettings,
   random: number,

@@ -54,8 +54,8 @@ export function hasValidPrevious({ previous }: WebhookSecret, now: Date): boolea
 
 /** The secret whose values the provider is asked to send. */
 export type ValueToRegister =
-  | { readonly of: "current"; readonly value: string }
-  | { readonly of: "previous"; readonly value: string; readonly readyInSeconds: number };
+  | { readonly type: "current"; readonly value: string }
+  | { readonly type: "previous"; readonly value: string; readonly readyInSeconds: number };
 
 /**
  * The secret whose values every receiver accepts at `now`. A receiver that read the secret before `since`, when it was
@@ -72,9 +72,9 @@ export function valueToRegister(
   const { current, previous } = secret;
   const left = since.getTime() / 1000 + propagationSeconds - now.getTime() / 1000;
   if (left <= 0 || previous === undefined || !hasValidPrevious(secret, now)) {
-    return { of: "current", value: current };
+    return { type: "current", value: current };
   }
-  return { of: "previous", value: previous.value, readyInSeconds: Math.ceil(left) };
+  return { type: "previous", value: previous.value, readyInSeconds: Math.ceil(left) };
 }
 
 /** A command counts the overlap by its own clock, Secrets Manager the change by its: so far they may differ. */

@@ -16,11 +16,16 @@ export const inlineLimitInBytes = 380_000;
 
 /** A webhook's body on its way: as text where it is clean UTF-8, else base64; too large: where it lies in S3. */
 export type Body =
-  | { readonly as: "text"; readonly text: string }
-  | { readonly as: "base64"; readonly base64: string }
-  | { readonly as: "object"; readonly key: string; readonly of: "text" | "base64"; readonly bytes: number }
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "base64"; readonly base64: string }
+  | {
+      readonly type: "object";
+      readonly key: string;
+      readonly encoding: "text" | "base64";
+      readonly bytes: number;
+    }
   /** No webhook: what reconciliation found that one should have reported. Only our own code writes it. */
-  | { readonly as: "facts"; readonly facts: EventAttributes };
+  | { readonly type: "facts"; readonly facts: EventAttributes };
 
 /** What travels from the receiver, or from reconciliation, to the consumer, through queues and DLQs. */
 export type Envelope = {
@@ -69,24 +74,24 @@ function readHeaders(value: unknown): MappedHeaders {
 /** @throws permanent failure naming the field that is wrong */
 export function parseBody(value: unknown): Body {
   const body = fieldsOf(value, "body");
-  switch (body.as) {
+  switch (body.type) {
     case "text":
       // An empty body is a body: it is refused by the mapping, with its reason, not here.
       if (typeof body.text !== "string") throw permanent("body.text: expected a text");
-      return { as: "text", text: body.text };
+      return { type: "text", text: body.text };
     case "base64":
-      return { as: "base64", base64: textOf(body, "base64") };
+      return { type: "base64", base64: textOf(body, "base64") };
     case "object":
       return {
-        as: "object",
+        type: "object",
         key: textOf(body, "key"),
-        of: body.of === "base64" ? "base64" : "text",
+        encoding: body.encoding === "base64" ? "base64" : "text",
         bytes: numberOf(body, "bytes"),
       };
     case "facts":
-      return { as: "facts", facts: parseAttributes(body.facts) };
+      return { type: "facts", facts: parseAttributes(body.facts) };
     default:
-      throw permanent("body.as: expected text, base64, object or facts");
+      throw permanent("body.type: expected text, base64, object or facts");
   }
 }
 
@@ -95,12 +100,12 @@ const refusedBySqs = /[\uFFFE\uFFFF]/;
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** A body as it is put into an envelope: text where the bytes are clean UTF-8, else base64. */
-export function bodyOf(bytes: Uint8Array): Extract<Body, { as: "text" | "base64" }> {
+export function bodyOf(bytes: Uint8Array): Extract<Body, { type: "text" | "base64" }> {
   const text = decodeUtf8(bytes);
   if (text === undefined || refusedBySqs.test(text)) {
-    return { as: "base64", base64: Buffer.from(bytes).toString("base64") };
+    return { type: "base64", base64: Buffer.from(bytes).toString("base64") };
   }
-  return { as: "text", text };
+  return { type: "text", text };
 }
 
 /** @returns undefined where the bytes are no UTF-8 */

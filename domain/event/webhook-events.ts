@@ -73,7 +73,7 @@ export function mapWebhook(
     const facts = JSON.stringify(mapped.facts);
     if ((known.get(mapped.id) ?? facts) !== facts) {
       const reason = "eventId: another event of the same webhook has this one; see mapping.identity";
-      return { ...own(source), failure: { kind: "permanent", reason } };
+      return { ...own(source), failure: { type: "permanent", reason } };
     }
     known.set(mapped.id, facts);
     return mapped;

@@ -22,14 +22,14 @@ type Common = {
 };
 
 /** Reads a document. `since` (milliseconds since 1970): it is void once the document was read after that. */
-export type DocumentTask = Common & DataName & { readonly task: "fetchDocument"; readonly since: number };
+export type DocumentTask = Common & DataName & { readonly type: "fetchDocument"; readonly since: number };
 
 /**
  * Starts a data fetch, asks for a state, or verifies that a start was answered; `version` is that of the state that led to
  * it. A check counts from when SQS took its message, which is sent once the provider has taken the start.
  */
 export type StateTask = Common & {
-  readonly task: "startFetch" | "fetchState" | "verifyStart";
+  readonly type: "startFetch" | "fetchState" | "verifyStart";
   readonly version: number;
 };
 
@@ -54,17 +54,17 @@ export function documentTask(
   since: number,
   cause: TaskCause,
 ): DocumentTask {
-  return { ...common(subject, cause), task: "fetchDocument", endpoint, ...present({ range }), since };
+  return { ...common(subject, cause), type: "fetchDocument", endpoint, ...present({ range }), since };
 }
 
 /** @param version of the state that led to it */
 export function stateTask(
-  task: StateTask["task"],
+  task: StateTask["type"],
   subject: Subject,
   version: number,
   ids: Omit<TaskCause, "cause">,
 ): StateTask {
-  return { ...common(subject, { ...ids, cause: String(version) }), task, version };
+  return { ...common(subject, { ...ids, cause: String(version) }), type: task, version };
 }
 
 function common(subject: Subject, { cause, correlationId, userId }: TaskCause): Common {
@@ -89,15 +89,15 @@ export function readTask(text: string): FetchTask {
     correlationId: optionalText(fields, "correlationId"),
     userId: optionalText(fields, "userId"),
   });
-  switch (fields.task) {
+  switch (fields.type) {
     case "startFetch":
     case "fetchState":
     case "verifyStart":
-      return { ...given, task: fields.task, version: numberOf(fields, "version") };
+      return { ...given, type: fields.type, version: numberOf(fields, "version") };
     case "fetchDocument":
-      return { ...given, ...parseDataName(fields), task: "fetchDocument", since: numberOf(fields, "since") };
+      return { ...given, ...parseDataName(fields), type: "fetchDocument", since: numberOf(fields, "since") };
     default:
-      throw permanent("task: expected fetchDocument, startFetch, fetchState or verifyStart");
+      throw permanent("type: expected fetchDocument, startFetch, fetchState or verifyStart");
   }
 }
 
@@ -117,11 +117,11 @@ export function mergeTasks(tasks: readonly FetchTask[]): readonly FetchTask[] {
 
 /** Tasks of one key are merged. */
 export function mergeKeyOf(task: FetchTask): string {
-  return task.task === "fetchDocument" ? groupOf(task) : deduplicationOf(task);
+  return task.type === "fetchDocument" ? groupOf(task) : deduplicationOf(task);
 }
 
 function isLater(task: FetchTask, known: FetchTask): boolean {
-  if (task.task !== "fetchDocument" || known.task !== "fetchDocument") return false;
+  if (task.type !== "fetchDocument" || known.type !== "fetchDocument") return false;
   return task.since === known.since ? task.cause > known.cause : task.since > known.since;
 }
 
@@ -141,9 +141,9 @@ export function deduplicationOf(task: FetchTask, deadLetter?: string): string {
 
 function partsOf(task: FetchTask): readonly string[] {
   const { kind, id } = task.subject;
-  if (task.task !== "fetchDocument") return [task.task, kind, id];
+  if (task.type !== "fetchDocument") return [task.type, kind, id];
   const { endpoint, range } = task;
-  return [task.task, kind, id, endpoint, ...(range === undefined ? ["", ""] : [range.start, range.end])];
+  return [task.type, kind, id, endpoint, ...(range === undefined ? ["", ""] : [range.start, range.end])];
 }
 
 /** JSON sets the parts apart whatever they hold. */

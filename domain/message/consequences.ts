@@ -20,19 +20,19 @@ import type { Message } from "./message-schemas.ts";
  */
 export type Consequence =
   | {
-      readonly do: "applyEvent";
+      readonly type: "applyEvent";
       readonly subject: Subject;
       readonly event: IncomeEvent;
       readonly receipts: number;
       /** When the receipt's message was sent; absent where the stage follows no connections. */
       readonly since?: number | undefined;
     }
-  | { readonly do: "link"; readonly userId: string; readonly accountId: string }
-  | { readonly do: "call"; readonly task: FetchTask }
-  | { readonly do: "erase"; readonly task: EraseTask }
-  | { readonly do: "removeObject"; readonly superseded: SupersededObject }
+  | { readonly type: "link"; readonly userId: string; readonly accountId: string }
+  | { readonly type: "call"; readonly task: FetchTask }
+  | { readonly type: "erase"; readonly task: EraseTask }
+  | { readonly type: "removeObject"; readonly superseded: SupersededObject }
   /** `place`: where the data lies that the message reports. */
-  | { readonly do: "publish"; readonly message: Message; readonly place?: DocumentPlace | undefined };
+  | { readonly type: "publish"; readonly message: Message; readonly place?: DocumentPlace | undefined };
 
 export type DeriveSettings = MessageOrigin & {
   /** Kinds and endpoints, such as `account/income`, that are read by the ranges of dates that their events name. */
@@ -45,7 +45,7 @@ export type DeriveSettings = MessageOrigin & {
  * `repair` from the table, gives the same tasks and messages with the same ids.
  */
 export function consequencesOf(change: Change, settings: DeriveSettings): readonly Consequence[] {
-  switch (change.of) {
+  switch (change.type) {
     case "event":
       return ofEvent(change, settings);
     case "state":
@@ -56,12 +56,12 @@ export function consequencesOf(change: Change, settings: DeriveSettings): readon
       const isTold = after.announced === undefined || before?.announced === after.announced;
       return isTold
         ? []
-        : [{ do: "publish", message: messageOfDocument(after, settings), ...present({ place }) }];
+        : [{ type: "publish", message: messageOfDocument(after, settings), ...present({ place }) }];
     }
   }
 }
 
-type EventChange = Extract<Change, { of: "event" }>;
+type EventChange = Extract<Change, { type: "event" }>;
 
 function ofEvent(change: EventChange, settings: DeriveSettings): readonly Consequence[] {
   const { event, receipts, countBefore } = change;
@@ -69,7 +69,7 @@ function ofEvent(change: EventChange, settings: DeriveSettings): readonly Conseq
   const subject = subjectOf(event);
   return receiptsToProcess(countBefore, receipts.count).map((receipt) => {
     const since = receipt === 1 ? receipts.firstAt : receipts.since;
-    return { do: "applyEvent", subject, event, receipts: receipt, ...(settings.readiness && { since }) };
+    return { type: "applyEvent", subject, event, receipts: receipt, ...(settings.readiness && { since }) };
   });
 }
 
@@ -85,7 +85,7 @@ function ofEndpointEvent(
   const isFirst = countBefore === 0;
   return publish(
     // With no data available yet there is nothing to read: a later event will say so.
-    dataAvailable === false ? [] : [{ do: "call", task }],
+    dataAvailable === false ? [] : [{ type: "call", task }],
     isFirst ? messageOfEndpointEvent(event, receipts, settings.source) : undefined,
   );
 }
@@ -108,12 +108,12 @@ function ofState(before: State | undefined, after: State, source: string): reado
   const ids = { userId, correlationId: correlationOf(latest) };
   const list: Consequence[] = [];
   if (subject.kind === "account" && userId !== undefined && before?.userId === undefined) {
-    list.push({ do: "link", userId, accountId: subject.id });
+    list.push({ type: "link", userId, accountId: subject.id });
   }
   if (subject.kind !== "user" && isConnected(after) && !(before && isConnected(before))) {
-    list.push({ do: "call", task: stateTask("startFetch", subject, version, ids) });
+    list.push({ type: "call", task: stateTask("startFetch", subject, version, ids) });
   }
-  if (after.unconfirmed) list.push({ do: "call", task: stateTask("fetchState", subject, version, ids) });
+  if (after.unconfirmed) list.push({ type: "call", task: stateTask("fetchState", subject, version, ids) });
   return publish(list, messageOfState(after, source));
 }
 
@@ -129,7 +129,7 @@ function isReplayed(
 }
 
 function publish(list: readonly Consequence[], message: Message | undefined): readonly Consequence[] {
-  return message === undefined ? list : [...list, { do: "publish", message }];
+  return message === undefined ? list : [...list, { type: "publish", message }];
 }
 
 function isConnected(state: State): boolean {

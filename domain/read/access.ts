@@ -42,15 +42,15 @@ export function mayRead(
 
 /** Whether a caller that may read a state may read which documents there are as well. */
 export function documentsOf(request: ReadRequest): ReadRequest | undefined {
-  if (request.of !== "state") return undefined;
-  return { of: "document", subject: request.subject, name: { endpoint: "" }, wanted: {} };
+  if (request.type !== "state") return undefined;
+  return { type: "document", subject: request.subject, name: { endpoint: "" }, wanted: {} };
 }
 
 const stateTypes = [...eventTypes, ...answerTypes];
 
 function gets(subscriber: Subscriber, request: ReadRequest): boolean {
-  if (request.of === "document" || request.of === "versions") return wants(subscriber, "data.updated");
-  const kind = request.of === "accounts" ? "account" : request.subject.kind;
+  if (request.type === "document" || request.type === "versions") return wants(subscriber, "data.updated");
+  const kind = request.type === "accounts" ? "account" : request.subject.kind;
   return stateTypes.some((type) => type.startsWith(`${kind}.`) && wants(subscriber, type));
 }
 

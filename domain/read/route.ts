@@ -9,11 +9,11 @@ export type VersionWanted = { readonly version?: number; readonly asOf?: number 
 
 /** What a request of the read API asks for. */
 export type ReadRequest =
-  | { readonly of: "state"; readonly subject: Subject }
-  | { readonly of: "accounts"; readonly userId: string }
-  | { readonly of: "versions"; readonly subject: Subject; readonly name: DataName }
+  | { readonly type: "state"; readonly subject: Subject }
+  | { readonly type: "accounts"; readonly userId: string }
+  | { readonly type: "versions"; readonly subject: Subject; readonly name: DataName }
   | {
-      readonly of: "document";
+      readonly type: "document";
       readonly subject: Subject;
       readonly name: DataName;
       readonly wanted: VersionWanted;
@@ -46,9 +46,9 @@ export function routeOf(method: string, path: string, query: URLSearchParams): R
   if (Buffer.byteLength(part) > longestIdInBytes)
     return badRequest("id", `is longer than ${longestIdInBytes} bytes`);
   const subject = { kind, id: part };
-  if (resource === undefined) return { of: "state", subject };
+  if (resource === undefined) return { type: "state", subject };
   if (kind === "user" && resource === "accounts" && endpoint === undefined)
-    return { of: "accounts", userId: part };
+    return { type: "accounts", userId: part };
   if (kind === "user" || resource !== "documents" || endpoint === undefined) return notFound;
   return documentRoute(subject, [endpoint, ...rest], query);
 }
@@ -74,11 +74,11 @@ function documentRoute(
   if (isList) {
     const [unknown] = query.keys();
     return unknown === undefined
-      ? { of: "versions", subject, name }
+      ? { type: "versions", subject, name }
       : badRequest(unknown.slice(0, 64), "is no parameter of a list of versions");
   }
   const wanted = wantedOf(query);
-  return "status" in wanted ? wanted : { of: "document", subject, name, wanted };
+  return "status" in wanted ? wanted : { type: "document", subject, name, wanted };
 }
 
 /** Whether a document as it is now is the version that is asked for. @param announced its version */

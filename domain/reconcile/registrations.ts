@@ -25,11 +25,11 @@ export function kindOf(name: WebhookName): WebhookKind {
 
 /** Where a webhook should go, and where the provider says that it goes. */
 export type Registration = { readonly kind: WebhookName; readonly deployed: string } & (
-  | { readonly is: "here"; readonly differs?: readonly Difference[] }
-  | { readonly is: "elsewhere"; readonly url: string }
-  | { readonly is: "none" }
+  | { readonly type: "here"; readonly differs?: readonly Difference[] }
+  | { readonly type: "elsewhere"; readonly url: string }
+  | { readonly type: "none" }
   /** The provider does not tell. */
-  | { readonly is: "untold"; readonly reason: string }
+  | { readonly type: "untold"; readonly reason: string }
 );
 
 /**
@@ -50,8 +50,8 @@ export function registrationAt(
   url: string,
   differs: readonly Difference[] = [],
 ): Registration {
-  if (url !== deployed) return { kind, deployed, is: "elsewhere", url };
-  return { kind, deployed, is: "here", ...(differs.length > 0 && { differs }) };
+  if (url !== deployed) return { kind, deployed, type: "elsewhere", url };
+  return { kind, deployed, type: "here", ...(differs.length > 0 && { differs }) };
 }
 
 /**
@@ -109,19 +109,19 @@ export function parseRegistrations(value: unknown): readonly Registration[] {
     const { kind } = fields;
     if (!isWebhookName(kind)) throw permanent("webhooks: a kind that this release does not know");
     const known = { kind, deployed: textOf(fields, "deployed") };
-    const is = textOf(fields, "is");
-    switch (is) {
+    const type = textOf(fields, "type");
+    switch (type) {
       case "here": {
         const told: readonly unknown[] = Array.isArray(fields.differs) ? fields.differs : [];
         const differs = differences.filter((each) => told.includes(each));
-        return { ...known, is, ...(differs.length > 0 && { differs }) };
+        return { ...known, type, ...(differs.length > 0 && { differs }) };
       }
       case "none":
-        return { ...known, is };
+        return { ...known, type };
       case "elsewhere":
-        return { ...known, is, url: textOf(fields, "url") };
+        return { ...known, type, url: textOf(fields, "url") };
       case "untold":
-        return { ...known, is, reason: textOf(fields, "reason") };
+        return { ...known, type, reason: textOf(fields, "reason") };
     }
     throw permanent("webhooks: a state that this release does not know");
   });

@@ -28,10 +28,10 @@ function eventContent({ kind, id }: Fields, text: string): DeadLetterContent | u
   return { what: `${kind} event`, id, ...(envelope && { envelope }) };
 }
 
-function taskContent({ task, subject: whose }: Fields): DeadLetterContent | undefined {
+function taskContent({ type, subject: whose }: Fields): DeadLetterContent | undefined {
   const subject = orUndefined(() => parseSubject(whose));
-  if (typeof task !== "string" || subject === undefined) return undefined;
-  return { what: `${task} task`, id: nameOf(subject) };
+  if (typeof type !== "string" || subject === undefined) return undefined;
+  return { what: `${type} task`, id: nameOf(subject) };
 }
 
 function messageContent(fields: Fields): DeadLetterContent | undefined {

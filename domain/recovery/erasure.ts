@@ -135,7 +135,7 @@ export function subjectsIn(change: Change): readonly Subject[] {
 }
 
 function allIn(change: Change): readonly Subject[] {
-  switch (change.of) {
+  switch (change.type) {
     case "event": {
       const { accountId, companyAccountId } = change.event;
       return [
@@ -177,8 +177,8 @@ export function eraseTaskForLateData(change: Change, erased: ReadonlySet<string>
 
 /** An event that announces data says nothing of whose an account is, nor does what is known of data. */
 function saysOwner(change: Change): boolean {
-  if (change.of === "event") return subjectKindOf(change.event.type) !== "endpoint";
-  return change.of === "state";
+  if (change.type === "event") return subjectKindOf(change.event.type) !== "endpoint";
+  return change.type === "state";
 }
 
 /**
@@ -186,7 +186,7 @@ function saysOwner(change: Change): boolean {
  * deletion that only reconciliation reported can be taken back, so it erases nobody.
  */
 export function erasureOnDeletion(change: Change): EraseTask | undefined {
-  if (change.of !== "state" || change.after.subject.kind !== "user") return undefined;
+  if (change.type !== "state" || change.after.subject.kind !== "user") return undefined;
   return isNewlyDeleted(change) && !isRestorable(change.after)
     ? eraseTask(change.after.subject, "deleted")
     : undefined;

@@ -6,7 +6,7 @@ import { changedAt, correlationOf, type LastChange, receiptKey } from "../state/
 import { replayState } from "../state/replay-message.ts";
 import type { State } from "../state/state.ts";
 
-type ChangeOf<Of extends Change["of"]> = Extract<Change, { of: Of }>;
+type ChangeOf<Of extends Change["type"]> = Extract<Change, { type: Of }>;
 
 /**
  * Changes of the table that, relayed again, give whatever may have got lost of a stored item's consequences. All of
@@ -42,7 +42,7 @@ export function repairsOfEvent(
   const repeats = isRepeated(stored) && !isProcessed(receipts.count) ? [repeat] : [];
   if (!isWithin(period, event.receivedAt)) return repeats;
   if (state === undefined || !isProcessed(1)) return [{ ...stored, countBefore: 0 }];
-  return [{ of: "state", before: withoutCause(state), after: replayState(state, event) }, ...repeats];
+  return [{ type: "state", before: withoutCause(state), after: replayState(state, event) }, ...repeats];
 }
 
 /**
@@ -53,17 +53,17 @@ export function repairsOfState(state: State, isRead: boolean): readonly Change[]
   // Without its user before, the link is written again; already connected before, nothing is started.
   const { userId: _, ...before } = { ...state, version: state.version - 1 };
   const after = state.latest.cause === "event" ? withoutCause(state) : state;
-  return [{ of: "state", before: isRead ? before : undefined, after }];
+  return [{ type: "state", before: isRead ? before : undefined, after }];
 }
 
 /** What is there of its data; what is still to be read follows from the events that announced it. */
 export function repairsOfDocument(document: Document): readonly Change[] {
-  return [{ of: "document", before: undefined, after: document }];
+  return [{ type: "document", before: undefined, after: document }];
 }
 
 /** What is outstanding is repaired whenever it began: nothing says when its task got lost. */
 export function needsRepair(change: Change, period: Period): boolean {
-  switch (change.of) {
+  switch (change.type) {
     case "event":
       // Nothing says when bytes came again.
       return isWithin(period, change.event.receivedAt) || isRepeated(change);

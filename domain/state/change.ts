@@ -7,14 +7,14 @@ import type { State } from "./state.ts";
 /** One change of the table, as its stream announces it. An event had been received `countBefore` times before it. */
 export type Change =
   | {
-      readonly of: "event";
+      readonly type: "event";
       readonly event: IncomeEvent;
       readonly receipts: Receipts;
       readonly countBefore: number;
     }
-  | { readonly of: "state"; readonly before: State | undefined; readonly after: State }
+  | { readonly type: "state"; readonly before: State | undefined; readonly after: State }
   | {
-      readonly of: "document";
+      readonly type: "document";
       readonly before: Document | undefined;
       readonly after: Document;
       /** Where its data lies; absent where that does not matter. */
@@ -23,7 +23,7 @@ export type Change =
 
 /** The id of what led to a change; see `correlationOf`. */
 export function correlationOfChange(change: Change): string | undefined {
-  switch (change.of) {
+  switch (change.type) {
     case "event":
       return change.event.id;
     case "state":

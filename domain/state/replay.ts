@@ -62,10 +62,10 @@ export function replayStateEvent(
 
 /** What a record reports beside the events that are stored: the provider's answers, and what its data is. */
 export function replayRecord(
-  change: Exclude<Change, { of: "event" }>,
+  change: Exclude<Change, { type: "event" }>,
   origin: MessageOrigin,
 ): readonly ReplayedMessage[] {
-  switch (change.of) {
+  switch (change.type) {
     case "state": {
       const { after } = change;
       const message = after.latest.cause === "answer" ? messageOfState(after, origin.source) : undefined;

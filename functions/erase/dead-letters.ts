@@ -110,8 +110,8 @@ async function isNamedIn({ body: text }: DeadLetter, sweep: Sweep): Promise<bool
   const { kind, headers = {}, body } = envelope;
   if (Object.values(headers).some((value) => sweep.isNamed(JSON.stringify({ header: value }), kind)))
     return true;
-  if (body.as === "facts") return sweep.isNamed(JSON.stringify(body.facts), kind);
-  if (body.as !== "object") return isNamedBody(body, kind, sweep);
+  if (body.type === "facts") return sweep.isNamed(JSON.stringify(body.facts), kind);
+  if (body.type !== "object") return isNamedBody(body, kind, sweep);
   const decided = sweep.decided.get(body.key) ?? isNamedBody(body, kind, sweep);
   sweep.decided.set(body.key, decided);
   return decided;

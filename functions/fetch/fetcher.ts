@@ -82,7 +82,7 @@ async function performGroup(
 }
 
 function isOfDocument(delivered: Delivered): delivered is Delivered<DocumentTask> {
-  return delivered.task.task === "fetchDocument";
+  return delivered.task.type === "fetchDocument";
 }
 
 function isOfState(delivered: Delivered): delivered is Delivered<StateTask> {
@@ -93,7 +93,7 @@ async function performOne(
   delivered: Delivered<StateTask>,
   dependencies: GroupDependencies,
 ): Promise<TaskResult> {
-  switch (delivered.task.task) {
+  switch (delivered.task.type) {
     case "startFetch":
       return startFetch(delivered, dependencies);
     case "fetchState":
@@ -105,7 +105,7 @@ async function performOne(
 
 function logResult(
   result: Exclude<TaskResult, Failure>,
-  { task, subject, correlationId }: FetchTask,
+  { type: task, subject, correlationId }: FetchTask,
   { log }: TimedDependencies,
 ): void {
   const code = result === "done" ? "TASK_DONE" : "TASK_SKIPPED";

@@ -13,7 +13,7 @@ export function postpone(dependencies: FetcherDependencies): HandleFailures {
     const decisions = failed.map((each) => decideRetry(each, retrying, clock(), random()));
     await hideAll(decisions, dependencies);
     return Promise.all(
-      decisions.map(async ({ do: what, record, reason }) => {
+      decisions.map(async ({ type: what, record, reason }) => {
         if (what === "hide") return false;
         const giveUp = rejectTo(send, queueOf(record, dependencies).deadLetterUrl, log);
         // A group of its own: among the dead letters none is to hold up another.
@@ -32,7 +32,7 @@ async function hideAll(
 ): Promise<void> {
   const { hide, log } = dependencies;
   const hidden = decisions.filter(
-    (each): each is Extract<RetryDecision, { do: "hide" }> => each.do === "hide",
+    (each): each is Extract<RetryDecision, { type: "hide" }> => each.type === "hide",
   );
   const [first] = hidden;
   if (first === undefined) return;

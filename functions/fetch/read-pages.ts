@@ -96,7 +96,7 @@ async function nextPage(list: List, reading: Reading): Promise<GivenData> {
     if (data !== undefined) return data;
   } catch (error) {
     const failure = failureOf(error);
-    if (failure.kind === "retryable") {
+    if (failure.type === "retryable") {
       await keep(list, reading);
       throw error;
     }

@@ -11,7 +11,7 @@ export type RetryDecision = {
   readonly record: SQSRecord;
   readonly reason: string;
   readonly correlationId?: string;
-} & ({ readonly do: "hide"; readonly seconds: number } | { readonly do: "give up" });
+} & ({ readonly type: "hide"; readonly seconds: number } | { readonly type: "give up" });
 
 /** Age at which a task is given up that the provider refuses while it answers others. */
 const refusedAloneSeconds = 3_600;
@@ -37,22 +37,22 @@ export function decideRetry(
 ): RetryDecision {
   const { reason } = failure;
   const common = { record, ...present({ correlationId: correlationIdIn(record.body) }) };
-  if (failure.kind === "permanent") return { ...common, reason, do: "give up" };
+  if (failure.type === "permanent") return { ...common, reason, type: "give up" };
   const sentAt = Number(record.attributes.SentTimestamp);
   const ageInSeconds = Math.floor((now - sentAt) / 1000);
   if (failure.refused === "alone" && ageInSeconds >= refusedAloneSeconds) {
-    return { ...common, reason: `${reason} for over an hour, and answered others`, do: "give up" };
+    return { ...common, reason: `${reason} for over an hour, and answered others`, type: "give up" };
   }
   if (failure.waitsFor === "data" && ageInSeconds >= longestOutageSeconds) {
     const after = `${Math.floor(ageInSeconds / 3_600)} hours; see fetch.longestOutageHours`;
-    return { ...common, reason: `${reason}; given up after ${after}`, do: "give up" };
+    return { ...common, reason: `${reason}; given up after ${after}`, type: "give up" };
   }
   const receives = Number(record.attributes.ApproximateReceiveCount);
   if (isGivenUp(receives, ageInSeconds, limits)) {
     const after = `${receives} attempts in ${Math.floor(ageInSeconds / 3_600)} hours`;
-    return { ...common, reason: `${reason}; given up after ${after}`, do: "give up" };
+    return { ...common, reason: `${reason}; given up after ${after}`, type: "give up" };
   }
-  return { ...common, reason, do: "hide", seconds: secondsOf(failure, receives, retry, random) };
+  return { ...common, reason, type: "hide", seconds: secondsOf(failure, receives, retry, random) };
 }
 
 /**
@@ -64,7 +64,7 @@ const heededReceives = 20;
 const heededSpread = 16;
 
 function secondsOf(
-  { delayInSeconds, spreadInSeconds, waitsFor }: Extract<Failure, { kind: "retryable" }>,
+  { delayInSeconds, spreadInSeconds, waitsFor }: Extract<Failure, { type: "retryable" }>,
   receives: number,
   { baseSeconds, maxSeconds }: RetrySettings,
   random: number,

@@ -40,7 +40,7 @@ export async function startFetch(
   const start = call({ method: fetchStart.method, path, body, expects: "acceptance" });
   // An account that the provider does not know has no data to fetch: 404 and 410 end the task.
   if (await start.then(({ found }) => found, asStarted))
-    await sendCheck({ ...task, task: "verifyStart" }, dependencies);
+    await sendCheck({ ...task, type: "verifyStart" }, dependencies);
   return "done";
 }
 
@@ -64,7 +64,7 @@ export async function requestDocuments(
  */
 function asStarted(error: unknown): true {
   const failure = failureOf(error);
-  if (failure.kind === "permanent" && failure.status === 409) return true;
+  if (failure.type === "permanent" && failure.status === 409) return true;
   throw error;
 }
 

@@ -66,14 +66,14 @@ export function reader(dependencies: ReaderDependencies): (request: HttpRequest)
     } catch (error) {
       const failure = failureOf(error);
       log("READ_FAILED", { ...about, reason: failure.reason });
-      return problemAnswer(problem(failure.kind === "retryable" ? "unavailable" : "failed"));
+      return problemAnswer(problem(failure.type === "retryable" ? "unavailable" : "failed"));
     }
   };
 }
 
 function aboutOf(route: ReadRequest): { readonly subject: string; readonly endpoint?: string } {
-  if (route.of === "accounts") return { subject: nameOf({ kind: "user", id: route.userId }) };
-  const endpoint = route.of === "state" ? undefined : route.name.endpoint;
+  if (route.type === "accounts") return { subject: nameOf({ kind: "user", id: route.userId }) };
+  const endpoint = route.type === "state" ? undefined : route.name.endpoint;
   return present<{ subject: string; endpoint?: string }>({ subject: nameOf(route.subject), endpoint });
 }
 
@@ -82,7 +82,7 @@ function answerOf(
   request: HttpRequest,
   dependencies: ReaderDependencies,
 ): Promise<Answer> {
-  switch (route.of) {
+  switch (route.type) {
     case "state":
       return stateAnswer(route, request, dependencies);
     case "accounts":
@@ -95,7 +95,7 @@ function answerOf(
 }
 
 async function stateAnswer(
-  route: Extract<ReadRequest, { of: "state" }>,
+  route: Extract<ReadRequest, { type: "state" }>,
   { caller, ownAccount, documentsUrl }: HttpRequest,
   { reads, subscribers }: ReaderDependencies,
 ): Promise<Answer> {
@@ -130,7 +130,7 @@ async function accountsAnswer(
 }
 
 async function documentOrVersion(
-  { subject, name, wanted }: Extract<ReadRequest, { of: "document" }>,
+  { subject, name, wanted }: Extract<ReadRequest, { type: "document" }>,
   { method, headers, documentsUrl }: HttpRequest,
   { reads, versions, open }: ReaderDependencies,
 ): Promise<Answer> {
@@ -159,7 +159,7 @@ async function documentOrVersion(
 
 /** The newest first, which is superseded by none. */
 async function versionsAnswer(
-  { subject, name }: Extract<ReadRequest, { of: "versions" }>,
+  { subject, name }: Extract<ReadRequest, { type: "versions" }>,
   { documentsUrl }: HttpRequest,
   { reads, versions }: ReaderDependencies,
 ): Promise<Answer> {

@@ -16,7 +16,7 @@ export async function feed(
     const messages = events
       .filter((event) => event.kind === kind)
       .map(({ id, facts }): Envelope => {
-        return { schemaVersion: envelopeVersion, kind, id, receivedAt, body: { as: "facts", facts } };
+        return { schemaVersion: envelopeVersion, kind, id, receivedAt, body: { type: "facts", facts } };
       })
       .map((envelope) => ({ body: writeEnvelope(envelope) }));
     const failures = await send(queueUrls[kind], messages);

@@ -105,7 +105,7 @@ export async function verifyDeletions(
     } catch (error) {
       if (!(error instanceof FailureError)) throw error;
       const { failure } = error;
-      if (failure.kind === "retryable" && !isAttempt(error)) throw error;
+      if (failure.type === "retryable" && !isAttempt(error)) throw error;
       // The next tick asks again; one account must not hold up the others.
       log("RECONCILIATION_SKIPPED", { subject: nameOf(accountOf(deletion)), reason: failure.reason });
     }

@@ -120,7 +120,7 @@ async function withAccounts(
     if (!(error instanceof FailureError)) throw error;
     const { failure } = error;
     const { reason } = failure;
-    const isItsOwn = failure.kind === "permanent" || failure.refused === "alone";
+    const isItsOwn = failure.type === "permanent" || failure.refused === "alone";
     if (!isItsOwn && !(isStuckHere && isAttempt(error))) throw error;
     // One user's answer must not hold up all others.
     log("RECONCILIATION_SKIPPED", { subject: nameOf({ kind: "user", id: known.user.id }), reason });

@@ -82,7 +82,7 @@ export function reconciler(dependencies: ReconcilerDependencies) {
       if (!(error instanceof FailureError)) throw error;
       const { failure } = error;
       // The provider, its rate or a queue is not there now: the next tick tries again.
-      if (failure.kind === "retryable") {
+      if (failure.type === "retryable") {
         log("RECONCILIATION_PAUSED", { reason: failure.reason });
         warnIfOverdue(run ?? known);
         return { outcome: "paused", reason: failure.reason };

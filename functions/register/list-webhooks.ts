@@ -53,12 +53,13 @@ async function askForAll(dependencies: ListDependencies): Promise<readonly Regis
     const kind = webhook.name;
     const deployed = webhookUrlOf(webhooksUrl, kind);
     const read = await attempt(() => registeredUrl(call, webhook, isListed));
-    if ("reason" in read) registrations.push({ kind, deployed, is: "untold", reason: read.reason });
+    if ("reason" in read) registrations.push({ kind, deployed, type: "untold", reason: read.reason });
     else if (read.told?.url !== undefined) {
       const differs = differencesIn(read.told.fields ?? {}, { header: secretHeader.name, isSigned });
       registrations.push(registrationAt(kind, deployed, read.told.url, differs));
-    } else if (readsFirst || read.told !== undefined) registrations.push({ kind, deployed, is: "none" });
-    else registrations.push({ kind, deployed, is: "untold", reason: "the provider shows none at its path" });
+    } else if (readsFirst || read.told !== undefined) registrations.push({ kind, deployed, type: "none" });
+    else
+      registrations.push({ kind, deployed, type: "untold", reason: "the provider shows none at its path" });
   }
   return registrations;
 }
@@ -76,7 +77,7 @@ async function attempt(
     return { told: await read() };
   } catch (error) {
     const failure = failureOf(error);
-    if (failure.kind === "permanent" || isNotReady(error)) return { reason: failure.reason };
+    if (failure.type === "permanent" || isNotReady(error)) return { reason: failure.reason };
     throw error;
   }
 }

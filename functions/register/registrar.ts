@@ -40,7 +40,7 @@ export type RegistrarDependencies = {
 export type Registration = {
   readonly registered: readonly WebhookName[];
   /** `previous`: the header's value or the signing secret is the one before. */
-  readonly secret: ValueToRegister["of"];
+  readonly secret: ValueToRegister["type"];
   /** After this time the current value can be registered; absent where it is. */
   readonly readyInSeconds?: number;
 };
@@ -99,7 +99,7 @@ function registering(dependencies: RegistrarDependencies): (event?: unknown) => 
     }
     const registered = webhooks.map(({ name }) => name);
     const count = registered.length;
-    const waits = [chosen.of === "previous" ? chosen.readyInSeconds : 0, signing.readyInSeconds ?? 0];
+    const waits = [chosen.type === "previous" ? chosen.readyInSeconds : 0, signing.readyInSeconds ?? 0];
     const readyInSeconds = Math.max(...waits);
     if (readyInSeconds === 0) {
       log("WEBHOOKS_REGISTERED", { count });

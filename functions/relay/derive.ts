@@ -52,22 +52,22 @@ export async function dropErased(
   all: readonly (Derived | Failure)[],
   dependencies: DeriveDependencies,
 ): Promise<readonly Step[]> {
-  const subjects = all.flatMap((each) => ("kind" in each ? [] : each.subjects));
+  const subjects = all.flatMap((each) => ("type" in each ? [] : each.subjects));
   // One read for the whole batch. Without its answer nothing is relayed: it all comes again.
   const erased = await dependencies.findErased(subjects).catch(failureOf);
-  if ("kind" in erased) {
-    return all.map((each) => failed(erased, "kind" in each ? undefined : each.correlationId));
+  if ("type" in erased) {
+    return all.map((each) => failed(erased, "type" in each ? undefined : each.correlationId));
   }
   const late = new Set<string>();
   return all.map((each) =>
-    "kind" in each ? failed(each) : unlessErased(each, erased, late, dependencies.log),
+    "type" in each ? failed(each) : unlessErased(each, erased, late, dependencies.log),
   );
 }
 
 function deriveOne(record: StreamRecord, { erasesOnDeletion, settings }: DeriveDependencies): Derived {
   const superseded = readExpired(record);
   if (superseded !== undefined) {
-    const consequences = [{ do: "removeObject", superseded } as const];
+    const consequences = [{ type: "removeObject", superseded } as const];
     return { change: undefined, correlationId: undefined, subjects: [], consequences };
   }
   const change = readChange(record);
@@ -102,7 +102,7 @@ function unlessErased(
 }
 
 function erase(task: EraseTask, correlationId: string | undefined): Consequence {
-  return { do: "erase", task: { ...task, ...present({ correlationId }) } };
+  return { type: "erase", task: { ...task, ...present({ correlationId }) } };
 }
 
 function failed(failure: Failure, correlationId?: string): Step {

@@ -6,7 +6,7 @@ import { writeEraseTask } from "../../domain/recovery/erasure.ts";
 import { fetchTaskMessage } from "../runtime/fetch-task-message.ts";
 import { deliver, type Publish } from "../runtime/subscriber-queues.ts";
 
-type Outgoing = Extract<Consequence, { do: "call" | "erase" | "publish" }>;
+type Outgoing = Extract<Consequence, { type: "call" | "erase" | "publish" }>;
 
 /** @param index of the record of the batch of which something could not be sent */
 type Fail = (index: number, failure: Failure) => void;
@@ -23,7 +23,7 @@ export function outbox(send: Send, queues: TaskQueues, publish: Publish): Outbox
   return async (lists, fail) => {
     const outgoing = lists.flatMap((list, index) => list.map((consequence) => ({ index, consequence })));
     const tasks = outgoing.flatMap(({ index, consequence }) =>
-      consequence.do === "call" ? [{ index, task: consequence.task }] : [],
+      consequence.type === "call" ? [{ index, task: consequence.task }] : [],
     );
     const [, ...failed] = await Promise.all([
       sendTasks(tasks, { send, queueUrl: queues.fetch }, fail),
@@ -31,12 +31,12 @@ export function outbox(send: Send, queues: TaskQueues, publish: Publish): Outbox
         send,
         queues.erase,
         outgoing.flatMap(({ index, consequence }) =>
-          consequence.do === "erase" ? [{ index, body: writeEraseTask(consequence.task) }] : [],
+          consequence.type === "erase" ? [{ index, body: writeEraseTask(consequence.task) }] : [],
         ),
       ),
       publish(
         outgoing.flatMap(({ index, consequence }) =>
-          consequence.do === "publish"
+          consequence.type === "publish"
             ? [{ index, message: consequence.message, place: consequence.place }]
             : [],
         ),

@@ -21,8 +21,8 @@ export type RelayDependencies = DeriveDependencies &
     readonly outbox: Outbox;
   };
 
-type Inside = Extract<Consequence, { do: "applyEvent" | "link" }>;
-type Removal = Extract<Consequence, { do: "removeObject" }>;
+type Inside = Extract<Consequence, { type: "applyEvent" | "link" }>;
+type Removal = Extract<Consequence, { type: "removeObject" }>;
 type Outgoing = Exclude<Consequence, Inside | Removal>;
 
 /**
@@ -67,19 +67,19 @@ function relayBatch(dependencies: RelayDependencies) {
 function outgoingOf({ consequences, failure }: Step): readonly Outgoing[] {
   if (failure !== undefined) return [];
   return consequences.filter(
-    (consequence): consequence is Outgoing => !isInside(consequence) && consequence.do !== "removeObject",
+    (consequence): consequence is Outgoing => !isInside(consequence) && consequence.type !== "removeObject",
   );
 }
 
 function isInside(consequence: Consequence): consequence is Inside {
-  return consequence.do === "applyEvent" || consequence.do === "link";
+  return consequence.type === "applyEvent" || consequence.type === "link";
 }
 
 /** The subjects whose states are to be written. */
 function statesIn(derived: readonly (Derived | Failure)[]): readonly Subject[] {
   return derived
-    .flatMap((each) => ("kind" in each ? [] : each.consequences))
-    .flatMap((consequence) => (consequence.do === "applyEvent" ? [consequence.subject] : []));
+    .flatMap((each) => ("type" in each ? [] : each.consequences))
+    .flatMap((consequence) => (consequence.type === "applyEvent" ? [consequence.subject] : []));
 }
 
 async function writeInside(
@@ -104,7 +104,7 @@ async function removeObjects(steps: readonly Step[], { removeSuperseded }: Relay
   await Promise.all(
     steps.map(async (step) => {
       for (const consequence of step.consequences) {
-        if (consequence.do !== "removeObject") continue;
+        if (consequence.type !== "removeObject") continue;
         step.failure ??= await attempt(() => removeSuperseded(consequence.superseded));
       }
     }),
@@ -122,7 +122,7 @@ async function inOrder(writes: readonly Write[]): Promise<void> {
   for (const { step, run } of writes) {
     const own = failure ?? (await attempt(run));
     step.failure ??= own;
-    if (own?.kind === "retryable") failure = own;
+    if (own?.type === "retryable") failure = own;
   }
 }
 
@@ -133,13 +133,13 @@ async function parkPermanent(
   { park, log }: RelayDependencies,
 ): Promise<void> {
   // Lambda retries the records after a failed one, too.
-  const end = steps.findIndex(({ failure }) => failure?.kind === "retryable");
+  const end = steps.findIndex(({ failure }) => failure?.type === "retryable");
   await Promise.all(
     steps.slice(0, end < 0 ? steps.length : end).map(async (step, index) => {
       const { failure, correlationId } = step;
       const record = records[index];
       // One without a number can't be told from others: its batch fails.
-      if (failure?.kind !== "permanent" || record?.dynamodb?.SequenceNumber === undefined) return;
+      if (failure?.type !== "permanent" || record?.dynamodb?.SequenceNumber === undefined) return;
       step.failure = await attempt(() => park(record, failure.reason));
       if (step.failure !== undefined) return;
       steps[index] = { correlationId, consequences: [], failure: undefined };
@@ -158,11 +158,11 @@ async function attempt(run: () => Promise<void>): Promise<Failure | undefined> {
 }
 
 function subjectOf(consequence: Inside): Subject {
-  return consequence.do === "link" ? { kind: "account", id: consequence.accountId } : consequence.subject;
+  return consequence.type === "link" ? { kind: "account", id: consequence.accountId } : consequence.subject;
 }
 
 function write(consequence: Inside, revise: Revise, dependencies: RelayDependencies): Promise<void> {
-  switch (consequence.do) {
+  switch (consequence.type) {
     case "applyEvent": {
       const { subject, event, receipts, since } = consequence;
       return revise.state(subject, (state) =>
@@ -187,8 +187,8 @@ function logRelayed(steps: readonly Step[], log: Log): void {
   const outgoing = relayed.flatMap(outgoingOf);
   log("RELAYED", {
     count: relayed.length,
-    messages: outgoing.filter((consequence) => consequence.do === "publish").length,
-    tasks: outgoing.filter((consequence) => consequence.do !== "publish").length,
+    messages: outgoing.filter((consequence) => consequence.type === "publish").length,
+    tasks: outgoing.filter((consequence) => consequence.type !== "publish").length,
     correlationIds: [...new Set(relayed.flatMap(({ correlationId }) => correlationId ?? []))],
   });
 }

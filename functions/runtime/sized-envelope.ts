@@ -11,13 +11,13 @@ export async function sizedEnvelope(
 ): Promise<SizedEnvelope> {
   const message = writeEnvelope(envelope);
   const { body, kind, id } = envelope;
-  if (Buffer.byteLength(message) <= inlineLimitInBytes || (body.as !== "text" && body.as !== "base64")) {
+  if (Buffer.byteLength(message) <= inlineLimitInBytes || (body.type !== "text" && body.type !== "base64")) {
     return { envelope, message };
   }
-  const content = body.as === "text" ? body.text : body.base64;
+  const content = body.type === "text" ? body.text : body.base64;
   const key = `bodies/${kind}/${id}`;
   await overflow.put(key, content);
-  const pointer = { as: "object", key, of: body.as, bytes: Buffer.byteLength(content) } as const;
+  const pointer = { type: "object", key, encoding: body.type, bytes: Buffer.byteLength(content) } as const;
   const sized = { ...envelope, body: pointer };
   return { envelope: sized, message: writeEnvelope(sized) };
 }

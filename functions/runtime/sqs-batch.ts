@@ -58,7 +58,7 @@ export function rejectPermanent(send: Send, deadLetterQueueUrl: string, log: Log
   return (failed) =>
     Promise.all(
       failed.map(async ({ record, failure }) => {
-        if (failure.kind === "permanent")
+        if (failure.type === "permanent")
           return reject({ ...record, ...redriveCountOf(record) }, failure.reason);
         const { messageId, body } = record;
         log("MESSAGE_FAILED", { messageId, correlationId: correlationIdIn(body), reason: failure.reason });

@@ -109,7 +109,7 @@ function receiptOf(
   message: Receipt["message"],
 ): Receipt {
   const { kind, receivedAt, body } = envelope;
-  const reconciled = body.as === "facts" ? { reconciled: true as const } : {};
+  const reconciled = body.type === "facts" ? { reconciled: true as const } : {};
   return { event: { ...facts, id, kind, receivedAt, ...reconciled }, body, message };
 }
 
@@ -117,7 +117,7 @@ async function eventsOf(
   { body, ...webhook }: Envelope,
   { overflow, mapping, search, log }: ConsumerDependencies,
 ): Promise<readonly MappedEvent[]> {
-  if (body.as === "facts") return [{ id: webhook.id, facts: body.facts }];
+  if (body.type === "facts") return [{ id: webhook.id, facts: body.facts }];
   const payload = parseExact(await bodyText(body, overflow), "the body");
   const events = mapWebhook(mapping, webhook, payload, search);
   if (events.length === 0)
@@ -176,7 +176,7 @@ async function settle(
     return typeof outcome === "object" ? [{ part, failure: outcome }] : [];
   });
   // While one is still tried again, letters of the others would be sent at each try.
-  const still = isList ? failed.find(({ failure }) => failure.kind === "retryable") : failed[0];
+  const still = isList ? failed.find(({ failure }) => failure.type === "retryable") : failed[0];
   if (still !== undefined || failed.length === 0) return still?.failure;
   const letters = failed.map(({ part, failure }) => ({
     ...{ messageId: record.messageId, body: writeEnvelope(part.envelope), reason: failure.reason },
@@ -185,7 +185,7 @@ async function settle(
   const areSafe = await rejectAllTo(send, deadLetterQueueUrl, log)(letters);
   const left = areSafe.filter((isSafe) => !isSafe).length;
   if (left === 0) return undefined;
-  return { kind: "retryable", reason: `${left} dead letters of events could not be sent`, delayInSeconds: 0 };
+  return { type: "retryable", reason: `${left} dead letters of events could not be sent`, delayInSeconds: 0 };
 }
 
 /** One line for some receipts, with the ids of all: a line for each event would cost more than its write. */

@@ -6,7 +6,7 @@ import type { Surroundings } from "./surroundings.ts";
 import type { Ahead } from "./table.ts";
 
 /** A failed send, as the adapter says it. */
-const unsent = { kind: "retryable", reason: "SQS: injected", delayInSeconds: 0 } as const;
+const unsent = { type: "retryable", reason: "SQS: injected", delayInSeconds: 0 } as const;
 
 /**
  * A port to the queues of which each send is one step; where a fault strikes, every message is reported to have failed.

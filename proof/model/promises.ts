@@ -100,10 +100,10 @@ function expectData(simulation: Simulation): void {
 /** Each version is one more than the one before, and who is deleted stays so. */
 function expectHistory(simulation: Simulation): void {
   for (const change of simulation.table.stream) {
-    if (change.of === "document") {
+    if (change.type === "document") {
       expect(change.after.asOf, "what is known of data gets newer").toBeGreaterThan(change.before?.asOf ?? 0);
     }
-    if (change.of !== "state") continue;
+    if (change.type !== "state") continue;
     expect(change.after.version, "versions rise by one").toBe((change.before?.version ?? 0) + 1);
     if (change.before?.deleted === true) {
       expect(change.after.deleted, "deleted stays deleted").toBe(true);

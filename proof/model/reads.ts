@@ -68,7 +68,7 @@ type Task = { readonly id: string; readonly since: number };
 function tasksOf(messages: readonly Message[], document: string): readonly Task[] {
   return messages.flatMap(({ id, body }) => {
     const task = readTask(body);
-    return task.task === "fetchDocument" && nameOf(task.subject) === document
+    return task.type === "fetchDocument" && nameOf(task.subject) === document
       ? [{ id, since: task.since }]
       : [];
   });

@@ -51,7 +51,7 @@ export class Table {
     const name = nameOfKey(write.key);
     const known = this.events.get(name);
     const before = this.#mutation === "a receipt is inserted again" ? undefined : known;
-    if (write.kind === "insert") {
+    if (write.type === "insert") {
       if (before !== undefined) return "conflict";
       const { event, receipts } = write.attributes;
       this.#keepEvent(known === undefined ? name : `${name} ${this.events.size}`, undefined, {
@@ -62,7 +62,7 @@ export class Table {
     }
     if (
       known === undefined ||
-      !write.where.every(({ path, is, value }) => (at(known, path) === value) === (is === "="))
+      !write.where.every(({ path, operator: is, value }) => (at(known, path) === value) === (is === "="))
     )
       return "conflict";
     this.#keepEvent(name, known, { event: known.event, receipts: parseReceipts(write.value) });
@@ -72,7 +72,7 @@ export class Table {
   #keepEvent(name: string, before: Stored | undefined, after: Stored): void {
     this.events.set(name, after);
     this.eventIds.add(after.event.id);
-    this.stream.push({ of: "event", ...after, countBefore: before?.receipts.count ?? 0 });
+    this.stream.push({ type: "event", ...after, countBefore: before?.receipts.count ?? 0 });
   }
 
   readAhead(subjects: readonly Subject[]): Ahead {
@@ -106,7 +106,7 @@ export class Table {
     if (!isStill && this.#mutation !== "a document overwrites") return "conflict";
     this.documents.set(key, next);
     this.#texts.set(key, text);
-    if (next.news) this.stream.push({ of: "document", before, after: next });
+    if (next.news) this.stream.push({ type: "document", before, after: next });
     return "written";
   }
 
@@ -150,7 +150,7 @@ export class Table {
     const isStill = (before?.version ?? 0) === next.version - 1;
     if (!isStill && this.#mutation !== "an update overwrites") return false;
     this.states.set(key, next);
-    this.stream.push({ of: "state", before, after: next });
+    this.stream.push({ type: "state", before, after: next });
     return true;
   }
 }

@@ -31,7 +31,7 @@ function eventsOf(kind: WebhookKind, events: readonly EventAttributes[], answer:
   const messages: Message[] = [];
   const write = (after: State | undefined) => {
     if (after === undefined) return;
-    messages.push(...published({ of: "state", before: state, after }));
+    messages.push(...published({ type: "state", before: state, after }));
     state = after;
   };
   events.forEach((facts, minute) => {
@@ -45,13 +45,13 @@ function dataOf(facts: EventAttributes): readonly Message[] {
   const event = received("endpoints", facts, 10);
   const at = timestamp(10).getTime();
   const receipts = { count: 1, first: "1", last: "1", firstAt: at, since: at };
-  const change: Change = { of: "event", event, receipts, countBefore: 0 };
+  const change: Change = { type: "event", event, receipts, countBefore: 0 };
   const data = Buffer.from("the data");
   const found = { digest: createHash("sha256").update(data).digest("hex"), size: data.byteLength };
   const cause = { cause: event.id, correlationId: event.id };
   const task = documentTask(subjectOf(event), { endpoint: "income" }, at, cause);
   const after = documentAfter(undefined, { asOf: timestamp(11).getTime(), by: [], task }, found);
-  return [...published(change), ...published({ of: "document", before: undefined, after })];
+  return [...published(change), ...published({ type: "document", before: undefined, after })];
 }
 
 function erasuresOf(subjects: readonly Subject[]): readonly Message[] {
@@ -66,7 +66,7 @@ function restored(subject: Subject): readonly Message[] {
   };
   const event = received("accounts", { type: "account.restored", accountId, userId }, 13);
   const after = applyEvent(before, { ...event, reconciled: true }, 1);
-  return after === undefined ? [] : published({ of: "state", before, after });
+  return after === undefined ? [] : published({ type: "state", before, after });
 }
 
 function published(change: Change): readonly Message[] {
@@ -74,7 +74,7 @@ function published(change: Change): readonly Message[] {
     source,
     readByRange: [],
     documentsUrl: "https://id.lambda-url.eu-central-1.on.aws/",
-  }).flatMap((each) => (each.do === "publish" ? [each.message] : []));
+  }).flatMap((each) => (each.type === "publish" ? [each.message] : []));
 }
 
 const account = { accountId, userId, datasourceId };

@@ -34,7 +34,7 @@ export function receiptsOf(count = 1): Receipts {
 
 /** The change by which the table announces an event's receipt. */
 export function eventChange(event: IncomeEvent, count = 1, countBefore = count - 1) {
-  return { of: "event", event, receipts: receiptsOf(count), countBefore } as const;
+  return { type: "event", event, receipts: receiptsOf(count), countBefore } as const;
 }
 
 /** A call for a document, and what led to it. */

@@ -133,7 +133,7 @@ describe("names that every object has, from outside, change nothing that they ar
 
   it("in messages, tasks and secrets", async () => {
     for (const read of [readEnvelope, readTask, readEraseTask]) {
-      expect(() => read(`{"__proto__":{"schemaVersion":1,"kind":"users","task":"start"}}`)).toThrow(
+      expect(() => read(`{"__proto__":{"schemaVersion":1,"kind":"users","type":"start"}}`)).toThrow(
         FailureError,
       );
     }

@@ -120,7 +120,7 @@ describe("an address of the provider that leads inside is refused", () => {
     expect(settingsWith(`https://${host}`)).toThrow(SettingsError);
     for (const scheme of ["http", "https"]) {
       const call = providerApi(`${scheme}://${host}:1`, limits, now)("token", get);
-      expect(await failureFrom(call)).toEqual({ kind: "permanent", reason: privateAddressReason });
+      expect(await failureFrom(call)).toEqual({ type: "permanent", reason: privateAddressReason });
     }
   });
 
@@ -150,7 +150,7 @@ describe("a name that leads inside, and an answer that does", () => {
     for (const address of plain) {
       for (const resolved of [[address], ["93.184.215.14", address]]) {
         expect(await failureFrom(named(resolved)("token", get)), address).toEqual({
-          kind: "permanent",
+          type: "permanent",
           reason: privateAddressReason,
         });
       }
@@ -180,8 +180,8 @@ describe("a name that leads inside, and an answer that does", () => {
   ])("is not followed where an answer redirects or links to %s", async (_, location) => {
     inside.answer = () => ({ status: 302, headers: { location } });
     const call = providerApi(inside.url, { ...limits, allowPrivateAddresses: true }, now);
-    expect(await failureFrom(call("token", get))).toMatchObject({ kind: "permanent", status: 302 });
-    expect(await failureFrom(call("token", { ...get, link: location }))).toMatchObject({ kind: "permanent" });
+    expect(await failureFrom(call("token", get))).toMatchObject({ type: "permanent", status: 302 });
+    expect(await failureFrom(call("token", { ...get, link: location }))).toMatchObject({ type: "permanent" });
     expect(inside.requests).toHaveLength(1);
   });
 });

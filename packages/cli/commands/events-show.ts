@@ -101,9 +101,9 @@ async function shownBody(
   reveal: boolean,
 ): Promise<unknown> {
   // Only ids and states, of our own making.
-  if (body.as === "facts") return body.facts;
+  if (body.type === "facts") return body.facts;
   // It named somebody who was erased since.
-  if (body.as === "object" && (await overflow.find(body.key)) === undefined) return undefined;
+  if (body.type === "object" && (await overflow.find(body.key)) === undefined) return undefined;
   const ids = [userId, accountId, companyAccountId, datasourceId, endpoint, eventId];
   return shownJson(await bodyText(body, overflow), { reveal, ids, isMessage: true });
 }

@@ -12,7 +12,7 @@ export async function deadLetterText(
   overflow: Pick<OverflowBucket, "get">,
 ): Promise<string> {
   const webhook = contentOfDeadLetter(body).envelope?.body;
-  if (webhook === undefined || webhook.as === "facts") return body;
+  if (webhook === undefined || webhook.type === "facts") return body;
   try {
     return await bodyText(webhook, overflow);
   } catch {

@@ -43,9 +43,9 @@ export function checkRegistrations(status: RegistrationStatus): readonly Finding
   if ("unknown" in status) return [unknownRegistrations(status.unknown)];
   const findings = [...misdirected(status.webhooks), ...differing(status.webhooks)];
   const unreadable = status.webhooks.find(
-    (webhook) => webhook.is === "untold" && !isUnsupported(webhook.reason),
+    (webhook) => webhook.type === "untold" && !isUnsupported(webhook.reason),
   );
-  if (unreadable?.is === "untold") return [...findings, unknownRegistrations(unreadable.reason)];
+  if (unreadable?.type === "untold") return [...findings, unknownRegistrations(unreadable.reason)];
   return findings;
 }
 
@@ -54,7 +54,7 @@ type Differing = { readonly kinds: string; readonly of: Difference };
 /** One finding for each field that the provider reports otherwise than this stage registers it. */
 function differing(webhooks: readonly Registration[]): readonly Finding[] {
   return differences.flatMap((of) => {
-    const found = webhooks.filter((webhook) => webhook.is === "here" && webhook.differs?.includes(of));
+    const found = webhooks.filter((webhook) => webhook.type === "here" && webhook.differs?.includes(of));
     const kinds = found.map(({ kind }) => kind).join(", ");
     return found.length === 0 ? [] : [differingFinding({ kinds, of })];
   });
@@ -120,22 +120,22 @@ export function checkAddress(
   return [{ code: "outputs-outdated", severity: "warning", what, why, fix: deployAgain(stage) }];
 }
 
-type Misdirected = Extract<Registration, { readonly is: "elsewhere" | "none" }>;
+type Misdirected = Extract<Registration, { readonly type: "elsewhere" | "none" }>;
 
 /** One finding for all kinds that the same command puts right. */
 function misdirected(webhooks: readonly Registration[]): readonly Finding[] {
-  const wrong = webhooks.filter((one): one is Misdirected => one.is === "elsewhere" || one.is === "none");
-  const groups = Map.groupBy(wrong, (webhook) => `${webhook.is} ${registerAgain(webhook)}`);
+  const wrong = webhooks.filter((one): one is Misdirected => one.type === "elsewhere" || one.type === "none");
+  const groups = Map.groupBy(wrong, (webhook) => `${webhook.type} ${registerAgain(webhook)}`);
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
     if (first === undefined) return [];
     const kinds = group.map(({ kind }) => kind).join(", ");
     return [
       {
-        code: first.is === "none" ? "webhooks-unregistered" : "webhooks-elsewhere",
+        code: first.type === "none" ? "webhooks-unregistered" : "webhooks-elsewhere",
         severity: "error",
         what:
-          first.is === "none"
+          first.type === "none"
             ? `No webhook of ${kinds} is registered.`
             : `The webhooks of ${group.map(describeWebhook).join("; those of ")}.`,
         why: `No events of ${kinds} arrive until a reconciliation finds what was missed.`,
@@ -147,13 +147,13 @@ function misdirected(webhooks: readonly Registration[]): readonly Finding[] {
 
 function registerAgain(webhook: Misdirected): string {
   const register = "npx income-events webhooks register";
-  if (webhook.is === "none") return register;
+  if (webhook.type === "none") return register;
   const isOwn = URL.parse(webhook.url)?.origin === URL.parse(webhook.deployed)?.origin;
   return isOwn ? register : `${register} --take-over`;
 }
 
 function describeWebhook(webhook: Misdirected): string {
-  return webhook.is === "none"
+  return webhook.type === "none"
     ? webhook.kind
     : `${webhook.kind} go to ${oneLine(webhook.url)}, and not to ${webhook.deployed}`;
 }

@@ -41,7 +41,7 @@ function isShown({ sk }: Readonly<Record<string, unknown>>): boolean {
 type HappeningFields = Omit<Happening, "at">;
 
 function describe(change: Change): HappeningFields | undefined {
-  switch (change.of) {
+  switch (change.type) {
     case "event":
       return ofEvent(receivedTimes(change.receipts.count), change.event);
     case "state":

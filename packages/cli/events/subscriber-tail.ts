@@ -20,7 +20,7 @@ export function messagesOf(
   // Which dates are read by matters to tasks alone.
   const settings = { ...origin, readByRange: [] };
   return consequencesOf(readChange(record), settings).flatMap((consequence) =>
-    consequence.do === "publish" && wants(subscriber, consequence.message.type)
+    consequence.type === "publish" && wants(subscriber, consequence.message.type)
       ? [addressedTo(consequence.message, subscriber.name)]
       : [],
   );

@@ -13,7 +13,7 @@ type Parts = { readonly failures: RepairedFailures | undefined; readonly table: 
 export function repairReport({ failures, table }: Parts, dryRun: boolean): RepairReport {
   const left = [
     ...(failures?.kept ?? []).map(({ key, reason }) => ["batch", key, reason]),
-    ...(table?.failed ?? []).map((failed) => [failed.change.of, nameOfChange(failed), failed.reason]),
+    ...(table?.failed ?? []).map((failed) => [failed.change.type, nameOfChange(failed), failed.reason]),
     ...(table?.unreadable ?? []).map(({ pk, sk }) => ["item", `${pk} ${sk}`, "this release can't read it"]),
   ];
   const lines = [
@@ -44,7 +44,7 @@ function repairedText({ repaired: { events, states, documents } }: Repaired, dry
 }
 
 function nameOfChange({ change }: Underived): string {
-  switch (change.of) {
+  switch (change.type) {
     case "event":
       return change.event.id;
     case "state":

@@ -41,7 +41,7 @@ export async function repair(ports: RepairPorts, period: Period): Promise<Repair
   let examined = 0;
   for await (const page of ports.pages) {
     const wanted = page.found.map(({ change }) => change).filter((change) => needsRepair(change, period));
-    for (const { of } of wanted) repaired[countOf[of]] += 1;
+    for (const { type: of } of wanted) repaired[countOf[of]] += 1;
     failed.push(...(await ports.relay(await repairsOf(wanted, period, ports.records))));
     unreadable.push(...page.unreadable);
     examined += page.examined;
@@ -60,7 +60,7 @@ async function repairsOf(
 ): Promise<readonly Change[]> {
   const records = knownRecords(known);
   const lists = changes.map(async (change) => {
-    switch (change.of) {
+    switch (change.type) {
       case "event":
         return repairsOfEvent(change, await stateOf(change.event, records), period);
       case "state":

@@ -101,15 +101,15 @@ async function replayChange(
 ): Promise<readonly ReplayedMessage[] | "pending"> {
   const isWanted = ({ message, timestamp }: ReplayedMessage) =>
     isSelected(selection, { type: message.type, timestamp });
-  if (change.of === "event") {
+  if (change.type === "event") {
     const { event } = change;
     if (!isSelected(selection, { type: event.type, timestamp: event.receivedAt })) return [];
     const replayed = replayEvent(change, await stateOf(event, records), origin.source);
     return replayed === undefined ? "pending" : [replayed];
   }
   const own = replayRecord(change, origin).filter(isWanted);
-  const event = change.of === "state" ? latestEventOf(change.after) : undefined;
-  if (change.of !== "state" || event === undefined) return own;
+  const event = change.type === "state" ? latestEventOf(change.after) : undefined;
+  if (change.type !== "state" || event === undefined) return own;
   // An event's own item says it, for as long as it is kept; then its record does, if it is the last that it was
   // reported.
   if (!isSelected(selection, { type: event.type, timestamp: event.receivedAt })) return own;

@@ -94,7 +94,7 @@ function tokenTable(stage: string, token: TokenStatus, now: Date): string {
 }
 
 function whereOf(webhook: Registration): readonly string[] {
-  switch (webhook.is) {
+  switch (webhook.type) {
     case "here":
       return [`here${differenceText(webhook.differs)}`, webhook.deployed];
     case "elsewhere":

@@ -104,13 +104,13 @@ export function registrationText(registrations: RegistrationStatus): string {
   if ("isLeftToAnother" in registrations) return "another stage registers them (register.enabled)";
   if ("unknown" in registrations) return `unknown: ${oneLine(registrations.unknown)}`;
   const { webhooks } = registrations;
-  const here = webhooks.filter(({ is }) => is === "here");
-  const untold = webhooks.filter((webhook) => webhook.is === "untold");
+  const here = webhooks.filter(({ type: is }) => is === "here");
+  const untold = webhooks.filter((webhook) => webhook.type === "untold");
   const others = webhooks.filter((webhook) => isOtherwise(webhook)).map(whereText);
   const [first] = untold;
   // What the provider does not say is not known: it is no 0.
   const unknown =
-    first?.is === "untold"
+    first?.type === "untold"
       ? [
           `unknown of ${untold.length === webhooks.length ? "all" : untold.map(({ kind }) => kind).join(", ")}: ${oneLine(first.reason)}`,
         ]
@@ -120,11 +120,11 @@ export function registrationText(registrations: RegistrationStatus): string {
 }
 
 function isAsRegistered(webhook: Registration): boolean {
-  return webhook.is === "here" && webhook.differs === undefined;
+  return webhook.type === "here" && webhook.differs === undefined;
 }
 
 function isOtherwise(webhook: Registration): boolean {
-  const { is } = webhook;
+  const { type: is } = webhook;
   return is === "elsewhere" || is === "none" || (is === "here" && webhook.differs !== undefined);
 }
 
@@ -143,7 +143,7 @@ export function differenceText(differs: readonly Difference[] = []): string {
 
 /** Where a kind's webhooks go. */
 export function whereText(webhook: Registration): string {
-  switch (webhook.is) {
+  switch (webhook.type) {
     case "here":
       return `${webhook.kind} go here${differenceText(webhook.differs)}`;
     case "elsewhere":

@@ -170,10 +170,10 @@ export class History {
   }
 
   async #placed(text: string, isLarge: boolean): Promise<Body> {
-    if (!isLarge) return { as: "text", text };
+    if (!isLarge) return { type: "text", text };
     const key = `bodies/accounts/${this.#next()}`;
     await this.#world.putBody(key, text);
-    return { as: "object", key, of: "text", bytes: text.length };
+    return { type: "object", key, encoding: "text", bytes: text.length };
   }
 
   #envelope(body: Body): string {
@@ -200,7 +200,7 @@ export class History {
       userId,
       accountId,
     } as const;
-    return this.#storeFirst({ event, body: { as: "text", text: "{}" } });
+    return this.#storeFirst({ event, body: { type: "text", text: "{}" } });
   }
 
   #event(): IncomeEvent {
@@ -222,16 +222,16 @@ export class History {
     if (stored === undefined) return;
     const { event, body } = stored;
     // A retry brings the body again.
-    if (body.as === "object" && !(await this.#world.hasBody(body.key))) return;
+    if (body.type === "object" && !(await this.#world.hasBody(body.key))) return;
     await this.#world.record(stored);
     const receipts = { count: 1, first: "m", last: "m", firstAt: 0, since: 0 };
-    this.#changes.push({ of: "event", event, receipts, countBefore: 0 });
+    this.#changes.push({ type: "event", event, receipts, countBefore: 0 });
   }
 
   /** Of the erased nothing follows but their erasure; of others the writes that a function in flight makes. */
   async #relay(): Promise<void> {
     const change = this.#changes.shift();
-    if (change?.of !== "event") return;
+    if (change?.type !== "event") return;
     const { event } = change;
     const late = eraseTaskForLateData(change, await this.#world.erased(subjectsIn(change)));
     if (late !== undefined) return this.#world.ask(writeEraseTask(late));

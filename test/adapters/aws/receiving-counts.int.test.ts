@@ -69,6 +69,6 @@ test("a CloudWatch that does not answer is waited for", async () => {
   const { cloudwatch } = clients(system, system.caller("nobody"));
   onTestFinished(() => system.close());
   await expect(receivingCounts(cloudwatch, metrics, settings, now)).rejects.toMatchObject({
-    failure: { kind: "retryable", reason: expect.stringContaining("CloudWatch does not tell") },
+    failure: { type: "retryable", reason: expect.stringContaining("CloudWatch does not tell") },
   });
 });

@@ -20,16 +20,16 @@ await describeOnEachTable("shared writes", (tables) => {
     });
   const keyOf = (pk: string) => ({ pk, sk: "S" });
   const insert = (pk: string, value: unknown = 1): Write => ({
-    kind: "insert",
+    type: "insert",
     key: keyOf(pk),
     attributes: { map: { value }, left: undefined },
   });
   const update = (pk: string, known: number, value: unknown): Write => ({
-    kind: "update",
+    type: "update",
     key: keyOf(pk),
     attribute: "map",
     value: { value },
-    where: [{ path: ["map", "value"], is: "=", value: known }],
+    where: [{ path: ["map", "value"], operator: "=", value: known }],
   });
 
   /** Decides about each batch as it leaves. @returns the numbers of statements in the requests so far */
@@ -80,7 +80,7 @@ await describeOnEachTable("shared writes", (tables) => {
     await write(insert(pk));
     const unless = (value: number): Write => ({
       ...update(pk, 1, 9),
-      ...{ where: [{ path: ["map", "value"], is: "<>", value }] },
+      ...{ where: [{ path: ["map", "value"], operator: "<>", value }] },
     });
     expect(await write(unless(1))).toBe("conflict");
     expect(await write(unless(2))).toBe("written");
@@ -128,7 +128,7 @@ await describeOnEachTable("shared writes", (tables) => {
     const sizes = watch((call) => failing(pk, "ThrottlingError", call));
     const write = writer();
     const [failed, written] = await Promise.allSettled([write(insert(pk)), write(insert(other))]);
-    expect(failed).toMatchObject({ reason: { failure: { kind: "retryable" } } });
+    expect(failed).toMatchObject({ reason: { failure: { type: "retryable" } } });
     expect(written).toEqual({ status: "fulfilled", value: "written" });
     expect(sizes).toEqual([2, 1, 1, 1]);
     expect(await made.table.item(pk, "S")).toBeUndefined();
@@ -144,7 +144,7 @@ await describeOnEachTable("shared writes", (tables) => {
     const sizes = watch((call) => failing(pk, code, call));
     const write = writer();
     const [failed, written] = await Promise.allSettled([write(insert(pk)), write(insert(other))]);
-    expect(failed).toMatchObject({ reason: { failure: { kind, reason: `DynamoDB: ${code}` } } });
+    expect(failed).toMatchObject({ reason: { failure: { type: kind, reason: `DynamoDB: ${code}` } } });
     expect(written).toEqual({ status: "fulfilled", value: "written" });
     expect(sizes).toEqual([2]);
   });
@@ -154,7 +154,7 @@ await describeOnEachTable("shared writes", (tables) => {
     const write = writer();
     const large = write(insert(pk, "x".repeat(410_000)));
     const [failed, written] = await Promise.allSettled([large, write(insert(other))]);
-    expect(failed).toMatchObject({ reason: { failure: { kind: "permanent" } } });
+    expect(failed).toMatchObject({ reason: { failure: { type: "permanent" } } });
     expect(written).toEqual({ status: "fulfilled", value: "written" });
   });
 
@@ -164,7 +164,7 @@ await describeOnEachTable("shared writes", (tables) => {
     const sizes = watch((call, requests) => (requests === 1 || call.body.includes(pk) ? refusal : undefined));
     const write = writer();
     const [failed, written] = await Promise.allSettled([write(insert(pk)), write(insert(other))]);
-    expect(failed).toMatchObject({ reason: { failure: { kind: "permanent" } } });
+    expect(failed).toMatchObject({ reason: { failure: { type: "permanent" } } });
     expect(written).toEqual({ status: "fulfilled", value: "written" });
     expect(sizes).toEqual([2, 1, 1]);
   });

@@ -90,7 +90,7 @@ class World {
   #apply(write: Write): "written" | "conflict" {
     const name = nameOf(write.key);
     const item = this.items.get(name);
-    if (write.kind === "insert") {
+    if (write.type === "insert") {
       if (item !== undefined) return "conflict";
       this.items.set(name, structuredClone({ ...write.attributes }));
       return "written";

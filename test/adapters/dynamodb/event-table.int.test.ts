@@ -24,7 +24,7 @@ function eventOf(facts: Partial<IncomeEvent> = {}): IncomeEvent {
   };
 }
 
-const body: Body = { as: "text", text: '{"first":true}' };
+const body: Body = { type: "text", text: '{"first":true}' };
 
 await describeOnEachTable("the event table", (tables) => {
   const made = systemWithTable(tables, { countsCapacity: true });
@@ -72,7 +72,7 @@ await describeOnEachTable("the event table", (tables) => {
         connected: false,
         receivedAt: "2026-11-21T11:00:00.000Z",
       };
-      const again = { ...receipt(later, "m2", 5), body: { as: "text", text: '{"second":true}' } } as const;
+      const again = { ...receipt(later, "m2", 5), body: { type: "text", text: '{"second":true}' } } as const;
       expect(await recorder(60)([again])).toEqual(["duplicate"]);
       const receipts = { count: 1, first: "m1", last: "m1", firstAt: sentAt, since: sentAt, ...more };
       expect(await stored(event)).toEqual({ ...first, receipts });
@@ -206,8 +206,8 @@ await describeOnEachTable("the event table", (tables) => {
       Math.floor(380_000 / Buffer.byteLength(JSON.stringify(character).slice(1, -1))),
     );
     const record = recorder();
-    expect(await record([receiptOf(event, { as: "text", text })])).toEqual(["first"]);
-    expect(await record([receiptOf(event, { as: "text", text })])).toEqual(["duplicate"]);
+    expect(await record([receiptOf(event, { type: "text", text })])).toEqual(["first"]);
+    expect(await record([receiptOf(event, { type: "text", text })])).toEqual(["duplicate"]);
     expect(await stored(event)).toMatchObject({ receipts: { count: 2 }, body: { text } });
   });
 
@@ -215,7 +215,7 @@ await describeOnEachTable("the event table", (tables) => {
     onTestFinished(made.system.fail("dynamodb:BatchGetItem"));
     const weak = eventOf();
     const batch = [receiptOf(weak), receiptOf(eventOf(own))];
-    expect(await recorder()(batch)).toMatchObject([{ kind: "retryable" }, "first"]);
+    expect(await recorder()(batch)).toMatchObject([{ type: "retryable" }, "first"]);
     expect(await stored(weak)).toBeUndefined();
   });
 

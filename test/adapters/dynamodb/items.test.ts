@@ -30,7 +30,7 @@ describe("an item", () => {
   it("of the next release is read with what was added to it, also from the stream", () => {
     const next = { ...item, schemaVersion: itemVersion + 1, state: { ...state, added: { by: "the next" } } };
     expect(readItem(marshall(next))).toEqual(next);
-    expect(readChange(recordOf(next))).toEqual({ of: "state", before: undefined, after: state });
+    expect(readChange(recordOf(next))).toEqual({ type: "state", before: undefined, after: state });
   });
 
   it("of a later release is left to that, also in the stream", () => {

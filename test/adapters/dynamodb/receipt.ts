@@ -6,7 +6,7 @@ import type { IncomeEvent } from "../../../domain/event/events.ts";
 /** A receipt of an event, in a message of its own unless one is named. */
 export function receiptOf(
   event: IncomeEvent,
-  body: Body = { as: "text", text: "{}" },
+  body: Body = { type: "text", text: "{}" },
   messageId: string = randomUUID(),
 ): Receipt {
   return { event, body, message: { id: messageId, sentAt: Date.parse(event.receivedAt) } };

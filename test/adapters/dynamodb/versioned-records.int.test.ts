@@ -76,7 +76,7 @@ await describeOnEachTable("versioned records", (tables) => {
     expect(written.length).toBeGreaterThanOrEqual(8);
     for (const outcome of outcomes) {
       if (outcome.status === "rejected")
-        expect(outcome.reason).toMatchObject({ failure: { kind: "retryable" } });
+        expect(outcome.reason).toMatchObject({ failure: { type: "retryable" } });
     }
   });
 
@@ -89,7 +89,7 @@ await describeOnEachTable("versioned records", (tables) => {
       return { times: 0, answer: () => JSON.stringify(answer) };
     });
     await expect(known.state(subject, next)).rejects.toMatchObject({
-      failure: { kind: "retryable", reason: "state contended", delayInSeconds: 1 },
+      failure: { type: "retryable", reason: "state contended", delayInSeconds: 1 },
     });
     losing();
     expect(tries).toBe(8);
@@ -188,7 +188,7 @@ await describeOnEachTable("versioned records", (tables) => {
     const Item = marshall({ ...key, schemaVersion: 1, state: { subject: { ...subject, id: "" } } });
     await made.system.dynamodb.send(new PutItemCommand({ TableName: made.table.name, Item }));
     await expect(known.loadState(subject)).rejects.toMatchObject({
-      failure: { kind: "permanent", reason: "id: expected a text" },
+      failure: { type: "permanent", reason: "id: expected a text" },
     });
   });
 

@@ -21,7 +21,7 @@ describe("an answer's body", () => {
     const call = api()("jwt", get);
     if (isTaken) return expect(await call).toMatchObject({ found: true });
     expect(await failureFrom(call)).toEqual({
-      kind: "permanent",
+      type: "permanent",
       reason: `the answer is over ${maxResponseBytes} bytes; see provider.maxResponseBytes`,
     });
   });
@@ -31,7 +31,7 @@ describe("an answer's body", () => {
       response.writeHead(200, { "content-length": String(maxResponseBytes + 1) });
       response.flushHeaders();
     };
-    expect(await failureFrom(api()("jwt", get))).toMatchObject({ kind: "permanent" });
+    expect(await failureFrom(api()("jwt", get))).toMatchObject({ type: "permanent" });
   });
 
   test("that never ends is given up at the limit, and its connection cut", async () => {
@@ -44,7 +44,7 @@ describe("an answer's body", () => {
       response.on("drain", more);
       more();
     };
-    expect(await failureFrom(api()("jwt", get))).toMatchObject({ kind: "permanent" });
+    expect(await failureFrom(api()("jwt", get))).toMatchObject({ type: "permanent" });
     await isCut.promise;
   });
 
@@ -64,7 +64,7 @@ describe("an answer's body", () => {
       const short = { connectSeconds: 0.1, headersSeconds: 0.2, bodySeconds: 0.2 };
       const call = providerApi(fixture.provider.url, { ...limits, timeouts: short }, () => noon);
       expect(await failureFrom(call("jwt", get))).toMatchObject({
-        kind: "retryable",
+        type: "retryable",
         reason:
           status === 200 ? "the provider's answer broke off: it took too long" : "the provider answered 503",
       });
@@ -81,7 +81,7 @@ describe("an answer's body", () => {
     const call = api()("jwt", get);
     if (status === 404) expect(await call).toEqual({ found: false });
     else if (status === 401) await expect(call).rejects.toBeInstanceOf(Unauthorized);
-    else expect(await failureFrom(call)).toMatchObject({ kind: "retryable" });
+    else expect(await failureFrom(call)).toMatchObject({ type: "retryable" });
   });
 
   test("that breaks off may be asked for again", async () => {
@@ -90,7 +90,7 @@ describe("an answer's body", () => {
       response.write("x", () => response.destroy());
     };
     expect(await failureFrom(api()("jwt", get))).toMatchObject({
-      kind: "retryable",
+      type: "retryable",
       reason: expect.stringMatching(/^the provider's answer broke off: /),
     });
   });
@@ -101,7 +101,7 @@ describe("an answer's body", () => {
       response.write("x");
     };
     expect(await failureFrom(api()("jwt", get))).toMatchObject({
-      kind: "retryable",
+      type: "retryable",
       reason: "the provider's answer broke off: nothing more came in time (BODY_TIMEOUT)",
     });
   });

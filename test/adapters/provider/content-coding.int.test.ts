@@ -70,7 +70,7 @@ describe("an answer's content coding", () => {
     ["four codings at most", "gzip,gzip,gzip,gzip,gzip", gzipSync(whole)],
   ])("that claims %s and is not that is a failure of the provider", async (_, coding, bytes) => {
     expect(await failureFrom(answering(bytes, coding))).toMatchObject({
-      kind: "retryable",
+      type: "retryable",
       reason: expect.stringContaining("content coding"),
     });
   });
@@ -78,7 +78,7 @@ describe("an answer's content coding", () => {
   test("of an answer without a body means nothing: its status does", async () => {
     expect(await failureFrom(answering(new Uint8Array(), "gzip", 202))).toMatchObject({ waitsFor: "data" });
     expect(await failureFrom(answering(new Uint8Array(), "gzip"))).toMatchObject({
-      kind: "retryable",
+      type: "retryable",
       reason: "the provider answered 200 with no content",
     });
   });
@@ -95,7 +95,7 @@ describe("an answer's content coding", () => {
     expect(await answering(encode(inflated(maxResponseBytes)), coding)).toMatchObject({ found: true });
     for (const bytes of [maxResponseBytes + 1, 50_000_000])
       expect(await failureFrom(answering(encode(inflated(bytes)), coding))).toEqual({
-        kind: "permanent",
+        type: "permanent",
         reason: `the answer is over ${maxResponseBytes} bytes; see provider.maxResponseBytes`,
       });
   });
@@ -106,7 +106,7 @@ describe("an answer's content coding", () => {
       response.write(gzipSync(whole), () => response.destroy());
     };
     expect(await failureFrom(fixture.api()("jwt", get))).toMatchObject({
-      kind: "retryable",
+      type: "retryable",
       reason: expect.stringMatching(/^the provider's answer broke off: /),
     });
   });

@@ -93,7 +93,7 @@ describe("a call that is refused", () => {
   });
   const outcomeOf = async (path: string) => {
     const outcome = await make("token", { method: "GET", path }).then(() => undefined, failureOf);
-    return outcome?.kind === "retryable" ? outcome.refused : outcome;
+    return outcome?.type === "retryable" ? outcome.refused : outcome;
   };
 
   it("counts once in a run, however often it is made, until the provider answers another one", async () => {

@@ -9,7 +9,7 @@ const { api } = fixture;
 describe("a private address", () => {
   const publicOnly = { ...limits, allowPrivateAddresses: false };
   const refused = {
-    kind: "permanent",
+    type: "permanent",
     reason:
       "the provider's address is private; correct provider.baseUrls, or set provider.allowPrivateAddresses to true",
   };
@@ -75,7 +75,7 @@ describe("a private address", () => {
       (_, __, callback) => callback(Object.assign(new Error("none"), { code: "ENOTFOUND" }), []),
     );
     expect(await failureFrom(call("jwt", get))).toMatchObject({
-      kind: "retryable",
+      type: "retryable",
       reason: "the provider could not be reached: its name is unknown (ENOTFOUND)",
     });
   });

@@ -84,7 +84,7 @@ describe("a call", () => {
       "data:,x",
     ]) {
       expect(await failureFrom(api()("jwt", { ...get, link }))).toEqual({
-        kind: "permanent",
+        type: "permanent",
         reason: "an answer's link leads to another origin; see provider.baseUrls and provider.paging",
       });
     }
@@ -96,7 +96,7 @@ describe("a call", () => {
     expect(await api()("jwt", get)).toEqual({ found: false });
     fixture.provider.answer = () => ({ status: 503, headers: { "retry-after": "1.5" }, text: "personal" });
     expect(await failureFrom(api()("jwt", get))).toEqual({
-      kind: "retryable",
+      type: "retryable",
       reason: "the provider answered 503",
       delayInSeconds: 1.5,
     });
@@ -117,7 +117,7 @@ describe("a call", () => {
         fixture.provider.requests.length = 0;
         fixture.provider.answer = () => ({ status, headers: { location }, text: "" });
         expect(await failureFrom(api()("jwt", get))).toEqual({
-          kind: "permanent",
+          type: "permanent",
           reason: `the provider answered ${status} and leads to ${host}: redirects are not followed; see provider.baseUrls`,
           status,
         });
@@ -171,7 +171,7 @@ describe("the time that a caller has left", () => {
     const call = providerApi(fixture.provider.url, { ...limits, timeouts: patient }, () => noon);
     for (const timeLeft of [50, -1]) {
       expect(await failureFrom(call("jwt", { ...get, timeLeft: () => timeLeft }))).toEqual({
-        kind: "retryable",
+        type: "retryable",
         reason: "the provider could not be reached: it took too long",
         delayInSeconds: 0,
       });
@@ -190,14 +190,14 @@ describe("a provider that", () => {
     ["speaks no HTTP", () => (response) => response.socket?.end("hello\r\n\r\n"), expect.any(String)],
   ])("%s may be called again", async (_, answer, reason) => {
     fixture.provider.answer = answer;
-    expect(await failureFrom(api()("jwt", get))).toMatchObject({ kind: "retryable", reason });
+    expect(await failureFrom(api()("jwt", get))).toMatchObject({ type: "retryable", reason });
   });
 
   test("is not there may be called again", async () => {
     const gone = await startTestProvider();
     await gone.close();
     expect(await failureFrom(api(gone.url)("jwt", get))).toEqual({
-      kind: "retryable",
+      type: "retryable",
       reason: "the provider could not be reached: nothing listens there (ECONNREFUSED)",
       delayInSeconds: 0,
     });

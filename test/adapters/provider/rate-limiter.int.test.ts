@@ -27,7 +27,7 @@ await describeOnEachTable("the call window", (tables) => {
     for (const outcome of outcomes) {
       if (outcome.status === "fulfilled") continue;
       expect(outcome.reason).toMatchObject({
-        failure: { kind: "retryable", reason: "the provider's rate is used up", waitsFor: "permit" },
+        failure: { type: "retryable", reason: "the provider's rate is used up", waitsFor: "permit" },
       });
     }
     return outcomes.filter(({ status }) => status === "fulfilled").length;

@@ -61,7 +61,7 @@ const currentVersion = () => system.secrets.call("GetSecretValue", { SecretId: s
 const tokens = () => provider.requests.map(({ headers }) => headers.authorization);
 const reads = () => system.calls().get("test secretsmanager:GetSecretValue") ?? 0;
 const refused = {
-  kind: "retryable",
+  type: "retryable",
   reason: "the token was refused",
   delayInSeconds: 60,
   spreadInSeconds: 60,

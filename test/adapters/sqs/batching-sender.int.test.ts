@@ -48,7 +48,7 @@ describe("messages that several send to a queue at the same time", () => {
   });
 
   test("are each told its own outcome", async () => {
-    const refused = { kind: "retryable", reason: "no", delayInSeconds: 0 } as const;
+    const refused = { type: "retryable", reason: "no", delayInSeconds: 0 } as const;
     const send = batchingSender(async (_, messages) =>
       messages.map(({ body }) => (body === "bad" ? refused : undefined)),
     );

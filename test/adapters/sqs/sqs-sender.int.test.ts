@@ -60,7 +60,7 @@ describe("messages that together are over 1 MiB are sent in several requests:", 
 
 test("a message over the limit is reported alone, and the others are sent", async () => {
   const results = await send([{ body: "a" }, { body: "x".repeat(1_048_577) }, { body: "b" }]);
-  expect(results).toEqual([undefined, expect.objectContaining({ kind: "retryable" }), undefined]);
+  expect(results).toEqual([undefined, expect.objectContaining({ type: "retryable" }), undefined]);
   expect((await bodies()).toSorted()).toEqual(["a", "b"]);
 });
 
@@ -109,7 +109,7 @@ test("a queue that is gone is reported for each message", async () => {
   const results = await sqsSender(system.sqs)(`${queueUrl}-gone`, numbered(12));
   expect(results).toHaveLength(12);
   for (const failure of results) {
-    expect(failure).toMatchObject({ kind: "retryable", reason: expect.stringMatching(/QueueDoesNotExist/) });
+    expect(failure).toMatchObject({ type: "retryable", reason: expect.stringMatching(/QueueDoesNotExist/) });
   }
 });
 
@@ -133,7 +133,7 @@ function answering(...answers: readonly (readonly BatchResultErrorEntry[])[]) {
 
 const theirs = (Id: string) => ({ Id, SenderFault: false, Code: "InternalError" });
 const ours = (Id: string) => ({ Id, SenderFault: true, Code: "InvalidMessageContents" });
-const retryable = (reason: string) => ({ kind: "retryable", reason, delayInSeconds: 0 });
+const retryable = (reason: string) => ({ type: "retryable", reason, delayInSeconds: 0 });
 
 describe("what SQS fails to take of a request", () => {
   test("by its own fault is sent again at once, and nothing else", async () => {
@@ -161,7 +161,7 @@ describe("what SQS fails to take of a request", () => {
   test("is reported alone where the second request fails whole", async () => {
     const { send: sendThere } = answering([theirs("2")]);
     const results = await sendThere("queue", numbered(3));
-    expect(results).toEqual([undefined, undefined, expect.objectContaining({ kind: "retryable" })]);
+    expect(results).toEqual([undefined, undefined, expect.objectContaining({ type: "retryable" })]);
   });
 });
 

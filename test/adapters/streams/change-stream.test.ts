@@ -28,11 +28,11 @@ const change = fc.tuple(event, event, fc.integer({ min: 1, max: 9 })).chain(([on
   const changes: Change[] = [
     eventChange(one, receipts),
     eventChange(one, receipts, 0),
-    { of: "document", before: undefined, after: first },
-    { of: "document", before: first, after: documentRead(first, undefined, { asOf: 9, name }) },
-    { of: "document", before: first, after: first, place: { codec: "gzip", object: "data/1" } },
+    { type: "document", before: undefined, after: first },
+    { type: "document", before: first, after: documentRead(first, undefined, { asOf: 9, name }) },
+    { type: "document", before: first, after: first, place: { codec: "gzip", object: "data/1" } },
     {
-      of: "document",
+      type: "document",
       before: first,
       after: first,
       place: { codec: "gzip", content: Buffer.from([31, 139]) },
@@ -40,7 +40,7 @@ const change = fc.tuple(event, event, fc.integer({ min: 1, max: 9 })).chain(([on
   ];
   for (const before of [undefined, state]) {
     const after = before === undefined ? state : applyEvent(before, other, 1);
-    if (after !== undefined) changes.push({ of: "state", before, after });
+    if (after !== undefined) changes.push({ type: "state", before, after });
   }
   return fc.constantFrom(...changes);
 });

@@ -31,7 +31,7 @@ await describeOnEachTable("what the table holds of a subject", (tables) => {
   });
 
   const store = async (event: IncomeEvent, isProcessed = true) => {
-    const body = { as: "text", text: "x".repeat(1000) } as const;
+    const body = { type: "text", text: "x".repeat(1000) } as const;
     await eventTable(made.system.dynamodb, made.table.name, 30)([receiptOf(event, body, "m1")]);
     if (isProcessed) {
       await versionedRecords(made.system.dynamodb, made.table.name).state(subjectOf(event), (state) =>
@@ -53,7 +53,7 @@ await describeOnEachTable("what the table holds of a subject", (tables) => {
   const namesOf = async (pages: AsyncIterable<StoredPage>) =>
     (await collect(pages)).found
       .map(({ change }) =>
-        change.of === "event" ? change.event.id : `${change.of} ${change.after.subject.id}`,
+        change.type === "event" ? change.event.id : `${change.type} ${change.after.subject.id}`,
       )
       .toSorted();
 
@@ -124,10 +124,10 @@ await describeOnEachTable("what the table holds of a subject", (tables) => {
     await put({ pk: "ACCOUNT#bad", sk: "STATE", state: { subject: "nobody" } });
     await put({ pk: "ACCOUNT#later", sk: "STATE", schemaVersion: 99, state: {} });
     const { found, unreadable, examined } = await collect(stored.all());
-    expect(found.map(({ change }) => change.of).toSorted()).toEqual(["event", "state"]);
+    expect(found.map(({ change }) => change.type).toSorted()).toEqual(["event", "state"]);
     const sentAt = Date.parse(event.receivedAt);
-    expect(found.find(({ change }) => change.of === "event")?.change).toEqual({
-      of: "event",
+    expect(found.find(({ change }) => change.type === "event")?.change).toEqual({
+      type: "event",
       event,
       receipts: { count: 1, first: "m1", last: "m1", firstAt: sentAt, since: sentAt },
       countBefore: 0,

@@ -21,9 +21,9 @@ import { eventOf, userId } from "../samples.ts";
 
 describe("a failure", () => {
   it("is what was thrown, where it was classified", () => {
-    expect(failureOf(permanent("no such event"))).toEqual({ kind: "permanent", reason: "no such event" });
+    expect(failureOf(permanent("no such event"))).toEqual({ type: "permanent", reason: "no such event" });
     expect(failureOf(retryable("busy", 30))).toEqual({
-      kind: "retryable",
+      type: "retryable",
       reason: "busy",
       delayInSeconds: 30,
     });
@@ -38,9 +38,9 @@ describe("a failure", () => {
       undefined,
       null,
       5,
-      { kind: "permanent" },
+      { type: "permanent" },
     ]) {
-      expect(failureOf(error)).toMatchObject({ kind: "retryable", delayInSeconds: 0 });
+      expect(failureOf(error)).toMatchObject({ type: "retryable", delayInSeconds: 0 });
     }
   });
 
@@ -71,7 +71,7 @@ describe("parsing", () => {
         parse();
         expect.unreachable(reason);
       } catch (error) {
-        expect(failureOf(error)).toEqual({ kind: "permanent", reason });
+        expect(failureOf(error)).toEqual({ type: "permanent", reason });
       }
     }
   });
@@ -135,7 +135,7 @@ describe("an event", () => {
 
 describe("a failure that is waited for", () => {
   it("says whether a permit or the provider is waited for, and how much later it may come back", () => {
-    const common = { kind: "retryable", reason: "later", delayInSeconds: 30 };
+    const common = { type: "retryable", reason: "later", delayInSeconds: 30 };
     expect(failureOf(waiting("later", 30))).toEqual({ ...common, spreadInSeconds: 30, waitsFor: "permit" });
     expect(failureOf(waiting("later", 30, 5))).toMatchObject({ spreadInSeconds: 5 });
     expect(failureOf(unreachable("later", 30, 60))).toEqual({
@@ -147,7 +147,7 @@ describe("a failure that is waited for", () => {
 
   it("that is permanent may carry the status of the provider's answer", () => {
     expect(failureOf(permanent("refused", 409))).toEqual({
-      kind: "permanent",
+      type: "permanent",
       reason: "refused",
       status: 409,
     });

@@ -143,20 +143,20 @@ describe("the value to register", () => {
   const register = (of: WebhookSecret, now: Date) => valueToRegister(of, changed, now, propagationSeconds);
 
   it("is the previous one until every receiver has read the current one", () => {
-    const previous = { of: "previous", value: "previous-value" };
+    const previous = { type: "previous", value: "previous-value" };
     expect(register(secret, secondsLater(0))).toEqual({ ...previous, readyInSeconds: 120 });
     expect(register(secret, secondsLater(119.5))).toEqual({ ...previous, readyInSeconds: 1 });
-    expect(register(secret, secondsLater(120))).toEqual({ of: "current", value: "current-value" });
+    expect(register(secret, secondsLater(120))).toEqual({ type: "current", value: "current-value" });
   });
 
   it("is the current one at once where there is no other: the first, or after a revocation", () => {
-    expect(register({ current: "c" }, secondsLater(0))).toEqual({ of: "current", value: "c" });
+    expect(register({ current: "c" }, secondsLater(0))).toEqual({ type: "current", value: "c" });
     const over = { current: "c", previous: { value: "p", until: secondsLater(-1).toISOString() } };
-    expect(register(over, secondsLater(0))).toEqual({ of: "current", value: "c" });
+    expect(register(over, secondsLater(0))).toEqual({ type: "current", value: "c" });
   });
 
   it("waits longer, never shorter, where the clock is behind that of the secret", () => {
-    expect(register(secret, secondsLater(-300))).toMatchObject({ of: "previous", readyInSeconds: 420 });
+    expect(register(secret, secondsLater(-300))).toMatchObject({ type: "previous", readyInSeconds: 420 });
   });
 
   it("is at any moment accepted by every receiver, however long ago within its time it read the secret", () => {

@@ -15,14 +15,16 @@ const settings = { source: "/income-events/test", readByRange: [], documentsUrl:
 /** The correlation ids of all that leaves the table with a change. */
 function idsOf(change: Change): readonly (string | undefined)[] {
   return consequencesOf(change, settings).flatMap((each) => {
-    if (each.do === "publish") return [each.message.correlationid];
-    return each.do === "call" ? [each.task.correlationId] : [];
+    if (each.type === "publish") return [each.message.correlationid];
+    return each.type === "call" ? [each.task.correlationId] : [];
   });
 }
 
 /** The task of a change, as another function reads it. */
 function taskOf(change: Change): FetchTask {
-  const [task] = consequencesOf(change, settings).flatMap((each) => (each.do === "call" ? [each.task] : []));
+  const [task] = consequencesOf(change, settings).flatMap((each) =>
+    each.type === "call" ? [each.task] : [],
+  );
   if (task === undefined) throw new Error("no task");
   return task;
 }
@@ -32,7 +34,7 @@ function known<T>(value: T | undefined): T {
   return value;
 }
 
-const ofState = (before: State | undefined, after: State): Change => ({ of: "state", before, after });
+const ofState = (before: State | undefined, after: State): Change => ({ type: "state", before, after });
 
 describe("what follows from an event has its id", () => {
   const connected = eventOf("account.connected");
@@ -62,12 +64,12 @@ describe("what follows from an event has its id", () => {
     expect(idsOf(eventChange(updated))).toEqual([updated.id, updated.id]);
     const { correlationId = "" } = taskOf(eventChange(updated));
     const read = documentRead(undefined, "digest", { asOf: 1, correlationId });
-    expect(idsOf({ of: "document", before: undefined, after: read })).toEqual([updated.id]);
+    expect(idsOf({ type: "document", before: undefined, after: read })).toEqual([updated.id]);
 
     const later = documentRead(read, "digest", { asOf: 2, correlationId: "another" });
     const [event, document] = [
       replayEvent({ event: updated, receipts: receiptsOf(2) }, undefined, settings.source),
-      ...replayRecord({ of: "document", before: undefined, after: later }, settings),
+      ...replayRecord({ type: "document", before: undefined, after: later }, settings),
     ];
     expect([event, document].map((replayed) => replayed?.message.correlationid)).toEqual([
       updated.id,
@@ -91,7 +93,7 @@ describe("a message of a queue", () => {
   const id = "a-digest";
 
   it("has its event's id, its cause's, or that of the operator's erasure", () => {
-    const body = { as: "text", text: '{"id":"of the body"}' } as const;
+    const body = { type: "text", text: '{"id":"of the body"}' } as const;
     const receivedAt = at.toISOString();
     const envelope = { schemaVersion: envelopeVersion, kind: "users", id, receivedAt, body } as const;
     expect(correlationIdIn(writeEnvelope(envelope))).toBe(id);

@@ -17,23 +17,23 @@ const envelope: Envelope = {
   kind: "accounts",
   id: "an-identity",
   receivedAt: "2026-03-01T12:00:00.000Z",
-  body: { as: "text", text: "{}" },
+  body: { type: "text", text: "{}" },
 };
 
 const filled = fc.string({ minLength: 1, unit: "binary" });
 const bodies: fc.Arbitrary<Body> = fc.oneof(
-  fc.string({ unit: "binary" }).map((text) => ({ as: "text", text }) as const),
+  fc.string({ unit: "binary" }).map((text) => ({ type: "text", text }) as const),
   fc
     .uint8Array({ minLength: 1 })
-    .map((bytes) => ({ as: "base64", base64: Buffer.from(bytes).toString("base64") }) as const),
+    .map((bytes) => ({ type: "base64", base64: Buffer.from(bytes).toString("base64") }) as const),
   fc.record({
-    as: fc.constant("object" as const),
+    type: fc.constant("object" as const),
     key: filled,
-    of: fc.constantFrom("text" as const, "base64" as const),
+    encoding: fc.constantFrom("text" as const, "base64" as const),
     bytes: fc.nat(),
   }),
   fc.record({
-    as: fc.constant("facts" as const),
+    type: fc.constant("facts" as const),
     facts: fc.record(
       { type: fc.constantFrom(...eventTypes), userId: filled, accountId: filled, connected: fc.boolean() },
       { requiredKeys: ["type"] },
@@ -78,8 +78,8 @@ describe("an envelope", () => {
 
 describe("a body", () => {
   const bytesOf = (body: Body) => {
-    if (body.as === "text") return Buffer.from(body.text);
-    if (body.as === "base64") return Buffer.from(body.base64, "base64");
+    if (body.type === "text") return Buffer.from(body.text);
+    if (body.type === "base64") return Buffer.from(body.base64, "base64");
     throw new Error("the body is neither text nor base64");
   };
 
@@ -97,7 +97,7 @@ describe("a body", () => {
     const wellFormed = fc.string({ unit: "binary" }).filter((text) => !/[\uFFFE\uFFFF]/.test(text));
     fc.assert(
       fc.property(wellFormed, (text) => {
-        expect(bodyOf(Buffer.from(text))).toEqual({ as: "text", text });
+        expect(bodyOf(Buffer.from(text))).toEqual({ type: "text", text });
       }),
     );
   });
@@ -105,7 +105,7 @@ describe("a body", () => {
   it("travels as base64 where SQS would refuse its characters", () => {
     for (const text of ["\uFFFE", "\uFFFF", 'a"\uFFFF"']) {
       const bytes = Buffer.from(text);
-      expect(bodyOf(bytes)).toEqual({ as: "base64", base64: bytes.toString("base64") });
+      expect(bodyOf(bytes)).toEqual({ type: "base64", base64: bytes.toString("base64") });
     }
   });
 
@@ -113,7 +113,7 @@ describe("a body", () => {
     const lone = [[0x80], [0xc3], [0xed, 0xa0, 0x80], [0xff, 0xfe], [0xc0, 0x80], [0x7b, 0xf8, 0x7d]];
     for (const bytes of lone) {
       expect(bodyOf(Uint8Array.from(bytes))).toEqual({
-        as: "base64",
+        type: "base64",
         base64: Buffer.from(bytes).toString("base64"),
       });
       expect(decodeUtf8(Uint8Array.from(bytes))).toBeUndefined();

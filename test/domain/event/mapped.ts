@@ -18,7 +18,7 @@ export function reasonOf(
     return undefined;
   } catch (error) {
     const failure = failureOf(error);
-    if (failure.kind !== "permanent") throw error;
+    if (failure.type !== "permanent") throw error;
     return failure.reason;
   }
 }

@@ -13,7 +13,7 @@ function refusalOf(action: () => unknown): string {
     return "none";
   } catch (error) {
     const failure = failureOf(error);
-    return failure.kind === "permanent" ? failure.reason : "not permanent";
+    return failure.type === "permanent" ? failure.reason : "not permanent";
   }
 }
 

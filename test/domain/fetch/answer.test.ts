@@ -26,7 +26,7 @@ function outcome(given: Given, expects: Expectation = "data", error?: ErrorPlace
   );
   if (result.type !== "failed") return result.type;
   const { failure } = result;
-  if (failure.kind === "permanent") return "refused";
+  if (failure.type === "permanent") return "refused";
   const { delayInSeconds, waitsFor, refused } = failure;
   if (refused !== undefined) return `forbidden, ${refused}`;
   return `${waitsFor === "data" ? "not ready" : "wait"} ${delayInSeconds}`;
@@ -235,7 +235,7 @@ describe("an answer that leads elsewhere", () => {
     expect(outcomeOf({ status: 307, location, body: Buffer.of() }, rules)).toEqual({
       type: "failed",
       failure: {
-        kind: "permanent",
+        type: "permanent",
         status: 307,
         reason: `the provider answered 307 and leads to ${host}: redirects are not followed; see provider.baseUrls`,
       },

@@ -232,7 +232,7 @@ describe("a retry", () => {
     fc.assert(
       fc.property(fc.nat(2000), random, asked, (attempts, share, delay) => {
         const seconds = delayInSeconds(
-          { kind: "retryable", reason: "r", delayInSeconds: delay },
+          { type: "retryable", reason: "r", delayInSeconds: delay },
           attempts,
           settings,
           share,
@@ -246,7 +246,7 @@ describe("a retry", () => {
   });
 
   it("waits twice as long after each attempt, up to the longest, spread from nothing to all of it", () => {
-    const failure = { kind: "retryable", reason: "r", delayInSeconds: 0 } as const;
+    const failure = { type: "retryable", reason: "r", delayInSeconds: 0 } as const;
     const waits = [0, 1, 2, 7, 8, 50].map((attempts) => delayInSeconds(failure, attempts, settings, 1));
     expect(waits).toEqual([2, 4, 8, 256, 300, 300]);
     expect(delayInSeconds(failure, 8, settings, 0)).toBe(1);
@@ -254,7 +254,7 @@ describe("a retry", () => {
   });
 
   it("is spread as the failure says, where it says so, instead of by its attempts", () => {
-    const failure = { kind: "retryable", reason: "r", delayInSeconds: 10, spreadInSeconds: 60 } as const;
+    const failure = { type: "retryable", reason: "r", delayInSeconds: 10, spreadInSeconds: 60 } as const;
     expect([0, 0.5, 1].map((share) => delayInSeconds(failure, 8, settings, share))).toEqual([10, 40, 70]);
   });
 

@@ -26,7 +26,7 @@ const updated = eventOf("endpoint.updated", { endpoint: "income", userId, dataAv
 
 const ofEvent = (event: IncomeEvent, receipts = 1) => consequencesOf(eventChange(event, receipts), settings);
 const ofState = (before: State | undefined, after: State) =>
-  consequencesOf({ of: "state", before, after }, settings);
+  consequencesOf({ type: "state", before, after }, settings);
 
 function next(state: State | undefined, event: IncomeEvent, receipts = 1): State {
   const after = applyEvent(state, event, receipts);
@@ -35,27 +35,27 @@ function next(state: State | undefined, event: IncomeEvent, receipts = 1): State
 }
 
 const tasksOf = (list: readonly Consequence[]) =>
-  list.flatMap((consequence) => (consequence.do === "call" ? [consequence.task.task] : []));
+  list.flatMap((consequence) => (consequence.type === "call" ? [consequence.task.type] : []));
 const messagesOf = (list: readonly Consequence[]) =>
-  list.flatMap((consequence) => (consequence.do === "publish" ? [consequence.message] : []));
+  list.flatMap((consequence) => (consequence.type === "publish" ? [consequence.message] : []));
 
 describe("a receipt of an event", () => {
   it("is processed, of a user, an account or a company account", () => {
     const company = eventOf("company-account.created", { companyAccountId: "c", accountId: "unused" });
     const user = eventOf("user.created", { userId, kind: "users" });
     expect(ofEvent(connected, 3)).toEqual([
-      { do: "applyEvent", subject: account, event: connected, receipts: 3 },
+      { type: "applyEvent", subject: account, event: connected, receipts: 3 },
     ]);
     expect(ofEvent(company)).toMatchObject([
-      { do: "applyEvent", subject: { kind: "company-account", id: "c" } },
+      { type: "applyEvent", subject: { kind: "company-account", id: "c" } },
     ]);
-    expect(ofEvent(user)).toMatchObject([{ do: "applyEvent", subject: { kind: "user", id: userId } }]);
+    expect(ofEvent(user)).toMatchObject([{ type: "applyEvent", subject: { kind: "user", id: userId } }]);
   });
 
   it("is processed as the first and as the last where several came at once", () => {
     expect(consequencesOf(eventChange(connected, 3, 0), settings)).toMatchObject([
-      { do: "applyEvent", receipts: 1 },
-      { do: "applyEvent", receipts: 3 },
+      { type: "applyEvent", receipts: 1 },
+      { type: "applyEvent", receipts: 3 },
     ]);
   });
 
@@ -76,25 +76,25 @@ describe("a receipt of an endpoint's event", () => {
   it("is announced, and has its document read since it was received, with no write of the table", () => {
     const message = expect.objectContaining({ id: updated.id, type: "endpoint.updated" });
     expect(ofEvent(updated)).toEqual([
-      { do: "call", task: taskAfter(1) },
-      { do: "publish", message },
+      { type: "call", task: taskAfter(1) },
+      { type: "publish", message },
     ]);
   });
 
   it("that came again has its document read since then, and announces nothing", () => {
-    expect(ofEvent(updated, 2)).toEqual([{ do: "call", task: taskAfter(2) }]);
+    expect(ofEvent(updated, 2)).toEqual([{ type: "call", task: taskAfter(2) }]);
   });
 
   it("that came several times at once is announced once, and read since the last", () => {
     expect(consequencesOf(eventChange(updated, 3, 0), settings)).toMatchObject([
-      { do: "call", task: { since: receiptsOf(3).since, cause: `${updated.id}.3` } },
-      { do: "publish", message: { id: updated.id } },
+      { type: "call", task: { since: receiptsOf(3).since, cause: `${updated.id}.3` } },
+      { type: "publish", message: { id: updated.id } },
     ]);
   });
 
   it("reads nothing where it says that no data is available yet", () => {
     const empty = eventOf("endpoint.updated", { endpoint: "income", dataAvailable: false });
-    expect(ofEvent(empty).map((consequence) => consequence.do)).toEqual(["publish"]);
+    expect(ofEvent(empty).map((consequence) => consequence.type)).toEqual(["publish"]);
     expect(ofEvent(empty, 2)).toEqual([]);
   });
 
@@ -102,7 +102,7 @@ describe("a receipt of an endpoint's event", () => {
     const dated = { ...updated, dateStart: "2026-01-01", dateEnd: "2026-01-31" };
     const rangesReadBy = (readByRange: readonly string[], event: IncomeEvent = dated) =>
       consequencesOf(eventChange(event), { ...settings, readByRange }).flatMap((each) =>
-        each.do === "call" && each.task.task === "fetchDocument" ? [each.task.range] : [],
+        each.type === "call" && each.task.type === "fetchDocument" ? [each.task.range] : [],
       );
     expect(rangesReadBy(["account/income"])).toEqual([{ start: "2026-01-01", end: "2026-01-31" }]);
     expect(rangesReadBy(["account/activity", "company-account/income"])).toEqual([undefined]);
@@ -166,17 +166,19 @@ describe("a change of a state", () => {
     const known = applied([connected]);
     const waiting = next(known, disconnected);
     expect(ofState(known, waiting)).toContainEqual({
-      do: "call",
+      type: "call",
       task: stateTask("fetchState", account, 2, { userId, correlationId: disconnected.id }),
     });
     const again = next(waiting, disconnected, 2);
-    expect(ofState(waiting, again)).toMatchObject([{ do: "call", task: { task: "fetchState", version: 3 } }]);
+    expect(ofState(waiting, again)).toMatchObject([
+      { type: "call", task: { type: "fetchState", version: 3 } },
+    ]);
     const answered = applyProviderAnswer(again, 3, { found: true, connected: false }, { at });
     expect(answered && tasksOf(ofState(again, answered))).toEqual([]);
   });
 
   it("links an account to its user once, when the user becomes known", () => {
-    const link = { do: "link", userId, accountId };
+    const link = { type: "link", userId, accountId };
     const first = applied([eventOf("account.created")]);
     const second = next(first, connected);
     expect(ofState(undefined, first)).not.toContainEqual(link);
@@ -189,7 +191,9 @@ describe("a change of a state", () => {
     const company = eventOf("company-account.connected", { companyAccountId: "c", userId });
     const user = eventOf("user.created", { userId });
     for (const event of [company, user]) {
-      expect(ofState(undefined, applied([event])).map((consequence) => consequence.do)).not.toContain("link");
+      expect(ofState(undefined, applied([event])).map((consequence) => consequence.type)).not.toContain(
+        "link",
+      );
     }
   });
 
@@ -203,12 +207,12 @@ describe("a change of a state", () => {
 
 describe("a change of a document", () => {
   const ofDocument = (before: Document | undefined, after: Document) =>
-    consequencesOf({ of: "document", before, after }, settings);
+    consequencesOf({ type: "document", before, after }, settings);
   const first = documentRead(undefined, "one", { asOf: 10 });
 
   it("is published where its content is new, once, with the time of the call as its sequence", () => {
     expect(ofDocument(undefined, first)).toMatchObject([
-      { do: "publish", message: { type: "data.updated", sequence: "00000000000000000010" } },
+      { type: "publish", message: { type: "data.updated", sequence: "00000000000000000010" } },
     ]);
     const same = documentRead(first, "one", { asOf: 20 });
     expect(ofDocument(first, same)).toEqual([]);
@@ -249,7 +253,7 @@ describe("consequences", () => {
     for (const event of events) {
       const after = applyEvent(known, event, 1);
       if (after === undefined) continue;
-      list.push({ of: "state", before: known, after });
+      list.push({ type: "state", before: known, after });
       known = after;
     }
     return list;
@@ -272,10 +276,10 @@ describe("consequences", () => {
       fc.property(changes, (list) => {
         const all = list.map((change) => ({ change, consequences: consequencesOf(change, settings) }));
         const flat = all.flatMap(({ consequences }) => consequences);
-        expect(flat.filter((one) => one.do === "link").length).toBeLessThanOrEqual(1);
+        expect(flat.filter((one) => one.type === "link").length).toBeLessThanOrEqual(1);
         for (const { change, consequences } of all) {
           const isAsking = tasksOf(consequences).includes("fetchState");
-          expect(isAsking).toBe(change.of === "state" && change.after.unconfirmed);
+          expect(isAsking).toBe(change.type === "state" && change.after.unconfirmed);
         }
         const messages = messagesOf(flat);
         expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length);

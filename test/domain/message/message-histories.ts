@@ -148,7 +148,7 @@ class MessageHistory {
   #writeState(before: State | undefined, after: State | undefined): void {
     if (after === undefined) return;
     this.#states.set(nameOf(after.subject), after);
-    this.#relay({ of: "state", before, after });
+    this.#relay({ type: "state", before, after });
   }
 
   #read(
@@ -161,13 +161,13 @@ class MessageHistory {
     const call = { asOf: this.#reads, subject, name, ...present({ correlationId, userId }) };
     const after = documentRead(before, digest, call);
     this.#documents.set(key, after);
-    this.#relay({ of: "document", before, after });
+    this.#relay({ type: "document", before, after });
   }
 
   #relay(change: Change): void {
     for (const consequence of consequencesOf(change, settings)) {
-      if (consequence.do === "publish") this.messages.push(consequence.message);
-      else if (consequence.do === "call" && consequence.task.task === "fetchDocument")
+      if (consequence.type === "publish") this.messages.push(consequence.message);
+      else if (consequence.type === "call" && consequence.task.type === "fetchDocument")
         this.#tasks.set(groupOf(consequence.task), consequence.task);
     }
   }

@@ -18,14 +18,14 @@ describe("a schema version", () => {
   it("of a release after the next is left to one that can read it", () => {
     fc.assert(
       fc.property(written, fc.integer({ min: 2, max: 1_000 }), (ours, ahead) => {
-        expect(failureOf(ours + ahead, ours)).toMatchObject({ kind: "retryable", waitsFor: "release" });
+        expect(failureOf(ours + ahead, ours)).toMatchObject({ type: "retryable", waitsFor: "release" });
       }),
     );
   });
 
   it("that is no whole number from 1 on is refused for good", () => {
     for (const version of [0, -1, 1.5, Number.NaN, "1", null, undefined, [1], {}]) {
-      expect(failureOf(version, 1)).toMatchObject({ kind: "permanent" });
+      expect(failureOf(version, 1)).toMatchObject({ type: "permanent" });
     }
   });
 });

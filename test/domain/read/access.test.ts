@@ -9,11 +9,11 @@ const session = (role: string, of = account) => ({
   userArn: `arn:aws:sts::${of}:assumed-role/${role}/i-1`,
 });
 const state = (kind: "user" | "account" | "company-account"): ReadRequest => ({
-  of: "state",
+  type: "state",
   subject: { kind, id: "1" },
 });
 const document: ReadRequest = {
-  of: "document",
+  type: "document",
   subject: { kind: "account", id: "1" },
   name: { endpoint: "income" },
   wanted: {},

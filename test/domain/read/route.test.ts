@@ -10,14 +10,14 @@ const route = (target: string, method = "GET") => {
 
 describe("a path of the read API", () => {
   it.each([
-    ["/v1/users/u1", { of: "state", subject: { kind: "user", id: "u1" } }],
-    ["/v1/accounts/a1", { of: "state", subject: { kind: "account", id: "a1" } }],
-    ["/v1/company-accounts/c1", { of: "state", subject: { kind: "company-account", id: "c1" } }],
-    ["/v1/users/u1/accounts", { of: "accounts", userId: "u1" }],
+    ["/v1/users/u1", { type: "state", subject: { kind: "user", id: "u1" } }],
+    ["/v1/accounts/a1", { type: "state", subject: { kind: "account", id: "a1" } }],
+    ["/v1/company-accounts/c1", { type: "state", subject: { kind: "company-account", id: "c1" } }],
+    ["/v1/users/u1/accounts", { type: "accounts", userId: "u1" }],
     [
       "/v1/accounts/a1/documents/income?version=17",
       {
-        of: "document",
+        type: "document",
         subject: { kind: "account", id: "a1" },
         name: { endpoint: "income" },
         wanted: { version: 17 },
@@ -26,7 +26,7 @@ describe("a path of the read API", () => {
     [
       "/v1/company-accounts/c1/documents/income/2026-01-01..2026-01-31?asOf=2026-10-01T00:00:00Z",
       {
-        of: "document",
+        type: "document",
         subject: { kind: "company-account", id: "c1" },
         name: { endpoint: "income", range: { start: "2026-01-01", end: "2026-01-31" } },
         wanted: { asOf: Date.UTC(2026, 9, 1) },
@@ -34,12 +34,12 @@ describe("a path of the read API", () => {
     ],
     [
       "/v1/accounts/a1/documents/income/versions",
-      { of: "versions", subject: { kind: "account", id: "a1" }, name: { endpoint: "income" } },
+      { type: "versions", subject: { kind: "account", id: "a1" }, name: { endpoint: "income" } },
     ],
     [
       "/v1/accounts/a1/documents/income/2026-01-01..2026-01-31/versions",
       {
-        of: "versions",
+        type: "versions",
         subject: { kind: "account", id: "a1" },
         name: { endpoint: "income", range: { start: "2026-01-01", end: "2026-01-31" } },
       },
@@ -94,9 +94,9 @@ describe("a path of the read API", () => {
       fc.property(kinds, fc.oneof(ids, special), ranges, (kind, id, range) => {
         const subject = { kind, id };
         const name = range === undefined ? { endpoint: "income" } : { endpoint: "income", range };
-        expect(route(hrefOfSubject(subject, "https://reads.example/"))).toEqual({ of: "state", subject });
+        expect(route(hrefOfSubject(subject, "https://reads.example/"))).toEqual({ type: "state", subject });
         const href = hrefOfDocument(subject, name, "https://reads.example/");
-        expect(route(href)).toEqual({ of: "document", subject, name, wanted: {} });
+        expect(route(href)).toEqual({ type: "document", subject, name, wanted: {} });
       }),
     );
   });

@@ -12,10 +12,10 @@ const known = { kind: "users", deployed: "https://api.example/webhooks/users" } 
 describe("a list of registrations", () => {
   test("is read as it was written", () => {
     const webhooks: readonly Registration[] = [
-      { ...known, is: "here" },
-      { ...known, is: "none" },
-      { ...known, is: "elsewhere", url: "https://other.example" },
-      { ...known, is: "untold", reason: "the provider answered 405" },
+      { ...known, type: "here" },
+      { ...known, type: "none" },
+      { ...known, type: "elsewhere", url: "https://other.example" },
+      { ...known, type: "untold", reason: "the provider answered 405" },
     ];
     expect(parseRegistrations(JSON.parse(JSON.stringify({ webhooks })))).toEqual(webhooks);
   });
@@ -23,9 +23,13 @@ describe("a list of registrations", () => {
   test.each([
     ["nothing", undefined, "the list of webhooks: expected an object"],
     ["no list", { webhooks: {} }, "webhooks: expected a list"],
-    ["another kind", { webhooks: [{ ...known, kind: "payslips", is: "here" }] }, "a kind that this release"],
-    ["another state", { webhooks: [{ ...known, is: "moved" }] }, "a state that this release"],
-    ["elsewhere without an address", { webhooks: [{ ...known, is: "elsewhere" }] }, "url: expected a text"],
+    [
+      "another kind",
+      { webhooks: [{ ...known, kind: "payslips", type: "here" }] },
+      "a kind that this release",
+    ],
+    ["another state", { webhooks: [{ ...known, type: "moved" }] }, "a state that this release"],
+    ["elsewhere without an address", { webhooks: [{ ...known, type: "elsewhere" }] }, "url: expected a text"],
   ])("is refused where it has %s", (_, value, reason) => {
     expect(() => parseRegistrations(value)).toThrow(reason);
   });
@@ -49,8 +53,8 @@ test("what came of a refresh is read, and an outcome of another release is refus
 describe("what is registered", () => {
   test("is here where the provider names the very address that is deployed, and elsewhere at any other", () => {
     const { kind, deployed } = known;
-    expect(registrationAt(kind, deployed, deployed)).toEqual({ kind, deployed, is: "here" });
+    expect(registrationAt(kind, deployed, deployed)).toEqual({ kind, deployed, type: "here" });
     const url = `${deployed}/`;
-    expect(registrationAt(kind, deployed, url)).toEqual({ kind, deployed, is: "elsewhere", url });
+    expect(registrationAt(kind, deployed, url)).toEqual({ kind, deployed, type: "elsewhere", url });
   });
 });

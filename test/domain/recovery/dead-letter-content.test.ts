@@ -10,7 +10,7 @@ const envelope = {
   kind: "users",
   id: "digest",
   receivedAt: "2026-11-21T12:00:00Z",
-  body: { as: "text", text: '{"user_id":1}' },
+  body: { type: "text", text: '{"user_id":1}' },
 } as const;
 
 describe("what a dead letter is about", () => {

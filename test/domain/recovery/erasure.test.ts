@@ -118,8 +118,8 @@ describe("a change", () => {
 
   it("of a state speaks of its subject, and of the user whom it belongs to", () => {
     const state = (facts: object) => applied([eventOf("account.connected", facts)]);
-    expect(subjectsIn({ of: "state", before: undefined, after: state({}) })).toEqual([account]);
-    expect(subjectsIn({ of: "state", before: undefined, after: state({ userId }) })).toEqual([
+    expect(subjectsIn({ type: "state", before: undefined, after: state({}) })).toEqual([account]);
+    expect(subjectsIn({ type: "state", before: undefined, after: state({ userId }) })).toEqual([
       account,
       { kind: "user", id: userId },
     ]);
@@ -128,7 +128,7 @@ describe("a change", () => {
   it("of a document speaks of its account, and of the user whose data it is", () => {
     const changeOf = (ids: { userId?: string }) =>
       ({
-        of: "document",
+        type: "document",
         before: undefined,
         after: documentRead(undefined, "digest", { asOf: 1, ...ids }),
       }) as const;
@@ -149,7 +149,7 @@ describe("a deletion at the provider", () => {
     subject: { kind: "user", id: userId },
     deleted,
   });
-  const change = (before: State | undefined, after: State) => ({ of: "state", before, after }) as const;
+  const change = (before: State | undefined, after: State) => ({ type: "state", before, after }) as const;
 
   it("of a user is the cause of an erasure, once it is certain", () => {
     const task = eraseTask({ kind: "user", id: userId }, "deleted");

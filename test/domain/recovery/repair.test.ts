@@ -23,7 +23,7 @@ describe("what a repair of a period is about", () => {
     const event = { ...eventAt(time), time: minute(time) };
     expect(needsRepair(eventChange(event, 3), period)).toBe(isWanted);
     const state = applied([event]);
-    expect(needsRepair({ of: "state", before: undefined, after: state }, period)).toBe(isWanted);
+    expect(needsRepair({ type: "state", before: undefined, after: state }, period)).toBe(isWanted);
   });
 
   it("an event of any time whose bytes came again and can be a true repeat, and of it that repeat alone", () => {
@@ -38,7 +38,7 @@ describe("what a repair of a period is about", () => {
   it("a state of any time that waits for an answer", () => {
     const state = applied([{ ...eventAt(1), time: minute(1) }]);
     const waiting = { ...state, unconfirmed: true };
-    expect(needsRepair({ of: "state", before: undefined, after: waiting }, period)).toBe(true);
+    expect(needsRepair({ type: "state", before: undefined, after: waiting }, period)).toBe(true);
   });
 
   it.each([
@@ -49,12 +49,12 @@ describe("what a repair of a period is about", () => {
   ])("a document that changed in minute %i, whenever it was read since: %s", (time, isWanted) => {
     const changed = documentRead(undefined, "digest", { asOf: Date.parse(minute(time)) });
     const after = documentRead(changed, "digest", { asOf: Date.parse(minute(30)) });
-    expect(needsRepair({ of: "document", before: undefined, after }, period)).toBe(isWanted);
+    expect(needsRepair({ type: "document", before: undefined, after }, period)).toBe(isWanted);
   });
 
   it("no document that the provider never had", () => {
     const after = documentRead(undefined, undefined, { asOf: Date.parse(minute(15)) });
-    expect(needsRepair({ of: "document", before: undefined, after }, period)).toBe(false);
+    expect(needsRepair({ type: "document", before: undefined, after }, period)).toBe(false);
   });
 });
 
@@ -65,13 +65,13 @@ function followsOf(changes: readonly Change[]): readonly string[] {
       consequencesOf(change, { source: "urn:test", readByRange: [], documentsUrl: "https://reads.example/" }),
     )
     .map((consequence) => {
-      switch (consequence.do) {
+      switch (consequence.type) {
         case "call":
-          return `call ${consequence.task.task}`;
+          return `call ${consequence.task.type}`;
         case "publish":
           return `publish ${consequence.message.type} ${consequence.message.sequence.slice(-1)}`;
         default:
-          return consequence.do;
+          return consequence.type;
       }
     });
 }

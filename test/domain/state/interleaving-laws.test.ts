@@ -125,7 +125,7 @@ class Simulation {
     try {
       return applyProviderAnswer(this.states.at(-1), version, answer, { at });
     } catch (error) {
-      expect(error).toMatchObject({ failure: { kind: "retryable" } });
+      expect(error).toMatchObject({ failure: { type: "retryable" } });
       this.#asks.push({ version });
       return undefined;
     }
@@ -135,8 +135,8 @@ class Simulation {
     if (next === undefined) return;
     const before = this.states.at(-1);
     this.states.push(next);
-    for (const consequence of consequencesOf({ of: "state", before, after: next }, settings)) {
-      if (consequence.do === "call" && consequence.task.task === "fetchState") {
+    for (const consequence of consequencesOf({ type: "state", before, after: next }, settings)) {
+      if (consequence.type === "call" && consequence.task.type === "fetchState") {
         this.#asks.push({ version: consequence.task.version });
       }
     }

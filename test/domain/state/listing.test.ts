@@ -98,7 +98,7 @@ describe("any answer and any item", () => {
         } catch (error) {
           if (!(error instanceof FailureError)) throw error;
           expect(error.failure).toMatchObject({
-            kind: "permanent",
+            type: "permanent",
             reason: expect.stringMatching(/^(reconcile|provider)\.\S+: /),
           });
         }

@@ -60,17 +60,17 @@ describe("what a record announces beside the events that are stored", () => {
       { at },
     );
     if (answered === undefined) throw new Error("no answer was applied");
-    expect(replayRecord({ of: "state", before: undefined, after: answered }, origin)).toMatchObject([
+    expect(replayRecord({ type: "state", before: undefined, after: answered }, origin)).toMatchObject([
       { message: { type: "account.confirmed" }, timestamp: at.toISOString() },
     ]);
-    expect(replayRecord({ of: "state", before: undefined, after: announced }, origin)).toEqual([]);
+    expect(replayRecord({ type: "state", before: undefined, after: announced }, origin)).toEqual([]);
   });
 
   it("is what its data is, since it last changed, and nothing where there never was any", () => {
     const replayed = (digest: string | undefined) => {
       const first = documentRead(undefined, digest, { asOf: at.getTime() });
       const after = documentRead(first, digest, { asOf: at.getTime() + 60_000 });
-      return replayRecord({ of: "document", before: undefined, after }, origin);
+      return replayRecord({ type: "document", before: undefined, after }, origin);
     };
     expect(replayed("digest")).toMatchObject([
       {
@@ -87,7 +87,7 @@ describe("what a record announces beside the events that are stored", () => {
 
   it("is that its data is gone, where it was there before", () => {
     const after = documentRead(documentRead(undefined, "digest", { asOf: 1 }), undefined, { asOf: 2 });
-    const [replayed] = replayRecord({ of: "document", before: undefined, after }, origin);
+    const [replayed] = replayRecord({ type: "document", before: undefined, after }, origin);
     expect(replayed?.message.data).not.toHaveProperty("document");
   });
 
@@ -165,15 +165,15 @@ describe("a version that is handed over as telling something else", () => {
     expect(asked.unconfirmed).toBe(true);
     for (const state of [before, asked]) {
       const after = replayState(state, connect);
-      expect(consequencesOf({ of: "state", before: state, after }, { ...origin, readByRange: [] })).toEqual([
-        { do: "publish", message: messageOfState(after, source) },
-      ]);
+      expect(consequencesOf({ type: "state", before: state, after }, { ...origin, readByRange: [] })).toEqual(
+        [{ type: "publish", message: messageOfState(after, source) }],
+      );
     }
   });
 
   it("has no consequences where its message is the same, as in a write that left the version alone", () => {
     expect(
-      consequencesOf({ of: "state", before, after: { ...before } }, { ...origin, readByRange: [] }),
+      consequencesOf({ type: "state", before, after: { ...before } }, { ...origin, readByRange: [] }),
     ).toEqual([]);
     const answered = applyProviderAnswer(
       applyAll([eventOf("account.connected")], before),
@@ -184,7 +184,7 @@ describe("a version that is handed over as telling something else", () => {
     if (answered === undefined) throw new Error("no answer was applied");
     expect(
       consequencesOf(
-        { of: "state", before: answered, after: { ...answered } },
+        { type: "state", before: answered, after: { ...answered } },
         { ...origin, readByRange: [] },
       ),
     ).toEqual([]);

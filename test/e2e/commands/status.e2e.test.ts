@@ -128,7 +128,7 @@ describe("looking after a stage", () => {
       const left = (Date.parse(token.expiresAt) - Date.now()) / 1000;
       expect(left).toBeGreaterThan(7_000);
       expect(left).toBeLessThanOrEqual(7_200);
-      expect(registrations.webhooks.map(({ is }: { is: string }) => is)).toEqual(Array(4).fill("here"));
+      expect(registrations.webhooks.map(({ type }: { type: string }) => type)).toEqual(Array(4).fill("here"));
       expect(alarms.map(({ name }: { name: string }) => name).toSorted()).toEqual(
         system.stack
           .alarms()
@@ -207,8 +207,12 @@ describe("looking after a stage", () => {
     await fetch(`${system.sandbox.baseUrl}/api/v0.3/webhooks/users`, { method: "PUT", headers, body });
     const before = urls();
     const { webhooks } = await section("webhooks");
-    expect(webhooks[0]).toMatchObject({ kind: "users", is: "elsewhere", url: "https://other.example/users" });
-    expect(webhooks[1]).toMatchObject({ kind: "accounts", is: "here", deployed: urls()[1] });
+    expect(webhooks[0]).toMatchObject({
+      kind: "users",
+      type: "elsewhere",
+      url: "https://other.example/users",
+    });
+    expect(webhooks[1]).toMatchObject({ kind: "accounts", type: "here", deployed: urls()[1] });
     const { stdout } = await operated.run(["status", "--section", "webhooks"]);
     expect(stdout).toMatch(/^users +elsewhere +https:\/\/other\.example\/users$/m);
     expect((await operated.run(["status"])).stdout).toMatch(

@@ -36,7 +36,7 @@ await describeOnTables("the eraser", (tables) => {
     test("of one large body, delivered twice, go both, in queue and archive", async () => {
       const { deadLetters, overflow, put, archivedDeadLetters } = fixture.fixture;
       await put(overflow.name, "bodies/users/large", payload(fixture.user.id));
-      const body = envelope({ as: "object", key: "bodies/users/large", of: "text", bytes: 1 });
+      const body = envelope({ type: "object", key: "bodies/users/large", encoding: "text", bytes: 1 });
       for (const MessageBody of [body, body]) await fixture.system.send(deadLetters.users, MessageBody);
       await archivedDeadLetters.put("users", { messageId: "m-1", sentAt: erasedAt, receives: 1, body });
       await erase(fixture.user);
@@ -49,7 +49,7 @@ await describeOnTables("the eraser", (tables) => {
     test("of a large body go, though the first attempt ends before it has deleted them", async () => {
       const { archive, overflow, put, archivedDeadLetters } = fixture.fixture;
       await put(overflow.name, "bodies/users/large", payload(fixture.user.id));
-      const body = envelope({ as: "object", key: "bodies/users/large", of: "text", bytes: 1 });
+      const body = envelope({ type: "object", key: "bodies/users/large", encoding: "text", bytes: 1 });
       await archivedDeadLetters.put("users", { messageId: "m-1", sentAt: erasedAt, receives: 1, body });
       const recover = fixture.system.intercept(async ({ action, resources }, phase) =>
         phase === "before" &&
@@ -73,14 +73,14 @@ await describeOnTables("the eraser", (tables) => {
       await put(overflow.name, "bodies/users/large", payload(fixture.user.id));
       await put(overflow.name, "bodies/users/others", payload("somebody else"));
       const others = [
-        envelope({ as: "text", text: payload("somebody else") }),
-        envelope({ as: "object", key: "bodies/users/others", of: "text", bytes: 1 }),
+        envelope({ type: "text", text: payload("somebody else") }),
+        envelope({ type: "object", key: "bodies/users/others", encoding: "text", bytes: 1 }),
         "no envelope",
       ];
       for (const body of [
-        envelope({ as: "text", text: payload(fixture.user.id) }),
-        envelope({ as: "base64", base64: Buffer.from(payload(fixture.user.id)).toString("base64") }),
-        envelope({ as: "object", key: "bodies/users/large", of: "text", bytes: 1 }),
+        envelope({ type: "text", text: payload(fixture.user.id) }),
+        envelope({ type: "base64", base64: Buffer.from(payload(fixture.user.id)).toString("base64") }),
+        envelope({ type: "object", key: "bodies/users/large", encoding: "text", bytes: 1 }),
         ...others,
       ])
         await fixture.system.send(deadLetters.users, body);
@@ -119,7 +119,7 @@ await describeOnTables("the eraser", (tables) => {
     test("of two users whose erasures meet are all found: none is hidden by the other's look", async () => {
       const users = [fixture.user, { kind: "user", id: randomUUID() } as const];
       for (let count = 0; count < 60; count += 1) {
-        const body = envelope({ as: "text", text: payload(users[count % 2]?.id ?? "") });
+        const body = envelope({ type: "text", text: payload(users[count % 2]?.id ?? "") });
         await fixture.system.send(fixture.fixture.deadLetters.users, body);
       }
       await Promise.all(users.map((user) => ask(eraseTask(user, "operator", [], user.id))));
@@ -147,7 +147,10 @@ await describeOnTables("the eraser", (tables) => {
 
     test("that another reader holds are waited for, and looked at when it has ended", async () => {
       const { deadLetters } = fixture.fixture;
-      await fixture.system.send(deadLetters.users, envelope({ as: "text", text: payload(fixture.user.id) }));
+      await fixture.system.send(
+        deadLetters.users,
+        envelope({ type: "text", text: payload(fixture.user.id) }),
+      );
       const held = await fixture.system.receive(deadLetters.users);
       await ask({
         ...eraseTask(fixture.user, "operator", [], "followed"),
@@ -184,7 +187,7 @@ await describeOnTables("the eraser", (tables) => {
 
     test("that the archiver takes from their queue meanwhile are found in the archive", async () => {
       const { deadLetters, archivedDeadLetters } = fixture.fixture;
-      const body = envelope({ as: "text", text: payload(fixture.user.id) });
+      const body = envelope({ type: "text", text: payload(fixture.user.id) });
       await fixture.system.send(deadLetters.users, body);
       const [held] = await fixture.system.receive(deadLetters.users);
       await ask({

@@ -161,10 +161,10 @@ await describeOnTables("the fetcher", (tables) => {
     ["no version", '{"schemaVersion":0}', "schemaVersion: expected a whole number from 1 on"],
     [
       "no task",
-      '{"schemaVersion":2,"cause":"c","subject":{"kind":"user","id":"u"},"task":"x"}',
-      "task: expected fetchDocument, startFetch, fetchState or verifyStart",
+      '{"schemaVersion":2,"cause":"c","subject":{"kind":"user","id":"u"},"type":"x"}',
+      "type: expected fetchDocument, startFetch, fetchState or verifyStart",
     ],
-    ["nobody", '{"schemaVersion":2,"cause":"c","task":"fetchState"}', "subject: expected an object"],
+    ["nobody", '{"schemaVersion":2,"cause":"c","type":"fetchState"}', "subject: expected an object"],
   ])("a message that is %s goes to the dead-letter queue with its reason", async (_, message, reason) => {
     expect(await perform(message)).toEqual([]);
     expect(await deadLetters()).toEqual([{ body: message, reason }]);

@@ -49,7 +49,7 @@ class Simulation {
         return await readPages(of, read, this.kept, this.#dependencies());
       } catch (error) {
         const failure = failureOf(error);
-        if (failure.kind === "permanent") throw error;
+        if (failure.type === "permanent") throw error;
         if (this.kept !== undefined) expect(this.kept.read).toEqual(read);
       }
     }

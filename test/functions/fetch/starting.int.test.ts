@@ -16,7 +16,7 @@ await describeOnTables("the fetcher", (tables) => {
   const requested = async (): Promise<readonly FetchTask[]> =>
     (await fixture.system.receive(fixture.tasks.queue.url)).map(({ Body = "" }) => readTask(Body));
   const endpointsOf = (tasks: readonly FetchTask[]) =>
-    tasks.map((task) => (task.task === "fetchDocument" ? task.endpoint : task.task)).toSorted();
+    tasks.map((task) => (task.type === "fetchDocument" ? task.endpoint : task.type)).toSorted();
 
   describe("starting an account's fetch", () => {
     beforeEach(() => put());
@@ -165,7 +165,7 @@ await describeOnTables("the fetcher", (tables) => {
       const bodies: string[] = [];
       for (const seconds of [5, 60]) {
         const sentAt = new Date(noon.getTime() + seconds * 1000);
-        await fixture.checks.send([{ ...start(), task: "verifyStart" }]);
+        await fixture.checks.send([{ ...start(), type: "verifyStart" }]);
         await fixture.checks.deliver(fetcherOf(started, capture(bodies)), seenNow({ sentAt }));
         expect(bodies.slice(-2).map((body) => readTask(body))).toMatchObject([
           { since: sentAt.getTime() },

@@ -42,8 +42,8 @@ const inQuery = ({ in: where }: Parameter) => where === "query";
 
 describe("the OpenAPI document of the read API", () => {
   it.each(operations)("allows only what is understood: $path", ({ path, parameters }) => {
-    expect(ask(path, [])).toHaveProperty("of");
-    for (const { name } of parameters.filter(inQuery)) expect(ask(path, [name]), name).toHaveProperty("of");
+    expect(ask(path, [])).toHaveProperty("type");
+    for (const { name } of parameters.filter(inQuery)) expect(ask(path, [name]), name).toHaveProperty("type");
   });
 
   it.each(operations)(

@@ -25,7 +25,7 @@ describe("bad input is accepted, and kept byte for byte where it can be read or 
     const sent = '{"event":"connect_account","Magic-Link":{"a":[1]},"link":"stays"}';
     await call(receiverOf("accounts", { credentialNames: ["magic-link"] }), { body: sent });
     const [envelope] = await queued();
-    expect(envelope?.body).toEqual({ as: "text", text: '{"event":"connect_account","link":"stays"}' });
+    expect(envelope?.body).toEqual({ type: "text", text: '{"event":"connect_account","link":"stays"}' });
   });
 });
 

@@ -48,7 +48,7 @@ describe("live credentials of users", () => {
     const [envelope] = await queued();
     expect(envelope?.id).toBe(identify("users", Buffer.from(text())));
     expect(envelope?.body).toEqual({
-      as: "text",
+      type: "text",
       text:
         '{"action":"create_user","data":{"id":"7c9e6679-7425-40de-944b-e07fc1f90ae7",' +
         '"accounts_number":12345678901234567890,"session_expires_at":"2026-11-21 13:00:00 UTC",' +
@@ -129,6 +129,6 @@ describe("live credentials of users", () => {
 
   test("of an empty users' body there is nothing to drop: it is kept as it is", async () => {
     expect(await call(receiverOf("users"), { body: "" })).toEqual({ statusCode: 202 });
-    expect(await deadLetters()).toMatchObject([{ envelope: { body: { as: "text", text: "" } } }]);
+    expect(await deadLetters()).toMatchObject([{ envelope: { body: { type: "text", text: "" } } }]);
   });
 });

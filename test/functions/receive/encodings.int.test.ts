@@ -54,7 +54,7 @@ describe("a webhook is the same event in any encoding:", () => {
     const request = { body, headers: { [secretHeader]: goodSecret, ...headers } };
     expect(await call(receiverOf("accounts"), request)).toEqual({ statusCode: 202 });
     expect(await queued()).toMatchObject([
-      { id: identify("accounts", Buffer.from(readAs)), body: { as: "text", text: readAs } },
+      { id: identify("accounts", Buffer.from(readAs)), body: { type: "text", text: readAs } },
     ]);
   });
 
@@ -110,5 +110,5 @@ test("a body that is no JSON and holds no credentials is kept as it is inflated"
     headers: { [secretHeader]: goodSecret, "content-encoding": "gzip" },
   };
   expect(await call(receiverOf("accounts"), request)).toEqual({ statusCode: 202 });
-  expect(await deadLetters()).toMatchObject([{ envelope: { body: { as: "text", text: "hello" } } }]);
+  expect(await deadLetters()).toMatchObject([{ envelope: { body: { type: "text", text: "hello" } } }]);
 });

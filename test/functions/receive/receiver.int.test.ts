@@ -25,7 +25,7 @@ describe("an authentic webhook", () => {
           kind: "accounts",
           id: identify("accounts", Buffer.from(body)),
           receivedAt: noon.toISOString(),
-          body: { as: "text", text: body },
+          body: { type: "text", text: body },
         },
       ]);
       expect(await fixture.system.drain(fixture.deadLetterQueueUrl)).toEqual([]);
@@ -43,7 +43,7 @@ describe("an authentic webhook", () => {
   test("may have no body where headers name the event; elsewhere none is no JSON", async () => {
     const headers = { [secretHeader]: goodSecret, "ce-id": "e-1" };
     await call(receiverOf("users", { mappedHeaders: ["ce-id"] }), { headers, body: undefined });
-    expect((await queued()).map(({ body }) => body)).toEqual([{ as: "text", text: "null" }]);
+    expect((await queued()).map(({ body }) => body)).toEqual([{ type: "text", text: "null" }]);
     await call(receiverOf("users"), { headers, body: undefined });
     expect(await deadLetters()).toMatchObject([{ reason: expect.stringMatching(/^not JSON/) }]);
   });
@@ -51,15 +51,15 @@ describe("an authentic webhook", () => {
   test("travels inline up to the limit of an envelope, and beyond it lies in the bucket", async () => {
     const handler = receiverOf("accounts");
     const empty = { schemaVersion: 1, kind: "accounts", id: "x".repeat(43), receivedAt: noon.toISOString() };
-    const frame = JSON.stringify({ ...empty, body: { as: "text", text: "" } }).length;
+    const frame = JSON.stringify({ ...empty, body: { type: "text", text: "" } }).length;
     const escapes = JSON.stringify(eventOfBytes(1_000)).length - 1_002;
     await call(handler, { body: eventOfBytes(380_000 - frame - escapes) });
     await call(handler, { body: eventOfBytes(380_001 - frame - escapes) });
-    const [inline, pointer] = (await queued()).toSorted((a, b) => b.body.as.localeCompare(a.body.as));
-    expect(inline?.body.as).toBe("text");
+    const [inline, pointer] = (await queued()).toSorted((a, b) => b.body.type.localeCompare(a.body.type));
+    expect(inline?.body.type).toBe("text");
     expect(pointer?.body).toEqual({
-      as: "object",
-      of: "text",
+      type: "object",
+      encoding: "text",
       key: `bodies/accounts/${pointer?.id}`,
       bytes: 380_001 - frame - escapes,
     });

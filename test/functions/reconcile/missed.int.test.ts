@@ -95,7 +95,7 @@ await describeOnTables("a reconciliation that begins by itself", (tables) => {
         );
       return messages
         .map(({ Body = "" }) => readTask(Body))
-        .flatMap((task) => (task.task === "fetchDocument" ? [`${task.subject.id} ${task.endpoint}`] : []))
+        .flatMap((task) => (task.type === "fetchDocument" ? [`${task.subject.id} ${task.endpoint}`] : []))
         .sort();
     }
     const read = async (id: string, endpoint: string, asOf: number) => {

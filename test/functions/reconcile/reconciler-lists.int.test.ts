@@ -217,7 +217,7 @@ await describeOnTables("the reconciler", (tables) => {
       await readAgo(30 * day, "profile");
       await tickOf()();
       expect(await tasks()).toMatchObject([
-        { task: "fetchDocument", subject, endpoint: "income", since: fixture.time - 30 * day },
+        { type: "fetchDocument", subject, endpoint: "income", since: fixture.time - 30 * day },
       ]);
       expect(fixture.entries).toMatchObject([{ code: "RECONCILED", reread: 1, drift: 0 }]);
     });

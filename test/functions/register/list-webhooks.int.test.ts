@@ -55,10 +55,15 @@ describe("the list of webhooks", () => {
       },
     });
     expect(await listed()).toEqual([
-      { kind: "users", deployed: deployed("users"), is: "here" },
-      { kind: "accounts", deployed: deployed("accounts"), is: "elsewhere", url: "https://api.example/hooks" },
-      { kind: "endpoints", deployed: deployed("endpoints"), is: "here" },
-      { kind: "company-accounts", deployed: deployed("company-accounts"), is: "here" },
+      { kind: "users", deployed: deployed("users"), type: "here" },
+      {
+        kind: "accounts",
+        deployed: deployed("accounts"),
+        type: "elsewhere",
+        url: "https://api.example/hooks",
+      },
+      { kind: "endpoints", deployed: deployed("endpoints"), type: "here" },
+      { kind: "company-accounts", deployed: deployed("company-accounts"), type: "here" },
     ]);
     expect(remote.requests.map(({ method }) => method)).toEqual(Array(4).fill("GET"));
   });
@@ -78,11 +83,11 @@ describe("the list of webhooks", () => {
     ];
     remote.answer = ({ path }) => (path === "/v/webhooks" ? { json: { data, size: 3 } } : 404);
     expect(await listed({ isListed: true, webhooks })).toMatchObject([
-      { kind: "users", is: "here" },
-      { kind: "accounts", is: "none" },
-      { kind: "endpoints", is: "none" },
-      { kind: "multi-endpoints", deployed: deployed("endpoints"), is: "here" },
-      { kind: "company-endpoints", is: "untold" },
+      { kind: "users", type: "here" },
+      { kind: "accounts", type: "none" },
+      { kind: "endpoints", type: "none" },
+      { kind: "multi-endpoints", deployed: deployed("endpoints"), type: "here" },
+      { kind: "company-endpoints", type: "untold" },
     ]);
   });
 
@@ -110,14 +115,14 @@ describe("the list of webhooks", () => {
     expect(users).toEqual({
       kind: "users",
       deployed: deployed("users"),
-      is: "here",
+      type: "here",
       ...(differs && { differs }),
     });
   });
 
   test("takes a path without a webhook for none only where the provider is known to list them", async () => {
     remote.answer = () => 404;
-    const states = async (readsFirst: boolean) => (await listed({ readsFirst })).map(({ is }) => is);
+    const states = async (readsFirst: boolean) => (await listed({ readsFirst })).map(({ type: is }) => is);
     expect(await states(true)).toEqual(Array(4).fill("none"));
     expect(await states(false)).toEqual(Array(4).fill("untold"));
   });
@@ -128,7 +133,7 @@ describe("the list of webhooks", () => {
     ["answers without an address", { json: {} }, "url: expected a text"],
   ])("says why where the provider %s", async (_, answer, reason) => {
     remote.answer = () => answer;
-    expect((await listed())[0]).toMatchObject({ is: "untold", reason });
+    expect((await listed())[0]).toMatchObject({ type: "untold", reason });
   });
 
   test.each([

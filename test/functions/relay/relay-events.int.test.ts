@@ -26,7 +26,7 @@ await describeOnTables("the relay", (tables) => {
           cause: "1",
           correlationId: event.id,
           userId,
-          task: "startFetch",
+          type: "startFetch",
           subject: { kind: "account", id: accountId },
           version: 1,
         },
@@ -66,7 +66,7 @@ await describeOnTables("the relay", (tables) => {
         schemaVersion: 2,
         cause: `${event.id}.1`,
         correlationId: event.id,
-        task: "fetchDocument",
+        type: "fetchDocument",
         subject: { kind: "account", id: event.accountId },
         endpoint: "income",
         since: Date.parse(event.receivedAt),
@@ -92,7 +92,7 @@ await describeOnTables("the relay", (tables) => {
     const subject = { kind: "account", id: accountId };
     const common = { schemaVersion: 2, cause: `${event.id}.1`, correlationId: event.id };
     const since = Date.parse(event.receivedAt);
-    const read = { ...common, task: "fetchDocument", subject, endpoint: "income", since };
+    const read = { ...common, type: "fetchDocument", subject, endpoint: "income", since };
 
     test("reads these dates only where they do: each range is a document of its own", async () => {
       fixture.readByRange.push("account/income");

@@ -38,9 +38,9 @@ await describeOnTables("the relay", (tables) => {
     const relayedSoFar = await pump();
     const state = async () => fixture.table.item(`ACCOUNT#${accountId}`, "STATE");
     expect(await state()).toMatchObject({ state: { version: 2, connected: true, unconfirmed: true } });
-    const ask = { task: "fetchState", subject: { kind: "account", id: accountId } };
+    const ask = { type: "fetchState", subject: { kind: "account", id: accountId } };
     expect(await tasks()).toEqual([
-      expect.objectContaining({ task: "startFetch", version: 1 }),
+      expect.objectContaining({ type: "startFetch", version: 1 }),
       expect.objectContaining({ ...ask, version: 2 }),
     ]);
     // The same bytes again may be a late retry or a true repeat: while an answer is awaited, it is asked again.
@@ -88,7 +88,7 @@ await describeOnTables("the relay", (tables) => {
     const received = (second: number) => `2026-11-21T10:00:0${second}.000Z`;
     await record(...[1, 3, 2].map((second) => accountEvent({ ...facts, receivedAt: received(second) })));
     await pump();
-    expect(await tasks()).toMatchObject([{ task: "fetchDocument", since: Date.parse(received(3)) }]);
+    expect(await tasks()).toMatchObject([{ type: "fetchDocument", since: Date.parse(received(3)) }]);
     expect(await messages(fixture.subscribers.everything.queueUrl)).toHaveLength(3);
   });
 

@@ -28,7 +28,7 @@ await describeOnTables("the consumer", (tables) => {
         connected: true,
         receivedAt,
       },
-      body: { as: "text", text: JSON.stringify(payload) },
+      body: { type: "text", text: JSON.stringify(payload) },
       receipts: { count: 1 },
     });
     expect(await isEmpty()).toBe(true);
@@ -52,7 +52,7 @@ await describeOnTables("the consumer", (tables) => {
 
   test("stores facts that reconciliation found as an event marked so, whatever the mapping is", async () => {
     const facts = { type: "account.created", accountId: randomUUID(), userId: randomUUID() } as const;
-    const envelope = envelopeOf("", { as: "facts", facts: { ...facts, connected: true } });
+    const envelope = envelopeOf("", { type: "facts", facts: { ...facts, connected: true } });
     await put(envelope);
     expect(
       await deliver(

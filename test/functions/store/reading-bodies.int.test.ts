@@ -27,11 +27,11 @@ await describeOnTables("the consumer", (tables) => {
     const bytes = Buffer.byteLength(text);
 
     test.each<[string, Body, string | undefined]>([
-      ["of base64", { as: "base64", base64 }, undefined],
-      ["that lies in the bucket as text", { as: "object", key, of: "text", bytes }, text],
+      ["of base64", { type: "base64", base64 }, undefined],
+      ["that lies in the bucket as text", { type: "object", key, encoding: "text", bytes }, text],
       [
         "that lies in the bucket as base64",
-        { as: "object", key, of: "base64", bytes: base64.length },
+        { type: "object", key, encoding: "base64", bytes: base64.length },
         base64,
       ],
     ])("%s, and stores it as it travelled", async (_, body, object) => {
@@ -46,7 +46,12 @@ await describeOnTables("the consumer", (tables) => {
     });
 
     test("that is missing in the bucket: the message is kept, for SQS to deliver again", async () => {
-      const envelope = envelopeOf(payload, { as: "object", key: "bodies/accounts/none", of: "text", bytes });
+      const envelope = envelopeOf(payload, {
+        type: "object",
+        key: "bodies/accounts/none",
+        encoding: "text",
+        bytes,
+      });
       await put(envelope);
       expect(await deliver(fixture.system, fixture.queueUrl, consumerOf())).toEqual([
         writeEnvelope(envelope),
@@ -59,7 +64,7 @@ await describeOnTables("the consumer", (tables) => {
     const bodies = ["1227795846152789711", "1227795846152789722"].map(
       (id) => `{"event":"connect_account","account_id":${id}, "amount":1.10}`,
     );
-    for (const text of bodies) await put(envelopeOf({ text }, { as: "text", text }));
+    for (const text of bodies) await put(envelopeOf({ text }, { type: "text", text }));
     expect(
       await deliver(
         fixture.system,
@@ -73,11 +78,11 @@ await describeOnTables("the consumer", (tables) => {
       expect.arrayContaining([
         expect.objectContaining({
           pk: "ACCOUNT#1227795846152789711",
-          body: { as: "text", text: bodies[0] },
+          body: { type: "text", text: bodies[0] },
         }),
         expect.objectContaining({
           pk: "ACCOUNT#1227795846152789722",
-          body: { as: "text", text: bodies[1] },
+          body: { type: "text", text: bodies[1] },
         }),
       ]),
     );

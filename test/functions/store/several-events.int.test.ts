@@ -38,7 +38,7 @@ await describeOnTables("a webhook with several events", (tables) => {
       new Map(
         elements.map((element) => {
           const text = JSON.stringify(element);
-          return [`EVENT#${identifyElement(envelope.id, text, 1)}`, { as: "text", text }];
+          return [`EVENT#${identifyElement(envelope.id, text, 1)}`, { type: "text", text }];
         }),
       ),
     );
@@ -69,7 +69,7 @@ await describeOnTables("a webhook with several events", (tables) => {
       ...envelopeOf(list),
       id: idOf(list, 1),
       isElement: true,
-      body: { as: "text", text: JSON.stringify(list[1]) },
+      body: { type: "text", text: JSON.stringify(list[1]) },
     });
 
     await fixture.system.send(fixture.queueUrl, letter?.body ?? "");
@@ -157,9 +157,9 @@ await describeOnTables("a webhook with several events", (tables) => {
     const whole = envelopeOf(text);
     const key = `bodies/accounts/${whole.id}`;
     await overflowBucket(fixture.bucket.name).put(key, text);
-    await put({ ...whole, body: { as: "object", key, of: "text", bytes: text.length } });
+    await put({ ...whole, body: { type: "object", key, encoding: "text", bytes: text.length } });
     expect(await run()).toEqual([]);
-    const pointerTo = (index: number) => ({ as: "object", key: `bodies/accounts/${idOf(list, index)}` });
+    const pointerTo = (index: number) => ({ type: "object", key: `bodies/accounts/${idOf(list, index)}` });
     const items = await fixture.table.all();
     expect(items).toHaveLength(2);
     expect(items.find(({ sk }) => sk === `EVENT#${idOf(list, 0)}`)).toMatchObject({ body: pointerTo(0) });

@@ -60,7 +60,7 @@ export function eraserFixture(tables: string) {
   async function store(facts: Partial<IncomeEvent>, bodyObject?: string): Promise<void> {
     const { storing } = made.fixture;
     const event = eventOf(facts);
-    const body = { as: "object", key: bodyObject ?? "", of: "text", bytes: 1 } as const;
+    const body = { type: "object", key: bodyObject ?? "", encoding: "text", bytes: 1 } as const;
     await storing.record([receiptOf(event, bodyObject === undefined ? undefined : body)]);
     const { accountId, endpoint } = event;
     // Data that an event announces changes no state, and joins nobody.

@@ -168,7 +168,7 @@ export function fetcherFixture(tables: string) {
     settings = provider,
     seen: Seen = {},
   ): Promise<readonly string[]> {
-    await made.tasks.send(typeof given === "string" || "task" in given ? [given] : given);
+    await made.tasks.send(typeof given === "string" || "type" in given ? [given] : given);
     return (await made.tasks.deliver(fetcherOf(settings), seenNow(seen))).left;
   }
 

@@ -118,14 +118,14 @@ export function receiverFixture() {
   }
 
   async function bytesOf({ body }: Envelope): Promise<Buffer> {
-    switch (body.as) {
+    switch (body.type) {
       case "text":
         return Buffer.from(body.text);
       case "base64":
         return Buffer.from(body.base64, "base64");
       case "object": {
         const content = await made.bucket.bytes(body.key);
-        return body.of === "base64" ? Buffer.from(content.toString(), "base64") : content;
+        return body.encoding === "base64" ? Buffer.from(content.toString(), "base64") : content;
       }
       case "facts":
         throw new Error("a receiver writes no facts");

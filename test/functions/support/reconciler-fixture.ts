@@ -55,7 +55,7 @@ type Stage = {
 };
 
 export const factsOf = (envelopes: readonly Envelope[]) =>
-  envelopes.map(({ kind, body }) => ({ kind, facts: body.as === "facts" ? body.facts : body.as }));
+  envelopes.map(({ kind, body }) => ({ kind, facts: body.type === "facts" ? body.facts : body.type }));
 
 export const missingUsers = (ids: readonly string[]) =>
   ids.map((userId) => ({ kind: "users", facts: { type: "user.created", userId } }));

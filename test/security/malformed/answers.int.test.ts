@@ -124,7 +124,7 @@ describe("what the provider's server sends, whatever its bytes are", () => {
           } catch (error) {
             if (error instanceof Unauthorized) return undefined;
             const failure = failureOf(error);
-            if (failure.kind !== "permanent") {
+            if (failure.type !== "permanent") {
               const seconds = delayInSeconds(failure, 1, { baseSeconds: 2, maxSeconds: 900 }, 0.5);
               expect(seconds).toBeGreaterThanOrEqual(1);
               expect(seconds).toBeLessThanOrEqual(900);

@@ -125,8 +125,9 @@ describe("a webhook, whatever it is made of", () => {
         );
         expect(envelope).toMatchObject({ kind, id: identify(kind, raw, carried) });
         if (kind !== "users" && !credentials.mayBeIn(raw.toString("latin1")) && raw.length > 0) {
-          if (envelope.body.as === "base64") expect(Buffer.from(envelope.body.base64, "base64")).toEqual(raw);
-          else if (envelope.body.as !== "facts")
+          if (envelope.body.type === "base64")
+            expect(Buffer.from(envelope.body.base64, "base64")).toEqual(raw);
+          else if (envelope.body.type !== "facts")
             expect(await bodyText(envelope.body, common.overflow)).toBe(raw.toString("utf8"));
         }
         if (sent.queue.length === 0) {
@@ -199,8 +200,8 @@ describe("a text in a queue or a secret, whatever it is", () => {
   const envelope = { schemaVersion: 1, kind: "accounts", id: "a", receivedAt: at } as const;
   const texts = near(
     [
-      writeEnvelope({ ...envelope, body: { as: "text", text: "{}" } }),
-      writeEnvelope({ ...envelope, body: { as: "object", key: "bodies/a", of: "base64", bytes: 1 } }),
+      writeEnvelope({ ...envelope, body: { type: "text", text: "{}" } }),
+      writeEnvelope({ ...envelope, body: { type: "object", key: "bodies/a", encoding: "base64", bytes: 1 } }),
       writeTask(stateTask("startFetch", subject, 1, {})),
       writeEraseTask(eraseTask(subject, "operator", [{ kind: "user", id: "c" }])),
       writeWebhookSecret({ current: "a", previous: { value: "b", until: at }, signing: "c" }),

@@ -139,7 +139,7 @@ function Registrations() {
           classes={{ Address: "id", Expected: "id" }}
           rows={status.webhooks.map((webhook) => [
             webhook.kind,
-            <span class={webhook.is === "here" && webhook.differs === undefined ? "" : "bad"}>
+            <span class={webhook.type === "here" && webhook.differs === undefined ? "" : "bad"}>
               {stateOf(webhook)}
             </span>,
             addressOf(webhook),
@@ -161,12 +161,12 @@ function Registrations() {
 type Webhook = Extract<RegistrationStatus, { readonly webhooks: unknown }>["webhooks"][number];
 
 function stateOf(webhook: Webhook): string {
-  if (webhook.is !== "here" || webhook.differs === undefined) return webhook.is;
+  if (webhook.type !== "here" || webhook.differs === undefined) return webhook.type;
   return `here, different: ${webhook.differs.join(", ")}`;
 }
 
 function addressOf(webhook: Webhook): string {
-  switch (webhook.is) {
+  switch (webhook.type) {
     case "here":
       return webhook.deployed;
     case "elsewhere":

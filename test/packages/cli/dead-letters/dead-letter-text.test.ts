@@ -14,16 +14,16 @@ const eventOf = (body: Body) =>
 
 describe("what a dead letter says", () => {
   it.each<[string, Body, string]>([
-    ["as text", { as: "text", text: "{}" }, "{}"],
-    ["in base64", { as: "base64", base64: "w6k=" }, "é"],
-    ["in S3", { as: "object", key: "bodies/users/digest", of: "text", bytes: 12 }, "a large body"],
+    ["as text", { type: "text", text: "{}" }, "{}"],
+    ["in base64", { type: "base64", base64: "w6k=" }, "é"],
+    ["in S3", { type: "object", key: "bodies/users/digest", encoding: "text", bytes: 12 }, "a large body"],
   ])("is the webhook's body, where that is %s", async (_, body, text) => {
     expect(await deadLetterText(deadLetterOf(eventOf(body)), overflow)).toBe(text);
   });
 
   it.each<[string, string]>([
-    ["a body that is gone", eventOf({ as: "object", key: "bodies/gone", of: "text", bytes: 1 })],
-    ["facts", eventOf({ as: "facts", facts: { type: "user.created", userId: "u" } })],
+    ["a body that is gone", eventOf({ type: "object", key: "bodies/gone", encoding: "text", bytes: 1 })],
+    ["facts", eventOf({ type: "facts", facts: { type: "user.created", userId: "u" } })],
     ["no event", "no JSON"],
   ])("is the message itself, where it has %s", async (_, message) => {
     expect(await deadLetterText(deadLetterOf(message), overflow)).toBe(message);

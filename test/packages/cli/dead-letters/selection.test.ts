@@ -40,7 +40,7 @@ describe("a choice of dead letters", () => {
   });
 
   it("is by whom a task is about, with the kind or without it", () => {
-    const body = JSON.stringify({ task: "fetchState", subject: { kind: "account", id: "9c858901-8a57" } });
+    const body = JSON.stringify({ type: "fetchState", subject: { kind: "account", id: "9c858901-8a57" } });
     for (const id of ["account/9c858901", "9c858901"])
       expect(isSelected({ ...deadLetter, body }, { id })).toBe(true);
   });

@@ -61,8 +61,8 @@ describe("the webhooks at the provider", () => {
     expect(
       checkRegistrations({
         webhooks: [
-          { ...known, is: "here" },
-          { ...known, is: "untold", reason: "the provider answered 405" },
+          { ...known, type: "here" },
+          { ...known, type: "untold", reason: "the provider answered 405" },
         ],
       }),
     ).toEqual([]);
@@ -71,7 +71,7 @@ describe("the webhooks at the provider", () => {
 
   test("that the provider answers with something unreadable are a finding", () => {
     const reason = "the registration of users is not JSON";
-    expect(words(checkRegistrations({ webhooks: [{ ...known, is: "untold", reason }] }))).toEqual([
+    expect(words(checkRegistrations({ webhooks: [{ ...known, type: "untold", reason }] }))).toEqual([
       `The provider can't be asked where webhooks go: ${reason}. npx income-events status --section webhooks`,
     ]);
   });
@@ -83,7 +83,7 @@ describe("the webhooks at the provider", () => {
     [["method"], "warning", "The webhooks of users are not sent by POST."],
     [["enabled"], "warning", "The webhooks of users are not enabled."],
   ] as const)("that the provider registers otherwise are a finding: %s", (differs, severity, what) => {
-    expect(checkRegistrations({ webhooks: [{ ...known, is: "here", differs }] })).toEqual([
+    expect(checkRegistrations({ webhooks: [{ ...known, type: "here", differs }] })).toEqual([
       expect.objectContaining({
         ...{ severity, fix: "npx income-events webhooks register" },
         what: expect.stringContaining(what),
@@ -92,7 +92,8 @@ describe("the webhooks at the provider", () => {
   });
 
   test("that go to another path of ours are registered again, those of another stage are taken over", () => {
-    const at = (url: string) => words(checkRegistrations({ webhooks: [{ ...known, is: "elsewhere", url }] }));
+    const at = (url: string) =>
+      words(checkRegistrations({ webhooks: [{ ...known, type: "elsewhere", url }] }));
     expect(at("https://api.example/old")).toEqual([
       `The webhooks of users go to https://api.example/old, and not to ${deployed}. npx income-events webhooks register`,
     ]);
@@ -103,20 +104,20 @@ describe("the webhooks at the provider", () => {
     const accounts = { ...known, kind: "accounts", deployed: "https://api.example/accounts" } as const;
     const found = checkRegistrations({
       webhooks: [
-        { ...known, is: "elsewhere", url: "https://other.example/users" },
-        { ...accounts, is: "elsewhere", url: "https://other.example/accounts" },
+        { ...known, type: "elsewhere", url: "https://other.example/users" },
+        { ...accounts, type: "elsewhere", url: "https://other.example/accounts" },
       ],
     });
     expect(words(found)).toEqual([
       `The webhooks of users go to https://other.example/users, and not to ${deployed}; those of accounts go to https://other.example/accounts, and not to https://api.example/accounts. npx income-events webhooks register --take-over`,
     ]);
     expect(
-      words(checkRegistrations({ webhooks: [known, accounts].map((one) => ({ ...one, is: "none" })) })),
+      words(checkRegistrations({ webhooks: [known, accounts].map((one) => ({ ...one, type: "none" })) })),
     ).toEqual(["No webhook of users, accounts is registered. npx income-events webhooks register"]);
   });
 
   test("that are registered at another address than the outputs name are a finding", () => {
-    const status = { webhooks: [{ ...known, is: "here" }] } as const;
+    const status = { webhooks: [{ ...known, type: "here" }] } as const;
     expect(checkAddress(status, "https://api.example/webhooks", "prod")).toEqual([]);
     expect(words(checkAddress(status, "https://older.example/webhooks", "prod"))).toEqual([
       `The stage registers ${deployed}, and the outputs name https://older.example/webhooks/users. npx cdk deploy -c stage=prod --outputs-file outputs.json`,
@@ -125,7 +126,7 @@ describe("the webhooks at the provider", () => {
   });
 
   test("that nobody has registered, or that the provider does not know, are findings", () => {
-    expect(words(checkRegistrations({ webhooks: [{ ...known, is: "none" }] }))).toEqual([
+    expect(words(checkRegistrations({ webhooks: [{ ...known, type: "none" }] }))).toEqual([
       "No webhook of users is registered. npx income-events webhooks register",
     ]);
     expect(words(checkRegistrations({ unknown: "the provider\nanswered 503" }))).toEqual([

@@ -21,7 +21,7 @@ const processedBy = (...events: readonly IncomeEvent[]): SubjectRecords => ({
 });
 const subscribers = [{ name: "all" }, { name: "users", types: ["user.*"] }];
 const keptUntil = new Date("2026-01-31T00:00:00.000Z");
-const body = { as: "text", text: "{}" } as const;
+const body = { type: "text", text: "{}" } as const;
 const timeline = (each: IncomeEvent, records: SubjectRecords, receipts = 1) =>
   eventTimeline({ event: each, receipts: receiptsOf(receipts) }, { body, keptUntil }, records, {
     subscribers,

@@ -21,7 +21,7 @@ function deliver(fails: (id: string, tries: number) => boolean) {
     some.map(({ body }) => {
       const { id } = JSON.parse(body);
       tries.set(id, (tries.get(id) ?? 0) + 1);
-      if (fails(id, tries.get(id) ?? 0)) return { kind: "retryable", reason: "SQS: busy", delayInSeconds: 0 };
+      if (fails(id, tries.get(id) ?? 0)) return { type: "retryable", reason: "SQS: busy", delayInSeconds: 0 };
       sent.push(id);
       return undefined;
     });

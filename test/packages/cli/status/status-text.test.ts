@@ -35,7 +35,7 @@ const well: StageStatus = {
     queue("subscriber/risk", { waiting: 1 }),
   ],
   token,
-  registrations: { webhooks: [{ kind: "users", deployed: "https://api.example/users", is: "here" }] },
+  registrations: { webhooks: [{ kind: "users", deployed: "https://api.example/users", type: "here" }] },
   wrongPaths: 0,
   alarms: [
     {
@@ -102,17 +102,17 @@ describe("a line says", () => {
     ["that the provider is down", { unknown: "it is\ndown" }, "unknown: it is down"],
     [
       "where they go",
-      { webhooks: [{ kind: "users", deployed: "a", is: "elsewhere", url: "https://other\u001b.example" }] },
+      { webhooks: [{ kind: "users", deployed: "a", type: "elsewhere", url: "https://other\u001b.example" }] },
       "0 of 1 kinds are registered here; users go to https://other .example",
     ],
     [
       "that there are none",
-      { webhooks: [{ kind: "users", deployed: "a", is: "none" }] },
+      { webhooks: [{ kind: "users", deployed: "a", type: "none" }] },
       "users are not registered",
     ],
     [
       "that the provider is silent",
-      { webhooks: [{ kind: "users", deployed: "a", is: "untold", reason: "405" }] },
+      { webhooks: [{ kind: "users", deployed: "a", type: "untold", reason: "405" }] },
       "unknown of all: 405",
     ],
   ])("of the webhooks %s", (_, registrations, text) => {
@@ -120,8 +120,8 @@ describe("a line says", () => {
   });
 
   test("of webhooks that some are unknown, and never counts these as 0", () => {
-    const users = { kind: "users", deployed: "a", is: "here" } as const;
-    const accounts = { kind: "accounts", deployed: "b", is: "untold", reason: "it is not JSON" } as const;
+    const users = { kind: "users", deployed: "a", type: "here" } as const;
+    const accounts = { kind: "accounts", deployed: "b", type: "untold", reason: "it is not JSON" } as const;
     expect(lineOf("webhooks", { registrations: { webhooks: [users, accounts] } })).toBe(
       "webhooks  1 of 2 kinds are registered here; unknown of accounts: it is not JSON",
     );

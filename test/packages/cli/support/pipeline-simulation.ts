@@ -55,7 +55,7 @@ export class PipelineSimulation {
     const count = (before?.count ?? 0) + 1;
     const receipts = { ...receiptsOf(count), firstAt: before?.firstAt ?? since, since };
     this.events.set(event.id, { event, receipts });
-    this.#write({ of: "event", event, receipts, countBefore: count - 1 });
+    this.#write({ type: "event", event, receipts, countBefore: count - 1 });
   }
 
   /** Until nothing is left to do. */
@@ -79,7 +79,7 @@ export class PipelineSimulation {
       readByRange: [],
       documentsUrl: "https://reads.example/",
     })) {
-      switch (consequence.do) {
+      switch (consequence.type) {
         case "applyEvent": {
           const { subject, event, receipts } = consequence;
           this.#reviseState(subject, (known) => applyEvent(known, event, receipts));
@@ -134,15 +134,15 @@ export class PipelineSimulation {
     const items: StoredChange[] = [
       ...[...this.states.values()].map((after) => ({
         key: stateKey(after.subject),
-        change: { of: "state", before: undefined, after } as const,
+        change: { type: "state", before: undefined, after } as const,
       })),
       ...[...this.events.values()].map((stored) => ({
         key: eventKey(ownerOf(stored.event), stored.event.id),
-        change: { of: "event", ...stored, countBefore: 0 } as const,
+        change: { type: "event", ...stored, countBefore: 0 } as const,
       })),
       ...[...this.documents.values()].map((after) => ({
         key: documentKey(after.subject, after),
-        change: { of: "document", before: undefined, after } as const,
+        change: { type: "document", before: undefined, after } as const,
       })),
     ];
     return items.toSorted(({ key: one }, { key: other }) => (isBehind(one, other) ? 1 : -1));
@@ -171,7 +171,7 @@ export class PipelineSimulation {
     const after = change(before);
     if (after === undefined) return;
     this.states.set(nameOf(subject), after);
-    this.#write({ of: "state", before, after });
+    this.#write({ type: "state", before, after });
   }
 
   /** More than clocks may be apart passes between any two things that happen. In milliseconds since 1970. */
@@ -183,7 +183,7 @@ export class PipelineSimulation {
   #perform(task: FetchTask): void {
     const at = new Date(this.#tick());
     const { subject } = task;
-    switch (task.task) {
+    switch (task.type) {
       case "startFetch": {
         this.started.add(nameOf(subject));
         const cause = { cause: `start.${task.version}` };
@@ -198,7 +198,7 @@ export class PipelineSimulation {
           this.#reviseState(subject, (known) => applyProviderAnswer(known, task.version, answer, { at }));
         } catch (error) {
           // Nobody has announced the deletion yet: the real task waits; here the event that announces it asks again.
-          if (failureOf(error).kind === "permanent") throw error;
+          if (failureOf(error).type === "permanent") throw error;
         }
         return;
       }
@@ -220,7 +220,7 @@ export class PipelineSimulation {
     const found = content === undefined ? undefined : { digest: content, size: content.length };
     const after = documentAfter(before, call, found);
     this.documents.set(key, after);
-    if (after.news) this.#write({ of: "document", before, after });
+    if (after.news) this.#write({ type: "document", before, after });
   }
 }
 
