@@ -9,25 +9,6 @@ type Acknowledgement = {
   readonly reason: string;
 };
 
-/** Findings that hold for every resource of their kind in the stack. */
-export const acknowledgements: readonly Acknowledgement[] = [
-  {
-    finding: "AwsSolutions::AwsSolutions-APIG4",
-    reason:
-      "The provider signs no request with IAM and knows no JWT of ours: each receiver compares the registered secret header by its digest, in constant time.",
-  },
-  {
-    finding: "AwsSolutions::AwsSolutions-S1",
-    reason:
-      "Only this stack's functions, Lambda itself and the operator's commands read and write these buckets: CloudTrail's data events say who did, and an access log bucket would be one more place with the names of users' objects.",
-  },
-  {
-    finding: "AwsSolutions::AwsSolutions-SMG4",
-    reason:
-      "The token is renewed by the refresh function and the webhook secret by the command `secret rotate`, for both must be registered with the provider: Secrets Manager's own rotation can't do that.",
-  },
-];
-
 const sentence = /^[A-Z].{30,}\.$/;
 
 /**

@@ -2,14 +2,15 @@ import { CfnCondition, CfnParameter, Fn, Lazy, RemovalPolicies, RemovalPolicy } 
 import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
 import type { Dashboard as CloudWatchDashboard } from "aws-cdk-lib/aws-cloudwatch";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
+import type * as lambda from "aws-cdk-lib/aws-lambda";
+import type * as route53 from "aws-cdk-lib/aws-route53";
 import type { Construct, IConstruct } from "constructs";
 import { type WebhookKind, webhookKinds } from "../domain/event/events.ts";
 import { messageSource } from "../domain/message/message-types.ts";
-import { acknowledge, acknowledgements } from "./acknowledgements.ts";
 import { Eraser } from "./erasure/eraser.ts";
 import { Erasure } from "./erasure/erasure.ts";
 import { deploymentProblems } from "./function/deployment-limits.ts";
-import type { CodeOf, FunctionDefaults } from "./function/pipeline-function.ts";
+import { type CodeOf, type FunctionDefaults, PipelineFunction } from "./function/pipeline-function.ts";
 import { instanceOf, pipelineName } from "./instance.ts";
 import { pascalCase } from "./names.ts";
 import { AlarmTopic } from "./observability/alarm-topic.ts";
@@ -61,6 +62,8 @@ const typesThatHoldData = [
 export type PipelineProps = {
   readonly stage: string;
   readonly settings: Settings;
+  /** Gets the record of the webhooks' name; undefined: none is made. */
+  readonly hostedZone: route53.IHostedZone | undefined;
   /** The settings as they were written, with what was added. */
   readonly written: () => Settings;
   readonly codeOf: CodeOf;
@@ -75,6 +78,7 @@ export class Pipeline {
   readonly table: Table;
   readonly api: apigateway.HttpApi;
   readonly domainName: apigateway.DomainName | undefined;
+  readonly dashboard: CloudWatchDashboard | undefined;
   readonly #scope: Construct;
   readonly #props: PipelineProps;
   readonly #parts: FirstParts;
@@ -93,6 +97,7 @@ export class Pipeline {
     this.table = parts.table.table;
     this.api = parts.api;
     this.domainName = parts.domain?.domainName;
+    this.dashboard = parts.dashboard?.dashboard;
   }
 
   /** Of those that handle subscribers' reads; known once the pipeline is complete. */
@@ -100,8 +105,11 @@ export class Pipeline {
     return this.complete().readApi;
   }
 
-  get dashboard(): CloudWatchDashboard | undefined {
-    return this.complete().dashboard?.dashboard;
+  /** By their names in log lines, such as `store/users`; complete once the pipeline is. */
+  get functions(): ReadonlyMap<string, lambda.IFunction> {
+    this.complete();
+    const functions = this.#scope.node.findAll().filter((each) => each instanceof PipelineFunction);
+    return new Map(functions.map(({ entryName, lambda: made }) => [entryName, made]));
   }
 
   /** Queues with dead letters, of subscribers too. */
@@ -120,8 +128,7 @@ type FirstParts = ReturnType<typeof buildFirst>;
 type SecondParts = ReturnType<typeof buildSecond>;
 
 /** What stands whoever subscribes. */
-function buildFirst(scope: Construct, { stage, settings, codeOf }: PipelineProps) {
-  for (const each of acknowledgements) acknowledge(scope, each);
+function buildFirst(scope: Construct, { stage, settings, hostedZone, codeOf }: PipelineProps) {
   const defaults: FunctionDefaults = {
     codeOf,
     logRetentionInDays: settings.retention.logsDays,
@@ -145,7 +152,8 @@ function buildFirst(scope: Construct, { stage, settings, codeOf }: PipelineProps
   });
   const apiStage = new WebhooksStage(scope, "ApiStage", { api, settings });
   const { customDomain } = settings.webhooks;
-  const domain = customDomain && new WebhooksDomain(scope, "Domain", { api, apiStage, ...customDomain });
+  const domain =
+    customDomain && new WebhooksDomain(scope, "Domain", { api, apiStage, hostedZone, ...customDomain });
   const webhooksUrl = `${domain?.origin ?? api.apiEndpoint}/webhooks`;
   // It feeds the receivers' queues, so it is made after them.
   const reconciler = {
@@ -178,7 +186,8 @@ function buildFirst(scope: Construct, { stage, settings, codeOf }: PipelineProps
   const policy = settings.production ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY;
   RemovalPolicies.of(scope).apply(policy, { applyToResourceTypes: typesThatHoldData });
   const incoming = { api, apiStage, domain, webhooksUrl, receiving, receipts, secret };
-  const kept = { overflow, topic };
+  const dashboard = settings.dashboard ? new Dashboard(scope, "Dashboard") : undefined;
+  const kept = { overflow, topic, dashboard };
   return { ...calling, ...incoming, ...kept, refresh, erasure, fetching, reconciliation, subscribers };
 }
 
@@ -205,13 +214,11 @@ function buildSecond(scope: Construct, { stage, written, ...props }: PipelinePro
   new Eraser(scope, "Erase", { ...sending, overflow, relay, archive, works });
   const throttles = new ThrottleAlarms(scope, "Throttles", { receiving, relay, table });
   topic.addAlarmActions(scope);
-  const dashboard = settings.dashboard
-    ? new Dashboard(scope, "Dashboard", { ...parts, relay, throttles })
-    : undefined;
-  const made = { relay, readApi, registration, archive, dashboard };
+  parts.dashboard?.show({ ...parts, relay, throttles });
+  const made = { relay, readApi, registration, archive };
   addOutputs(scope, { ...parts, ...made, stage, settings, written: written() });
   if (settings.production) new Protection(scope, "Protection", { defaults, table });
-  return { readApi, dashboard };
+  return { readApi };
 }
 
 /**

@@ -1,8 +1,11 @@
 import { Aspects, Stack, Token } from "aws-cdk-lib";
 import type { DomainName, HttpApi } from "aws-cdk-lib/aws-apigatewayv2";
+import type * as acm from "aws-cdk-lib/aws-certificatemanager";
 import type { Dashboard, MathExpression, Metric } from "aws-cdk-lib/aws-cloudwatch";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
 import type * as kms from "aws-cdk-lib/aws-kms";
+import type { IFunction } from "aws-cdk-lib/aws-lambda";
+import type * as route53 from "aws-cdk-lib/aws-route53";
 import type * as sns from "aws-cdk-lib/aws-sns";
 import { Construct } from "constructs";
 import type { ReadingMode } from "../../domain/read/reading-mode.ts";
@@ -15,6 +18,7 @@ import { Pipeline } from "../pipeline.ts";
 import { readingModeOf } from "../reading/read-api.ts";
 import { readSettings, type Settings, SettingsError } from "../settings/settings.ts";
 import { allowUseOfKey, checkStage, type OwnResources, parseWith, withOwn } from "./own-settings.ts";
+import { plainSettings } from "./plain-settings.ts";
 import type { SettingsProps, SubscriberProps } from "./props/settings.ts";
 import { Subscriber } from "./subscriber.ts";
 
@@ -32,6 +36,17 @@ export interface PipelineOptions {
    * @default that of the settings
    */
   readonly alarmTopic?: sns.ITopic;
+  /**
+   * A certificate of the app's own for the webhooks' name, in the place of `webhooks.customDomain.certificateArn`.
+   * @default that of the settings
+   */
+  readonly certificate?: acm.ICertificate;
+  /**
+   * A hosted zone of Route 53, in which the webhooks' name gets an alias record to the API. Not beside
+   * `webhooks.customDomain.behindCloudFront`, where the name leads to a distribution.
+   * @default none: the record is the operator's to make
+   */
+  readonly hostedZone?: route53.IHostedZone;
 }
 
 /** The pipeline of one stage: its name and settings. */
@@ -77,6 +92,8 @@ export class IncomeEvents extends Construct {
   readonly domainName: DomainName | undefined;
   /** Webhooks are sent below this address, one path for each kind. Known at deploy time. */
   readonly webhooksUrl: string;
+  /** The dashboard of the data flow, to which widgets can be added; undefined: the settings want none. */
+  readonly dashboard: Dashboard | undefined;
   /** Where alarms go; undefined: the settings name nobody. */
   readonly alarmTopic: sns.ITopic | undefined;
   /** Whether its data outlives mistakes: the setting `production`. */
@@ -85,6 +102,7 @@ export class IncomeEvents extends Construct {
   readonly #previousKeyArns: readonly string[];
   readonly #reading: ReadingMode;
   readonly #own: OwnResources;
+  readonly #withOwn: (settings: Settings) => Settings;
   readonly #parse: (added: readonly SubscriberProps[]) => Settings;
   readonly #added: SubscriberProps[] = [];
   #isComplete = false;
@@ -97,25 +115,30 @@ export class IncomeEvents extends Construct {
     super(scope, id);
     nameInstance(this);
     checkRegion(this);
-    const { stage, encryptionKey, alarmTopic } = props;
+    const { stage, encryptionKey, alarmTopic, certificate, hostedZone } = props;
     checkStage(stage, "name it");
-    const own = { encryptionKey, alarmTopic };
+    const own = { encryptionKey, alarmTopic, certificate };
     const { written, where, codeOf = prebuiltCode(this) } = writtenIn(props, this.node.path);
     this.#own = own;
-    this.#parse = (added) => parseWith(own, withSubscribers(written, added), where);
-    const settings = withOwn(own, this.#parse([]));
+    const plain = plainSettings(written, where);
+    this.#parse = (added) => parseWith(own, withSubscribers(plain, plainSettings(added, where)), where);
+    this.#withOwn = (settings) => withOwn(own, plain, settings);
+    const settings = this.#withOwn(this.#parse([]));
+    checkHostedZone(hostedZone, settings, where);
     this.isProduction = settings.production;
     this.#previousKeyArns = settings.encryption.previousKeyArns;
     this.#reading = readingModeOf(this, settings);
     this.#pipeline = new Pipeline(this, {
       stage,
       settings,
+      hostedZone,
       written: () => this.#parse(this.#added),
       codeOf,
     });
     this.table = this.#pipeline.table;
     this.api = this.#pipeline.api;
     this.domainName = this.#pipeline.domainName;
+    this.dashboard = this.#pipeline.dashboard;
     this.webhooksUrl = this.#pipeline.webhooksUrl;
     this.alarmTopic = this.#pipeline.topic.topic;
     Aspects.of(this).add({ visit: (node) => node === this && this.complete() });
@@ -128,7 +151,7 @@ export class IncomeEvents extends Construct {
   addSubscriber(subscriber: SubscriberProps): Subscriber {
     if (this.#isComplete)
       throw new Error(
-        `${this.node.path}: add the subscriber ${subscriber.name} before the app is synthesized`,
+        `${this.node.path}: add the subscriber ${subscriber.name} before \`functions\` is read, and before the app is synthesized`,
       );
     const added = this.#parse([...this.#added, subscriber]).subscribers.at(-1);
     this.#added.push(subscriber);
@@ -156,10 +179,13 @@ export class IncomeEvents extends Construct {
     });
   }
 
-  /** The dashboard of the data flow, to which widgets can be added; undefined: the settings want none. Add all subscribers first. */
-  get dashboard(): Dashboard | undefined {
+  /**
+   * The pipeline's functions, by their names in log lines: `receive/users`, `store/users`, `relay/changes`, `fetch/data`. Add all
+   * subscribers first.
+   */
+  get functions(): ReadonlyMap<string, IFunction> {
     this.complete();
-    return this.#pipeline.dashboard;
+    return this.#pipeline.functions;
   }
 
   /** Events that were stored: first receipts. */
@@ -186,7 +212,7 @@ export class IncomeEvents extends Construct {
   complete(): void {
     if (this.#isComplete) return;
     this.#isComplete = true;
-    allowUseOfKey(this, this.#own, withOwn(this.#own, this.#parse(this.#added)));
+    allowUseOfKey(this, this.#own, this.#withOwn(this.#parse(this.#added)));
     this.#pipeline.complete();
   }
 
@@ -210,12 +236,28 @@ function checkRegion(scope: Construct): void {
 
 function writtenIn(props: IncomeEventsProps | WrittenProps, path: string): Omit<WrittenProps, "stage"> {
   if ("written" in props) return props;
-  const { stage: _stage, encryptionKey: _key, alarmTopic: _topic, ...written } = props;
+  const {
+    stage: _stage,
+    encryptionKey: _key,
+    alarmTopic: _topic,
+    certificate: _certificate,
+    hostedZone: _zone,
+    ...written
+  } = props;
   return { written, where: `the properties of ${path}` };
 }
 
-function withSubscribers(written: unknown, added: readonly SubscriberProps[]): unknown {
-  if (added.length === 0) return written;
+function checkHostedZone(zone: route53.IHostedZone | undefined, { webhooks }: Settings, where: string): void {
+  if (zone === undefined || webhooks.customDomain?.behindCloudFront === false) return;
+  const why =
+    webhooks.customDomain === undefined
+      ? "has no name to lead to the API; set webhooks.customDomain.name, or leave it out"
+      : "would lead the name past CloudFront; leave it out, or webhooks.customDomain.behindCloudFront";
+  throw new SettingsError(`Settings in ${where}:\n  hostedZone: ${why}`);
+}
+
+function withSubscribers(written: unknown, added: unknown): unknown {
+  if (!Array.isArray(added) || added.length === 0) return written;
   const { subscribers = [], ...rest } = Object(written);
   return { ...rest, subscribers: [...subscribers, ...added] };
 }

@@ -1,4 +1,5 @@
-import { Stack } from "aws-cdk-lib";
+import { Stack, Token } from "aws-cdk-lib";
+import type * as acm from "aws-cdk-lib/aws-certificatemanager";
 import * as iam from "aws-cdk-lib/aws-iam";
 import type * as kms from "aws-cdk-lib/aws-kms";
 import type * as sns from "aws-cdk-lib/aws-sns";
@@ -10,54 +11,77 @@ import { keyPolicyStatements, parseSettings, type Settings, SettingsError } from
 export type OwnResources = {
   readonly encryptionKey?: kms.IKey | undefined;
   readonly alarmTopic?: sns.ITopic | undefined;
+  readonly certificate?: acm.ICertificate | undefined;
 };
 
-/** Stand for what is known at deploy time only, so that the same rules hold for it. */
-const standIns = {
-  keyArn: "arn:aws:kms:us-east-1:000000000000:key/00000000-0000-0000-0000-000000000000",
-  topicArn: "arn:aws:sns:us-east-1:000000000000:given-by-the-app",
-};
+/** Where settings take an ARN that may be known at deploy time only, and what stands for it there, by the same rules. */
+const places = [
+  {
+    path: ["encryption", "keyArn"],
+    by: "encryptionKey",
+    arnOf: ({ encryptionKey }: OwnResources) => encryptionKey?.keyArn,
+    standIn: "arn:aws:kms:us-east-1:000000000000:key/00000000-0000-0000-0000-000000000000",
+  },
+  {
+    path: ["alarms", "topicArn"],
+    by: "alarmTopic",
+    arnOf: ({ alarmTopic }: OwnResources) => alarmTopic?.topicArn,
+    standIn: "arn:aws:sns:us-east-1:000000000000:given-by-the-app",
+  },
+  {
+    path: ["webhooks", "customDomain", "certificateArn"],
+    by: "certificate",
+    arnOf: ({ certificate }: OwnResources) => certificate?.certificateArn,
+    standIn: "arn:aws:acm:us-east-1:000000000000:certificate/00000000-0000-0000-0000-000000000000",
+  },
+] as const;
 
 /**
- * A stage's settings as they are written, with stand-ins for the app's own key and topic.
+ * A stage's settings as they are written, with stand-ins for the app's own resources and for tokens.
  * @throws SettingsError naming `where`, each setting in error and its remedy
  */
-export function parseWith(
-  { encryptionKey, alarmTopic }: OwnResources,
-  written: unknown,
-  where: string,
-): Settings {
-  const groups = Object(written);
-  if (encryptionKey !== undefined)
-    refuse(groups, { group: "encryption", key: "keyArn", by: "encryptionKey", where });
-  if (alarmTopic !== undefined) refuse(groups, { group: "alarms", key: "topicArn", by: "alarmTopic", where });
-  return parseSettings(
-    {
-      ...groups,
-      ...(encryptionKey && { encryption: { ...groups.encryption, keyArn: standIns.keyArn } }),
-      ...(alarmTopic && { alarms: { ...groups.alarms, topicArn: standIns.topicArn } }),
-    },
-    where,
-  );
+export function parseWith(own: OwnResources, written: unknown, where: string): Settings {
+  const withStandIns = places.reduce((settings, { path, by, arnOf, standIn }) => {
+    const given = valueAt(written, path);
+    if (arnOf(own) === undefined) return isToken(given) ? withValue(settings, path, standIn) : settings;
+    if (given === undefined) return withValue(settings, path, standIn);
+    throw new SettingsError(
+      `Settings in ${where}:\n  ${path.join(".")}: is another one than ${by}; leave one of them out`,
+    );
+  }, written);
+  return parseSettings(withStandIns, where);
 }
 
-function refuse(
-  groups: Readonly<Record<string, unknown>>,
-  given: { readonly group: string; readonly key: string; readonly by: string; readonly where: string },
-): void {
-  if (Object(groups[given.group])[given.key] === undefined) return;
-  throw new SettingsError(
-    `Settings in ${given.where}:\n  ${given.group}.${given.key}: is another one than ${given.by}; leave one of them out`,
-  );
-}
-
-/** The same settings with the app's own key and topic in the place of the stand-ins. */
-export function withOwn({ encryptionKey, alarmTopic }: OwnResources, settings: Settings): Settings {
+/** The same settings with the app's own resources, and tokens as they were written, in the place of the stand-ins. */
+export function withOwn(own: OwnResources, written: unknown, settings: Settings): Settings {
+  const arnAt = (index: 0 | 1 | 2) => {
+    const { path, arnOf } = places[index];
+    const given = valueAt(written, path);
+    return arnOf(own) ?? (isToken(given) ? given : undefined);
+  };
+  const [keyArn, topicArn, certificateArn] = [arnAt(0), arnAt(1), arnAt(2)];
+  const { encryption, alarms, webhooks } = settings;
+  const { customDomain } = webhooks;
   return {
     ...settings,
-    ...(encryptionKey && { encryption: { ...settings.encryption, keyArn: encryptionKey.keyArn } }),
-    ...(alarmTopic && { alarms: { ...settings.alarms, topicArn: alarmTopic.topicArn } }),
+    ...(keyArn !== undefined && { encryption: { ...encryption, keyArn } }),
+    ...(topicArn !== undefined && { alarms: { ...alarms, topicArn } }),
+    ...(certificateArn !== undefined &&
+      customDomain && { webhooks: { ...webhooks, customDomain: { ...customDomain, certificateArn } } }),
   };
+}
+
+function isToken(value: unknown): value is string {
+  return typeof value === "string" && Token.isUnresolved(value);
+}
+
+function valueAt(settings: unknown, path: readonly string[]): unknown {
+  return path.reduce((value: unknown, key) => Object(value)[key], settings);
+}
+
+function withValue(settings: unknown, [key, ...rest]: readonly string[], value: string): unknown {
+  if (key === undefined) return value;
+  return { ...Object(settings), [key]: withValue(Object(settings)[key], rest, value) };
 }
 
 /** Lets those use the app's own key who are no roles of the pipeline. A key that is imported keeps its policy. */

@@ -2,6 +2,7 @@ import { Duration } from "aws-cdk-lib";
 import type * as s3 from "aws-cdk-lib/aws-s3";
 import * as secretsmanager from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
+import { acknowledge } from "../acknowledgements.ts";
 import { Alarm } from "../observability/alarm.ts";
 import { oldestAge } from "../observability/alarm-limits.ts";
 import { deadLetters, oldestMessage } from "../observability/alarm-metrics.ts";
@@ -35,6 +36,11 @@ export class Erasure extends Construct {
         excludePunctuation: true,
       },
       ...(encryptionKey && { encryptionKey }),
+    });
+    acknowledge(this.key, {
+      finding: "AwsSolutions::AwsSolutions-SMG4",
+      reason:
+        "It is never renewed: with another key nobody who was erased would be found again after a restore of the table.",
     });
     new ErasureAlarms(this, "Alarms", this.work);
     this.log = privateBucket(this, "Log", [], { key: encryptionKey, versioned: settings.production });

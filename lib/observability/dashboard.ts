@@ -18,18 +18,39 @@ const columns = 24;
  * one list of names. Source: CloudFormation template reference, "AWS::CloudWatch::Dashboard".
  */
 export class Dashboard extends Construct {
+  /** An app can add widgets to it before all subscribers are known: they stand below the pipeline's own. */
   readonly dashboard: CloudWatchDashboard;
+  readonly #below: LaterWidgets;
 
-  constructor(scope: Construct, id: string, parts: DashboardParts) {
+  constructor(scope: Construct, id: string) {
     super(scope, id);
-    const dashboard = new CloudWatchDashboard(this, "Dashboard", {
+    this.#below = new LaterWidgets(this, "Dashboard", {
       defaultInterval: Duration.hours(3),
       periodOverride: PeriodOverride.INHERIT,
     });
-    this.dashboard = dashboard;
+    this.dashboard = this.#below;
+  }
+
+  show(parts: DashboardParts): void {
     const about = `# ${pipelineName(this)}\nFrom the webhook to the subscriber, row by row. When an alarm goes off: \`docs/operate/runbook.md\`.`;
-    dashboard.addWidgets(new TextWidget({ markdown: about, width: columns, height: 2 }));
-    for (const row of dashboardRows(parts)) dashboard.addWidgets(...widgetsOf(row));
+    const title = new TextWidget({ markdown: about, width: columns, height: 2 });
+    this.#below.addOnTop([[title], ...dashboardRows(parts).map(widgetsOf)]);
+  }
+}
+
+/** Keeps the app's widgets until those that stand above them are known. */
+class LaterWidgets extends CloudWatchDashboard {
+  #later: (readonly IWidget[])[] | undefined = [];
+
+  override addWidgets(...widgets: IWidget[]): void {
+    if (this.#later === undefined) super.addWidgets(...widgets);
+    else this.#later.push(widgets);
+  }
+
+  addOnTop(rows: readonly (readonly IWidget[])[]): void {
+    const later = this.#later ?? [];
+    this.#later = undefined;
+    for (const row of [...rows, ...later]) super.addWidgets(...row);
   }
 }
 

@@ -39,10 +39,16 @@ export function settingsProps(file: (typeof groupsInFiles)[number] | "settings")
   const schema = jsonSchema();
   const interfaces = interfacesOf("", schema).filter((each) => fileOf(each) === file);
   const imports = file === "settings" ? importsOf() : [];
+  const lines = interfaces.flatMap((each) => ["", ...linesOf(each)]);
+  const ofCdk = ["Duration", "Size"].filter((name) => lines.some((line) => line.endsWith(` ${name};`)));
   return [
     "// Written by `npm run docs` from the schema of the settings and docs/reference/settings.md.",
+    ...(ofCdk.length > 0 ? [`import type { ${ofCdk.join(", ")} } from "aws-cdk-lib";`] : []),
+    ...(lines.some((line) => line.includes("IPrincipal"))
+      ? ['import type { IPrincipal } from "aws-cdk-lib/aws-iam";']
+      : []),
     ...imports,
-    ...interfaces.flatMap((each) => ["", ...linesOf(each)]),
+    ...lines,
     "",
   ].join("\n");
 }
@@ -87,12 +93,21 @@ function nameOf(path: string): string {
 function linesOf({ name, path, schema }: Interface): readonly string[] {
   const members = Object.entries(schema.properties ?? {}).flatMap(([key, part]) => {
     const own = path === "" ? key : `${path}.${key}`;
-    const optional = schema.required?.includes(key) !== true;
+    const optional = schema.required?.includes(key) !== true || givenByApp.has(own);
     const property = /^[A-Za-z]\w*$/.test(key) ? key : JSON.stringify(key);
     const begin = `  readonly ${property}${optional ? "?" : ""}: `;
-    return [...docOf(own, part, optional), ...member(begin, typeOf(own, part))];
+    return [...docOf(own, part, optional), ...member(begin, [...typeOf(own, part), ...classesOf(key)])];
   });
   return [`/** ${titleOf(path)} */`, `export interface ${name} {`, ...members, "}"];
+}
+
+/** Required in a file; an app may give a construct in the place of the ARN. */
+const givenByApp: ReadonlySet<string> = new Set(["webhooks.customDomain.certificateArn"]);
+
+/** CDK's classes that an app may write in the place of a number: see lib/construct/plain-settings.ts. */
+function classesOf(key: string): readonly string[] {
+  if (/(Seconds|Minutes|Hours|Days)$/.test(key)) return ["Duration"];
+  return /(Mb|Bytes)$/.test(key) ? ["Size"] : [];
 }
 
 function titleOf(path: string): string {
@@ -161,7 +176,8 @@ function inlineType(path: string, part: Schema): readonly string[] {
   if (part.type === "boolean") return ["boolean"];
   if (part.type === "integer" || part.type === "number") return ["number"];
   if (part.type === "array" && part.items !== undefined) {
-    const items = typeOf(path, part.items).join(" | ");
+    const classes = path === "subscribers.principals" ? ["IPrincipal"] : [];
+    const items = [...typeOf(path, part.items), ...classes].join(" | ");
     return [`readonly ${items.includes(" ") ? `(${items})` : items}[]`];
   }
   if (part.properties !== undefined) {

@@ -1,17 +1,26 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { App, Stack, Validations } from "aws-cdk-lib";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import * as logs from "aws-cdk-lib/aws-logs";
 import * as s3 from "aws-cdk-lib/aws-s3";
-import { AwsSolutionsChecks } from "cdk-nag";
+import * as secretsmanager from "aws-cdk-lib/aws-secretsmanager";
+import {
+  AwsSolutionsChecks,
+  HIPAASecurityChecks,
+  type NagPack,
+  NIST80053R5Checks,
+  PCIDSS321Checks,
+} from "cdk-nag";
+import type { Construct } from "constructs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { acknowledge, acknowledgements } from "../../lib/acknowledgements.ts";
+import { acknowledge } from "../../lib/acknowledgements.ts";
+import { IncomeEvents } from "../../lib/construct/income-events.ts";
 import { allow } from "../../lib/function/permissions.ts";
 import { PipelineFunction } from "../../lib/function/pipeline-function.ts";
 import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
-import { productionSettings } from "./synthesized.ts";
+import { productionSettings, synthesized } from "./synthesized.ts";
 
 const standIn = () => lambda.Code.fromInline("// stand-in");
 const stackOf = (app: App, written: object) =>
@@ -40,12 +49,43 @@ describe("the checks at synth", () => {
     return app.synth();
   }
 
-  it.each(["off", "service"])(
-    "find nothing in production that is not acknowledged; tracing: %s",
-    (tracing) => {
-      const written = { ...productionSettings, tracing };
-      const synthesize = () => checked((app) => stackOf(app, written));
-      expect(synthesize).not.toThrow();
+  const keyArn = "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e";
+  const certificateArn = "arn:aws:acm:eu-central-1:123456789012:certificate/4f6e";
+  const twelve = Array.from({ length: 12 }, (_, index) => ({
+    name: `subscriber-${index}`,
+    principals: [`arn:aws:iam::210987654321:role/reader-${index}`],
+  }));
+  it.each<[string, object, ...object[]]>([
+    ["defaults and traces", { tracing: "service" }],
+    ["a key of its own", { encryption: { keyArn } }],
+    ["a custom domain", { webhooks: { customDomain: { name: "hooks.example.com", certificateArn } } }],
+    ["12 subscribers and a dashboard", { subscribers: twelve, dashboard: true }],
+    ["12 subscribers and no function URL", { subscribers: twelve, reading: "invoke" }],
+    ["no reading", { subscribers: [{ name: "a", documents: "inline" }], reading: "none" }],
+    ["two pipelines", {}, { register: { enabled: false } }],
+  ])("find nothing in production that is not acknowledged: %s", (_, ...changes) => {
+    const synthesize = () =>
+      checked((app) => {
+        const stack = new Stack(app, "Mine");
+        for (const [index, change] of changes.entries()) {
+          const props = { stage: "test", where: "the test", codeOf: standIn };
+          new IncomeEvents(stack, `Events${index}`, {
+            ...props,
+            written: { ...productionSettings, ...change },
+          });
+        }
+      });
+    expect(synthesize).not.toThrow();
+  });
+
+  it.each([
+    ["S1", (scope: Construct) => new s3.Bucket(scope, "Own", { enforceSSL: true })],
+    ["SMG4", (scope: Construct) => new secretsmanager.Secret(scope, "Own")],
+  ])(
+    "speak of what an app puts below the construct, which answers for its own resources alone: %s",
+    (rule, add) => {
+      const plant = () => checked((app) => void add(stackOf(app, productionSettings).events));
+      expect(plant).toThrow(`AwsSolutions-${rule}`);
     },
   );
 
@@ -66,16 +106,58 @@ describe("an acknowledgement", () => {
       );
     },
   );
+});
 
-  it("is needed: none stands for a finding that is not there", () => {
+describe("the packs of NIST, PCI and HIPAA", () => {
+  /** The rules that production breaks, without the pack's name, and how many of its resources do. */
+  function findingsOf(Pack: new (scope: App) => NagPack, written: object): ReadonlyMap<string, number> {
     const app = new App({ builtinCloudFormationValidation: false });
-    const built = stackOf(app, productionSettings);
-    const types = new Set(built.node.findAll().map((construct) => construct.constructor.name));
-    for (const { finding } of acknowledgements) {
-      const type = { APIG4: "CfnRoute", S1: "CfnBucket", SMG4: "CfnSecret" }[finding.split("-").at(-1) ?? ""];
-      expect(types, finding).toContain(type);
-    }
+    const stack = stackOf(app, written);
+    stack.events.complete();
+    const { violations } = new Pack(app).validateScope(stack);
+    return new Map(
+      violations.map(({ ruleName, violatingResources }) => [
+        ruleName.replace(/^.*-/, ""),
+        violatingResources.length,
+      ]),
+    );
+  }
+
+  it("find in production what the page of compliance lists, and less with a key of one's own", () => {
+    const page = readFileSync(join(import.meta.dirname, "../../docs/evidence/compliance.md"), "utf8");
+    const rows = [...page.matchAll(/^\| `(\w+)` \| (\w*) \| (\w*) \| (\w*) \| (\w*) \|/gm)];
+    const listed = (column: number) => rows.flatMap((row) => (row[column] === "yes" ? [row[1]] : []));
+    const encryption = {
+      keyArn: "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e",
+    };
+    const packs = [NIST80053R5Checks, PCIDSS321Checks, HIPAASecurityChecks];
+    for (const [index, pack] of packs.entries())
+      expect([...findingsOf(pack, productionSettings).keys()].sort(), pack.name).toEqual(
+        listed(index + 2).sort(),
+      );
+    const withKey = new Set(
+      packs.flatMap((pack) => [...findingsOf(pack, { ...productionSettings, encryption }).keys()]),
+    );
+    expect([...withKey].sort()).toEqual(listed(5).sort());
   });
+});
+
+it("the page of deploying lets CloudFormation's role manage each type that a stage has", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../docs/operate/deploying.md"), "utf8");
+  const [, policy = ""] = /```json\n(\{ "Version": "2012-10-17"[^`]*)```/.exec(page) ?? [];
+  const statements: readonly { readonly Action: readonly string[] }[] = JSON.parse(policy).Statement;
+  const allowed = new Set(statements.flatMap(({ Action }) => Action).map((action) => action.split(":")[0]));
+  const prefixes: Readonly<Record<string, string>> = { ApiGatewayV2: "apigateway" };
+  const webhooks = {
+    customDomain: {
+      name: "hooks.example.com",
+      certificateArn: "arn:aws:acm:eu-central-1:123456789012:certificate/4f6e",
+    },
+  };
+  const { resources } = synthesized({ ...productionSettings, dashboard: true, webhooks });
+  const types = resources.map(({ Type }) => Type).filter((type) => type.startsWith("AWS::"));
+  for (const service of new Set(types.map((type) => type.split("::")[1] ?? "")))
+    expect(allowed, service).toContain(prefixes[service] ?? service.toLowerCase());
 });
 
 describe("a function's wildcard", () => {

@@ -1,11 +1,17 @@
-import { App, CfnOutput, Stack } from "aws-cdk-lib";
-import { Template } from "aws-cdk-lib/assertions";
+import { App, CfnOutput, Duration, Size, Stack } from "aws-cdk-lib";
+import { Match, Template } from "aws-cdk-lib/assertions";
+import * as acm from "aws-cdk-lib/aws-certificatemanager";
+import { TextWidget } from "aws-cdk-lib/aws-cloudwatch";
+import * as iam from "aws-cdk-lib/aws-iam";
 import * as lambda from "aws-cdk-lib/aws-lambda";
+import * as route53 from "aws-cdk-lib/aws-route53";
+import * as sns from "aws-cdk-lib/aws-sns";
 import { expect, test } from "vitest";
 import { IncomeEvents } from "../../lib/construct/income-events.ts";
 import { productionSettings } from "./synthesized.ts";
 
 const codeOf = () => lambda.Code.fromInline("// stand-in");
+const inTest = { stage: "test", where: "the test", codeOf };
 const stackWith = (...pipelines: readonly (readonly [id: string, written: object])[]) => {
   const stack = new Stack(new App({ builtinCloudFormationValidation: false }), "Mine");
   const made = pipelines.map(
@@ -26,6 +32,136 @@ test("others of the app refer to the table, the API and its name", () => {
   expect(outputOf("Api")).toMatch(/"Ref":"NamedApi[0-9A-F]{8}"/);
   expect(outputOf("Target")).toMatch(/"NamedDomainName[0-9A-F]{8}","RegionalDomainName"/);
   expect(stackWith(["Nameless", productionSettings]).made[0]?.domainName).toBeUndefined();
+});
+
+test("functions are known by their names in log lines", () => {
+  const { stack, made } = stackWith(["Events", productionSettings]);
+  const [events] = made;
+  expect([...(events?.functions.keys() ?? [])]).toEqual(
+    expect.arrayContaining(["receive/users", "store/users", "relay/changes", "fetch/data", "read/documents"]),
+  );
+  const arn = stack.resolve(events?.functions.get("relay/changes")?.functionArn);
+  expect(arn).toEqual({ "Fn::GetAtt": [expect.stringMatching(/^EventsRelayChangesFunction/), "Arn"] });
+  expect(() => events?.addSubscriber({ name: "late" })).toThrow("before `functions` is read");
+});
+
+test("the app's widgets stand below the pipeline's, and subscribers may follow them", () => {
+  const { stack, made } = stackWith(["Events", { ...productionSettings, dashboard: true }]);
+  made[0]?.dashboard?.addWidgets(new TextWidget({ markdown: "ours" }));
+  made[0]?.addSubscriber({ name: "later" });
+  const [body] = Object.values(Template.fromStack(stack).findResources("AWS::CloudWatch::Dashboard"));
+  const text = JSON.stringify(body?.Properties.DashboardBody);
+  expect(text).toMatch(/^.*From the webhook to the subscriber.*EventsSubscriberLater.*ours/);
+});
+
+const customDomain = { name: "hooks.example.com" };
+
+test("a certificate and a hosted zone of the app are taken, and the name leads to the API", () => {
+  const stack = new Stack(new App({ builtinCloudFormationValidation: false }), "Mine");
+  const hostedZone = route53.HostedZone.fromHostedZoneAttributes(stack, "Zone", {
+    hostedZoneId: "Z1",
+    zoneName: "example.com",
+  });
+  const certificate = new acm.Certificate(stack, "Certificate", { domainName: customDomain.name });
+  new IncomeEvents(stack, "Events", {
+    ...inTest,
+    written: { production: false, webhooks: { customDomain } },
+    hostedZone,
+    certificate,
+  });
+  const template = Template.fromStack(stack);
+  template.hasResourceProperties("AWS::ApiGatewayV2::DomainName", {
+    DomainNameConfigurations: [{ CertificateArn: { Ref: Match.stringLikeRegexp("^Certificate") } }],
+  });
+  template.hasResourceProperties("AWS::Route53::RecordSet", {
+    Name: "hooks.example.com.",
+    HostedZoneId: "Z1",
+    AliasTarget: {
+      DNSName: { "Fn::GetAtt": [Match.stringLikeRegexp("^EventsDomainName"), "RegionalDomainName"] },
+    },
+  });
+});
+
+test.each([
+  ["no name", {}, "hostedZone: has no name to lead to the API"],
+  [
+    "a distribution before it",
+    { customDomain: { ...customDomain, behindCloudFront: true } },
+    "past CloudFront",
+  ],
+])("a hosted zone is refused with %s", (_, webhooks, refusal) => {
+  const stack = new Stack(new App(), "Mine");
+  const hostedZone = route53.HostedZone.fromHostedZoneId(stack, "Zone", "Z1");
+  const certificate = acm.Certificate.fromCertificateArn(
+    stack,
+    "Certificate",
+    "arn:aws:acm:eu-west-1:1:certificate/1",
+  );
+  const given = "customDomain" in webhooks ? { hostedZone, certificate } : { hostedZone };
+  expect(
+    () =>
+      new IncomeEvents(stack, "Events", { ...inTest, written: { production: false, webhooks }, ...given }),
+  ).toThrow(refusal);
+});
+
+test("durations, sizes, principals and ARNs that are known at deploy time are settings as CDK writes them", () => {
+  const stack = new Stack(new App({ builtinCloudFormationValidation: false }), "Mine");
+  const topicArn = new sns.Topic(stack, "Topic").topicArn;
+  const events = new IncomeEvents(stack, "Events", {
+    ...inTest,
+    written: {
+      production: false,
+      alarms: { topicArn },
+      retention: { logsDays: Duration.days(14) },
+      functions: { fetch: { memoryMb: Size.gibibytes(2), timeoutSeconds: Duration.minutes(2) } },
+    },
+  });
+  events.addSubscriber({
+    name: "risk",
+    retentionDays: Duration.days(3),
+    principals: [
+      new iam.AccountPrincipal("210987654321"),
+      new iam.ArnPrincipal("arn:aws:iam::111122223333:role/r"),
+    ],
+  });
+  const template = Template.fromStack(stack);
+  template.hasResourceProperties("AWS::Lambda::Function", { MemorySize: 2_048, Timeout: 120 });
+  template.hasResourceProperties("AWS::Logs::LogGroup", { RetentionInDays: 14 });
+  template.hasResourceProperties("AWS::SQS::Queue", { MessageRetentionPeriod: 259_200 });
+  const [alarm] = Object.values(template.findResources("AWS::CloudWatch::Alarm"));
+  expect(alarm?.Properties.AlarmActions).toEqual([{ Ref: expect.stringMatching(/^Topic/) }]);
+  const policies = JSON.stringify(template.findResources("AWS::SQS::QueuePolicy"));
+  expect(policies).toContain("arn:aws:iam::111122223333:role/r");
+});
+
+test.each([
+  [
+    "a duration that is no whole number of its unit",
+    { register: { everyHours: Duration.minutes(90) } },
+    /^.*\n {2}register.everyHours: .*whole/,
+  ],
+  [
+    "a size for a time",
+    { register: { everyHours: Size.mebibytes(1) } },
+    /register.everyHours: takes a number or a Duration/,
+  ],
+  [
+    "a duration for a number",
+    { fetch: { maxConcurrency: Duration.hours(2) } },
+    /fetch.maxConcurrency: takes neither/,
+  ],
+  [
+    "a role that is known at deploy time only",
+    {},
+    /subscribers.0.principals.0: is known at deploy time only; give it .*grantConsume/,
+  ],
+])("refuses %s", (_, settings, refusal) => {
+  const stack = new Stack(new App(), "Mine");
+  const role = new iam.Role(stack, "Role", { assumedBy: new iam.AccountRootPrincipal() });
+  const subscribers = [{ name: "risk", principals: [role] }];
+  const written = Object.keys(settings).length === 0 ? { subscribers } : settings;
+  const props = { ...inTest, written: { production: false, ...written } };
+  expect(() => new IncomeEvents(stack, "Events", props)).toThrow(refusal);
 });
 
 test("a stack with more resources than CloudFormation takes is refused with a remedy", () => {

@@ -1,4 +1,5 @@
 // Written by `npm run docs` from the schema of the settings and docs/reference/settings.md.
+import type { Duration, Size } from "aws-cdk-lib";
 
 /** The settings `functions.*`. */
 export interface FunctionsProps {
@@ -30,12 +31,12 @@ export interface FunctionsReceiveProps {
    * From 128 to 10240.
    * @default 512
    */
-  readonly memoryMb?: number;
+  readonly memoryMb?: number | Size;
   /**
    * From 1 to 29.
    * @default 10
    */
-  readonly timeoutSeconds?: number;
+  readonly timeoutSeconds?: number | Duration;
   /**
    * So many environments are kept for each of the four receivers, and it gets no more; beyond it the provider is answered 503 and sends again. From 1 to 100000.
    * @default - none
@@ -49,12 +50,12 @@ export interface FunctionsStoreProps {
    * From 128 to 10240.
    * @default 512
    */
-  readonly memoryMb?: number;
+  readonly memoryMb?: number | Size;
   /**
    * From 1 to 900.
    * @default 20
    */
-  readonly timeoutSeconds?: number;
+  readonly timeoutSeconds?: number | Duration;
 }
 
 /** The settings `functions.relay.*`. */
@@ -63,12 +64,12 @@ export interface FunctionsRelayProps {
    * From 128 to 10240.
    * @default 512
    */
-  readonly memoryMb?: number;
+  readonly memoryMb?: number | Size;
   /**
    * From 1 to 900.
    * @default 60
    */
-  readonly timeoutSeconds?: number;
+  readonly timeoutSeconds?: number | Duration;
 }
 
 /** The settings `functions.fetch.*`. */
@@ -77,12 +78,12 @@ export interface FunctionsFetchProps {
    * From 128 to 10240.
    * @default 1024
    */
-  readonly memoryMb?: number;
+  readonly memoryMb?: number | Size;
   /**
    * From 1 to 900.
    * @default 60
    */
-  readonly timeoutSeconds?: number;
+  readonly timeoutSeconds?: number | Duration;
 }
 
 /** The settings `functions.read.*`. */
@@ -91,12 +92,12 @@ export interface FunctionsReadProps {
    * Of the function that answers reads; the largest answer, 200 MB, takes 100 s. From 128 to 10240.
    * @default 512
    */
-  readonly memoryMb?: number;
+  readonly memoryMb?: number | Size;
   /**
    * Of the function that answers reads; the largest answer, 200 MB, takes 100 s. From 1 to 900.
    * @default 120
    */
-  readonly timeoutSeconds?: number;
+  readonly timeoutSeconds?: number | Duration;
 }
 
 /** The settings `functions.refresh.*`. */
@@ -105,12 +106,12 @@ export interface FunctionsRefreshProps {
    * From 128 to 10240.
    * @default 256
    */
-  readonly memoryMb?: number;
+  readonly memoryMb?: number | Size;
   /**
    * From 1 to 900.
    * @default 60
    */
-  readonly timeoutSeconds?: number;
+  readonly timeoutSeconds?: number | Duration;
 }
 
 /** The settings `functions.register.*`. */
@@ -119,12 +120,12 @@ export interface FunctionsRegisterProps {
    * From 128 to 10240.
    * @default 256
    */
-  readonly memoryMb?: number;
+  readonly memoryMb?: number | Size;
   /**
    * From 1 to 900.
    * @default 60
    */
-  readonly timeoutSeconds?: number;
+  readonly timeoutSeconds?: number | Duration;
 }
 
 /** The settings `functions.reconcile.*`. */
@@ -133,12 +134,12 @@ export interface FunctionsReconcileProps {
    * From 128 to 10240.
    * @default 256
    */
-  readonly memoryMb?: number;
+  readonly memoryMb?: number | Size;
   /**
    * From 1 to 900.
    * @default 300
    */
-  readonly timeoutSeconds?: number;
+  readonly timeoutSeconds?: number | Duration;
 }
 
 /** The settings `functions.archive.*`. */
@@ -147,12 +148,12 @@ export interface FunctionsArchiveProps {
    * From 128 to 10240.
    * @default 512
    */
-  readonly memoryMb?: number;
+  readonly memoryMb?: number | Size;
   /**
    * From 1 to 900.
    * @default 300
    */
-  readonly timeoutSeconds?: number;
+  readonly timeoutSeconds?: number | Duration;
 }
 
 /** The settings `functions.erase.*`. */
@@ -161,10 +162,10 @@ export interface FunctionsEraseProps {
    * From 128 to 10240.
    * @default 512
    */
-  readonly memoryMb?: number;
+  readonly memoryMb?: number | Size;
   /**
    * From 1 to 900.
    * @default 300
    */
-  readonly timeoutSeconds?: number;
+  readonly timeoutSeconds?: number | Duration;
 }

@@ -1,4 +1,5 @@
 // Written by `npm run docs` from the schema of the settings and docs/reference/settings.md.
+import type { Duration, Size } from "aws-cdk-lib";
 
 /** The settings `provider.*`. */
 export interface ProviderProps {
@@ -31,12 +32,12 @@ export interface ProviderProps {
    * A larger answer, also one that grows over it when it is decompressed, is cut off and its task given up; raise `functions.fetch.memoryMb` (1024) with it. From 1024 to 104857600.
    * @default 20971520
    */
-  readonly maxResponseBytes?: number;
+  readonly maxResponseBytes?: number | Size;
   /**
    * The same for all pages of a document together. From 1024 to 1073741824.
    * @default 104857600
    */
-  readonly maxDataBytes?: number;
+  readonly maxDataBytes?: number | Size;
   /** The settings `provider.paging.*`. */
   readonly paging?: ProviderPagingProps;
   /**
@@ -218,12 +219,12 @@ export interface ProviderBreakerProps {
    * The first wait before one call probes the provider; doubles each time. From 1 to 3600.
    * @default 10
    */
-  readonly baseSeconds?: number;
+  readonly baseSeconds?: number | Duration;
   /**
    * The longest wait between two probes; the provider's `Retry-After` may ask for more. From 1 to 3600.
    * @default 300
    */
-  readonly maxSeconds?: number;
+  readonly maxSeconds?: number | Duration;
 }
 
 /** The settings `provider.timeouts.*`. */
@@ -232,17 +233,17 @@ export interface ProviderTimeoutsProps {
    * To connect. From 1 to 60.
    * @default 5
    */
-  readonly connectSeconds?: number;
+  readonly connectSeconds?: number | Duration;
   /**
    * From the request to the answer's headers. From 1 to 300.
    * @default 20
    */
-  readonly headersSeconds?: number;
+  readonly headersSeconds?: number | Duration;
   /**
    * Between two parts of the answer's body; a call ends within the sum of the three. From 1 to 300.
    * @default 20
    */
-  readonly bodySeconds?: number;
+  readonly bodySeconds?: number | Duration;
 }
 
 /** The settings `provider.paging.*`. */

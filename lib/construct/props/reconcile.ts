@@ -1,4 +1,5 @@
 // Written by `npm run docs` from the schema of the settings and docs/reference/settings.md.
+import type { Duration } from "aws-cdk-lib";
 
 /** The settings `reconcile.*`. */
 export interface ReconcileProps {
@@ -6,29 +7,29 @@ export interface ReconcileProps {
    * From the start of one run to that of the next. From 1 to 168.
    * @default 24
    */
-  readonly everyHours?: number;
+  readonly everyHours?: number | Duration;
   /**
    * How often a run that has not come to its end goes on. From 1 to 60.
    * @default 5
    */
-  readonly tickMinutes?: number;
+  readonly tickMinutes?: number | Duration;
   /**
    * A record that was created so recently is left to its webhook. From 0 to 1440.
    * @default 15
    */
-  readonly graceMinutes?: number;
+  readonly graceMinutes?: number | Duration;
   /**
    * Data that was fetched longer ago is read again. From 1 to 3650.
    * @default 30
    */
-  readonly rereadAfterDays?: number;
+  readonly rereadAfterDays?: number | Duration;
   /** The settings `reconcile.maxDeletions.*`. */
   readonly maxDeletions?: ReconcileMaxDeletionsProps;
   /**
    * From when a deletion is found until the provider is asked again, and it is reported. From 1 to 24.
    * @default 6
    */
-  readonly askAgainAfterHours?: number;
+  readonly askAgainAfterHours?: number | Duration;
   /** The settings `reconcile.missed.*`. */
   readonly missed?: ReconcileMissedProps;
   /** The settings `reconcile.users.*`. */
@@ -57,12 +58,12 @@ export interface ReconcileMissedProps {
    * The least time between two runs that begin because webhooks may have been lost. From 5 to 1440.
    * @default 15
    */
-  readonly atMostEveryMinutes?: number;
+  readonly atMostEveryMinutes?: number | Duration;
   /**
    * A time without webhooks that begins such a run where the same time of the day and of the week before had ten or more. From 10 to 1440.
    * @default 10
    */
-  readonly gapMinutes?: number;
+  readonly gapMinutes?: number | Duration;
 }
 
 /** The settings `reconcile.users.*`. */

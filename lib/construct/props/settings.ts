@@ -1,4 +1,6 @@
 // Written by `npm run docs` from the schema of the settings and docs/reference/settings.md.
+import type { Duration } from "aws-cdk-lib";
+import type { IPrincipal } from "aws-cdk-lib/aws-iam";
 import type { FunctionsProps } from "./functions.ts";
 import type { MappingProps } from "./mapping.ts";
 import type { ProviderProps } from "./provider.ts";
@@ -101,17 +103,17 @@ export interface SubscriberProps {
    * Accounts (12 digits), or roles and users (ARNs), that may receive and delete messages, change their visibility, and read the queue's attributes and URL, over TLS; and that may read states and documents, see below.
    * @default []
    */
-  readonly principals?: readonly string[];
+  readonly principals?: readonly (string | IPrincipal)[];
   /**
    * So long a message waits; at least five times `visibilityTimeoutSeconds`, or SQS would drop a message that fails before it is a dead letter. From 1 to 14.
    * @default 14
    */
-  readonly retentionDays?: number;
+  readonly retentionDays?: number | Duration;
   /**
    * So long a message that was received is hidden; six times a function's timeout where Lambda reads the queue. From 1 to 43200.
    * @default 60
    */
-  readonly visibilityTimeoutSeconds?: number;
+  readonly visibilityTimeoutSeconds?: number | Duration;
 }
 
 /** The settings `documents.*`. */
@@ -159,12 +161,12 @@ export interface FetchProps {
    * So long events may take to answer the start of a data fetch, before its endpoints are read anyway. From 1 to 604800.
    * @default 3600
    */
-  readonly readAfterSeconds?: number;
+  readonly readAfterSeconds?: number | Duration;
   /**
    * So long the provider may fail, at least, before tasks are given up, and exactly so long it may answer that data is not ready; 240 at most. From 1 to 240.
    * @default 72
    */
-  readonly longestOutageHours?: number;
+  readonly longestOutageHours?: number | Duration;
 }
 
 /** The settings `fetch.retry.*`. */
@@ -173,12 +175,12 @@ export interface FetchRetryProps {
    * The back-off's first ceiling; doubles with each failed attempt of a task. From 1 to 900.
    * @default 2
    */
-  readonly baseSeconds?: number;
+  readonly baseSeconds?: number | Duration;
   /**
    * The longest that a task is hidden at once. From 1 to 900.
    * @default 900
    */
-  readonly maxSeconds?: number;
+  readonly maxSeconds?: number | Duration;
 }
 
 /** The settings `token.*`. */
@@ -187,7 +189,7 @@ export interface TokenProps {
    * The time between two looks at the token; at least 10, for Secrets Manager's sake. From 10 to 1440.
    * @default 15
    */
-  readonly refreshEveryMinutes?: number;
+  readonly refreshEveryMinutes?: number | Duration;
   /**
    * The share of its lifetime that is left when it is refreshed; never less than three looks and five minutes. From 0.05 to 0.9.
    * @default 0.5
@@ -211,7 +213,7 @@ export interface RegisterProps {
    * How often the webhooks are registered again. From 1 to 168.
    * @default 24
    */
-  readonly everyHours?: number;
+  readonly everyHours?: number | Duration;
 }
 
 /** The settings `archive.*`. */
@@ -220,12 +222,12 @@ export interface ArchiveProps {
    * So long before its end a dead letter is archived; 336 archives all. From 2 to 336.
    * @default 48
    */
-  readonly beforeEndHours?: number;
+  readonly beforeEndHours?: number | Duration;
   /**
    * How often the dead-letter queues are looked through. From 5 to 1440.
    * @default 60
    */
-  readonly everyMinutes?: number;
+  readonly everyMinutes?: number | Duration;
 }
 
 /** The settings `logs.*`. */
@@ -295,12 +297,12 @@ export interface AlarmsProps {
    * Raises an alarm when a subscriber's oldest message has waited this many minutes, or a quarter of the subscriber's `retentionDays`; 10080 at most. From 1 to 10080.
    * @default 60
    */
-  readonly subscriberBehindMinutes?: number;
+  readonly subscriberBehindMinutes?: number | Duration;
   /**
    * Raises an alarm after this many hours without a webhook; 168 at most. Without it silence raises none. From 1 to 168.
    * @default - none
    */
-  readonly nothingReceivedHours?: number;
+  readonly nothingReceivedHours?: number | Duration;
   /**
    * Days and hours in UTC in which `alarms.nothingReceivedHours` are counted, such as `mon-fri 07-19`; they begin anew each day.
    * @default - the whole week

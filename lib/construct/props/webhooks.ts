@@ -1,4 +1,5 @@
 // Written by `npm run docs` from the schema of the settings and docs/reference/settings.md.
+import type { Duration, Size } from "aws-cdk-lib";
 
 /** The settings `webhooks.*`. */
 export interface WebhooksProps {
@@ -16,12 +17,12 @@ export interface WebhooksProps {
    * How long a receiver keeps the secret that it read; a rotation registers the new one after twice that. While Secrets Manager is unavailable, the last known secret serves for another 15 minutes. From 1 to 900.
    * @default 60
    */
-  readonly secretCacheSeconds?: number;
+  readonly secretCacheSeconds?: number | Duration;
   /**
    * So long the provider tries a delivery again; a rotation accepts the old secret for that and two registrations. From 1 to 720.
    * @default 72
    */
-  readonly retryHours?: number;
+  readonly retryHours?: number | Duration;
   /**
    * Addresses and networks that webhooks may come from; others are answered 403.
    * @default - everywhere
@@ -33,7 +34,7 @@ export interface WebhooksProps {
    * A larger body is answered 413 before anything is read for it, and so is one that inflates to more. API Gateway itself answers so over 10 MB, and where the request with its headers, in base64 unless it is text, is over the 6 MB that Lambda takes. From 1024 to 6291456.
    * @default 6291456
    */
-  readonly maxBodyBytes?: number;
+  readonly maxBodyBytes?: number | Size;
   /**
    * True: `GET` and `HEAD` are answered 200, without effect, where a service tries an address before it sends to it; else 405.
    * @default false
@@ -66,8 +67,11 @@ export interface WebhooksThrottleProps {
 export interface WebhooksCustomDomainProps {
   /** A name of your own in the webhooks' address. */
   readonly name: string;
-  /** The certificate of ACM for it, in the stage's region. */
-  readonly certificateArn: string;
+  /**
+   * The certificate of ACM for it, in the stage's region.
+   * @default - none
+   */
+  readonly certificateArn?: string;
   /** The settings `webhooks.customDomain.mutualTls.*`. */
   readonly mutualTls?: WebhooksCustomDomainMutualTlsProps;
   /**

@@ -9,6 +9,7 @@ import { filesBeside, packageFiles, writeApp } from "../../../../packages/cli/in
 const repository = join(import.meta.dirname, "../../../..");
 const template = join(repository, "examples/minimal");
 const versions = z.record(z.string(), z.string());
+const flags = z.record(z.string(), z.unknown());
 const manifest = z.object({
   name: z.string(),
   scripts: versions,
@@ -44,6 +45,20 @@ describe("init", () => {
       "tsconfig.json",
     ]);
     expect(manifestOf(app).name).toBe("my-events");
+  });
+
+  it("sets the feature flags that CDK recommends, as this repository does", () => {
+    const recommended = flags.parse(
+      JSON.parse(
+        readFileSync(join(repository, "node_modules/aws-cdk-lib/recommended-feature-flags.json"), "utf8"),
+      ),
+    );
+    for (const app of [repository, template]) {
+      const { context } = z
+        .object({ context: flags })
+        .parse(JSON.parse(readFileSync(join(app, "cdk.json"), "utf8")));
+      expect(context).toMatchObject(recommended);
+    }
   });
 
   it("keeps the files out of git that commands are shown with: tokens, keys and outputs", () => {

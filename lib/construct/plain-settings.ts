@@ -1,0 +1,61 @@
+import { Duration, Size, Token } from "aws-cdk-lib";
+import type { IPrincipal } from "aws-cdk-lib/aws-iam";
+import { SettingsError } from "../settings/settings-error.ts";
+
+/** How a duration or a size becomes a number: the end of a setting's name says its unit. */
+const units: readonly (readonly [end: RegExp, kind: string, of: (value: unknown) => number | undefined])[] = [
+  [/Seconds$/, "a Duration", (value) => (value instanceof Duration ? value.toSeconds() : undefined)],
+  [/Minutes$/, "a Duration", (value) => (value instanceof Duration ? value.toMinutes() : undefined)],
+  [/Hours$/, "a Duration", (value) => (value instanceof Duration ? value.toHours() : undefined)],
+  [/Days$/, "a Duration", (value) => (value instanceof Duration ? value.toDays() : undefined)],
+  [/Mb$/, "a Size", (value) => (value instanceof Size ? value.toMebibytes() : undefined)],
+  [/Bytes$/, "a Size", (value) => (value instanceof Size ? value.toBytes() : undefined)],
+];
+
+/**
+ * Settings as a file has them, of those that an app writes with CDK's own classes: `Duration` and `Size` become numbers in the
+ * unit of their setting's name, principals become account ids and ARNs.
+ * @throws SettingsError for a value that the setting does not take, and for a principal that is known at deploy time only
+ */
+export function plainSettings(written: unknown, where: string, path: readonly string[] = []): unknown {
+  if (Array.isArray(written))
+    return written.map((each, index) => plainSettings(each, where, [...path, String(index)]));
+  if (typeof written !== "object" || written === null) return written;
+  const refuse = (why: string) => new SettingsError(`Settings in ${where}:\n  ${path.join(".")}: ${why}`);
+  if (written instanceof Duration || written instanceof Size) return numberOf(written, path, refuse);
+  if (path.at(-2) === "principals" && "policyFragment" in written) return textOf(written, refuse);
+  return Object.fromEntries(
+    Object.entries(written).map(([key, value]) => [key, plainSettings(value, where, [...path, key])]),
+  );
+}
+
+type Refuse = (why: string) => SettingsError;
+
+function numberOf(value: Duration | Size, path: readonly string[], refuse: Refuse): number {
+  const unit = units.find(([end]) => end.test(path.at(-1) ?? ""));
+  if (value.isUnresolved()) throw refuse("is known at deploy time only; write a number");
+  if (unit === undefined) throw refuse("takes neither a Duration nor a Size; write a number");
+  const [, kind, of] = unit;
+  try {
+    const number = of(value);
+    if (number !== undefined) return number;
+  } catch (error) {
+    throw refuse(`${error instanceof Error ? error.message : String(error)}; write one that is`);
+  }
+  throw refuse(`takes a number or ${kind}`);
+}
+
+/** The account of an account's principal, else the ARN of a role or user. */
+function textOf(principal: object, refuse: Refuse): string {
+  const fields: Partial<IPrincipal & Record<"accountId" | "roleArn" | "userArn" | "arn", unknown>> =
+    principal;
+  const text = [fields.accountId, fields.roleArn, fields.userArn, fields.arn].find(
+    (each) => typeof each === "string" || typeof each === "number",
+  );
+  if (text === undefined) throw refuse("is neither an account nor a role or a user");
+  if (Token.isUnresolved(text))
+    throw refuse(
+      "is known at deploy time only; give it the subscriber's grantConsume and grantReadDocuments in place of principals",
+    );
+  return String(text);
+}
