@@ -47,7 +47,7 @@ export function monthlyIncome(documents: readonly IncomeDocument[]): readonly Mo
 type Counted = { readonly payment: Payment; readonly href: string };
 
 type Version = IncomeDocument & {
-  /** The document without its version. */
+  /** Of the document, without its version. */
   readonly path: string;
   readonly account: string;
   readonly version: bigint;
@@ -57,9 +57,9 @@ type Version = IncomeDocument & {
 function newestVersions(documents: readonly IncomeDocument[]): readonly Version[] {
   const newest = new Map<string, Version>();
   for (const document of documents) {
-    const { origin, pathname, searchParams } = new URL(document.href);
-    const path = `${origin}${pathname}`;
-    const version = BigInt(searchParams.get("version") ?? 0);
+    // The same whether a stage is read by its URL or by invoking a function.
+    const [path = "", query] = document.href.slice(Math.max(document.href.indexOf("/v1/"), 0)).split("?");
+    const version = BigInt(new URLSearchParams(query).get("version") ?? 0);
     const [account = path] = path.split("/documents/");
     const known = newest.get(path);
     if (known === undefined || version > known.version)

@@ -203,9 +203,9 @@ describe("the income book of the example", () => {
     );
   });
 
-  it.skipIf(!runsPython)("has the same in Python", () => {
+  it.skipIf(!runsPython)("has the same in Python", async () => {
     const cases = fc.sample(deliveries, 100);
-    const answers = askPython(cases.map(({ bodies }) => ["book", bodies] as const));
+    const answers = await askPython(cases.map(({ bodies }) => ["book", bodies] as const));
     expect(answers).toEqual(cases.map(({ played }) => expectedOf(played)));
   });
 });

@@ -1,5 +1,6 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { join } from "node:path";
+import { promisify } from "node:util";
 
 const repository = join(import.meta.dirname, "../..");
 
@@ -24,13 +25,19 @@ export const python =
 export const runsPython =
   process.env.FORBID_SKIPS !== undefined || spawnSync(python, ["-c", check]).status === 0;
 
-/** Answers each question, a command of `driver.py` with its argument, by the Python packages. */
-export function askPython(questions: readonly (readonly [command: string, argument: unknown])[]): unknown[] {
-  const input = questions.map((question) => `${JSON.stringify(question)}\n`).join("");
+/**
+ * Answers each question, a command of `driver.py` with its argument, by the Python packages.
+ * @param environment of the program, beside this process's own
+ */
+export async function askPython(
+  questions: readonly (readonly [command: string, argument: unknown])[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<unknown[]> {
   const driver = join(repository, "test/packages/subscriber-python/driver.py");
-  const env = { ...process.env, ...pythonEnvironment };
-  const output = execFileSync(python, [driver], { input, env, encoding: "utf8", maxBuffer: 1e9 });
-  return output
+  const env = { ...process.env, ...pythonEnvironment, ...environment };
+  const answered = promisify(execFile)(python, [driver], { env, encoding: "utf8", maxBuffer: 1e9 });
+  answered.child.stdin?.end(questions.map((question) => `${JSON.stringify(question)}\n`).join(""));
+  return (await answered).stdout
     .trimEnd()
     .split("\n")
     .map((line): unknown => JSON.parse(line));

@@ -1,6 +1,9 @@
 """The document that a message names."""
 
+import base64
 import codecs
+import functools
+import gzip
 import hashlib
 import json
 import os
@@ -9,22 +12,32 @@ import re
 import time
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Tuple
 from urllib.parse import urlsplit
 
 import boto3
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
-from botocore.exceptions import HTTPClientError
+from botocore.config import Config
+from botocore.exceptions import ClientError, HTTPClientError
 from botocore.httpsession import URLLib3Session
 
 from .messages import Message
 
 _FIRST_WAIT_SECONDS = 0.1
+_http = URLLib3Session(timeout=30)
 
 
 class DocumentError(Exception):
     """The stage did not answer with the document: let the message come again."""
+
+
+class _Busy(Exception):
+    """There was no answer: asking again may help."""
+
+    def __init__(self, problem: str, retry_after: float = 0.0):
+        super().__init__(problem)
+        self.retry_after = retry_after
 
 
 @dataclass(frozen=True)
@@ -64,25 +77,36 @@ def read_document(
 ) -> DocumentResult:
     """Reads the version of the document that a message of the type `data.updated` names, and checks its digest.
 
-    It takes an inline document from the message, and all others from the stage, signed with Signature Version 4. It asks
-    a busy stage again after the time that the stage names.
+    It takes an inline document from the message, and all others from the stage, signed with Signature Version 4: at its
+    URL, or by invoking the function that the address names. It asks a busy stage again after the time that the stage names.
 
-    :raises DocumentError: where the stage refuses the caller, stays busy, or answers with other bytes
+    :param session: None: boto3's default session
+    :raises DocumentError: where the stage refuses the caller, stays busy, or answers with other bytes; where only messages
+        hold documents, and this one does not
     """
     document = message.data.get("document")
     if document is None:
         return DocumentResult("gone")
+    href, sha256, content_type = document["href"], document["sha256"], document["contentType"]
     inline = _inline_content(message)
-    if _digest(inline) == document["sha256"]:
-        return DocumentResult("document", inline, document["contentType"])
-    answer = _ask_until_answered(document["href"], session or boto3.Session(), tries, wait)
-    if answer.status_code == 404:
-        return DocumentResult("replaced" if _is_replaced(answer.content) else "gone")
-    if answer.status_code != 200:
-        raise DocumentError(f"the document was answered {answer.status_code}")
-    if _digest(answer.content) != document["sha256"]:
+    if _digest(inline) == sha256:
+        return DocumentResult("document", inline, content_type)
+    if href.startswith("urn:"):
+        raise DocumentError("the stage's documents are read from messages alone")
+    status, content = _ask_until_answered(href, session or _default_session(), tries, wait)
+    if status == 404:
+        return DocumentResult("replaced" if _is_replaced(content) else "gone")
+    if status != 200:
+        raise DocumentError(f"the document was answered {status}")
+    if _digest(content) != sha256:
         raise DocumentError("the document's bytes are not those that the message names")
-    return DocumentResult("document", answer.content, document["contentType"])
+    return DocumentResult("document", content, content_type)
+
+
+def _default_session() -> boto3.Session:
+    if boto3.DEFAULT_SESSION is None:
+        boto3.setup_default_session()
+    return boto3.DEFAULT_SESSION
 
 
 def _inline_content(message: Message) -> bytes:
@@ -95,25 +119,67 @@ def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _ask_until_answered(href: str, session: boto3.Session, tries: int, wait: Callable[[float], object]):
-    http = URLLib3Session(timeout=30)
-    try:
-        for done in range(1, tries + 1):
-            retry_after, cause = 0.0, None
-            try:
-                answer = http.send(_signed(href, session))
-                if answer.status_code != 429 and answer.status_code < 500:
-                    return answer
-                problem = f"the document was answered {answer.status_code}"
-                retry_after = _seconds(answer.headers.get("retry-after"))
-            except HTTPClientError as error:
-                problem, cause = "the document could not be read", error
-            if done == tries:
-                raise DocumentError(f"{problem}, {done} times") from cause
+def _ask_until_answered(
+    href: str, session: boto3.Session, tries: int, wait: Callable[[float], object]
+) -> Tuple[int, bytes]:
+    ask = _invoke if href.startswith("arn:") else _get
+    done = 1
+    while True:
+        try:
+            return ask(href, session)
+        except _Busy as busy:
+            if done >= tries:
+                raise DocumentError(f"{busy}, {done} times") from busy.__cause__
             # With jitter, so that callers don't all come back at once.
-            wait(max(_FIRST_WAIT_SECONDS * 2 ** (done - 1) * (1 + random.random()), retry_after))
-    finally:
-        http.close()
+            wait(max(_FIRST_WAIT_SECONDS * 2 ** (done - 1) * (1 + random.random()), busy.retry_after))
+            done += 1
+
+
+def _get(href: str, session: boto3.Session) -> Tuple[int, bytes]:
+    request = _signed(href, session)
+    try:
+        answer = _http.send(request)
+        content = answer.content
+    except HTTPClientError as error:
+        raise _Busy("the document could not be read") from error
+    if _is_busy(answer.status_code):
+        raise _Busy(f"the document was answered {answer.status_code}", _seconds(answer.headers.get("retry-after")))
+    return answer.status_code, content
+
+
+def _invoke(href: str, session: boto3.Session) -> Tuple[int, bytes]:
+    """Invokes the function of `arn:…:function:NAME:ALIAS/v1/…`, which returns the answer in JSON."""
+    arn, slash, path = href.partition("/")
+    payload = json.dumps({"path": slash + path, "acceptEncoding": "gzip"})
+    try:
+        answer = _lambda(session, arn.split(":")[3]).invoke(FunctionName=arn, Payload=payload)
+        content = answer["Payload"].read()
+    except ClientError as error:
+        metadata = error.response["ResponseMetadata"]
+        status = metadata["HTTPStatusCode"]
+        if _is_busy(status):
+            retry_after = _seconds(metadata["HTTPHeaders"].get("retry-after"))
+            raise _Busy(f"the document was answered {status}", retry_after) from error
+        # Lambda's own answer: its 404 says nothing of the document.
+        raise DocumentError(f"Lambda answered {status} to an invocation of {arn}") from error
+    except HTTPClientError as error:
+        raise _Busy("the document could not be read") from error
+    if "FunctionError" in answer:
+        raise _Busy("the function that reads the document failed")
+    found = json.loads(content)
+    body = base64.b64decode(found["body"])
+    is_compressed = found["headers"].get("content-encoding") == "gzip"
+    return found["status"], gzip.decompress(body) if is_compressed else body
+
+
+@functools.lru_cache(maxsize=8)
+def _lambda(session: boto3.Session, region: str):
+    # The caller retries.
+    return session.client("lambda", region_name=region, config=Config(retries={"total_max_attempts": 1}))
+
+
+def _is_busy(status: int) -> bool:
+    return status == 429 or status >= 500
 
 
 def _signed(href: str, session: boto3.Session):

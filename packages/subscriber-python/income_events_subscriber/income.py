@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Dict, Iterable, List, Mapping, Sequence, Tuple
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 Payment = Mapping[str, Any]
 
@@ -54,9 +54,9 @@ def _newest_versions(documents: Iterable[Tuple[str, Sequence[Payment]]]):
     """The newest version of each document, the oldest of these first."""
     newest: Dict[str, Tuple[int, str, str, Sequence[Payment]]] = {}
     for href, payments in documents:
-        parts = urlsplit(href)
-        path = f"{parts.scheme}://{parts.netloc}{parts.path}"
-        version = int(parse_qs(parts.query).get("version", ["0"])[0])
+        # The same whether a stage is read by its URL or by invoking a function.
+        path, _, query = href[max(href.find("/v1/"), 0) :].partition("?")
+        version = int(parse_qs(query).get("version", ["0"])[0])
         if path not in newest or version > newest[path][0]:
             newest[path] = (version, path, href, payments)
     return sorted(newest.values(), key=lambda entry: entry[:2])

@@ -53,6 +53,17 @@ describe("the income by month", () => {
       ["2026-11 USD 200.00 160.00 2"],
     ],
     [
+      "an account whose documents were read by a URL, and are by invoking a function",
+      [
+        { href: hrefOf(1, "income/2026-10-01..2026-11-30"), data: [payment("1"), payment("2")] },
+        {
+          href: `arn:aws:lambda:eu-central-2:111111111111:function:read:billing${hrefOf(2).slice(hrefOf(2).indexOf("/v1/"))}`,
+          data: [payment("1"), payment("3")],
+        },
+      ],
+      ["2026-11 USD 300.00 240.00 3"],
+    ],
+    [
       "currencies and months apart",
       [
         whole(
