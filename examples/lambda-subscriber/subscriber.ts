@@ -13,9 +13,7 @@ const read = createReader({
     if (accountId === undefined) return; // a company's
     const document = await readDocument(message);
     if (document.as === "replaced") return; // a message about the newer one is on its way
-    const periods = document.as === "gone" ? [] : document.json("income").data;
-    // The provider promises no order.
-    const newest = periods.toSorted((one, other) => one.date_end.localeCompare(other.date_end)).at(-1);
+    const newest = document.as === "gone" ? undefined : newestOf(document.json("income").data);
     await keep(message, accountId, newest && `${newest.net} ${newest.currency} until ${newest.date_end}`);
   },
 });
@@ -36,6 +34,13 @@ async function keep({ sequence }: Message, account: string, income: string | und
   await table.send(update).catch((error: unknown) => {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
   });
+}
+
+/** The provider promises no order: the period that ends last is the newest. */
+export function newestOf<Period extends { readonly date_end: string }>(
+  periods: readonly Period[],
+): Period | undefined {
+  return periods.toSorted((one, other) => one.date_end.localeCompare(other.date_end)).at(-1);
 }
 
 /** What failed stays on the queue, comes again, and ends as a dead letter. Its reason names no person. */

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import type { Credentials } from "./lambda/environment.ts";
+import { isClone } from "./options.ts";
 import { outputOf, queuesOf } from "./outputs.ts";
+import type { SubscriberCaller } from "./stack/subscriber-callers.ts";
 import type { System } from "./system.ts";
 
 /** Where everything is, and what is needed to use it; for a file as well as for the screen. */
@@ -26,7 +28,7 @@ export type Addresses = {
 
 const webhookSecret = z.object({ current: z.string() });
 
-type SubscriberAddress = { readonly queueUrl: string; readonly credentials: Credentials };
+type SubscriberAddress = Omit<SubscriberCaller, "name">;
 
 /** @param pipeline the one that is meant, where the stack has several @throws where it has no webhook secret */
 export function addressesOf({ stack, pipelines }: System, pipeline = pipelines[0]): Addresses {
@@ -51,9 +53,9 @@ export function addressesOf({ stack, pipelines }: System, pipeline = pipelines[0
     queues: queuesOf(pipeline),
     documents: { url: outputOf(pipeline, "DocumentsUrl") },
     subscribers: Object.fromEntries(
-      subscribers.map(({ name, queueUrl, credentials }) => [
+      subscribers.map(({ name, credentials, ...subscriber }) => [
         name,
-        { queueUrl, credentials: pairOf(credentials) },
+        { ...subscriber, credentials: pairOf(credentials) },
       ]),
     ),
   };
@@ -119,17 +121,32 @@ export function printableAddresses(
       : [`Logs          ${logs}/*.log; follow an event: grep -h ID ${logs}/*.log | sort`]),
     "",
     ...Object.entries(addresses.subscribers).flatMap(([name, subscriber]) => [
-      `For the subscriber ${name}, such as the README's program:`,
-      ...subscriberEnvironment(addresses, subscriber).map((line) => `  export ${line}`),
+      ...subscriberLines(name, addresses, subscriber),
       "",
     ]),
   ].join("\n");
 }
 
+/** What a person pastes to read a subscriber's queue: the environment and, in a clone, a program that gets something by it. */
+function subscriberLines(
+  name: string,
+  addresses: Addresses,
+  subscriber: SubscriberAddress,
+): readonly string[] {
+  const environment = subscriberEnvironment(addresses, subscriber).map((line) => `  export ${line}`);
+  if (!isClone) return [`For the subscriber ${name}, before you start its program:`, ...environment];
+  const { types = ["data.updated"] } = subscriber;
+  const getsData = types.some((type) => ["data.updated", "data.*", "*"].includes(type));
+  const [prints, program] = getsData
+    ? ["each user's income by month", "examples/monthly-income/main.ts"]
+    : ["each message's type and subject", "examples/minimal/subscriber.ts"];
+  return [`For the subscriber ${name}, ${prints}:`, ...environment, `  node ${program}`];
+}
+
 /** The environment in which AWS's own tools and a subscriber's reader work on this system, as that subscriber. */
 function subscriberEnvironment(addresses: Addresses, subscriber: SubscriberAddress): readonly string[] {
   const pairs = Object.entries(variablesOf(addresses, subscriber)).map(([name, value]) => `${name}=${value}`);
-  return [pairs.slice(0, 2).join(" "), pairs.slice(2, 4).join(" "), ...pairs.slice(4)];
+  return [0, 2, 4].map((first) => pairs.slice(first, first + 2).join(" "));
 }
 
 /**
@@ -164,9 +181,11 @@ function variablesOf(
 ) {
   return {
     AWS_REGION: region,
-    AWS_ENDPOINT_URL: endpoints.sqs,
+    // boto3 reads this one.
+    AWS_DEFAULT_REGION: region,
     AWS_ACCESS_KEY_ID: accessKeyId,
     AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    AWS_ENDPOINT_URL: endpoints.sqs,
     SUBSCRIBER_QUEUE_URL: queueUrl,
   };
 }

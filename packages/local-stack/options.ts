@@ -56,7 +56,8 @@ const freePorts = { apiPort: 0, awsPort: 0, sandboxPort: 0, controlPort: 0, cons
 /** Begun again at each start. */
 const defaultLogs = ".local/logs";
 
-const isClone = import.meta.filename.endsWith(".ts");
+/** Whether this is a clone, not an app that has installed the package. */
+export const isClone = import.meta.filename.endsWith(".ts");
 
 /** What a person types, in a clone or in an app that has installed the package. */
 export const startCommand = isClone ? "npm start --" : "npx income-events dev";

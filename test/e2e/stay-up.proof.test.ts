@@ -13,6 +13,7 @@ import type { ProductAssembly } from "../../scripts/product-assembly.ts";
 import { runCommand } from "../support/command-line.ts";
 import { contractMessage } from "../support/contract-message.ts";
 import { eventually } from "../support/eventually.ts";
+import { printedFor } from "../support/printed-environment.ts";
 import { synthesizeProduct } from "../support/product.ts";
 import { descendantsOf, isAlive, type Program, runProgram } from "../support/program.ts";
 
@@ -105,7 +106,7 @@ describe("npm start", () => {
     await using program = start(...freePorts);
     await program.printed("Ctrl-C ends it.");
     const { stdout: details } = await runCommand(["local", "show", "--stage", "local"]);
-    const environment = environmentOf("everything", details);
+    const { environment } = printedFor("everything", details);
     expect(program.output()).toMatch(/^Sandbox {7}http:\/\/127\.0\.0\.1:\d+\/connect /m);
     expect(details).toMatch(/^Control {7}http:\/\/127\.0\.0\.1:\d+ /m);
     // Progress is for terminals alone.
@@ -212,14 +213,6 @@ async function refusesOthers(
   });
   const receive = sqs.send(new ReceiveMessageCommand({ QueueUrl: everything?.queueUrl }));
   await expect(receive).rejects.toThrow(/not authorized/);
-}
-
-/** What is printed for a subscriber's program. */
-function environmentOf(subscriber: string, output: string): Readonly<Record<string, string>> {
-  const [, block = ""] = output.split(`For the subscriber ${subscriber}, `);
-  const [own = ""] = block.split("\n\n");
-  const pairs = [...own.matchAll(/^ {2}export (.*)$/gm)].flatMap(([, line = ""]) => line.split(" "));
-  return Object.fromEntries(pairs.map((pair) => pair.split(/=(.*)/s)));
 }
 
 /** Reads a subscriber's queue as the README says, until a message of a subject comes. */

@@ -8,6 +8,8 @@ import type { LocalStack } from "./local-stack.ts";
 /** A subscriber with credentials of its own. */
 export type SubscriberCaller = {
   readonly name: string;
+  /** Its filter; absent: it gets every type. */
+  readonly types?: readonly string[];
   readonly queueUrl: string;
   readonly credentials: Credentials;
 };
@@ -29,7 +31,7 @@ export function registerSubscribers(
   stack: LocalStack,
   pipeline: PipelineOutputs = { id: "", outputs: stack.outputs },
 ): readonly SubscriberCaller[] {
-  return subscribersOf(pipeline).map(({ name, queueUrl, principals }) => {
+  return subscribersOf(pipeline).map(({ name, types, queueUrl, principals }) => {
     const caller = `subscriber ${[pipeline.id, name].filter(Boolean).join("/")}`;
     const credentials = newCredentials(caller);
     const [principal] = principals;
@@ -48,7 +50,7 @@ export function registerSubscribers(
       ...credentials,
       policies: [parsePolicy(own, name)],
     });
-    return { name, queueUrl, credentials };
+    return { name, ...(types && { types }), queueUrl, credentials };
   });
 }
 

@@ -2,8 +2,10 @@ import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { addressesOf, printableAddresses } from "@income-events/local-stack/addresses.ts";
 import { expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
+import { printedFor } from "../../support/printed-environment.ts";
 import { runProgram } from "../../support/program.ts";
 import { python, pythonEnvironment, runsPython } from "../../support/python.ts";
 import type { LookedUpStage } from "./looked-up-stage.ts";
@@ -28,19 +30,28 @@ export function describeShownPrograms(use: () => LookedUpStage): void {
     ["the example in Python", ["examples/monthly-income/monthly_income.py"]],
   ])(title, (_, args) => printsIncome(python, args));
 
+  it("names for each subscriber a program that prints something of it", async () => {
+    const { system } = use();
+    const details = printableAddresses(addressesOf(system), system, undefined);
+    const commandOf = (name: string) => printedFor(name, details).command;
+    expect(["everything", "inline", "accounts"].map(commandOf)).toEqual([
+      "node examples/monthly-income/main.ts",
+      "node examples/monthly-income/main.ts",
+      "node examples/minimal/subscriber.ts",
+    ]);
+    const { environment } = printedFor("accounts", details);
+    await using program = runProgram("examples/minimal/subscriber.ts", [], environment);
+    await program.printed("account.created account/");
+  });
+
   async function printsIncome(runtime: string, args: readonly string[]): Promise<void> {
     const { system, user, account, other, run } = use();
-    const subscriber = system.subscribers.find(({ name }) => name === "everything");
+    const details = printableAddresses(addressesOf(system), system, undefined);
     const folder = await mkdtemp(join(tmpdir(), "income-"));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const environment = {
       ...pythonEnvironment,
-      AWS_ENDPOINT_URL: system.stack.gatewayUrl,
-      AWS_REGION: system.stack.region,
-      AWS_DEFAULT_REGION: system.stack.region,
-      AWS_ACCESS_KEY_ID: subscriber?.credentials.accessKeyId ?? "",
-      AWS_SECRET_ACCESS_KEY: subscriber?.credentials.secretAccessKey ?? "",
-      SUBSCRIBER_QUEUE_URL: subscriber?.queueUrl ?? "",
+      ...printedFor("everything", details).environment,
       INCOME_DATABASE: join(folder, "income.sqlite"),
     };
     // The program before took the messages. Twice: a program adds up nothing twice.
