@@ -1,5 +1,6 @@
 import { permanent } from "../core/failures.ts";
 import { fieldsOf, optionalBoolean, optionalText, present, textOf } from "../core/parse.ts";
+import { type Attributes, parseTexts } from "./attributes.ts";
 
 /** The webhook kinds of the provider, in the order of its specification; also the names of routes and queues. */
 export const webhookKinds = ["users", "accounts", "endpoints", "company-accounts"] as const;
@@ -44,6 +45,8 @@ export type EventAttributes = {
   readonly dataAvailable?: boolean;
   readonly dateStart?: string;
   readonly dateEnd?: string;
+  /** All attributes that the user has; absent where the event does not say. */
+  readonly attributes?: Attributes;
 };
 
 /** An event as it was received: the facts, and the identity that its body gave it (see `identify.ts`). */
@@ -133,5 +136,6 @@ export function parseAttributes(value: unknown): EventAttributes {
     dataAvailable: optionalBoolean(fields, "dataAvailable"),
     dateStart: optionalText(fields, "dateStart"),
     dateEnd: optionalText(fields, "dateEnd"),
+    attributes: fields.attributes === undefined ? undefined : parseTexts(fields.attributes, "attributes"),
   });
 }

@@ -1,3 +1,12 @@
+// SQS refuses the two non-characters in the messages that carry a text on. Control characters and line separators name
+// nothing, and would begin a line of their own in some log or terminal.
+const refusedCharacters = /[\p{Cc}\p{Zl}\p{Zp}\uFFFE\uFFFF]/u;
+
+/** Whether a text is one line of characters. */
+export function isClean(text: string): boolean {
+  return text.isWellFormed() && !refusedCharacters.test(text);
+}
+
 const refusedByQueues = /[\u{10000}-\u{10FFFF}\uFFFE\uFFFF]/gu;
 
 /**

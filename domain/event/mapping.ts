@@ -2,6 +2,7 @@ import { permanent } from "../core/failures.ts";
 import { isNameOrDate } from "../core/mask.ts";
 import { fieldsOf, optionalText, present } from "../core/parse.ts";
 import { readTime } from "../core/timestamps.ts";
+import { type AttributeExpressions, parseTexts } from "./attributes.ts";
 import { canonicalId, isUuid } from "./canonical-id.ts";
 import {
   type EventAttributes,
@@ -11,6 +12,7 @@ import {
   subjectKindOf,
   type WebhookEventType,
 } from "./events.ts";
+import { isClean } from "./json-text.ts";
 import { hasSeveral, takesByPosition } from "./list-order.ts";
 import { isRawNumber } from "./lossless-json.ts";
 import {
@@ -45,6 +47,8 @@ export type KindMapping = {
   readonly events?: string;
   /** What makes two webhooks the same event: their bytes, which is the default, or their `eventId`. */
   readonly identity?: "body" | "eventId";
+  /** What of a user's metadata goes into messages. */
+  readonly attributes?: AttributeExpressions;
 } & { readonly [field in MappedField]?: MappingSource };
 
 export type { Search } from "./mapping-source.ts";
@@ -75,6 +79,9 @@ export function parseMapping(value: unknown): KindMapping {
     ...(fields.identity === undefined
       ? {}
       : { identity: fields.identity === "eventId" ? "eventId" : "body" }),
+    ...(fields.attributes === undefined
+      ? {}
+      : { attributes: parseTexts(fields.attributes, "mapping.attributes") }),
   };
 }
 
@@ -85,7 +92,7 @@ function parseTypes(value: unknown): Record<string, string> {
 
 /** The headers that a mapping reads: all that a receiver carries. */
 export function headersOf(mapping: KindMapping): readonly string[] {
-  return headersRead(Object.values(mapping));
+  return headersRead([mapping.type, ...mappedFields.map((name) => mapping[name])]);
 }
 
 /**
@@ -193,9 +200,6 @@ export function typeOf(mapping: KindMapping, name: unknown): WebhookEventType {
 
 // Ids and endpoint names become parts of keys: 200 characters of UTF-8 fit a sort key (1,024 bytes) with its prefix.
 const longestText = 200;
-// SQS refuses the two non-characters in the messages that carry a text on. Control characters and line separators name
-// nothing, and would begin a line of their own in some log or terminal.
-const refusedCharacters = /[\p{Cc}\p{Zl}\p{Zp}\uFFFE\uFFFF]/u;
 
 /** A short text, or the digits of a whole number; undefined where there is none. @throws permanent failure */
 export function textAt(field: string, value: unknown): string | undefined {
@@ -211,10 +215,6 @@ function digitsOf(value: unknown): string | undefined {
   if (isRawNumber(value)) return /^-?\d+$/.test(value.rawJSON) ? value.rawJSON : undefined;
   // Any other number beyond 2^53 has been calculated, and rounded: two ids could have become one.
   return Number.isSafeInteger(value) ? String(value) : undefined;
-}
-
-function isClean(text: string): boolean {
-  return text.isWellFormed() && !refusedCharacters.test(text);
 }
 
 /** An id as events carry it: UUIDs in lower case. @throws permanent failure */

@@ -1,4 +1,6 @@
 import { type Failure, failureOf, permanent } from "../core/failures.ts";
+import { present } from "../core/parse.ts";
+import { attributesIn, type FoundAttributes } from "./attributes.ts";
 import { type EventAttributes, type WebhookKind, withBelievableTime } from "./events.ts";
 import { identifyByEventId, identifyElement } from "./identify.ts";
 import { deliveryOf, ignoredName, type KindMapping, mapPayload, type Search, typeNamed } from "./mapping.ts";
@@ -29,7 +31,11 @@ export type EventSource = {
 
 export type MappedEvent = Omit<EventSource, "payload"> &
   (
-    | { readonly facts: EventAttributes }
+    | {
+        readonly facts: EventAttributes;
+        /** Attributes that the event has and that were not taken. */
+        readonly leftOut?: readonly string[];
+      }
     | { readonly ignored: string }
     /** This event can't be mapped; it keeps none of the others from being stored. */
     | { readonly failure: Failure }
@@ -92,10 +98,29 @@ export function mapSource(
     const ignored = ignoredName(mapping, deliveryOf(payload, headers), search);
     if (ignored !== undefined) return { ...own(source), ignored };
     const facts = withBelievableTime(mapPayload(mapping, payload, search, headers), receivedAt);
-    return { ...own(source), id: identityOf(mapping, kind, facts, id), facts };
+    const { attributes, leftOut } = attributesOf(mapping, facts, payload, search);
+    return {
+      ...own(source),
+      id: identityOf(mapping, kind, facts, id),
+      facts: { ...facts, ...present({ attributes }) },
+      ...(leftOut.length > 0 && { leftOut }),
+    };
   } catch (error) {
     return { ...own(source), failure: failureOf(error) };
   }
+}
+
+/** Of a deleted user nothing is read: the last that was known stays. */
+function attributesOf(
+  { attributes }: KindMapping,
+  { type, userId }: EventAttributes,
+  payload: unknown,
+  search: Search,
+): FoundAttributes {
+  const isRead = type === "user.created" || type === "user.updated";
+  return attributes === undefined || !isRead
+    ? { leftOut: [] }
+    : attributesIn(attributes, payload, userId, search);
 }
 
 function own({ payload: _, ...rest }: EventSource): Omit<EventSource, "payload"> {

@@ -24,8 +24,8 @@ export type Consequence =
       readonly subject: Subject;
       readonly event: IncomeEvent;
       readonly receipts: number;
-      /** When the receipt's message was sent; absent where the stage follows no connections. */
-      readonly since?: number | undefined;
+      /** When the webhook of this receipt was sent to its queue, milliseconds since 1970. */
+      readonly since: number;
     }
   | { readonly type: "link"; readonly userId: string; readonly accountId: string }
   | { readonly type: "call"; readonly task: FetchTask }
@@ -69,7 +69,7 @@ function ofEvent(change: EventChange, settings: DeriveSettings): readonly Conseq
   const subject = subjectOf(event);
   return receiptsToProcess(countBefore, receipts.count).map((receipt) => {
     const since = receipt === 1 ? receipts.firstAt : receipts.since;
-    return { type: "applyEvent", subject, event, receipts: receipt, ...(settings.readiness && { since }) };
+    return { type: "applyEvent", subject, event, receipts: receipt, since };
   });
 }
 

@@ -25,6 +25,8 @@ export type ObjectSchema = {
   readonly description?: string;
   readonly properties: Readonly<Record<string, Schema>>;
   readonly required: readonly string[];
+  /** The fields that `properties` does not name are texts. */
+  readonly additionalProperties?: { readonly type: "string" };
   /** Of these fields exactly one is there. */
   readonly oneOf?: readonly { readonly required: readonly [string] }[];
 };
@@ -40,13 +42,15 @@ export type TypeOf<S> = S extends { readonly const: infer Value }
         ? boolean
         : S extends { readonly type: "integer" }
           ? number
-          : S extends { readonly properties: infer P; readonly required: readonly (infer Required)[] }
-            ? Flat<
-                { readonly [Name in keyof P as Name extends Required ? Name : never]: TypeOf<P[Name]> } & {
-                  readonly [Name in keyof P as Name extends Required ? never : Name]?: TypeOf<P[Name]>;
-                }
-              >
-            : unknown;
+          : S extends { readonly additionalProperties: { readonly type: "string" } }
+            ? Readonly<Record<string, string>>
+            : S extends { readonly properties: infer P; readonly required: readonly (infer Required)[] }
+              ? Flat<
+                  { readonly [Name in keyof P as Name extends Required ? Name : never]: TypeOf<P[Name]> } & {
+                    readonly [Name in keyof P as Name extends Required ? never : Name]?: TypeOf<P[Name]>;
+                  }
+                >
+              : unknown;
 
 type Flat<T> = { [Name in keyof T]: T[Name] };
 
@@ -60,6 +64,17 @@ export function count(description: string) {
 
 export function flag(description: string) {
   return { type: "boolean", description } as const;
+}
+
+/** An object of texts, whatever their names. */
+export function texts(description: string) {
+  return {
+    type: "object",
+    description,
+    properties: {},
+    required: [],
+    additionalProperties: { type: "string" },
+  } as const;
 }
 
 type Properties = Readonly<Record<string, Schema>>;

@@ -1,5 +1,5 @@
 import type { Outcome } from "../state/last-change.ts";
-import { count, flag, type ObjectSchema, object, type TypeOf, text } from "./json-schema.ts";
+import { count, flag, type ObjectSchema, object, type TypeOf, text, texts } from "./json-schema.ts";
 import type { MessageType } from "./message-types.ts";
 
 /**
@@ -75,9 +75,24 @@ const reconciled = {
 const deleted = flag("Whether it is deleted, after the event. Final, unless `account.restored` follows.");
 const unconfirmed = flag("Whether what is known is in doubt, until the provider has answered.");
 const connected = flag("Whether it is connected, after the event; absent while nothing has said so.");
-const known = { connected, userId, datasourceId };
 
-const userEvent = object({ userId, deleted, unconfirmed, outcome }, { reconciled });
+/** Of the user whom a message is about, or whose account or data. */
+const userAttributes = {
+  attributes: texts(
+    "What the stage's `mapping.users.attributes` takes from the user's metadata, such as the number of a loan: all that " +
+      "is known when the message is sent. Absent while nothing is known; empty once they were removed.",
+  ),
+  attributesSequence: {
+    type: "string",
+    pattern: "^[0-9]{20}$",
+    description:
+      "Of all messages about a user, its accounts and their data, the one with the highest has the newest `attributes`. " +
+      "It compares with no `sequence`.",
+  },
+} as const;
+const known = { connected, userId, datasourceId, ...userAttributes };
+
+const userEvent = object({ userId, deleted, unconfirmed, outcome }, { reconciled, ...userAttributes });
 const accountEvent = object({ accountId, deleted, unconfirmed, outcome }, { ...known, reconciled });
 const companyEvent = object({ companyAccountId, deleted, unconfirmed, outcome }, { ...known, reconciled });
 
@@ -177,6 +192,7 @@ export const contract = {
           accountId,
           companyAccountId,
           userId,
+          ...userAttributes,
           dataAvailable: flag("Whether there is data to read."),
           ...dates,
         },
@@ -192,7 +208,7 @@ export const contract = {
   },
   "company-account.disconnected": { ...aboutCompany, sentWhen: "A company account lost its source." },
   "company-account.deleted": { ...aboutCompany, sentWhen: "A company account was deleted." },
-  "user.confirmed": { ...confirmed, data: object({ userId, deleted, unconfirmed }, {}) },
+  "user.confirmed": { ...confirmed, data: object({ userId, deleted, unconfirmed }, userAttributes) },
   "account.confirmed": { ...confirmed, data: object({ accountId, deleted, unconfirmed }, known) },
   "company-account.confirmed": {
     ...confirmed,
@@ -212,6 +228,7 @@ export const contract = {
           accountId,
           companyAccountId,
           userId,
+          ...userAttributes,
           ...dates,
           document,
         },

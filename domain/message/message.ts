@@ -43,7 +43,7 @@ function ofEvent(
     case "user.created":
     case "user.updated":
     case "user.deleted": {
-      const data = present<DataOf<typeof type>>({ userId: id, ...facts });
+      const data = present<DataOf<typeof type>>({ userId: id, ...attributeFields(state), ...facts });
       return { ...attributes, type, data };
     }
     case "account.created":
@@ -80,7 +80,11 @@ function ofAnswer(state: State, attributes: Attributes): Message {
   const known = { userId, datasourceId, connected, deleted, unconfirmed };
   switch (subject.kind) {
     case "user":
-      return { ...attributes, type: "user.confirmed", data: { userId: subject.id, deleted, unconfirmed } };
+      return {
+        ...attributes,
+        type: "user.confirmed",
+        data: { userId: subject.id, deleted, unconfirmed, ...attributeFields(state) },
+      };
     case "account": {
       const data = present<DataOf<"account.confirmed">>({ accountId: subject.id, ...known });
       return { ...attributes, type: "account.confirmed", data };
@@ -90,6 +94,16 @@ function ofAnswer(state: State, attributes: Attributes): Message {
       return { ...attributes, type: "company-account.confirmed", data };
     }
   }
+}
+
+/** A message about a user's account or its data, with what is known of that user's attributes. */
+export function withAttributes<M extends Message>(message: M, user: Pick<State, "attributes">): M {
+  return { ...message, data: { ...message.data, ...attributeFields(user) } };
+}
+
+function attributeFields({ attributes }: Pick<State, "attributes">) {
+  if (attributes === undefined) return {};
+  return { attributes: attributes.values, attributesSequence: sequenceOf(attributes.version) };
 }
 
 /** Announces that an endpoint has news: once, in the order in which the first of each event's bytes were received. */
@@ -191,10 +205,14 @@ function attributesOf(
     subject,
     time,
     datacontenttype: "application/json",
-    // Twenty digits, so that it compares as text (CloudEvents' `sequence` extension).
-    sequence: String(version).padStart(20, "0"),
+    sequence: sequenceOf(version),
     ...present({ correlationid: correlationId }),
   };
+}
+
+/** Twenty digits, so that it compares as text (CloudEvents' `sequence` extension). */
+function sequenceOf(version: number): string {
+  return String(version).padStart(20, "0");
 }
 
 function accountIdOf({

@@ -1,6 +1,7 @@
 import type { IncomeEvent } from "../event/events.ts";
+import { claimOf } from "./claim.ts";
 import type { LastChange, Outcome } from "./last-change.ts";
-import { claimOf, type State } from "./state.ts";
+import type { State } from "./state.ts";
 
 /**
  * Replays what a record announced before. The message has the id and the words of the event, and the

@@ -1,7 +1,17 @@
 import { retryable } from "../core/failures.ts";
 import { fieldsOf, numberOf, optionalBoolean, optionalText, present } from "../core/parse.ts";
+import type { Attributes } from "../event/attributes.ts";
 import { type IncomeEvent, isUnordered } from "../event/events.ts";
 import { parseSubject, type Subject, subjectOf } from "../event/subjects.ts";
+import {
+  afterAnswer,
+  afterReport,
+  type KnownAttributes,
+  outcomeOfReport,
+  parseKnownAttributes,
+  type Report,
+} from "./attributes.ts";
+import { type Claim, claimOf } from "./claim.ts";
 import {
   type Connection,
   connectionAfterAnswer,
@@ -42,12 +52,28 @@ export type State = {
   readonly userId?: string;
   readonly datasourceId?: string;
   readonly connection?: Connection;
+  /** Of a user. */
+  readonly attributes?: KnownAttributes;
   readonly processed: ProcessedReceipts;
   readonly latest: LastChange;
 };
 
 /** What the provider says when it is asked. */
-export type Answer = { readonly found: true; readonly connected?: boolean } | { readonly found: false };
+export type Answer =
+  | { readonly found: true; readonly connected?: boolean; readonly attributes?: Attributes }
+  | { readonly found: false };
+
+export type ApplyOptions = {
+  /** When the webhook of this receipt was sent to its queue (`SentTimestamp`); absent: no connection is followed. */
+  readonly since?: number | undefined;
+  /**
+   * Whether the provider is asked before a user's deletion is believed, also where the event has an id or a time: what
+   * erases a user must not rest on the webhook's secret alone.
+   */
+  readonly confirmsUserDeletions?: boolean;
+  /** Whether the provider can be asked which attributes a user has; else the report that was sent last counts. */
+  readonly asksForUsers?: boolean;
+};
 
 /** @throws permanent failure naming the field */
 export function parseState(value: unknown): State {
@@ -63,20 +89,11 @@ export function parseState(value: unknown): State {
     userId: optionalText(fields, "userId"),
     datasourceId: optionalText(fields, "datasourceId"),
     connection: parseConnection(fields.connection),
+    attributes: fields.attributes === undefined ? undefined : parseKnownAttributes(fields.attributes),
     processed: parseProcessedReceipts(fields),
     latest: parseLastChange(fields.latest),
   });
 }
-
-export type ApplyOptions = {
-  /**
-   * Whether the provider is asked before a user's deletion is believed, also where the event has an id or a time: what
-   * erases a user must not rest on the webhook's secret alone.
-   */
-  readonly confirmsUserDeletions?: boolean;
-  /** When the webhook was sent to its queue (`SentTimestamp`); absent: no connection is followed. */
-  readonly since?: number | undefined;
-};
 
 /**
  * Projects one receipt of an event into the state that is known.
@@ -88,7 +105,7 @@ export function applyEvent(
   state: State | undefined,
   event: IncomeEvent,
   receipts: number,
-  { confirmsUserDeletions = false, since }: ApplyOptions = {},
+  options: ApplyOptions = {},
 ): State | undefined {
   const before = state ?? unknown(event);
   const key = receiptKey(event, receipts);
@@ -96,21 +113,35 @@ export function applyEvent(
   const isAgain = receipts > 1;
   // An event with its own id or time that comes again is a retry: it says nothing new.
   if (isAgain && !isUnordered(event)) return undefined;
-  const outcome = decideOutcome(before, event, confirmsUserDeletions);
-  if (isAgain && outcome !== "unconfirmed") return undefined;
+  const outcome = decideOutcome(before, event, options);
+  const report = reportOf(before, event, options);
+  const version = before.version + 1;
+  const attributes =
+    report === undefined ? before.attributes : afterReport(before.attributes, report, version);
+  const counts = options.asksForUsers !== true && attributes?.since !== before.attributes?.since;
+  if (isAgain && outcome !== "unconfirmed" && !counts) return undefined;
+  const { attributes: _, ...announced } = event;
   const { connection: known, ...next } = apply(before, event, outcome);
-  const report = {
-    ...{ wasConnected: before.connected === true, claimed: claimOf(event).connected },
-    outcome,
-    isAgain,
-  };
-  const connection = since === undefined ? known : connectionAfterEvent(known, { ...report, since });
+  const { since } = options;
+  const wasConnected = before.connected === true;
+  const connection =
+    since === undefined || before.subject.kind === "user"
+      ? known
+      : connectionAfterEvent(known, {
+          wasConnected,
+          claimed: claimOf(event).connected,
+          outcome,
+          isAgain,
+          since,
+        });
   return {
     ...next,
-    ...present({ connection }),
-    version: before.version + 1,
+    ...present({ connection, attributes }),
+    version,
     processed: addReceipt(before.processed, key),
-    latest: isAgain ? { cause: "again", correlationId: event.id } : { cause: "event", event, outcome },
+    latest: isAgain
+      ? { cause: "again", correlationId: event.id }
+      : { cause: "event", event: announced, outcome },
   };
 }
 
@@ -131,18 +162,20 @@ export function applyProviderAnswer(
   if (!answer.found && state.deletionBy === undefined) {
     throw retryable("the provider does not know the subject, and no event announced its deletion");
   }
-  const { connected: before, asOf: _, deletionBy, connection, ...rest } = state;
-  const connected = answer.found ? answer.connected : undefined;
+  const { connected: before, asOf: _, deletionBy, connection, attributes, ...rest } = state;
+  const version = state.version + 1;
+  const { connected, attributes: answered } = answer.found ? answer : {};
   return {
     ...rest,
     ...present({
       connected: connected ?? before,
+      attributes: answered === undefined ? attributes : afterAnswer(attributes, answered, version, at),
       deletionBy: answer.found ? undefined : deletionBy,
       connection: connectionAfterAnswer(connection, before === true, connected),
     }),
     deleted: !answer.found,
     unconfirmed: false,
-    version: state.version + 1,
+    version,
     latest: { cause: "answer", at: at.toISOString(), ...present({ correlationId }) },
   };
 }
@@ -158,50 +191,36 @@ function unknown(event: IncomeEvent): State {
   };
 }
 
-/** What an event claims about its subject. */
-type Claim = { readonly deleted: boolean; readonly connected?: boolean };
-
-export function claimOf(event: IncomeEvent): Claim {
-  switch (event.type) {
-    case "account.connected":
-    case "company-account.connected":
-      return { deleted: false, connected: true };
-    case "account.disconnected":
-    case "company-account.disconnected":
-      return { deleted: false, connected: false };
-    case "account.restored":
-      return { deleted: false };
-    case "user.deleted":
-    case "account.deleted":
-    case "company-account.deleted":
-      return { deleted: true };
-    case "account.created":
-    case "company-account.created":
-      // Creation comes before all else in an account's life: that it is not connected yet contradicts nothing.
-      return event.connected === true ? { deleted: false, connected: true } : { deleted: false };
-    case "user.created":
-    case "user.updated":
-    case "account.updated":
-    case "company-account.updated":
-    case "endpoint.updated":
-      return { deleted: false, ...present({ connected: event.connected }) };
-  }
-}
-
 /** Whether a deletion can be taken back: only reconciliation reported it. */
 export function isRestorable({ deleted, deletionBy }: State): boolean {
   return deleted && deletionBy === "reconciliation";
 }
 
-function decideOutcome(state: State, event: IncomeEvent, confirmsUserDeletions: boolean): Outcome {
+/** What an event says of a user's attributes; undefined where it says nothing, or the user is deleted. */
+function reportOf(state: State, event: IncomeEvent, { since }: ApplyOptions): Report | undefined {
+  const { type, time, attributes: values, receivedAt } = event;
+  if (values === undefined || state.deleted || state.subject.kind !== "user") return undefined;
+  return { type, values, since: since ?? Date.parse(receivedAt), ...present({ time }) };
+}
+
+function decideOutcome(state: State, event: IncomeEvent, options: ApplyOptions): Outcome {
   // The provider is asked what happened meanwhile.
   if (event.type === "account.restored") return isRestorable(state) ? "unconfirmed" : "stale";
   if (state.deleted) return "stale";
   const claim = claimOf(event);
   if (claim.deleted) {
+    const { confirmsUserDeletions = false } = options;
     const isAsked = isUnordered(event) || (confirmsUserDeletions && event.type === "user.deleted");
     return isAsked ? "unconfirmed" : "applied";
   }
+  const report = reportOf(state, event, options);
+  const outcome = outcomeOfClaim(state, event, claim);
+  return report === undefined || outcome !== "agreed"
+    ? outcome
+    : outcomeOfReport(state.attributes, report, options.asksForUsers === true);
+}
+
+function outcomeOfClaim(state: State, event: IncomeEvent, claim: Claim): Outcome {
   const order = claim.connected === undefined ? "unordered" : compareTimes(state.asOf, event.time);
   if (order === "older") return "stale";
   // While an answer is awaited, whatever comes in may be newer or older than the question: ask again.

@@ -18,6 +18,7 @@ import { messageVisibility } from "../../adapters/sqs/message-visibility.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { numberOf } from "../../domain/core/parse.ts";
 import { parseRetrySettings } from "../../domain/core/retry.ts";
+import { parseTexts } from "../../domain/event/attributes.ts";
 import {
   longestRunInSeconds,
   parseProviderSettings,
@@ -66,6 +67,7 @@ const handle = fetcher({
     checks: { url: variable("CHECK_QUEUE_URL"), deadLetterUrl: variable("CHECK_DEAD_LETTER_QUEUE_URL") },
   },
   provider,
+  attributes: settings.attributes === undefined ? {} : parseTexts(settings.attributes, "attributes"),
   startEndpoints: parseStartEndpoints(settings.startEndpoints),
   readAfterSeconds: numberOf(settings, "readAfterSeconds"),
   retrying: {

@@ -6,6 +6,7 @@ import type { Call } from "../../adapters/provider/with-token.ts";
 import type { KeptPages } from "../../adapters/s3/kept-pages.ts";
 import type { SharedSend } from "../../adapters/sqs/batching-sender.ts";
 import type { Hide } from "../../adapters/sqs/message-visibility.ts";
+import type { AttributeExpressions } from "../../domain/event/attributes.ts";
 import type { ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Gate } from "../runtime/provider-calls.ts";
@@ -31,6 +32,8 @@ export type FetcherDependencies = {
   readonly hide: Hide;
   readonly queues: TaskQueues;
   readonly provider: ProviderSettings;
+  /** Which attributes the provider's answer about a user has; empty where the settings map none. */
+  readonly attributes: AttributeExpressions;
   /** What is fetched when an account becomes connected. */
   readonly startEndpoints: readonly string[];
   /** Of its time the function keeps this for what comes after the last call. */

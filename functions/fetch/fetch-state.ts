@@ -1,6 +1,8 @@
 import type { ApiAnswer } from "../../adapters/provider/provider-api.ts";
 import { permanent } from "../../domain/core/failures.ts";
-import { isFields, optionalBoolean, parseJson } from "../../domain/core/parse.ts";
+import { isFields, optionalBoolean, present } from "../../domain/core/parse.ts";
+import { type AttributeExpressions, type Attributes, attributesIn } from "../../domain/event/attributes.ts";
+import { parseExact } from "../../domain/event/lossless-json.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import { fillPath, type ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import type { StateTask } from "../../domain/fetch/task.ts";
@@ -11,13 +13,14 @@ import type { FetcherDependencies } from "./dependencies.ts";
 /** Asks the provider for a state that events contradict each other about; `skipped` where the state has moved on. */
 export async function fetchState(task: StateTask, dependencies: FetcherDependencies): Promise<TaskResult> {
   const { subject, version, correlationId } = task;
-  const { call, versionedRecords, provider, now } = dependencies;
+  const { call, versionedRecords, provider, attributes, now } = dependencies;
   const known = await versionedRecords.loadState(subject);
   const path = pathOfState(subject, provider);
   if (known?.version !== version || path === undefined) return "skipped";
-  const answer = await call({ method: "GET", path: fillPath(path, subject) });
+  const found = await call({ method: "GET", path: fillPath(path, subject) });
+  const answer = await answerOf(subject, found, attributes);
   const applied = (state: State | undefined) =>
-    applyProviderAnswer(state, version, answerOf(subject, answer), { at: now(), correlationId });
+    applyProviderAnswer(state, version, answer, { at: now(), correlationId });
   await versionedRecords.state(subject, applied, known);
   return "done";
 }
@@ -34,12 +37,29 @@ function pathOfState(subject: Subject, { paths }: ProviderSettings): string | un
 }
 
 /** The state's `connected` may stand at the top or under `data`. A user has none: that it is found is the answer. */
-function answerOf(subject: Subject, answer: ApiAnswer): Answer {
+async function answerOf(
+  subject: Subject,
+  answer: ApiAnswer,
+  expressions: AttributeExpressions,
+): Promise<Answer> {
   if (!answer.found) return { found: false };
-  const body = parseJson(answer.text, "the provider's answer");
+  const body = parseExact(answer.text, "the provider's answer");
   if (!isFields(body)) throw permanent("the provider's answer: expected an object");
   const connected = optionalBoolean(isFields(body.data) ? { ...body.data, ...body } : body, "connected");
+  if (subject.kind === "user") {
+    const attributes = await attributesOf(subject, body, expressions);
+    return { found: true, ...present({ connected, attributes }) };
+  }
   if (connected !== undefined) return { found: true, connected };
-  if (subject.kind === "user") return { found: true };
   throw permanent("the provider's answer: no connected; see provider.paths.account and companyAccount");
+}
+
+async function attributesOf(
+  { id }: Subject,
+  body: unknown,
+  expressions: AttributeExpressions,
+): Promise<Attributes | undefined> {
+  if (Object.keys(expressions).length === 0) return undefined;
+  const { jmespathSearch } = await import("#lazy/jmespath");
+  return attributesIn(expressions, body, id, jmespathSearch).attributes;
 }

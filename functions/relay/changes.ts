@@ -13,7 +13,7 @@ import { findErased } from "../../adapters/erasure/tombstones.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { parkedChanges } from "../../adapters/streams/parked-changes.ts";
-import { numberOf, textOf } from "../../domain/core/parse.ts";
+import { isFields, numberOf, textOf } from "../../domain/core/parse.ts";
 import { parseReadByRange } from "../../domain/fetch/provider-settings.ts";
 import { parseSubscribers } from "../../domain/message/subscribers.ts";
 import { unreadDocuments } from "../../domain/read/reading-mode.ts";
@@ -62,6 +62,7 @@ const handle = sanitizeErrors(
     park: parkedChanges(overflowBucket(variable("FAILURES_BUCKET")), now),
     now,
     erasesOnDeletion: settings.erasesOnDeletion === true,
+    ...(isFields(settings.attributes) && { attributes: { asks: settings.attributes.asks === true } }),
     settings: {
       source: textOf(settings, "eventSource"),
       documentsUrl,

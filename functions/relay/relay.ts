@@ -9,13 +9,16 @@ import type { Subject } from "../../domain/event/subjects.ts";
 import type { Consequence } from "../../domain/message/consequences.ts";
 import { applyEvent } from "../../domain/state/state.ts";
 import type { Log } from "../runtime/log.ts";
+import { addAttributes, readAttributes } from "./attributes.ts";
 import { type DeriveDependencies, type Derived, derive, dropErased, type Step } from "./derive.ts";
 import type { Outbox } from "./outbox.ts";
 import { logParked, type ParkingDependencies, runMarked } from "./parking.ts";
 
 export type RelayDependencies = DeriveDependencies &
   ParkingDependencies & {
-    readonly versionedRecords: Pick<VersionedRecords, "readAhead">;
+    readonly versionedRecords: Pick<VersionedRecords, "readAhead" | "loadState">;
+    /** Absent where the settings map no attributes; `asks`: whether the provider is asked where their order is unknown. */
+    readonly attributes?: { readonly asks: boolean };
     readonly link: Link;
     readonly removeSuperseded: RemoveSuperseded;
     readonly outbox: Outbox;
@@ -45,11 +48,13 @@ function relayBatch(dependencies: RelayDependencies) {
   return async ({ Records, parks = true }: RelayEvent): Promise<DynamoDBBatchResponse> => {
     const derived = derive(Records, dependencies);
     // At the same time, so that it is one request: of who is erased a state is read, and not used.
-    const [derivedSteps, revise] = await Promise.all([
+    const { attributes, versionedRecords } = dependencies;
+    const [derivedSteps, revise, found] = await Promise.all([
       dropErased(derived, dependencies),
-      dependencies.versionedRecords.readAhead(statesIn(derived)),
+      versionedRecords.readAhead(statesIn(derived)),
+      attributes && readAttributes(derived, versionedRecords.loadState),
     ]);
-    const steps = [...derivedSteps];
+    const steps = derivedSteps.map((step) => (found ? addAttributes(step, found) : step));
     await Promise.all([writeInside(steps, revise, dependencies), removeObjects(steps, dependencies)]);
     await dependencies.outbox(
       steps.map((step) => outgoingOf(step)),
@@ -165,9 +170,9 @@ function write(consequence: Inside, revise: Revise, dependencies: RelayDependenc
   switch (consequence.type) {
     case "applyEvent": {
       const { subject, event, receipts, since } = consequence;
-      return revise.state(subject, (state) =>
-        applyEvent(state, event, receipts, { confirmsUserDeletions: dependencies.erasesOnDeletion, since }),
-      );
+      const { erasesOnDeletion: confirmsUserDeletions, attributes } = dependencies;
+      const options = { since, confirmsUserDeletions, asksForUsers: attributes?.asks === true };
+      return revise.state(subject, (state) => applyEvent(state, event, receipts, options));
     }
     case "link":
       return dependencies.link(consequence.userId, consequence.accountId);

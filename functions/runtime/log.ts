@@ -15,6 +15,7 @@ export const logCodes = {
   EVENT_STORED: "events were stored for the first time",
   EVENT_DUPLICATE: "duplicates of stored events: they are only counted",
   EVENT_IGNORED: "events whose name the settings ignore came: they are not stored",
+  ATTRIBUTE_LEFT_OUT: "attributes of users were left out: an object, a list, too long, or not evaluable",
   MESSAGE_REJECTED: "a message can't be processed and went to the dead-letter queue",
   MESSAGE_FAILED: "a message failed and will be received again",
   TASK_POSTPONED: "a call to the provider will be tried again later",
@@ -82,6 +83,7 @@ export const logLevels = {
   WEBHOOK_SECRET_EMPTY: "ERROR",
   WEBHOOK_SECRET_STALE: "WARN",
   WEBHOOK_FAILED: "WARN",
+  ATTRIBUTE_LEFT_OUT: "WARN",
   MESSAGE_REJECTED: "ERROR",
   MESSAGE_FAILED: "WARN",
   TASK_POSTPONED: "WARN",
@@ -127,7 +129,7 @@ export type LogFields = {
   readonly types?: readonly string[];
   /** Whom those events are about, with the endpoint: `account/<id>/income`. */
   readonly subjects?: readonly string[];
-  /** The provider's name of events that the settings ignore: one of the settings' own texts. */
+  /** Of events that the settings ignore, or of an attribute: one of the settings' own texts. */
   readonly name?: string;
   readonly subject?: string;
   readonly endpoint?: string;

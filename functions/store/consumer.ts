@@ -42,7 +42,7 @@ type Part = {
   readonly id: string;
   readonly webhook: string;
 } & (
-  | { readonly receipt: Receipt }
+  | { readonly receipt: Receipt; readonly leftOut?: readonly string[] }
   | { readonly ignored: string }
   /** It can't be mapped, or not now. */
   | { readonly failure: Failure }
@@ -159,6 +159,11 @@ async function record(
       stored.filter((part) => outcomes.get(part) === outcome),
       log,
     );
+  const leftOut = stored
+    .filter((part) => outcomes.get(part) === "first")
+    .flatMap((part) => part.leftOut?.map((name) => ({ name, part })) ?? []);
+  for (const [name, some] of Map.groupBy(leftOut, (each) => each.name))
+    log("ATTRIBUTE_LEFT_OUT", { ...idsOf(some.map(({ part }) => part)), name, count: some.length });
   const ignored = parts.filter((part) => "ignored" in part);
   // Each name is counted by itself.
   for (const [name, some] of Map.groupBy(ignored, (part) => countedName(mapping, part.ignored)))

@@ -93,6 +93,7 @@ export class Fetching extends Construct {
       },
       settings: {
         provider: settings.provider,
+        ...(settings.mapping.users.attributes && { attributes: settings.mapping.users.attributes }),
         retry: settings.fetch.retry,
         timeoutSeconds: settings.functions.fetch.timeoutSeconds,
         readAfterSeconds: settings.fetch.readAfterSeconds,

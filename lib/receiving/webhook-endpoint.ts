@@ -133,6 +133,8 @@ export class WebhookEndpoint extends Construct {
       const by = { dimension: "EventName", field: "name" };
       metricOfLog(store, "EVENT_IGNORED", { field: "count", name: "EventsIgnored", by });
     }
+    if (settings.mapping[kind].attributes !== undefined)
+      metricOfLog(store, "ATTRIBUTE_LEFT_OUT", { field: "count", name: "AttributesLeftOut" });
     return store;
   }
 }

@@ -130,6 +130,9 @@ export class Relay extends Construct {
       settings: {
         eventSource,
         erasesOnDeletion: settings.erasure.onDeletion,
+        ...(settings.mapping.users.attributes && {
+          attributes: { asks: settings.provider.paths.user !== undefined },
+        }),
         readByRange: readByRange(settings.provider.paths),
         subscribers: settings.subscribers.map(({ name, types, documents }) => {
           return { name, ...(types && { types }), ...(documents === "inline" && { documents }) };

@@ -1,6 +1,7 @@
 import { JMESPathError, JMESPathTypeError, search } from "@aws-lambda-powertools/jmespath";
 import { Functions } from "@aws-lambda-powertools/jmespath/functions";
 import { z } from "zod";
+import { mostAttributes } from "../../domain/event/attributes.ts";
 import { type WebhookKind, webhookEventTypes } from "../../domain/event/events.ts";
 import { hasRawNumber, parseExact } from "../../domain/event/lossless-json.ts";
 import { ignored, type KindMapping } from "../../domain/event/mapping.ts";
@@ -72,6 +73,24 @@ const optionalSource = z
   })
   .exactOptional();
 
+const attributeName = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
+
+/** What of a user's metadata goes into messages: an allow-list. */
+const attributes = z
+  .record(z.string(), expression, {
+    error: remedyOf('write an object: {"<name>": "<JMESPath expression>"}'),
+  })
+  .check(({ value, issues }) => {
+    const names = Object.keys(value);
+    const wrong = names.find((name) => !attributeName.test(name));
+    const message =
+      names.length > mostAttributes
+        ? `holds ${names.length} names; leave ${mostAttributes} at most`
+        : `names an attribute ${JSON.stringify(wrong)}; write up to 64 of A-Z, a-z, 0-9, _, . and -, the first a letter`;
+    if (names.length > mostAttributes || wrong !== undefined)
+      issues.push({ code: "custom", message, input: value, continue: true });
+  });
+
 /** The mapping of one kind: each part that is given replaces the default's. */
 function kindSchema(kind: WebhookKind) {
   return section({
@@ -95,7 +114,13 @@ function kindSchema(kind: WebhookKind) {
     ids: choice(["uuid", "any"]).exactOptional(),
     events: expression.exactOptional(),
     identity: choice(["body", "eventId"]).exactOptional(),
+    attributes: attributes.exactOptional(),
   })
+    .check(({ value: { attributes: given }, issues }) => {
+      if (given === undefined || kind === "users") return;
+      const message = "is of users alone, whose metadata it reads; move it to mapping.users.attributes";
+      issues.push({ code: "custom", message, path: ["attributes"], input: given, continue: true });
+    })
     .check(({ value: { identity, eventId }, issues }) => {
       if (identity !== "eventId" || eventId !== undefined) return;
       const message = `needs mapping.${kind}.eventId; set it to where the provider's own id of the event is`;

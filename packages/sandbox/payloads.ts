@@ -32,6 +32,7 @@ export const payloadsOf: Readonly<Record<ProviderInterface, Payloads>> = {
       action,
       data: {
         id: user.id,
+        ...(user.metadata && { metadata: user.metadata }),
         created_at: formatTimestamp(user.createdAt),
         accounts_number: accounts,
         link,

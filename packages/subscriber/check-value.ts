@@ -43,17 +43,16 @@ function problemOfItems({ items }: ListSchema, values: readonly unknown[], name:
 
 function problemOfFields(schema: ObjectSchema, value: Fields, name: string): string | undefined {
   const nameOf = (field: string) => (name === "" ? field : `${name}.${field}`);
-  const { properties, required, oneOf } = schema;
+  const { properties, required, additionalProperties, oneOf } = schema;
   const missing = required.find((field) => !Object.hasOwn(value, field));
   if (missing !== undefined) return `${nameOf(missing)}: is missing`;
   const choices = oneOf?.map(({ required: [field] }) => field) ?? [];
   if (choices.length > 0 && choices.filter((field) => Object.hasOwn(value, field)).length !== 1) {
     return `${nameOf(choices.join(", "))}: expected one of these`;
   }
-  for (const [field, property] of Object.entries(properties)) {
-    const problem = Object.hasOwn(value, field)
-      ? problemOf(property, value[field], nameOf(field))
-      : undefined;
+  for (const field of Object.keys(value)) {
+    const property = Object.hasOwn(properties, field) ? properties[field] : additionalProperties;
+    const problem = property && problemOf(property, value[field], nameOf(field));
     if (problem !== undefined) return problem;
   }
   return undefined;

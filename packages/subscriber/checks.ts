@@ -10,7 +10,11 @@ const like = (pattern: string) => ({ type: "string", pattern }) as const;
 
 const outcome = { type: "string", enum: ["applied", "agreed", "stale", "unconfirmed"] } as const;
 const state = { deleted: flag, unconfirmed: flag };
-const known = { connected: flag, userId: text, datasourceId: text };
+const ofItsUser = {
+  attributes: { type: "object", properties: {}, required: [], additionalProperties: { type: "string" } },
+  attributesSequence: like("^[0-9]{20}$"),
+} as const;
+const known = { connected: flag, userId: text, datasourceId: text, ...ofItsUser };
 const always = { type: "boolean", const: true } as const;
 const dates = { dateStart: text, dateEnd: text };
 const ofEitherAccount = {
@@ -33,11 +37,17 @@ const reference = object(
   { range: object({ start: text, end: text }, {}), content: {} },
 );
 const endpointUpdated = {
-  ...object({ endpoint: text, outcome }, { ...account, ...company, ...user, dataAvailable: flag, ...dates }),
+  ...object(
+    { endpoint: text, outcome },
+    { ...account, ...company, ...user, ...ofItsUser, dataAvailable: flag, ...dates },
+  ),
   ...ofEitherAccount,
 };
 const dataUpdated = {
-  ...object({ endpoint: text }, { ...account, ...company, ...user, ...dates, document: reference }),
+  ...object(
+    { endpoint: text },
+    { ...account, ...company, ...user, ...ofItsUser, ...dates, document: reference },
+  ),
   ...ofEitherAccount,
 };
 
@@ -49,7 +59,7 @@ type Check = {
 
 const ofUser: Check = {
   newestOf: "subject",
-  data: object({ ...user, ...state, outcome }, { reconciled: always }),
+  data: object({ ...user, ...state, outcome }, { reconciled: always, ...ofItsUser }),
 };
 const ofAccount: Check = {
   newestOf: "subject",
@@ -90,7 +100,7 @@ export const checks: Readonly<Record<MessageType, Check>> = {
   "company-account.connected": ofCompany,
   "company-account.disconnected": ofCompany,
   "company-account.deleted": ofCompany,
-  "user.confirmed": { newestOf: "subject", data: object({ ...user, ...state }, {}) },
+  "user.confirmed": { newestOf: "subject", data: object({ ...user, ...state }, ofItsUser) },
   "account.confirmed": { newestOf: "subject", data: object({ ...account, ...state }, known) },
   "company-account.confirmed": { newestOf: "subject", data: object({ ...company, ...state }, known) },
   "user.erased": { newestOf: "subject", data: object(user, {}) },

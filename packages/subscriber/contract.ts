@@ -33,6 +33,20 @@ type OfUser = {
   readonly userId: string;
 };
 
+/** Of the user whom a message is about, or whose account or data. */
+type UserAttributes = {
+  /**
+   * What the stage's `mapping.users.attributes` takes from the user's metadata, such as the number of a loan: all
+   * that is known when the message is sent. Absent while nothing is known; empty once they were removed.
+   */
+  readonly attributes?: Readonly<Record<string, string>>;
+  /**
+   * Of all messages about a user, its accounts and their data, the one with the highest has the newest
+   * `attributes`. It compares with no `sequence`.
+   */
+  readonly attributesSequence?: string;
+};
+
 type OfAccount = {
   /** The provider's id of the account. */
   readonly accountId: string;
@@ -50,14 +64,17 @@ type State = {
   readonly unconfirmed: boolean;
 };
 
-type StateOfAccount = State & {
-  /** Whether it is connected, after the event; absent while nothing has said so. */
-  readonly connected?: boolean;
-  /** The provider's id of the user. */
-  readonly userId?: string;
-  /** Where the account is: the provider's id of the source. */
-  readonly datasourceId?: string;
-};
+type StateOfUser = State & UserAttributes;
+
+type StateOfAccount = State &
+  UserAttributes & {
+    /** Whether it is connected, after the event; absent while nothing has said so. */
+    readonly connected?: boolean;
+    /** The provider's id of the user. */
+    readonly userId?: string;
+    /** Where the account is: the provider's id of the source. */
+    readonly datasourceId?: string;
+  };
 
 type WithOutcome = {
   /**
@@ -76,7 +93,7 @@ type EventData = WithOutcome & {
   readonly reconciled?: true;
 };
 
-type OfEndpoint = {
+type OfEndpoint = UserAttributes & {
   /** The name of the provider's endpoint, such as `income`. */
   readonly endpoint: string;
   /** The provider's id of the account. */
@@ -137,11 +154,11 @@ type SubscriberTest = {
 
 type Data = {
   /** A user was created. */
-  readonly "user.created": OfUser & State & EventData;
+  readonly "user.created": OfUser & StateOfUser & EventData;
   /** A user was changed. */
-  readonly "user.updated": OfUser & State & EventData;
+  readonly "user.updated": OfUser & StateOfUser & EventData;
   /** A user was deleted. */
-  readonly "user.deleted": OfUser & State & EventData;
+  readonly "user.deleted": OfUser & StateOfUser & EventData;
   /** An account was created. */
   readonly "account.created": OfAccount & StateOfAccount & EventData;
   /** An account was changed. */
@@ -170,7 +187,7 @@ type Data = {
   /** A company account was deleted. */
   readonly "company-account.deleted": OfCompanyAccount & StateOfAccount & EventData;
   /** The provider was asked what is so, and answered. */
-  readonly "user.confirmed": OfUser & State;
+  readonly "user.confirmed": OfUser & StateOfUser;
   /** The provider was asked what is so, and answered. */
   readonly "account.confirmed": OfAccount & StateOfAccount;
   /** The provider was asked what is so, and answered. */

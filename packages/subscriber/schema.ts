@@ -35,6 +35,8 @@ export type ObjectSchema = {
   readonly type: "object";
   readonly properties: Readonly<Record<string, Schema>>;
   readonly required: readonly string[];
+  /** Fields that `properties` does not name are texts. */
+  readonly additionalProperties?: { readonly type: "string" };
   /** Exactly one of these fields is there. */
   readonly oneOf?: readonly { readonly required: readonly [string] }[];
 };

@@ -59,6 +59,7 @@ export function fetchBatch(
       checks: { url: "queues/checks", deadLetterUrl: "queues/checks dead" },
     },
     provider,
+    attributes: {},
     startEndpoints: [endpoint],
     longestRunInMillis: 1_000,
     readAfterSeconds: 300,

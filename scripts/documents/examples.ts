@@ -5,7 +5,7 @@ import { type Subject, subjectOf } from "../../domain/event/subjects.ts";
 import { documentAfter } from "../../domain/fetch/document.ts";
 import { documentTask } from "../../domain/fetch/task.ts";
 import { consequencesOf } from "../../domain/message/consequences.ts";
-import { messageOfErasure } from "../../domain/message/message.ts";
+import { messageOfErasure, withAttributes } from "../../domain/message/message.ts";
 import type { Message } from "../../domain/message/message-schemas.ts";
 import { testMessage } from "../../domain/message/test-message.ts";
 import type { Change } from "../../domain/state/change.ts";
@@ -35,7 +35,7 @@ function eventsOf(kind: WebhookKind, events: readonly EventAttributes[], answer:
     state = after;
   };
   events.forEach((facts, minute) => {
-    write(applyEvent(state, received(kind, facts, minute), 1));
+    write(applyEvent(state, received(kind, facts, minute), 1, { asksForUsers: true }));
   });
   write(applyProviderAnswer(state, state?.version ?? 0, answer, { at: timestamp(events.length) }));
   return messages;
@@ -74,9 +74,20 @@ function published(change: Change): readonly Message[] {
     source,
     readByRange: [],
     documentsUrl: "https://id.lambda-url.eu-central-1.on.aws/",
-  }).flatMap((each) => (each.type === "publish" ? [each.message] : []));
+  }).flatMap((each) => (each.type === "publish" ? [ofUser(each.message)] : []));
 }
 
+/** What the relay adds to a message about a user's account or its data. */
+function ofUser(message: Message): Message {
+  const since = timestamp(0).getTime();
+  return "userId" in message.data && !message.type.startsWith("user.")
+    ? withAttributes(message, { attributes: { values: attributes, version: 1, since } })
+    : message;
+}
+
+const attributes = { loanId: "L-1001" };
+/** An event with an id of its own contradicts nothing. */
+const eventId = "4d8a6f0c";
 const account = { accountId, userId, datasourceId };
 const company = { companyAccountId, datasourceId };
 
@@ -85,11 +96,19 @@ export const examples: readonly Message[] = [
   ...eventsOf(
     "users",
     [
-      { type: "user.created", userId },
-      { type: "user.updated", userId },
-      { type: "user.deleted", userId },
+      { type: "user.created", userId, attributes },
+      { type: "user.updated", userId, attributes },
+      { type: "user.deleted", userId, eventId },
     ],
     { found: false },
+  ),
+  ...eventsOf(
+    "users",
+    [
+      { type: "user.updated", userId, attributes: { loanId: "L-1000" } },
+      { type: "user.updated", userId, attributes },
+    ],
+    { found: true, attributes },
   ),
   ...eventsOf(
     "accounts",
@@ -98,10 +117,10 @@ export const examples: readonly Message[] = [
       { type: "account.connected", ...account },
       { type: "account.updated", ...account, connected: true },
       { type: "account.disconnected", ...account },
-      { type: "account.deleted", ...account },
     ],
-    { found: false },
+    { found: true, connected: false },
   ),
+  ...eventsOf("accounts", [{ type: "account.deleted", ...account, eventId }], { found: false }),
   ...restored({ kind: "account", id: accountId }),
   ...eventsOf(
     "company-accounts",
@@ -110,10 +129,12 @@ export const examples: readonly Message[] = [
       { type: "company-account.connected", ...company },
       { type: "company-account.updated", ...company, connected: true },
       { type: "company-account.disconnected", ...company },
-      { type: "company-account.deleted", ...company },
     ],
     { found: true, connected: false },
   ),
+  ...eventsOf("company-accounts", [{ type: "company-account.deleted", ...company, eventId }], {
+    found: false,
+  }),
   ...dataOf({
     type: "endpoint.updated",
     accountId,

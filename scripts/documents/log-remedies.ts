@@ -12,6 +12,8 @@ export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
     "nothing while it is short. After 15 minutes webhooks get 503: check AWS's health page for Secrets Manager; `reason` names its error",
   WEBHOOK_FAILED:
     "nothing while it is rare: the provider sends again for three days. `reason` names AWS's error",
+  ATTRIBUTE_LEFT_OUT:
+    "`mapping try` with such a webhook; correct the expression of the attribute `name` in `mapping.users.attributes`, or send the provider a shorter text",
   MESSAGE_REJECTED:
     "`dlq show QUEUE`: [dead-letters.md](../operate/dead-letters.md) says what helps by the reason",
   MESSAGE_FAILED:

@@ -95,4 +95,6 @@ export interface KindMappingProps {
    * @default - as the provider documents it
    */
   readonly identity?: "body" | "eventId";
+  /** @default - as the provider documents it */
+  readonly attributes?: Readonly<Record<string, string>>;
 }

@@ -14,11 +14,18 @@ export const errorSchema = objectSchema({ error: { type: "string" }, message: { 
 
 export const tokenSchema = objectSchema({ token: { type: "string", description: "A new JWT" } });
 
-export const userSchema = objectSchema({
-  id: uuid,
-  created_at: timestamp,
-  accounts_number: { type: "integer", minimum: 0 },
-});
+export const metadata = { type: "object", additionalProperties: true } as const;
+
+export const userSchema = {
+  type: "object",
+  required: ["id", "created_at", "accounts_number"],
+  properties: {
+    id: uuid,
+    metadata,
+    created_at: timestamp,
+    accounts_number: { type: "integer", minimum: 0 },
+  },
+} as const;
 
 export const usersSchema = listSchema(userSchema);
 
@@ -42,7 +49,6 @@ const nanoseconds = {
   format: "date-time",
   description: "RFC 3339, with nanoseconds",
 } as const;
-const metadata = { type: "object", additionalProperties: true } as const;
 
 export const newerUserSchema = objectSchema({
   id: uuid,

@@ -11,6 +11,7 @@ import { describe, pathSchema, userSchema, usersSchema } from "./schemas.ts";
 export function userRoutes(app: FastifyInstance, model: ProviderModel, shapes: Shapes): void {
   const show = (user: User) => ({
     id: user.id,
+    ...(user.metadata && { metadata: user.metadata }),
     created_at: formatTimestamp(user.createdAt),
     accounts_number: model.accountsOf(user.id).length,
   });

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import type { User } from "../accounts.ts";
 import { ApiError, notFound } from "../api/errors.ts";
 import type { Datasource } from "../datasources.ts";
+import { fieldsOf } from "../parse.ts";
 import type { ProviderModel, Registration } from "../provider-model.ts";
 import type { Analytics } from "./analytics.ts";
 import { type Branding, type Look, lookOf } from "./branding.ts";
@@ -19,7 +20,7 @@ export type FlowDependencies = {
   readonly datasources: readonly Datasource[];
 };
 
-type Opened = { Querystring: { readonly account_alert?: unknown } };
+type Opened = { Querystring: { readonly account_alert?: unknown; readonly metadata?: unknown } };
 type InSession = { Params: { readonly session: string } };
 type AtDatasource = { Params: { readonly session: string; readonly datasource_id: string } };
 type AtAccount = { Params: { readonly session: string; readonly account_id: string } };
@@ -44,7 +45,7 @@ function registrationRoutes(flow: FastifyInstance, dependencies: FlowDependencie
   const { model, analytics } = dependencies;
   flow.get<Opened>(flowPath, { schema: { hide: true } }, async ({ query }, reply) => {
     const frame = frameOf(dependencies);
-    alertChoice(query);
+    choicesIn(query);
     analytics.add("opened");
     return send(reply, frame, pages.registrationPage(frame));
   });
@@ -53,21 +54,38 @@ function registrationRoutes(flow: FastifyInstance, dependencies: FlowDependencie
     { schema: { hide: true, body: formSchema("name") } },
     async ({ body, query }, reply) => {
       const frame = frameOf(dependencies);
-      const choice = alertChoice(query);
+      const choices = choicesIn(query);
       const name = body.name.trim();
       if (name === "" || name.length > 100) {
         reply.code(422);
         return send(reply, frame, pages.registrationPage(frame, "Enter your name, in 1 to 100 characters."));
       }
       analytics.add("registered");
-      return reply.redirect(`${flowPath}/${model.registerUser({ name, ...choice }).session}`, 303);
+      return reply.redirect(`${flowPath}/${model.registerUser({ name, ...choices }).session}`, 303);
     },
   );
 }
 
+/** What the operator chose by its link to the flow. The form is sent to the same address, query included. */
+function choicesIn(query: Opened["Querystring"]): Pick<Registration, "accountAlert" | "metadata"> {
+  return { ...alertChoice(query), ...metadataIn(query) };
+}
+
+const mostMetadata = 10_000;
+
+/** `?metadata={"loan_id":"L-1"}`, percent-encoded: what the operator keeps with the user. */
+function metadataIn({ metadata }: Opened["Querystring"]): Pick<Registration, "metadata"> {
+  if (metadata === undefined) return {};
+  try {
+    if (typeof metadata === "string" && metadata.length <= mostMetadata)
+      return { metadata: fieldsOf(JSON.parse(metadata)) };
+  } catch {}
+  throw new ApiError(400, "invalid_request", "The link is wrong: metadata is a JSON object.");
+}
+
 /**
  * What the operator chose for the accounts that are made here: `?account_alert=false` in its link to the flow means
- * that no event announces their creation, `true` that one does. The form is sent to the same address, query included.
+ * that no event announces their creation, `true` that one does.
  */
 function alertChoice({ account_alert: choice }: Opened["Querystring"]): Pick<Registration, "accountAlert"> {
   switch (choice) {

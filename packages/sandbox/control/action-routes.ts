@@ -14,6 +14,7 @@ import * as schemas from "./schemas.ts";
 
 type About = { readonly environment?: EnvironmentName };
 type UsersBody = About & CreateUsersOptions & { readonly count: number };
+type MetadataBody = About & DropOptions & Required<Pick<CreateUsersOptions, "metadata">>;
 type EventsBody = About & {
   readonly events: readonly FiredEvent[];
   readonly order?: Order;
@@ -52,6 +53,17 @@ function dataRoutes(app: FastifyInstance, choose: Choose): void {
     "/users",
     describe("Create users and connect accounts", schemas.createdUsers, { body: schemas.usersBody }),
     async ({ body }) => choose(body.environment).createUsers(body.count, body),
+  );
+  app.post<{ Body: MetadataBody; Params: { user_id: string } }>(
+    "/users/:user_id",
+    describe("Replace a user's metadata", schemas.nothing, {
+      body: schemas.metadataBody,
+      params: pathSchema("user_id"),
+    }),
+    async ({ body: { environment, metadata, drop = false }, params }) => {
+      asked(() => choose(environment).replaceMetadata(params.user_id, metadata, { drop }));
+      return {};
+    },
   );
   app.post<{ Body: About & CreateAccountOptions & { readonly userId: string } }>(
     "/accounts",

@@ -1,6 +1,6 @@
 import { answerEncodings } from "../api/encodings.ts";
 import { faultEffects } from "../api/faults.ts";
-import { fetchBodySchema, objectSchema } from "../api/schemas.ts";
+import { fetchBodySchema, metadata, objectSchema } from "../api/schemas.ts";
 import { categories } from "../datasources.ts";
 import { deliveryStatuses } from "../delivery/queue.ts";
 import { shapedThings } from "../shapes.ts";
@@ -37,8 +37,11 @@ export const usersBody = body(["count"], {
   companyAccounts: { type: "integer", minimum: 0, maximum: 10_000 },
   pictures: { type: "integer", minimum: 0, maximum: 10_000, description: "Accounts with a large profile" },
   accountAlert,
+  metadata: { ...metadata, description: "Of each user; default: a loan_id of its own" },
   drop,
 });
+
+export const metadataBody = body(["metadata"], { metadata, drop });
 
 export const createdUsers = objectSchema({ users: ids, accounts: ids, companyAccounts: ids });
 

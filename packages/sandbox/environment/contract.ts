@@ -1,5 +1,6 @@
 /** What an environment is started with, and what can be asked of it and done to it. */
 
+import type { User } from "../accounts.ts";
 import type { Call } from "../api/call-log.ts";
 import type { Fault } from "../api/faults.ts";
 import type { RetryAfterForm } from "../api/retry-after.ts";
@@ -74,6 +75,8 @@ export type CreateUsersOptions = DropOptions & {
   readonly pictures?: number;
   /** Whether events announce the accounts' creation; default: the environment's choice. */
   readonly accountAlert?: boolean;
+  /** What the operator keeps with each user; default: the number of a loan, `loan_id`, of its own. */
+  readonly metadata?: User["metadata"];
 };
 
 export type CreateAccountOptions = Pick<SubmitOptions, "company" | "accountAlert"> & {
@@ -117,6 +120,8 @@ export type Environment = {
   deleteAccount(accountId: string, options?: DropOptions): void;
   /** Fetches an account's data without being asked, as it does once a day. @throws if the account is unknown */
   fetchData(accountId: string, endpoints: readonly EndpointName[]): void;
+  /** Replaces what the operator keeps with a user. @throws if the user is unknown */
+  replaceMetadata(userId: string, metadata: User["metadata"], options?: DropOptions): void;
   /** Deletes the user's accounts as well. */
   deleteUser(userId: string): void;
   /** Lets the next calls fail, whether their tokens are valid or not. */

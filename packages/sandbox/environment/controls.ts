@@ -1,3 +1,4 @@
+import type { User } from "../accounts.ts";
 import { checkHeaders } from "../api/header-rules.ts";
 import type { Clock } from "../clock.ts";
 import type { DeliveryEngine } from "../delivery/engine.ts";
@@ -30,6 +31,8 @@ export function dataControls(model: ProviderModel, clock: Clock, announce: Annou
     reconnectAccount: (id: string, options?: DropOptions) => announce(() => model.connect(id), options),
     deleteAccount: (id: string, options?: DropOptions) => announce(() => model.deleteAccount(id), options),
     fetchData: (id: string, endpoints: readonly EndpointName[]) => void model.startFetch(id, endpoints),
+    replaceMetadata: (id: string, metadata: User["metadata"], options?: DropOptions) =>
+      announce(() => model.replaceMetadata(id, metadata), options),
     deleteUser: model.deleteUser,
     load: (load: Load) => runLoad(model, clock, load),
     snapshot: () => takeSnapshot(model),
@@ -72,7 +75,7 @@ const usersPerTurn = 100;
 async function createUsers(
   model: ProviderModel,
   count: number,
-  { accountsPerUser = 1, companyAccounts = 0, pictures = 0, accountAlert }: CreateUsersOptions,
+  { accountsPerUser = 1, companyAccounts = 0, pictures = 0, accountAlert, metadata }: CreateUsersOptions,
   inOneTurn: Announce,
 ): Promise<CreatedUsers> {
   const users: string[] = [];
@@ -83,8 +86,9 @@ async function createUsers(
     const pictureBytes = !company && accounts.length < pictures ? largePictureBytes : 0;
     return model.connect(model.submitCredentials(userId, { company, pictureBytes, ...alert }).id).id;
   };
+  const before = model.users().length;
   const createUser = (index: number) => {
-    const { id } = model.registerUser();
+    const { id } = model.registerUser({ metadata: metadata ?? { loan_id: `L-${before + index + 1001}` } });
     users.push(id);
     for (let made = 0; made < accountsPerUser; made += 1) accounts.push(connected(id, false));
     const ownCompanies = Math.floor(companyAccounts / count) + (index < companyAccounts % count ? 1 : 0);

@@ -44,7 +44,7 @@ describe("a receipt of an event", () => {
     const company = eventOf("company-account.created", { companyAccountId: "c", accountId: "unused" });
     const user = eventOf("user.created", { userId, kind: "users" });
     expect(ofEvent(connected, 3)).toEqual([
-      { type: "applyEvent", subject: account, event: connected, receipts: 3 },
+      { type: "applyEvent", subject: account, event: connected, receipts: 3, since: 3 },
     ]);
     expect(ofEvent(company)).toMatchObject([
       { type: "applyEvent", subject: { kind: "company-account", id: "c" } },
@@ -54,8 +54,8 @@ describe("a receipt of an event", () => {
 
   it("is processed as the first and as the last where several came at once", () => {
     expect(consequencesOf(eventChange(connected, 3, 0), settings)).toMatchObject([
-      { type: "applyEvent", receipts: 1 },
-      { type: "applyEvent", receipts: 3 },
+      { type: "applyEvent", receipts: 1, since: 1 },
+      { type: "applyEvent", receipts: 3, since: 3 },
     ]);
   });
 

@@ -12,7 +12,7 @@ import { nameOf, subjectOf } from "../../../domain/event/subjects.ts";
 import type { Document } from "../../../domain/fetch/document.ts";
 import { type DocumentTask, groupOf } from "../../../domain/fetch/task.ts";
 import { consequencesOf } from "../../../domain/message/consequences.ts";
-import { messageOfErasure } from "../../../domain/message/message.ts";
+import { messageOfErasure, withAttributes } from "../../../domain/message/message.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
 import { testMessage } from "../../../domain/message/test-message.ts";
 import type { Change } from "../../../domain/state/change.ts";
@@ -56,6 +56,7 @@ function factsOf(type: EventType): fc.Arbitrary<EventAttributes> {
       accountId: named(kind === "account"),
       companyAccountId: named(kind === "company-account" || kind === "endpoint"),
       endpoint: kind === "endpoint" ? fc.constant("income") : fc.constant(undefined),
+      attributes: fc.constantFrom(undefined, ...(kind === "user" ? [undefined, {}, { loanId: "L-1" }] : [])),
       ...optionalFacts,
     })
     .map((facts) => present<EventAttributes>(facts));
@@ -164,9 +165,17 @@ class MessageHistory {
     this.#relay({ type: "document", before, after });
   }
 
+  /** As the relay adds attributes to messages about accounts and their data. Those of one user are known. */
+  #ofUser(message: Message): Message {
+    const isOwn = message.type.startsWith("user.");
+    return !isOwn && "userId" in message.data && message.data.userId === "a"
+      ? withAttributes(message, { attributes: { values: { loanId: "L-1" }, version: 1, since: 1 } })
+      : message;
+  }
+
   #relay(change: Change): void {
     for (const consequence of consequencesOf(change, settings)) {
-      if (consequence.type === "publish") this.messages.push(consequence.message);
+      if (consequence.type === "publish") this.messages.push(this.#ofUser(consequence.message));
       else if (consequence.type === "call" && consequence.task.type === "fetchDocument")
         this.#tasks.set(groupOf(consequence.task), consequence.task);
     }

@@ -22,6 +22,8 @@ describe("the contract with subscribers", () => {
       readonly unconfirmed: boolean;
       readonly outcome: Outcome;
       readonly reconciled?: true;
+      readonly attributes?: Readonly<Record<string, string>>;
+      readonly attributesSequence?: string;
     }>();
     expectTypeOf<MessageOf<"data.updated">["sequence"]>().toEqualTypeOf<string>();
     expectTypeOf<Message["specversion"]>().toEqualTypeOf<"1.0">();

@@ -17,6 +17,7 @@ import { webhookSecretOf } from "../../support/operator.ts";
 const settings = {
   webhooks: { secretCacheSeconds: 1, maxBodyBytes: 1_000_000 },
   mapping: {
+    users: { attributes: { reference: "reference" } },
     accounts: { eventId: { header: "ce-id" }, types: { ...defaultMapping.accounts.types, ping: "ignore" } },
   },
   // The signs of an outage come and go with the answers below.

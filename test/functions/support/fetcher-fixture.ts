@@ -148,6 +148,7 @@ export function fetcherFixture(tables: string) {
       hide: messageVisibility(made.system.sqs),
       queues: { fetch: made.tasks.queue, checks: made.checks.queue },
       provider: settings,
+      attributes: {},
       startEndpoints: ["income", "profile"],
       readAfterSeconds,
       retrying: made.retrying,

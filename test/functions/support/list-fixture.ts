@@ -142,6 +142,7 @@ export function listFixture(tables: string) {
         checks: { url: "checks", deadLetterUrl: "dead checks" },
       },
       provider,
+      attributes: {},
       startEndpoints: [],
       readAfterSeconds: 3_600,
       retrying: {

@@ -55,6 +55,8 @@ export function relayFixture(tables: string) {
     fetchQueueUrl: string;
     eraseQueueUrl: string;
     erasesOnDeletion: boolean;
+    /** Absent: the settings map no attributes. */
+    attributes: { readonly asks: boolean } | undefined;
     subscribers: Readonly<Record<(typeof names)[number], Queues>>;
     entries: LogEntry[];
     readByRange: string[];
@@ -65,7 +67,7 @@ export function relayFixture(tables: string) {
   };
 
   beforeAll(async () => {
-    made.system = await startTestSystem(tables);
+    made.system = await startTestSystem(tables, { countsCapacity: true });
   });
   afterAll(() => made.system.close());
 
@@ -79,6 +81,7 @@ export function relayFixture(tables: string) {
     made.fetchQueueUrl = await made.system.createQueue({ FifoQueue: "true" });
     made.eraseQueueUrl = await made.system.createQueue();
     made.erasesOnDeletion = false;
+    made.attributes = undefined;
     made.subscribers = { everything: await queuesOf(), accounts: await queuesOf() };
     const kept = keptLog();
     made.entries = kept.entries;
@@ -112,6 +115,7 @@ export function relayFixture(tables: string) {
         park: parkedChanges(overflowBucket(made.bucket.name), made.now),
         now: made.now,
         erasesOnDeletion: made.erasesOnDeletion,
+        ...(made.attributes && { attributes: made.attributes }),
         settings: { source, readByRange: made.readByRange, documentsUrl: "https://reads.example/" },
         log: kept.log,
       })(event);

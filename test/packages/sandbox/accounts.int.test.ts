@@ -15,6 +15,7 @@ test("a user registers, an account is created and connected, and each step is an
       action: "create_user",
       data: {
         id: user,
+        metadata: { loan_id: "L-1001" },
         created_at: timestamp,
         accounts_number: 0,
         link: expect.stringContaining(sandbox.baseUrl),
@@ -61,7 +62,10 @@ test("users are listed and shown without their credentials", async () => {
   const sandbox = await sandboxFor();
   const { users } = await sandbox.createUsers(3, { accountsPerUser: 2 });
   const list = await call(sandbox, "/api/v0.4/users");
-  expect(list.body).toEqual(users.map((id) => ({ id, created_at: timestamp, accounts_number: 2 })));
+  const kept = (index: number) => ({ metadata: { loan_id: `L-${1001 + index}` } });
+  expect(list.body).toEqual(
+    users.map((id, index) => ({ id, ...kept(index), created_at: timestamp, accounts_number: 2 })),
+  );
   expect(await call(sandbox, `/api/v0.4/users/${users[0]}`)).toMatchObject({
     status: 200,
     body: { id: users[0] },

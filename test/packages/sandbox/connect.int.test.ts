@@ -63,11 +63,25 @@ test.each([
   expect(announced.filter((event) => event === "create_account")).toEqual(expected);
 });
 
-test("a link with another choice of alert is refused", async () => {
+test("a link gives the user metadata, which the events of the user have in the older interface, too", async () => {
+  const { sandbox, received } = await receivingSandbox();
+  const metadata = { loan_id: "L-7" };
+  const query = `?metadata=${encodeURIComponent(JSON.stringify(metadata))}`;
+  await visit(sandbox, `/connect${query}`, { name: "Ada" });
+  await sandbox.waitUntilIdle();
+  expect(received.map(jsonOf)).toMatchObject([{ action: "create_user", data: { metadata } }]);
+});
+
+test.each([
+  ["account_alert=perhaps", "account_alert is true or false"],
+  ["metadata=loan", "metadata is a JSON object"],
+  ["metadata=%5B1%5D", "metadata is a JSON object"],
+  ["metadata=%7B%7D&metadata=%7B%7D", "metadata is a JSON object"],
+])("a link with %s is refused", async (query, reason) => {
   const sandbox = await sandboxFor();
   for (const form of [undefined, { name: "Ada" }]) {
-    const { status, page } = await visit(sandbox, "/connect?account_alert=perhaps", form);
-    expect([status, page]).toEqual([400, expect.stringContaining("account_alert is true or false")]);
+    const { status, page } = await visit(sandbox, `/connect?${query}`, form);
+    expect([status, page]).toEqual([400, expect.stringContaining(reason)]);
   }
   expect(sandbox.snapshot().users).toEqual([]);
 });

@@ -18,6 +18,23 @@ test("POST /users creates users with connected accounts", async () => {
   });
 });
 
+test("POST /users gives users metadata, and POST /users/{id} replaces it", async () => {
+  const { sandbox, send, received } = await receivingBench();
+  const { body } = await send("POST", "/users", { count: 1, accountsPerUser: 0, metadata: { loan_id: "A" } });
+  const [id] = (body as { users: string[] }).users;
+  await sandbox.waitUntilIdle();
+  await send("POST", `/users/${id}`, { metadata: { loan_id: "B" } });
+  await send("POST", `/users/${id}`, { metadata: { loan_id: "C" }, drop: true });
+  await sandbox.waitUntilIdle();
+  expect(received.map(jsonOf)).toMatchObject([
+    { action: "create_user", data: { metadata: { loan_id: "A" } } },
+    { action: "update_user", data: { metadata: { loan_id: "B" } } },
+  ]);
+  expect(await call(sandbox, `/api/v0.4/users/${id}`)).toMatchObject({
+    body: { metadata: { loan_id: "C" } },
+  });
+});
+
 test("POST /users and POST /accounts choose the account alert", async () => {
   const { sandbox, send, received } = await receivingBench();
   const { body } = await send("POST", "/users", { count: 1, accountsPerUser: 1, accountAlert: false });

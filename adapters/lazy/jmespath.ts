@@ -1,0 +1,2 @@
+/** JMESPath in a file that is loaded when it is first needed. */
+export { jmespathSearch } from "../aws/jmespath-search.ts";
