@@ -12,7 +12,11 @@ const schemas = new Map(messageTypes.map((type) => [type, ajv.compile(closed(mes
 function closed(schema: Schema): object {
   if (schema.type !== "object") return schema;
   const properties = Object.entries(schema.properties).map(([name, property]) => [name, closed(property)]);
-  return { ...schema, properties: Object.fromEntries(properties), additionalProperties: schema.additionalProperties ?? false };
+  return {
+    ...schema,
+    properties: Object.fromEntries(properties),
+    additionalProperties: schema.additionalProperties ?? false,
+  };
 }
 
 /** A message as a subscriber gets it. @throws where it is not what the contract promises, or more than that */

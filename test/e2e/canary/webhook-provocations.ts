@@ -95,8 +95,7 @@ export function webhookProvocations({
       for (let time = 0; time < 2; time += 1) await send("accounts", body, { "ce-id": "the-same" });
     },
     EVENT_IGNORED: () => send("accounts", account("ping", { account_id: plant("an id that nobody reads") })),
-    ATTRIBUTE_LEFT_OUT: () =>
-      send("users", user({ reference: plant("a reference").repeat(100) })),
+    ATTRIBUTE_LEFT_OUT: () => send("users", user({ reference: plant("a reference").repeat(100) })),
     MESSAGE_REJECTED: async () => {
       const words = plant("a word that is none of ours");
       await send("users", user({ action: words }));
