@@ -58,8 +58,9 @@ export function allowSources(
 ): middy.MiddlewareObj<Event, Result> {
   return {
     before: ({ event }) => {
-      if (isAllowedSource(event.requestContext.http.sourceIp)) return undefined;
-      log("WEBHOOK_REFUSED", { kind, reason: "source address" });
+      const source = event.requestContext.http.sourceIp;
+      if (isAllowedSource(source)) return undefined;
+      log("WEBHOOK_REFUSED", { kind, reason: "source address", source });
       return answer(403, "forbidden");
     },
   };
@@ -71,16 +72,17 @@ export function limitBody(
   { maxBodyBytes, log }: AdmissionDependencies,
 ): middy.MiddlewareObj<Event, Result> {
   return {
-    before: ({ event: { body = "", isBase64Encoded } }) => {
+    before: ({ event }) => {
+      const { body = "", isBase64Encoded } = event;
       if (Buffer.byteLength(body, isBase64Encoded ? "base64" : "utf8") <= maxBodyBytes) return undefined;
-      return refuseBody(kind, log);
+      return refuseBody(kind, event, log);
     },
   };
 }
 
 /** Answers 413. */
-export function refuseBody(kind: WebhookKind, log: Log): Result {
-  log("WEBHOOK_REFUSED", { kind, reason: "body size" });
+export function refuseBody(kind: WebhookKind, { requestContext }: Event, log: Log): Result {
+  log("WEBHOOK_REFUSED", { kind, reason: "body size", source: requestContext.http.sourceIp });
   return answer(413, "body too large");
 }
 
@@ -95,8 +97,8 @@ export function authenticate(
     if (known?.secret !== secret) known = { secret, isAuthentic: authenticator(secret, kind) };
     return known.isAuthentic;
   };
-  const refuse = (reason: string) => {
-    log("WEBHOOK_REFUSED", { kind, reason });
+  const refuse = (reason: string, { requestContext }: Event) => {
+    log("WEBHOOK_REFUSED", { kind, reason, source: requestContext.http.sourceIp });
     return answer(401, "unauthorized");
   };
   return {
@@ -107,12 +109,13 @@ export function authenticate(
         return answer(503, "not configured");
       }
       // A header that is repeated comes joined by commas, and so is no valid secret.
-      if (!isAuthenticBy(secret)(presentedIn(secretHeader, event.headers), now())) return refuse("secret");
+      if (!isAuthenticBy(secret)(presentedIn(secretHeader, event.headers), now()))
+        return refuse("secret", event);
       if (!isSigned(rawBodyOf(event), event.headers[signatureHeader], secret, now()))
-        return refuse("signature");
+        return refuse("signature", event);
       // The signature covers the body alone: an event would be made of what nobody signed.
       const isUnsigned = secret.signing !== undefined && mappedHeaders.some((name) => name in event.headers);
-      if (isUnsigned) return refuse("unsigned header");
+      if (isUnsigned) return refuse("unsigned header", event);
       return undefined;
     },
   };

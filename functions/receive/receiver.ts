@@ -72,7 +72,7 @@ async function accept(
   try {
     body = await plainBody(sent, event.headers, maxBodyBytes, () => new BodyTooLarge());
   } catch (error) {
-    if (error instanceof BodyTooLarge) return refuseBody(kind, log);
+    if (error instanceof BodyTooLarge) return refuseBody(kind, event, log);
     if (!(error instanceof FailureError)) throw error;
     return keepNothing(sent, "not in its content coding");
   }

@@ -119,6 +119,8 @@ const levels: Partial<Record<LogCode, "WARN" | "ERROR">> = logLevels;
 /** Fields that may be logged: ids, counts and reasons of our own. No body, header, token or personal datum. */
 export type LogFields = {
   readonly kind?: string;
+  /** Address that sent a refused webhook. */
+  readonly source?: string;
   /** Of what the line is about, from the webhook to the subscribers' messages: see docs/reference/logs.md. */
   readonly correlationId?: string | undefined;
   /** The same, of a line about several. */

@@ -131,9 +131,24 @@ export async function runProgram(args: readonly string[], given?: Command): Prom
     return 0;
   } catch (error) {
     // Reported by commander already; a help that was asked for is no error.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
-    const { exitCode, message } = explain(error);
-    process.stderr.write(`${message}\n`);
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    const { exitCode, message } =
+      error instanceof CommanderError ? { exitCode: exitCodes.usage, message: "" } : explain(error);
+    const isAnswered = exitCode !== exitCodes.usage || /npx |--yes|Nothing was done/.test(message);
+    const lines = [message, isAnswered ? "" : `Options: ${helpCommand(program, args)}`];
+    process.stderr.write(`${lines.filter((line) => line !== "").join("\n")}\n`);
     return exitCode;
+  }
+}
+
+/** Prints the help of the command that the arguments begin with. */
+function helpCommand(program: Command, args: readonly string[]): string {
+  const words: string[] = [];
+  for (let command = program; ; ) {
+    const name = args[words.length];
+    const next = command.commands.find((each) => each.name() === name);
+    if (next === undefined) return ["npx income-events", ...words, "--help"].join(" ");
+    words.push(next.name());
+    command = next;
   }
 }

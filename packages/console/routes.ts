@@ -14,7 +14,7 @@ import type { ConsoleContext, Route } from "./route.ts";
 export function consoleRoutes(context: ConsoleContext, jobs: Jobs): readonly Route[] {
   return [
     ...overviewRoutes(context),
-    ...eventRoutes(createHistories(context.now)),
+    ...eventRoutes(createHistories(context.now), jobs),
     ...deadLetterRoutes(jobs),
     ...recordRoutes(jobs),
     ...documentRoutes,

@@ -49,38 +49,39 @@ export function explain(error: unknown): Explanation {
   if (!(error instanceof Error)) return { exitCode: exitCodes.failed, message: String(error) };
   if (isGone(error))
     return noDeployment(
-      `${error.message} Is this the account of the stage, and are the outputs of its last deployment?`,
+      `${error.message} Check that AWS_PROFILE names the stage's account and that --outputs is of its last deployment.`,
     );
   if (error.name === "CredentialsProviderError")
-    return noDeployment(`No AWS credentials were found (${error.message}). Sign in, or set AWS_PROFILE.`);
+    return noDeployment(
+      `No AWS credentials found (${error.message}). Run aws sso login, or set AWS_PROFILE.`,
+    );
   if (/^ExpiredToken(Exception)?$/.test(error.name))
-    return noDeployment("The AWS credentials have expired. Sign in again.");
+    return noDeployment("The AWS credentials have expired. Run aws sso login, or set new ones.");
   if (/^Request(Expired|TimeTooSkewed)$/.test(error.name))
-    return noDeployment(`${error.message} Is the clock of this machine right?`);
+    return noDeployment(`${error.message} Check the clock of this machine.`);
   if (refusedNames.test(error.name))
     return noDeployment(
       `AWS does not accept the credentials (${error.message}). Sign in to the stage's account.`,
     );
   // What CloudFormation makes or changes is not to be asked or changed meanwhile.
   if (/^(ResourceConflict|ResourceInUse|TableInUse)Exception$/.test(error.name))
-    return noDeployment(`It is being deployed: ${error.message} Look again in a minute.`);
+    return noDeployment(`The stack is being deployed: ${error.message} Run the command again in a minute.`);
   if (/^AccessDenied(Exception)?$/.test(error.name))
     return noDeployment(`The credentials do not allow this. ${error.message}`);
   if (throttledNames.test(error.name))
     return {
       exitCode: exitCodes.failed,
-      message: "AWS asks to go slower. Run the command again in a minute.",
+      message: "AWS throttles the requests. Run the command again in a minute.",
     };
   if (isUnreadable(error))
     return {
       exitCode: exitCodes.failed,
-      message:
-        "What answered is not AWS's answer to this call. Does AWS_ENDPOINT_URL name something that has it?",
+      message: "The answer is not AWS's answer to this call. Check AWS_ENDPOINT_URL.",
     };
   const code = "code" in error ? error.code : undefined;
   if (code === "ECONNREFUSED")
-    return noDeployment(`${error.message}: nothing listens there. Is it still running?`);
+    return noDeployment(`${error.message}: nothing listens there. Check that it is running.`);
   if (code === "ENOTFOUND" || code === "ETIMEDOUT" || code === "EAI_AGAIN")
-    return noDeployment(`${error.message}: AWS can't be reached. Is this machine online?`);
+    return noDeployment(`${error.message}: can't reach AWS. Check the network.`);
   return { exitCode: exitCodes.failed, message: error.message };
 }

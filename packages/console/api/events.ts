@@ -1,4 +1,5 @@
 import { showEvent } from "@income-events/cli/commands/events-show.ts";
+import { runReplay } from "@income-events/cli/commands/replay.ts";
 import { periodFlags, type SubjectFlags, sinceFlag, subjectFlag } from "@income-events/cli/core/flags.ts";
 import {
   eventHistory,
@@ -9,13 +10,16 @@ import {
 import { type ListedEvent, listEvents } from "@income-events/cli/events/event-list.ts";
 import { lookupPorts } from "@income-events/cli/events/event-lookup.ts";
 import { eventSteps, webhookOf } from "@income-events/cli/events/event-steps.ts";
+import { refusals } from "@income-events/cli/events/refusals.ts";
 import { subscriberQueues } from "@income-events/cli/status/work-queues.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { nameOf, subjectOf } from "../../../domain/event/subjects.ts";
 import type { Histories, ReadHistory } from "../history.ts";
+import type { Jobs } from "../jobs.ts";
 import {
   type Asked,
   type ConsoleContext,
+  change,
   look,
   optionalTextIn,
   param,
@@ -29,7 +33,7 @@ import { entriesOf, findById, idIn } from "./find.ts";
 const maxOfSubject = 100_000;
 
 /** @param histories what pages are looking at */
-export function eventRoutes(histories: Histories): readonly Route[] {
+export function eventRoutes(histories: Histories, jobs: Jobs): readonly Route[] {
   return [
     read("/api/events", (context, asked) => {
       const reading = param(asked, "reading") ?? histories.begin(historyReader(context, asked));
@@ -43,6 +47,18 @@ export function eventRoutes(histories: Histories): readonly Route[] {
     }),
     read("/api/logs", logs),
     read("/api/find", findById),
+    read("/api/refused", async ({ operation, now }, asked) => ({
+      refusals: await refusals(operation, sinceFlag(param(asked, "since") ?? "24h", now()) ?? ""),
+    })),
+    change("/api/event/resend", async ({ operation }, asked) => {
+      const subscriber = textIn(asked, "subscriber");
+      const since = textIn(asked, "receivedAt");
+      const until = new Date(Date.parse(since) + 1).toISOString();
+      const flags = { ...subjectFlags((name) => optionalTextIn(asked, name)), subscriber, since, until };
+      return jobs.start(`Resend an event to ${subscriber}`, (onProgress) =>
+        runCommand(operation, (each) => runReplay(each, flags), { isAgreed: true, onProgress }),
+      );
+    }),
   ];
 }
 

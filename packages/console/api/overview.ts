@@ -1,5 +1,6 @@
 import { examine } from "@income-events/cli/doctor/examine.ts";
 import { remedyFor } from "@income-events/cli/doctor/remedies.ts";
+import { latencySince } from "@income-events/cli/events/latency.ts";
 import { pipelineAlarms } from "@income-events/cli/status/alarm-text.ts";
 import { queueStatuses } from "@income-events/cli/status/queue-status.ts";
 import { registrationStatus } from "@income-events/cli/status/registration-status.ts";
@@ -48,11 +49,14 @@ export function overviewRoutes(context: ConsoleContext): readonly Route[] {
     registrations: async () => ({ registrations: await registrationStatus(deployment, clients) }),
     doctor: () => diagnosisOf(context),
   };
+  const minutesAgo = (minutes: number) => new Date(now().getTime() - minutes * 60_000).toISOString();
+  const latency = recent(() => latencySince(operation, minutesAgo(15)), seconds.alarms, now);
   const names = ["queues", "alarms", "registrations", "doctor"] as const;
   const dated = (load: () => Promise<object>) => async () => ({ at: now().toISOString(), ...(await load()) });
   return [
     read("/api/stage", async () => stageOf(context, seconds)),
     trafficRoute(context),
+    read("/api/latency", () => latency()),
     ...names.map((name): Route => {
       const answer = recent(dated(parts[name]), seconds[name], now);
       return read(`/api/${name}`, (_, asked) => answer(param(asked, "anew") === "yes"));

@@ -272,7 +272,7 @@ describe("bad input and faults, of every command", () => {
         const given = argumentsOf(account, document, stage.system.sandbox.baseUrl)[name];
         const result = await run(given === undefined ? name : `${name} ${given}`).finally(stop);
         if (oneCall.includes(name)) return expect([0, 3, 4]).toContain(result.code);
-        expect(result.stderr).toContain("The AWS credentials have expired. Sign in again.");
+        expect(result.stderr).toContain("The AWS credentials have expired.");
         expect(result.code).toBe(3);
       },
     );

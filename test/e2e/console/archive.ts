@@ -99,7 +99,7 @@ export function describeArchive(use: () => OpenedConsole): void {
       })
       .toBe(2);
     await panel("Actions").getByText(`Redrive dead letters of ${name}`).first().click();
-    const each = panel("What became of each").getByRole("listitem");
+    const each = panel("Results").getByRole("listitem");
     await expect.poll(() => each.count()).toBe(2);
     for (const text of await each.allTextContents()) expect(text).toMatch(/^[\w-]{36} sent to its queue$/);
     await row.getByRole("link", { name: `1 of ${name} in the archive` }).click();

@@ -80,7 +80,7 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
     await outcome.getByText("account.connected", { exact: true }).waitFor();
   });
 
-  it("has no finding of axe on any page, light or dark, and no page is wider than 360 px", async () => {
+  it("has no finding of axe on any page, light or dark, at 1280 and at 360 px, and no page is wider", async () => {
     for (const path of [...pages, `/events/${eventId()}`, ...people.addresses, "/nowhere"]) {
       await open(path);
       await page.getByRole("heading", { level: 1 }).waitFor();
@@ -90,6 +90,7 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
       await page.setViewportSize({ width: 360, height: 740 });
       const width = () => page.evaluate("document.documentElement.scrollWidth");
       await expect.poll(async () => ({ path, width: await width() })).toEqual({ path, width: 360 });
+      expect({ path, found: await violationsInThemes(page) }).toEqual({ path, found: [] });
       await page.setViewportSize({ width: 1280, height: 900 });
     }
   });

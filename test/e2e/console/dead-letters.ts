@@ -54,7 +54,7 @@ export function describeDeadLetters(use: () => OpenedConsole): void {
     await done.waitFor();
     hurry();
     await panel("Actions").getByText("Redrive dead letters of company-accounts").first().click();
-    const each = panel("What became of each").getByRole("listitem");
+    const each = panel("Results").getByRole("listitem");
     await expect.poll(() => each.count()).toBe(3);
     for (const text of await each.allTextContents()) expect(text).toMatch(/^[\w-]{36} sent to its queue$/);
     expect(await violationsInThemes(use().page)).toEqual([]);
@@ -79,7 +79,7 @@ export function describeDeadLetters(use: () => OpenedConsole): void {
     await failures.getByRole("button", { name: "Relay 2 batches", exact: true }).waitFor();
     await failures.getByLabel("Text in the batch's name").fill("2026/11/25");
     await failures.getByLabel("Text in the batch's name").press("Enter");
-    const relay = failures.getByRole("button", { name: "Relay it again", exact: true });
+    const relay = failures.getByRole("button", { name: "Relay 1 batch", exact: true });
     await relay.click();
     await failures.getByText("Relayed: 1 batches with 1 changes. Not relayed: 0.").waitFor();
     await expect.poll(async () => (await use().stage.run(["records", "show", "user", user])).code).toBe(0);
@@ -89,7 +89,7 @@ export function describeDeadLetters(use: () => OpenedConsole): void {
     await failures.getByText("Relayed: 0 batches with 0 changes. Not relayed: 1.").waitFor();
     await expect.poll(() => work(/^done Relay undelivered changes/).count()).toBe(2);
     await panel("Actions").getByText("Relay undelivered changes").first().click();
-    await panel("What became of each")
+    await panel("Results")
       .getByText("aws/lambda/0/2026/11/24/torn it stays: payload: expected a text")
       .waitFor();
     expect(await violationsInThemes(use().page)).toEqual([]);

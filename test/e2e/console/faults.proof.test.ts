@@ -77,7 +77,9 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
       ({ service }) => expired(service),
       async () => {
         for (const name of ["Pipeline", "Alarms"])
-          await alert(panel(name)).getByText("The AWS credentials have expired. Sign in again.").waitFor();
+          await alert(panel(name))
+            .getByText("The AWS credentials have expired. Run aws sso login, or set new ones.")
+            .waitFor();
         // What was last known stays.
         await panel("Verdict").getByText("The AWS credentials have expired.").waitFor();
         await panel("Queues in numbers").getByRole("rowheader", { name: "users" }).first().waitFor();
@@ -86,7 +88,7 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
     [
       "that AWS asks to go slower",
       ({ service }) => throttled(service),
-      () => alert(panel("Alarms")).getByText("AWS asks to go slower.").waitFor(),
+      () => alert(panel("Alarms")).getByText("AWS throttles the requests.").waitFor(),
     ],
     [
       "that the stage is being deployed, or a part of it is not there",
@@ -96,7 +98,7 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
           : undefined,
       () =>
         panel("Verdict")
-          .getByText(/It is being deployed|not from the last deployment/)
+          .getByText(/The stack is being deployed|not from the last deployment/)
           .first()
           .waitFor(),
     ],

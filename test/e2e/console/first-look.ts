@@ -76,6 +76,32 @@ export function describeFirstLook(use: () => OpenedConsole): void {
     await use().page.setViewportSize({ width: 1280, height: 900 });
   });
 
+  it("lists refused webhooks by reason and source, shows the latency, and resends an event's messages", async () => {
+    const { stack } = use().stage.system;
+    for (const _ of [1, 2])
+      expect((await fetch(`${stack.apiUrl}/webhooks/accounts`, { method: "POST", body: "{}" })).status).toBe(
+        401,
+      );
+    const refused = panel("Refused webhooks").getByRole("row", { name: /^secret accounts 127\.0\.0\.1 2 / });
+    const isListed = async () => {
+      await open("/events");
+      await panel("Refused webhooks").getByRole("table").waitFor();
+      return refused.count();
+    };
+    await expect.poll(isListed, { interval: 1_000 }).toBe(1);
+    await panel("History")
+      .getByRole("link", { name: /user\.created/ })
+      .first()
+      .click();
+    await panel("Resend").getByRole("button", { name: "Resend", exact: true }).click();
+    await panel("Resend")
+      .getByText(/^Sent: [1-9]\d* messages, with the same ids\.$/)
+      .waitFor();
+    await open("/");
+    const p50 = panel("Pipeline").locator('dt:text-is("latency p50, 15 min") + dd');
+    await p50.getByText(/^\d+\.\d s$/).waitFor();
+  });
+
   it("shows at 390 px each page in the menu, names in one line, and a dead letter with its reason and its next step", async () => {
     await sendUser({ action: "sing", data: { id: user } });
     await use().page.setViewportSize({ width: 390, height: 844 });

@@ -154,7 +154,7 @@ test("log lines hold codes, ids and reasons only, whatever came in", async () =>
     .trim()
     .split("\n")
     .map((line): unknown => JSON.parse(line));
-  const allowed = ["timestamp", "level", "code", "kind", "correlationId", "reason", "count"];
+  const allowed = ["timestamp", "level", "code", "kind", "correlationId", "reason", "source", "count"];
   for (const line of lines) {
     expect(Object.keys(line ?? {}).filter((key) => !allowed.includes(key))).toEqual([]);
   }
@@ -163,7 +163,7 @@ test("log lines hold codes, ids and reasons only, whatever came in", async () =>
     expect.arrayContaining(
       [
         { code: "WEBHOOK_FAILED", kind: "accounts", correlationId, reason: "ServiceUnavailable" },
-        { code: "WEBHOOK_REFUSED", kind: "accounts", reason: "secret" },
+        { code: "WEBHOOK_REFUSED", kind: "accounts", reason: "secret", source: expect.any(String) },
       ].map((line) => expect.objectContaining(line)),
     ),
   );

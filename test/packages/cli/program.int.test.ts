@@ -47,6 +47,18 @@ describe("the command line", () => {
   );
 
   it.each([
+    ["events list --frobnicate", "npx income-events events list --help"],
+    ["completion tcsh", "npx income-events completion --help"],
+    ["events frobnicate", "npx income-events events --help"],
+  ])("ends the error of %s with the command that shows the options", async (words, command) => {
+    const { code, stderr } = await runInProcess(words.split(" "));
+    expect({ code, last: stderr.trim().split("\n").at(-1) }).toEqual({
+      code: 2,
+      last: `Options: ${command}`,
+    });
+  });
+
+  it.each([
     ["--version", /^\d+\.\d+\.\d+\n$/],
     ["help events list", /^Usage: income-events events list /],
     ["help", /^Usage: income-events \[/],

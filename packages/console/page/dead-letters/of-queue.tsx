@@ -70,6 +70,7 @@ export function OfQueue({ queue, onChanged }: Props) {
           known={deadLetters.find(({ messageId }) => messageId === chosen)}
           queue={queue}
           isArchived={isArchived}
+          onDone={done}
         />
       )}
       <Command line={commands.redrive({ queue, reason, isArchived, ...(isFull && { limit: perStep }) })} />
@@ -185,6 +186,48 @@ function Row({ deadLetter, isChosen }: { readonly deadLetter: DeadLetter; readon
   );
 }
 
+type NextProps = Pick<OpenedProps, "queue" | "isArchived" | "onDone"> & {
+  readonly step: NextStep;
+  readonly messageId: string;
+};
+
+/** The one right step for this dead letter. */
+function Next({ step, queue, messageId, isArchived, onDone }: NextProps) {
+  const body = { queue, id: messageId, archive: isArchived };
+  if (step === "purge" && isArchived)
+    return <p class="quiet">No mapping can read it. It expires in the archive.</p>;
+  if (step === "purge")
+    return (
+      <Action
+        label="Discard"
+        path="/api/dead-letters/purge"
+        body={body}
+        typed={queue}
+        warning={<p class="bad">No mapping can read it. This deletes it permanently.</p>}
+        onDone={onDone}
+        says={({ purged }) => `Deleted: ${String(purged)}.`}
+      />
+    );
+  if (step === "map" && !isArchived)
+    return (
+      <p>
+        <a class="button main" href={mappingPath(queue, messageId)}>
+          Open in Mapping
+        </a>
+      </p>
+    );
+  return (
+    <Action
+      label={step === "resend" ? "Resend" : "Redrive"}
+      path="/api/dead-letters/redrive"
+      body={body}
+      isMain
+      onDone={onDone}
+      says={({ redriven }) => `Redriven: ${String(redriven)}.`}
+    />
+  );
+}
+
 type DeadLetter = {
   readonly messageId: string;
   readonly what: string;
@@ -202,10 +245,11 @@ type OpenedProps = {
   readonly known: DeadLetter | undefined;
   readonly queue: string;
   readonly isArchived: boolean;
+  readonly onDone: () => void;
 };
 
 /** One dead letter below the list, so that the list keeps rows of one height. Its address can be sent to somebody. */
-function OpenedDeadLetter({ id, known, queue, isArchived }: OpenedProps) {
+function OpenedDeadLetter({ id, known, queue, isArchived, onDone }: OpenedProps) {
   const words = new URLSearchParams({ queue, id, limit: "1", ...(isArchived && { archive: "yes" }) });
   const { data, error } = useLoaded<{ readonly deadLetters: readonly DeadLetter[] }>(
     known === undefined ? `/api/dead-letters/of?${words}` : undefined,
@@ -235,13 +279,7 @@ function OpenedDeadLetter({ id, known, queue, isArchived }: OpenedProps) {
         </button>
       </div>
       <p>{visible(reason)}</p>
-      {next === "map" && !isArchived && (
-        <p>
-          <a class="button" href={mappingPath(queue, messageId)}>
-            Open in Mapping
-          </a>
-        </p>
-      )}
+      <Next step={next} queue={queue} messageId={messageId} isArchived={isArchived} onDone={onDone} />
       <p class="id">{deadLetter.id ?? messageId}</p>
       <Payload
         value={revealed ?? payload}

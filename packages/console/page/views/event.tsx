@@ -4,15 +4,18 @@ import type { Step } from "@income-events/cli/events/event-timeline.ts";
 import type { LogEntry } from "@income-events/cli/logs/log-entries.ts";
 import { useState } from "preact/hooks";
 import type { IncomeEvent } from "../../../../domain/event/events.ts";
+import { subjectOf } from "../../../../domain/event/subjects.ts";
 import { useLoaded } from "../api.ts";
 import * as commands from "../commands.ts";
 import { DocumentPanels } from "../document/document.tsx";
 import { documentPath } from "../document/document-page.tsx";
 import { visible } from "../format.ts";
-import { Facts } from "../parts/data.tsx";
+import { Action } from "../parts/action.tsx";
+import { Facts, Select } from "../parts/data.tsx";
 import { Command, Panel, Time } from "../parts/panel.tsx";
 import { Payload } from "../parts/payload.tsx";
 import { place } from "../route.ts";
+import { useStage } from "../stage.ts";
 
 type Shown = {
   readonly event: IncomeEvent | null;
@@ -59,6 +62,7 @@ export function EventPage({ id }: { readonly id: string }) {
           ))}
         </Panel>
       )}
+      {event !== undefined && <Resend event={event} />}
       {data?.timeline !== undefined && (
         <Panel title="Progress">
           <ol class="steps">
@@ -131,6 +135,29 @@ function Received({ event, receipts }: { readonly event: IncomeEvent; readonly r
           ["endpoint", event.endpoint],
         ]}
       />
+    </Panel>
+  );
+}
+
+/** Sends a subscriber the event's messages again, with the same ids. */
+function Resend({ event }: { readonly event: IncomeEvent }) {
+  const { subscribers } = useStage();
+  const names = subscribers.map(({ name }) => name);
+  const [subscriber, setSubscriber] = useState(names[0] ?? "");
+  if (subscriber === "") return null;
+  const { receivedAt } = event;
+  const { kind, id } = subjectOf(event);
+  return (
+    <Panel title="Resend">
+      <div class="actions">
+        <Select label="Subscriber" value={subscriber} of={names} onChange={setSubscriber} />
+        <Action
+          label="Resend"
+          path="/api/event/resend"
+          body={{ subscriber, receivedAt, [kind]: id }}
+          says={({ messages }) => `Sent: ${String(messages)} messages, with the same ids.`}
+        />
+      </div>
     </Panel>
   );
 }

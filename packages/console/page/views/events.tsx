@@ -1,9 +1,11 @@
 import type { HistoryRow } from "@income-events/cli/events/event-history.ts";
+import type { Refusal } from "@income-events/cli/events/refusals.ts";
 import type { HistoryPage } from "../../history.ts";
+import { useLoaded } from "../api.ts";
 import * as commands from "../commands.ts";
 import { number, visible } from "../format.ts";
 import { useHistory } from "../history.ts";
-import { Select } from "../parts/data.tsx";
+import { Select, Table } from "../parts/data.tsx";
 import { Command, Panel, Time } from "../parts/panel.tsx";
 import { eventPath, Search } from "../parts/search.tsx";
 import { Ticker } from "../parts/ticker.tsx";
@@ -83,7 +85,35 @@ function EventList() {
         )}
         <Command line={commands.events({ ...period, ...filter })} />
       </Panel>
+      <Refused since={period.since} />
     </>
+  );
+}
+
+/** Webhooks that were not accepted: they are no events. */
+function Refused({ since }: { readonly since: string }) {
+  const path = `/api/refused?${new URLSearchParams({ since })}`;
+  const { data, error } = useLoaded<{ readonly refusals: readonly Refusal[] }>(path);
+  return (
+    <Panel title="Refused webhooks" error={error}>
+      {data === undefined && error === undefined && <p class="quiet">Reading the receivers' logs…</p>}
+      {data?.refusals.length === 0 && <p class="empty">No refused webhooks in this period.</p>}
+      {data !== undefined && data.refusals.length > 0 && (
+        <Table
+          label="Refused webhooks by reason and source"
+          columns={["Reason", "Kind", "Source", "Count", "First", "Last"]}
+          classes={{ Source: "id", Count: "figure" }}
+          rows={data.refusals.map(({ reason, kind, source, count, first, last }) => [
+            visible(reason),
+            visible(kind),
+            visible(source),
+            number(count),
+            <Time at={first} />,
+            <Time at={last} />,
+          ])}
+        />
+      )}
+    </Panel>
   );
 }
 

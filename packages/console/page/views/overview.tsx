@@ -1,4 +1,5 @@
 import { spanText } from "@income-events/cli/core/spans.ts";
+import type { Latency } from "@income-events/cli/events/latency.ts";
 import type { QueueStatus } from "@income-events/cli/status/queue-status.ts";
 import type { StackAlarm } from "../../../../adapters/aws/stack-alarms.ts";
 import { useLoaded } from "../api.ts";
@@ -17,6 +18,7 @@ export function Overview() {
   const doctor = useLoaded<Diagnosis>("/api/doctor", pace.doctor);
   const status = useLoaded<{ readonly queues: readonly QueueStatus[] }>("/api/queues", pace.queues);
   const alarms = useLoaded<{ readonly alarms: readonly StackAlarm[] }>("/api/alarms", pace.alarms);
+  const latency = useLoaded<Latency>("/api/latency", pace.alarms);
   const queues = status.data?.queues ?? [];
   const codes = (doctor.data?.findings ?? []).flatMap(({ code, severity }) =>
     severity === "info" ? [] : code,
@@ -31,7 +33,11 @@ export function Overview() {
       <Verdict diagnosis={doctor.data} error={doctor.error} queues={queues} onDone={doctor.reload} />
       <Panel title="Pipeline" error={status.error}>
         <Pipeline queues={queues} provider={provider} />
-        {status.data === undefined ? <Asking error={status.error} /> : <Numbers queues={queues} />}
+        {status.data === undefined ? (
+          <Asking error={status.error} />
+        ) : (
+          <Numbers queues={queues} latency={latency.data} />
+        )}
       </Panel>
       <Plots />
       <Alarms alarms={alarms.data?.alarms} error={alarms.error} />
@@ -51,7 +57,9 @@ function Asking({ error }: { readonly error: string | undefined }) {
   return error === undefined ? <p class="quiet">Reading the queues…</p> : null;
 }
 
-function Numbers({ queues }: { readonly queues: readonly QueueStatus[] }) {
+type NumbersProps = { readonly queues: readonly QueueStatus[]; readonly latency: Latency | undefined };
+
+function Numbers({ queues, latency }: NumbersProps) {
   const sum = (of: (queue: QueueStatus) => number) => queues.reduce((total, queue) => total + of(queue), 0);
   const oldest = Math.max(0, ...queues.map(({ oldestSeconds = 0 }) => oldestSeconds));
   const aMinuteAgo = new Date(Date.now() - 60_000).toISOString();
@@ -60,6 +68,8 @@ function Numbers({ queues }: { readonly queues: readonly QueueStatus[] }) {
   ).length;
   const facts = [
     ["events in the last minute", number(received)],
+    ["latency p50, 15 min", secondsText(latency?.p50)],
+    ["latency p99, 15 min", secondsText(latency?.p99)],
     ["waiting", number(sum(({ waiting }) => waiting))],
     ["in flight", number(sum(({ inFlight }) => inFlight))],
     ["oldest", oldest === 0 ? "—" : spanText(oldest)],
@@ -75,6 +85,10 @@ function Numbers({ queues }: { readonly queues: readonly QueueStatus[] }) {
       ))}
     </dl>
   );
+}
+
+function secondsText(seconds: number | undefined): string {
+  return seconds === undefined ? "—" : `${seconds.toFixed(1)} s`;
 }
 
 function Queues({ queues }: { readonly queues: readonly QueueStatus[] }) {

@@ -131,7 +131,9 @@ describe.each(deployed.map((leaf) => [leaf.words.join(" "), leaf] as const))("%s
     aws.refuse = expired;
     expect(await run(outputs, credentials())).toMatchObject({
       code: 3,
-      stderr: expect.stringContaining("The AWS credentials have expired. Sign in again."),
+      stderr: expect.stringContaining(
+        "The AWS credentials have expired. Run aws sso login, or set new ones.",
+      ),
     });
   });
 
@@ -139,7 +141,7 @@ describe.each(deployed.map((leaf) => [leaf.words.join(" "), leaf] as const))("%s
     aws.refuse = throttled;
     expect(await run(outputs, credentials())).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("AWS asks to go slower. Run the command again in a minute."),
+      stderr: expect.stringContaining("AWS throttles the requests. Run the command again in a minute."),
     });
     expect(aws.calls.length).toBeGreaterThan(1);
   });
