@@ -34,6 +34,8 @@ export function overflowBucket(
   readonly remove: RemoveObject;
   /** For roles that may list the bucket: only they hear of what is missing. */
   readonly look: LookAtObject;
+  /** The objects whose keys begin so, in the order of their keys. */
+  readonly list: (prefix: string) => Promise<readonly { readonly key: string; readonly since: Date }[]>;
 } {
   const connect = once(async () => {
     const s3 = await import("#lazy/s3");
@@ -73,6 +75,14 @@ export function overflowBucket(
         if (isRefused(error)) return "refused";
         throw error;
       }
+    },
+    list: async (Prefix) => {
+      const { s3, client } = await connect();
+      const found: { key: string; since: Date }[] = [];
+      for await (const { Contents = [] } of s3.paginateListObjectsV2({ client }, { Bucket: bucket, Prefix }))
+        for (const { Key, LastModified } of Contents)
+          if (Key !== undefined && LastModified !== undefined) found.push({ key: Key, since: LastModified });
+      return found;
     },
     remove: async (key) => {
       const { s3, client } = await connect();

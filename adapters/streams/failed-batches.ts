@@ -4,9 +4,8 @@ import {
   paginateListObjectsV2,
   type S3Client,
 } from "@aws-sdk/client-s3";
-import { permanent } from "../../domain/core/failures.ts";
-import { fieldsOf, parseJson, textOf } from "../../domain/core/parse.ts";
 import type { StreamRecord } from "./change-stream.ts";
+import { readParked } from "./parked-changes.ts";
 
 /** A batch of the table's stream that Lambda gave up on: an object of the failures bucket. */
 export type FailedBatch = {
@@ -35,7 +34,7 @@ export async function* failedBatches(client: S3Client, Bucket: string): AsyncGen
         ...(LastModified && { since: LastModified }),
         read: async () => {
           const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
-          return readRecords((await Body?.transformToString()) ?? "");
+          return readParked((await Body?.transformToString()) ?? "");
         },
         remove: async () => {
           await client.send(new DeleteObjectCommand({ Bucket, Key }));
@@ -43,19 +42,4 @@ export async function* failedBatches(client: S3Client, Bucket: string): AsyncGen
       };
     }
   }
-}
-
-function readRecords(text: string): readonly StreamRecord[] {
-  const invocation = fieldsOf(parseJson(text, "the object"), "the object");
-  const { Records } = fieldsOf(parseJson(textOf(invocation, "payload"), "payload"), "payload");
-  if (!Array.isArray(Records)) throw permanent("payload.Records: expected a list");
-  return Records.map((record: unknown) => readRecord(record));
-}
-
-/** As Lambda wrote it; the relay reads what else it says. */
-function readRecord(value: unknown): StreamRecord {
-  const record = fieldsOf(value, "payload.Records");
-  const dynamodb = fieldsOf(record.dynamodb, "payload.Records.dynamodb");
-  const SequenceNumber = textOf(dynamodb, "SequenceNumber");
-  return { ...record, dynamodb: { ...dynamodb, SequenceNumber } };
 }

@@ -1,23 +1,72 @@
-import type { OverflowBucket } from "../s3/overflow-bucket.ts";
+import { permanent } from "../../domain/core/failures.ts";
+import { fieldsOf, parseJson, textOf } from "../../domain/core/parse.ts";
+import type { overflowBucket } from "../s3/overflow-bucket.ts";
 import type { StreamRecord } from "./change-stream.ts";
 
-/** Puts a record aside that the relay can't do, where `repair --failures` finds it. */
-export type Park = (record: StreamRecord, reason: string) => Promise<void>;
+/**
+ * Puts records aside that the relay can't do, where `repair --failures` finds them.
+ * @param subscriber who alone did not get the messages of these records; absent: they were not relayed at all
+ */
+export type Park = (records: readonly StreamRecord[], reason: string, subscriber?: string) => Promise<void>;
+
+/** Records of which one subscriber did not get the messages. */
+export type ParkedBatch = {
+  readonly since: Date;
+  readonly read: () => Promise<readonly StreamRecord[]>;
+  readonly remove: () => Promise<void>;
+};
+
+type Bucket = Pick<ReturnType<typeof overflowBucket>, "put" | "get" | "list" | "remove">;
+
+/** Lambda's own objects lie beside these, at `aws/lambda/<mapping>/`. */
+const folder = "aws/lambda/parked";
+const folderOf = (subscriber: string) => `${folder}-for/${subscriber}/`;
 
 /**
- * Parked records lie where Lambda puts what it gave up on, in the same form, one an object. The same record parked again
- * replaces it. See `failed-batches.ts`.
+ * Parked records lie where Lambda puts what it gave up on, in the same form. The same records parked again replace their
+ * object. See `failed-batches.ts`.
  */
-export function parkedChanges({ put }: Pick<OverflowBucket, "put">, now: () => Date): Park {
-  return async (record, reason) => {
-    const id = record.dynamodb?.SequenceNumber ?? "unnumbered";
+export function parkedChanges({ put }: Pick<Bucket, "put">, now: () => Date): Park {
+  return async (records, reason, subscriber) => {
+    const ids = records.map(({ dynamodb }) => dynamodb?.SequenceNumber ?? "unnumbered");
+    const [first = "none", last = first] = [ids[0], ids.at(-1)];
     const invocation = {
       requestContext: { condition: reason },
       version: "1.0",
       timestamp: now().toISOString(),
-      DDBStreamBatchInfo: { startSequenceNumber: id, endSequenceNumber: id, batchSize: 1 },
-      payload: JSON.stringify({ Records: [record] }),
+      DDBStreamBatchInfo: { startSequenceNumber: first, endSequenceNumber: last, batchSize: ids.length },
+      payload: JSON.stringify({ Records: records }),
     };
-    await put(`aws/lambda/parked/${id}`, JSON.stringify(invocation));
+    const name = subscriber === undefined ? `${folder}/${first}` : `${folderOf(subscriber)}${first}-${last}`;
+    await put(name, JSON.stringify(invocation));
   };
+}
+
+/** What is parked for a subscriber, the oldest records first. */
+export async function parkedFor(
+  { get, list, remove }: Pick<Bucket, "get" | "list" | "remove">,
+  subscriber: string,
+): Promise<readonly ParkedBatch[]> {
+  const objects = await list(folderOf(subscriber));
+  return objects.map(({ key, since }) => ({
+    since,
+    read: async () => readParked(Buffer.from(await get(key)).toString()),
+    remove: () => remove(key),
+  }));
+}
+
+/** The records of an object, which Lambda or the relay wrote. @throws permanent failure where it holds none */
+export function readParked(text: string): readonly StreamRecord[] {
+  const invocation = fieldsOf(parseJson(text, "the object"), "the object");
+  const { Records } = fieldsOf(parseJson(textOf(invocation, "payload"), "payload"), "payload");
+  if (!Array.isArray(Records)) throw permanent("payload.Records: expected a list");
+  return Records.map((record: unknown) => readRecord(record));
+}
+
+/** As Lambda wrote it; the relay reads what else it says. */
+function readRecord(value: unknown): StreamRecord {
+  const record = fieldsOf(value, "payload.Records");
+  const dynamodb = fieldsOf(record.dynamodb, "payload.Records.dynamodb");
+  const SequenceNumber = textOf(dynamodb, "SequenceNumber");
+  return { ...record, dynamodb: { ...dynamodb, SequenceNumber } };
 }

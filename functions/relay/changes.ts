@@ -1,6 +1,8 @@
+import { setTimeout } from "node:timers/promises";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
+import type { DynamoDBBatchResponse } from "aws-lambda";
 import { leanClient } from "../../adapters/aws/lean-client.ts";
 import { batchingReader } from "../../adapters/dynamodb/batching-reader.ts";
 import { batchingWriter } from "../../adapters/dynamodb/batching-writer.ts";
@@ -12,9 +14,9 @@ import { subjectDigest } from "../../adapters/erasure/subject-digest.ts";
 import { findErased } from "../../adapters/erasure/tombstones.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
-import { parkedChanges } from "../../adapters/streams/parked-changes.ts";
+import { parkedChanges, parkedFor } from "../../adapters/streams/parked-changes.ts";
 import { isFields, numberOf, textOf } from "../../domain/core/parse.ts";
-import { parseReadByRange } from "../../domain/fetch/provider-settings.ts";
+import { longestRunInSeconds, parseReadByRange } from "../../domain/fetch/provider-settings.ts";
 import { parseSubscribers } from "../../domain/message/subscribers.ts";
 import { unreadDocuments } from "../../domain/read/reading-mode.ts";
 import { namesIn, readSettings, variable } from "../runtime/environment.ts";
@@ -25,6 +27,7 @@ import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import { publisher } from "../runtime/subscriber-queues.ts";
 import { outbox } from "./outbox.ts";
 import { relay } from "./relay.ts";
+import { resender } from "./resend.ts";
 
 const settings = readSettings();
 const table = leanClient(new DynamoDBClient({}));
@@ -47,29 +50,59 @@ const documentsUrl = variable("DOCUMENTS_URL");
 const isOnlyWay = documentsUrl === unreadDocuments;
 const inline = inlineLimit === undefined ? undefined : inlineDocuments(inlineLimit, overflow, isOnlyWay);
 
-const handle = sanitizeErrors(
-  relay({
-    versionedRecords: versionedRecords(table, tableName, shared),
-    link: linkTable(shared.write),
-    removeSuperseded: supersededRemover(shared.read, overflow.remove),
-    findErased: findErased(shared.read, digestOf),
-    outbox: outbox(
-      send,
-      { fetch: fetchQueueUrl, erase: variable("ERASE_QUEUE_URL") },
-      publisher(send, subscribers, log, inline),
-    ),
-    marks: recordMarks(table, tableName, now),
-    park: parkedChanges(overflowBucket(variable("FAILURES_BUCKET")), now),
-    now,
-    erasesOnDeletion: settings.erasesOnDeletion === true,
-    ...(isFields(settings.attributes) && { attributes: { asks: settings.attributes.asks === true } }),
-    settings: {
-      source: textOf(settings, "eventSource"),
-      documentsUrl,
-      readByRange: parseReadByRange(settings.readByRange),
-    },
-    log,
-  }),
-);
+const failures = overflowBucket(variable("FAILURES_BUCKET"));
+const deriving = {
+  findErased: findErased(shared.read, digestOf),
+  erasesOnDeletion: settings.erasesOnDeletion === true,
+  settings: {
+    source: textOf(settings, "eventSource"),
+    documentsUrl,
+    readByRange: parseReadByRange(settings.readByRange),
+  },
+  log,
+};
+const records = versionedRecords(table, tableName, shared);
+const attributes = isFields(settings.attributes) ? { asks: settings.attributes.asks === true } : undefined;
+const retries = { waitsMs: [250, 1_000, 2_500], wait: setTimeout, now };
+
+const resend = resender({
+  ...deriving,
+  publishTo: new Map(
+    subscribers.map((each) => [
+      each.name,
+      publisher(send, [each], log, { inline, retries: { ...retries, waitsMs: [] } }),
+    ]),
+  ),
+  ...(attributes && { loadState: records.loadState }),
+  parkedFor: (subscriber) => parkedFor(failures, subscriber),
+  now,
+  lastsSeconds: numberOf(settings, "parkingLastsSeconds"),
+  longestRunSeconds: longestRunInSeconds(numberOf(settings, "timeoutSeconds")),
+});
+
+const relayChanges = relay({
+  ...deriving,
+  versionedRecords: records,
+  ...(attributes && { attributes }),
+  link: linkTable(shared.write),
+  removeSuperseded: supersededRemover(shared.read, overflow.remove),
+  outbox: outbox(
+    send,
+    { fetch: fetchQueueUrl, erase: variable("ERASE_QUEUE_URL") },
+    publisher(send, subscribers, log, { inline, retries }),
+  ),
+  marks: recordMarks(table, tableName, now),
+  park: parkedChanges(failures, now),
+  now,
+});
+
+/** Of the stream, of `repair`, or of the schedule that sends again what was parked for subscribers. */
+type Event = Parameters<typeof relayChanges>[0] | { readonly resendsParked: true };
+
+const handle = sanitizeErrors(async (event: Event): Promise<DynamoDBBatchResponse | undefined> => {
+  if (!("resendsParked" in event)) return relayChanges(event);
+  await resend();
+  return undefined;
+});
 
 export const handler = logged(handle);

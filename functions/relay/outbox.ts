@@ -8,8 +8,11 @@ import { deliver, type Publish } from "../runtime/subscriber-queues.ts";
 
 type Outgoing = Extract<Consequence, { type: "call" | "erase" | "publish" }>;
 
-/** @param index of the record of the batch of which something could not be sent */
-type Fail = (index: number, failure: Failure) => void;
+/**
+ * @param index of the record of the batch of which something could not be sent
+ * @param subscriber whose queue alone refused it
+ */
+type Fail = (index: number, failure: Failure, subscriber?: string) => void;
 
 /**
  * Sends what leaves the table, batched over the whole invocation.
@@ -42,7 +45,7 @@ export function outbox(send: Send, queues: TaskQueues, publish: Publish): Outbox
         ),
       ),
     ]);
-    for (const { text, failure } of failed.flat()) fail(text.index, failure);
+    for (const { text, failure, subscriber } of failed.flat()) fail(text.index, failure, subscriber);
   };
 }
 

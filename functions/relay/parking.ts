@@ -34,7 +34,7 @@ export async function runMarked<T>(
   const endings = await marks.add(id).catch(() => 0);
   if (endings >= mostEndings) {
     const reason = `the process ended ${endings} times while it worked on this record`;
-    await park(record, reason);
+    await park([record], reason);
     logParked(record, { reason }, log);
     return parked;
   }

@@ -56,13 +56,17 @@ function relayBatch(dependencies: RelayDependencies) {
     ]);
     const steps = derivedSteps.map((step) => (found ? addAttributes(step, found) : step));
     await Promise.all([writeInside(steps, revise, dependencies), removeObjects(steps, dependencies)]);
+    const refused: Refused[] = [];
     await dependencies.outbox(
       steps.map((step) => outgoingOf(step)),
-      (index, failure) => {
+      (index, failure, subscriber) => {
         const step = steps[index];
-        if (step !== undefined) step.failure ??= failure;
+        if (step === undefined) return;
+        if (subscriber !== undefined && parks) refused.push({ index, failure, subscriber });
+        else step.failure ??= failure;
       },
     );
+    await parkRefused(Records, steps, refused, dependencies);
     if (parks) await parkPermanent(Records, steps, dependencies);
     logRelayed(steps, dependencies.log);
     return firstFailed(Records, steps, dependencies.log);
@@ -131,6 +135,32 @@ async function inOrder(writes: readonly Write[]): Promise<void> {
   }
 }
 
+type Refused = { readonly index: number; readonly failure: Failure; readonly subscriber: string };
+
+/** Puts aside the changes of which a subscriber's queue refused messages, so that it holds up neither the shard nor others. */
+async function parkRefused(
+  records: readonly StreamRecord[],
+  steps: readonly Step[],
+  refused: readonly Refused[],
+  { park, log }: RelayDependencies,
+): Promise<void> {
+  const bySubscriber = Map.groupBy(refused, ({ subscriber }) => subscriber);
+  await Promise.all(
+    [...bySubscriber].map(async ([subscriber, ofSubscriber]) => {
+      const reason = ofSubscriber[0]?.failure.reason ?? "";
+      const indexes = new Set(ofSubscriber.map(({ index }) => index));
+      const parked = records.filter((_, index) => indexes.has(index));
+      const failure = await attempt(() => park(parked, reason, subscriber));
+      const concerned = steps.filter((_, index) => indexes.has(index));
+      if (failure !== undefined) for (const step of concerned) step.failure ??= failure;
+      else {
+        const correlationIds = concerned.flatMap(({ correlationId }) => correlationId ?? []);
+        log("SUBSCRIBER_PARKED", { subscriber, count: ofSubscriber.length, correlationIds, reason });
+      }
+    }),
+  );
+}
+
 /** Puts aside what will never succeed, so that it holds up neither its shard nor the records beside it. */
 async function parkPermanent(
   records: readonly StreamRecord[],
@@ -145,7 +175,7 @@ async function parkPermanent(
       const record = records[index];
       // One without a number can't be told from others: its batch fails.
       if (failure?.type !== "permanent" || record?.dynamodb?.SequenceNumber === undefined) return;
-      step.failure = await attempt(() => park(record, failure.reason));
+      step.failure = await attempt(() => park([record], failure.reason));
       if (step.failure !== undefined) return;
       steps[index] = { correlationId, consequences: [], failure: undefined };
       logParked(record, { correlationId, reason: failure.reason }, log);

@@ -10,20 +10,60 @@ import type { SubscriberQueue } from "./queues-beside.ts";
 
 /** A text on its way to a queue; `index` says what it belongs to. */
 export type OutgoingText = { readonly index: number; readonly body: string; readonly correlationId?: string };
-export type FailedText = { readonly text: OutgoingText; readonly failure: Failure };
+export type FailedText = {
+  readonly text: OutgoingText;
+  readonly failure: Failure;
+  /** Whose queue alone refused it. */
+  readonly subscriber?: string;
+};
+
+/** How long a queue that refuses messages is tried again at once. */
+export type Retries = {
+  readonly waitsMs: readonly number[];
+  readonly wait: (milliseconds: number) => Promise<unknown>;
+  readonly now: () => Date;
+};
+
+/** A queue that refused messages for all these waits is not waited for again so soon: an outage must not slow down others. */
+const notWaitedForMs = 60_000;
 
 /** Sends messages to all who want them. @returns those that are neither sent nor parked */
 export type Publish = (messages: readonly Published[]) => Promise<readonly FailedText[]>;
 
-/** @param inline writes a message with the document that it reports, where that fits; absent: messages refer to it */
+/**
+ * @param inline writes a message with the document that it reports, where that fits; absent: messages refer to it
+ * @param retries of a queue that refuses messages, before they are returned with its subscriber's name; absent: they go to
+ * its dead-letter queue
+ */
 export function publisher(
   send: Send,
   subscribers: readonly SubscriberQueue[],
   log: Log,
-  inline: InlineText = async ({ message }) => jsonText(message),
+  {
+    inline = async ({ message }) => jsonText(message),
+    retries,
+  }: { readonly inline?: InlineText | undefined; readonly retries?: Retries } = {},
 ): Publish {
+  const refusedAt = new Map<string, number>();
+  const deliverWithRetries = async (
+    { name, queueUrl }: SubscriberQueue,
+    texts: readonly OutgoingText[],
+    { waitsMs, wait, now }: Retries,
+  ): Promise<readonly FailedText[]> => {
+    let failed = await deliver(send, queueUrl, texts);
+    const isKnown = now().getTime() - (refusedAt.get(name) ?? 0) < notWaitedForMs;
+    for (const milliseconds of isKnown ? [] : waitsMs) {
+      if (failed.length === 0) break;
+      await wait(milliseconds);
+      const left = failed.map(({ text }) => text);
+      failed = await deliver(send, queueUrl, left);
+    }
+    if (failed.length > 0) refusedAt.set(name, now().getTime());
+    return failed.map((each) => ({ ...each, subscriber: name }));
+  };
   // A subscriber that can't be written to is parked, and never holds up the others.
   const deliverOrPark = async (subscriber: SubscriberQueue, texts: readonly OutgoingText[]) => {
+    if (retries !== undefined) return deliverWithRetries(subscriber, texts, retries);
     const failed = await deliver(send, subscriber.queueUrl, texts);
     const [first] = failed;
     if (first === undefined) return [];

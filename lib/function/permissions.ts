@@ -118,6 +118,12 @@ export const resourceWildcards: readonly ResourceWildcard[] = [
     reason: "Each erasure is an object of its own in the log, named by its digest.",
   },
   {
+    resource: "/aws/lambda/parked-for/*",
+    actions: ["s3:GetObject", "s3:DeleteObject"],
+    reason:
+      "Changes that are parked for a subscriber are objects of their own, named by their sequence numbers.",
+  },
+  {
     resource: "/*",
     actions: ["s3:PutObject", "s3:GetObject", "s3:DeleteObject"],
     reason:

@@ -5,7 +5,7 @@ import type { PipelineFunction } from "../function/pipeline-function.ts";
 import { Alarm } from "../observability/alarm.ts";
 import { relayLag } from "../observability/alarm-limits.ts";
 import { failedEvents, ofEventSource, sumOf, tailOf } from "../observability/alarm-metrics.ts";
-import { metricOfLog } from "../observability/log-metric.ts";
+import { metricOfCodes } from "../observability/log-metric.ts";
 import { inWords } from "../settings/durations.ts";
 import type { Settings } from "../settings/settings.ts";
 
@@ -53,11 +53,11 @@ export class RelayAlarms extends Construct {
         ofEventSource(source.eventSourceMappingId, "OnFailureDestinationDeliveredEventCount"),
         // These are in no bucket.
         ofEventSource(source.eventSourceMappingId, "DroppedEventCount"),
-        metricOfLog(relay, "RECORD_PARKED"),
+        metricOfCodes(relay, "RecordParked", ["RECORD_PARKED", "SUBSCRIBER_UNREACHABLE"]),
       ]),
       impact:
         "The relay gave up on changes of the table, or put them aside: what follows from them has not happened, be it states, fetches or " +
-        "messages to subscribers.",
+        "messages to subscribers. Or a subscriber's queue has refused messages for 15 minutes.",
       remedy: "To let it follow: npx income-events repair --failures",
       period,
       breaching: 1,

@@ -1,5 +1,7 @@
 import { Duration } from "aws-cdk-lib";
 import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
+import * as events from "aws-cdk-lib/aws-events";
+import * as targets from "aws-cdk-lib/aws-events-targets";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import type * as s3 from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
@@ -9,7 +11,7 @@ import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-fu
 import { ofEventSource } from "../observability/alarm-metrics.ts";
 import type { Fetching } from "../provider/fetching.ts";
 import type { ReadApi } from "../reading/read-api.ts";
-import { divided, wholeDays } from "../settings/durations.ts";
+import { divided, every, wholeDays } from "../settings/durations.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { EventTable } from "../storage/event-table.ts";
 import type { OverflowStorage } from "../storage/overflow-storage.ts";
@@ -32,6 +34,10 @@ export type RelayProps = {
 
 // The stream keeps 24 hours. What is given up at 20 is written to the failures bucket while it still can be.
 const longestRecordAge = Duration.hours(20);
+
+const resendEvery = Duration.minutes(5);
+/** What a subscriber's queue refuses for longer raises the alarm. */
+const parkingLasts = Duration.minutes(15);
 
 /**
  * What has consequences: changes, but of data that is read again and the same; and where DynamoDB deletes an item that has
@@ -97,6 +103,17 @@ export class Relay extends Construct {
       onFailure: { bind: () => ({ destination: this.failures.bucketArn }) },
     });
     this.relayed = ofEventSource(source.eventSourceMappingId, "InvokedEventCount");
+    new events.Rule(this, "Resend", {
+      description: "Sends again what was parked for subscribers whose queues refused it",
+      schedule: every(divided(resendEvery, settings)),
+      targets: [
+        new targets.LambdaFunction(this.lambda, {
+          event: events.RuleTargetInput.fromObject({ resendsParked: true }),
+          // The next tick does the same.
+          retryAttempts: 0,
+        }),
+      ],
+    });
     new RelayAlarms(this, "Alarms", { settings, relay, source, maxRecordAge });
   }
 
@@ -107,11 +124,7 @@ export class Relay extends Construct {
     const works = [...subscribers.queues.values()];
     const { queue: fetchQueue } = fetching.work;
     const { queue: eraseQueue } = erasure.work;
-    const sendTo = [
-      fetchQueue,
-      eraseQueue,
-      ...works.flatMap(({ queue, deadLetterQueue }) => [queue, deadLetterQueue]),
-    ];
+    const sendTo = [fetchQueue, eraseQueue, ...works.map(({ queue }) => queue)];
     return new PipelineFunction(this, "Changes", {
       ...defaults,
       entry: "functions/relay/changes.ts",
@@ -129,6 +142,8 @@ export class Relay extends Construct {
       },
       settings: {
         eventSource,
+        parkingLastsSeconds: divided(parkingLasts, settings).toSeconds(),
+        timeoutSeconds: settings.functions.relay.timeoutSeconds,
         erasesOnDeletion: settings.erasure.onDeletion,
         ...(settings.mapping.users.attributes && {
           attributes: { asks: settings.provider.paths.user !== undefined },
@@ -149,6 +164,7 @@ export class Relay extends Construct {
         ),
         allow(["dynamodb:ListStreams"], ["*"]),
         allow(["s3:PutObject"], [this.failures.arnForObjects("*")]),
+        allow(["s3:GetObject", "s3:DeleteObject"], [this.failures.arnForObjects("aws/lambda/parked-for/*")]),
         allowItems(["dynamodb:UpdateItem"], table.table.tableArn, ["RELAY"]),
         allow(["s3:ListBucket"], [this.failures.bucketArn]),
         allow(["dynamodb:BatchGetItem", ...writeStatements], [table.table.tableArn]),

@@ -110,9 +110,7 @@ class SubscriberAlarms extends Construct {
     new Alarm(this, "DeadLetters", {
       entry: "subscriber-dead-letters",
       metric: deadLetters(work),
-      impact:
-        `${name} misses messages: its reader failed with them five times, or its queue could not be written to. They ` +
-        "wait as dead letters.",
+      impact: `${name} misses messages: its reader failed with them five times. They wait as dead letters.`,
       remedy: `To see them: npx income-events dlq show subscriber/${name}`,
       period,
       breaching: 1,

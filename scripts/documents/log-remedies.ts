@@ -28,7 +28,10 @@ export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
     "correct what `reason` says, then `repair --failures` hands the change to the relay again: [runbook](../operate/runbook.md#undelivered-changes)",
   ERASURE_HELD:
     "nothing while the hold lasts. After `hold clear`: `erase user`; counsel may decide for `--despite-hold` before",
-  SUBSCRIBER_PARKED: "fix the queue, then `dlq redrive subscriber/NAME`; `reason` names what SQS answered",
+  SUBSCRIBER_PARKED:
+    "nothing: the relay sends them again every 5 minutes. What the eraser parked is in the dead-letter queue: `dlq redrive subscriber/NAME`",
+  SUBSCRIBER_UNREACHABLE:
+    "restore the queue, its policy or its key: `reason` names what SQS answered. Then they are sent by themselves: [runbook](../operate/runbook.md#undelivered-changes)",
   READ_REFUSED:
     "a few are a reader that asks too much. Many: `status --section subscribers` shows the filter; correct its `types` or `principals`, or stop the caller that `principal` names",
   READ_FAILED: "nothing while it is rare: the caller tries again. `reason` names AWS's error",

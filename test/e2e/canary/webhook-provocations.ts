@@ -139,6 +139,8 @@ export function webhookProvocations({
       await during(end, "RECORD_FAILED", () => send("accounts", account("update_account")));
     },
     RECORD_PARKED: "only a change that no release writes; test/functions/relay/relay-failures.int.test.ts",
+    SUBSCRIBER_RESENT: "only what a schedule sends minutes later; test/functions/relay/resend.int.test.ts",
+    SUBSCRIBER_UNREACHABLE: "only after a quarter hour; test/functions/relay/resend.int.test.ts",
     SUBSCRIBER_PARKED: async () => {
       const end = stage().fails(
         /^Relay/,

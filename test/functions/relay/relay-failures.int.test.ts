@@ -4,7 +4,9 @@ import { DeleteQueueCommand } from "@aws-sdk/client-sqs";
 import type { DynamoDBRecord } from "aws-lambda";
 import { beforeEach, describe, expect, test } from "vitest";
 import { recordMarks } from "../../../adapters/dynamodb/record-marks.ts";
+import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { failedBatches } from "../../../adapters/streams/failed-batches.ts";
+import { parkedFor } from "../../../adapters/streams/parked-changes.ts";
 import { runMarked } from "../../../functions/relay/parking.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { accountEvent, relayFixture } from "../support/relay-fixture.ts";
@@ -28,7 +30,7 @@ await describeOnTables("the relay", (tables) => {
       numbers.push(...(await batch.read()).map(({ dynamodb }) => dynamodb?.SequenceNumber));
     return numbers;
   };
-  const { record, relayed, invoke, pump, bodiesOf, tasks, messages, itemsBy } = fixture;
+  const { record, relayed, invoke, pump, tasks, messages, itemsBy } = fixture;
 
   describe("a record that will never succeed is parked at once, and holds up no other:", () => {
     const malformed: readonly [string, (record: DynamoDBRecord) => DynamoDBRecord][] = [
@@ -189,26 +191,22 @@ await describeOnTables("the relay", (tables) => {
     const lose = (queueUrl: string) =>
       fixture.system.sqs.send(new DeleteQueueCommand({ QueueUrl: queueUrl }));
 
-    test("a subscriber whose queue is gone is parked in its dead-letter queue, and holds up nobody", async () => {
+    test("the changes of a subscriber whose queue is gone are parked for it alone, and hold up nobody", async () => {
       await lose(fixture.subscribers.everything.queueUrl);
       expect(await invoke(states)).toEqual({ batchItemFailures: [] });
-      const parked = await fixture.system.drain(fixture.subscribers.everything.deadLetterQueueUrl);
-      expect(parked).toHaveLength(3);
-      for (const { MessageAttributes } of parked) {
-        expect(MessageAttributes?.reason?.StringValue).toMatch(/QueueDoesNotExist/);
-      }
-      const others = await bodiesOf(fixture.subscribers.accounts.queueUrl);
-      expect(parked.map(({ Body }) => Body).toSorted()).toEqual(others.toSorted());
+      expect(await messages(fixture.subscribers.accounts.queueUrl)).toHaveLength(3);
       expect(await tasks()).toHaveLength(3);
+      const [parked, ...others] = await parkedFor(overflowBucket(fixture.bucket.name), "everything");
+      expect([(await parked?.read())?.length, others]).toEqual([3, []]);
       expect(fixture.entries.slice(-2)).toMatchObject([
         { code: "SUBSCRIBER_PARKED", subscriber: "everything", count: 3, correlationIds },
         { code: "RELAYED", count: 3, messages: 3, tasks: 3, correlationIds },
       ]);
     });
 
-    test("a subscriber whose two queues are gone has the records reported, and the others are served", async () => {
+    test("a subscriber whose queue is gone, and for whom nothing can be parked, has the records reported", async () => {
       await lose(fixture.subscribers.everything.queueUrl);
-      await lose(fixture.subscribers.everything.deadLetterQueueUrl);
+      fixture.bucket = { ...fixture.bucket, name: "no-such-bucket" };
       expect(await invoke(states)).toEqual(first());
       expect(await messages(fixture.subscribers.accounts.queueUrl)).toHaveLength(3);
       expect(await tasks()).toHaveLength(3);

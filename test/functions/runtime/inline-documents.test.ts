@@ -99,7 +99,9 @@ describe("a document in its message", () => {
     const subscribers = [
       { name: "inline", documents: "inline" as const, queueUrl: "inline", deadLetterQueueUrl: "d" },
     ];
-    const publish = publisher(send, subscribers, () => undefined, inlineDocuments(limit, nowhere, true));
+    const publish = publisher(send, subscribers, () => undefined, {
+      inline: inlineDocuments(limit, nowhere, true),
+    });
     expect(await publish([{ index: 0, message, place }])).toMatchObject([
       { text: { index: 0 }, failure: { kind } },
     ]);
@@ -142,7 +144,9 @@ describe("a document in its message", () => {
       { name: "inline", documents: "inline" as const, queueUrl: "inline", deadLetterQueueUrl: "d" },
       { name: "plain", queueUrl: "plain", deadLetterQueueUrl: "d" },
     ];
-    const publish = publisher(send, subscribers, () => undefined, inlineDocuments(204_800, nowhere));
+    const publish = publisher(send, subscribers, () => undefined, {
+      inline: inlineDocuments(204_800, nowhere),
+    });
     await publish([{ index: 0, message: reported(text), place: inItem(text) }]);
     expect(documentIn(sent.get("inline") ?? "")).toHaveProperty("content");
     expect(documentIn(sent.get("plain") ?? "")).not.toHaveProperty("content");

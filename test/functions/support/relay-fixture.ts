@@ -13,12 +13,13 @@ import { subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
 import { findErased, tombstones } from "../../../adapters/erasure/tombstones.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
-import { parkedChanges } from "../../../adapters/streams/parked-changes.ts";
+import { parkedChanges, parkedFor } from "../../../adapters/streams/parked-changes.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { outbox } from "../../../functions/relay/outbox.ts";
 import { relay } from "../../../functions/relay/relay.ts";
-import { publisher } from "../../../functions/runtime/subscriber-queues.ts";
+import { resender } from "../../../functions/relay/resend.ts";
+import { publisher, type Retries } from "../../../functions/runtime/subscriber-queues.ts";
 import { receiptOf } from "../../adapters/dynamodb/receipt.ts";
 import { contractMessage } from "../../support/contract-message.ts";
 import { startTestSystem, type TestBucket, type TestSystem, type TestTable } from "../../support/engines.ts";
@@ -61,6 +62,8 @@ export function relayFixture(tables: string) {
     entries: LogEntry[];
     readByRange: string[];
     now: () => Date;
+    retries: Retries;
+    resend: () => Promise<void>;
     /** Places a subject's tombstone. */
     bury: (subject: Subject) => Promise<void>;
     handler: RelayHandler;
@@ -87,6 +90,7 @@ export function relayFixture(tables: string) {
     made.entries = kept.entries;
     made.readByRange = [];
     made.now = () => new Date();
+    made.retries = { waitsMs: [], wait: async () => undefined, now: () => made.now() };
     const joined = [
       { name: "everything", ...made.subscribers.everything },
       { name: "accounts", types: ["account.*"], ...made.subscribers.accounts },
@@ -109,16 +113,30 @@ export function relayFixture(tables: string) {
         outbox: outbox(
           send,
           { fetch: made.fetchQueueUrl, erase: made.eraseQueueUrl },
-          publisher(send, joined, kept.log),
+          publisher(send, joined, kept.log, { retries: made.retries }),
         ),
         marks: recordMarks(made.system.dynamodb, made.table.name, made.now),
-        park: parkedChanges(overflowBucket(made.bucket.name), made.now),
+        park: parkedChanges(overflowBucket(made.bucket.name, made.system.s3), made.now),
         now: made.now,
         erasesOnDeletion: made.erasesOnDeletion,
         ...(made.attributes && { attributes: made.attributes }),
         settings: { source, readByRange: made.readByRange, documentsUrl: "https://reads.example/" },
         log: kept.log,
       })(event);
+    made.resend = () =>
+      resender({
+        findErased: findErased(shared.read, digestOf),
+        erasesOnDeletion: made.erasesOnDeletion,
+        settings: { source, readByRange: made.readByRange, documentsUrl: "https://reads.example/" },
+        log: kept.log,
+        publishTo: new Map(
+          joined.map((each) => [each.name, publisher(send, [each], kept.log, { retries: made.retries })]),
+        ),
+        parkedFor: (subscriber) => parkedFor(overflowBucket(made.bucket.name, made.system.s3), subscriber),
+        now: made.now,
+        lastsSeconds: 900,
+        longestRunSeconds: 60,
+      })();
     made.bury = async (subject) => {
       const place = tombstones(made.system.dynamodb, made.table.name, 1, () => new Date());
       await place.place(await digestOf(subject), undefined);

@@ -28,6 +28,10 @@ const usedElsewhere: readonly (readonly [RegExp, string])[] = [
     "the expiry of a document, which no engine brings about; test/functions/relay/relay-expiry.int.test.ts",
   ],
   [
+    /^RelayChanges s3:(?:Get|Delete)Object relayfailures\/aws\/lambda\/parked-for/,
+    "a subscriber's queue that refuses messages for seconds; test/functions/relay/resend.int.test.ts",
+  ],
+  [
     /^RelayChanges dynamodb:UpdateItem /,
     "a record that is alone and older than a minute; test/functions/relay/relay-failures.int.test.ts",
   ],

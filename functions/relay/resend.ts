@@ -1,0 +1,82 @@
+import type { LoadState } from "../../adapters/dynamodb/versioned-records.ts";
+import type { ParkedBatch } from "../../adapters/streams/parked-changes.ts";
+import { failureOf } from "../../domain/core/failures.ts";
+import type { Publish } from "../runtime/subscriber-queues.ts";
+import { addAttributes, readAttributes } from "./attributes.ts";
+import { type DeriveDependencies, derive, dropErased } from "./derive.ts";
+
+export type ResendDependencies = DeriveDependencies & {
+  /** By the name of each subscriber: sends to it alone. */
+  readonly publishTo: ReadonlyMap<string, Publish>;
+  /** Absent where messages carry no attributes. */
+  readonly loadState?: LoadState;
+  readonly parkedFor: (subscriber: string) => Promise<readonly ParkedBatch[]>;
+  readonly now: () => Date;
+  /** Parking that lasts longer raises the alarm. */
+  readonly lastsSeconds: number;
+  /** So long a run may take. */
+  readonly longestRunSeconds: number;
+};
+
+/**
+ * Sends again what was parked for subscribers whose queues refused it: the messages are derived from the changes once more,
+ * without those of who was erased meanwhile. Killed in between, the next run sends some again.
+ */
+export function resender(dependencies: ResendDependencies): () => Promise<void> {
+  return async () => {
+    const end = dependencies.now().getTime() + dependencies.longestRunSeconds * 1_000;
+    await Promise.all(
+      [...dependencies.publishTo].map(([name, publish]) => resendTo(name, publish, dependencies, end)),
+    );
+  };
+}
+
+async function resendTo(
+  subscriber: string,
+  publish: Publish,
+  dependencies: ResendDependencies,
+  end: number,
+): Promise<void> {
+  const { parkedFor, now, log, lastsSeconds } = dependencies;
+  let count = 0;
+  for (const parked of await parkedFor(subscriber)) {
+    if (now().getTime() >= end) break;
+    const reason = await resend(parked, publish, dependencies).catch(
+      (error: unknown) => failureOf(error).reason,
+    );
+    if (typeof reason === "string") {
+      const isLasting = now().getTime() - parked.since.getTime() > lastsSeconds * 1_000;
+      if (isLasting) log("SUBSCRIBER_UNREACHABLE", { subscriber, reason, from: parked.since.toISOString() });
+      // Its queue refuses what comes after, too.
+      break;
+    }
+    count += reason;
+  }
+  if (count > 0) log("SUBSCRIBER_RESENT", { subscriber, count });
+}
+
+/** @returns how many messages were sent, or why not all were */
+async function resend(
+  parked: ParkedBatch,
+  publish: Publish,
+  dependencies: ResendDependencies,
+): Promise<number | string> {
+  const derived = derive(await parked.read(), dependencies);
+  const { loadState } = dependencies;
+  const [wanted, found] = await Promise.all([
+    dropErased(derived, dependencies),
+    loadState && readAttributes(derived, loadState),
+  ]);
+  const steps = wanted.map((step) => (found ? addAttributes(step, found) : step));
+  const unread = steps.find(({ failure }) => failure !== undefined)?.failure;
+  if (unread !== undefined) return unread.reason;
+  const messages = steps.flatMap(({ consequences }, index) =>
+    consequences.flatMap((each) =>
+      each.type === "publish" ? [{ index, message: each.message, place: each.place }] : [],
+    ),
+  );
+  const [refused] = await publish(messages);
+  if (refused !== undefined) return refused.failure.reason;
+  await parked.remove();
+  return messages.length;
+}
