@@ -4,9 +4,10 @@ import { explain } from "./core/explain.ts";
 import { packageVersion } from "./core/places.ts";
 
 const help = `
-Commands work on the system that runs on this machine. With --outputs they work on a stage in AWS, with the
-credentials that the AWS CLI uses.
-Exit codes: 0 done, ${exitCodes.failed} failed, ${exitCodes.usage} wrong usage or not confirmed, ${exitCodes.noDeployment} no deployment or no access to it, ${exitCodes.nobody} id not found, ${exitCodes.held} refused because of a legal hold.
+Commands work on the system that runs on this machine. With --outputs they work on a stage in AWS,
+with the credentials that the AWS CLI uses.
+Exit codes: 0 done, ${exitCodes.failed} failed, ${exitCodes.usage} wrong usage or not confirmed, ${exitCodes.noDeployment} no deployment or no access to it,
+${exitCodes.nobody} id not found, ${exitCodes.held} refused because of a legal hold.
 
 Example:
   npx income-events webhooks register --help`;

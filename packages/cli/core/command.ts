@@ -56,6 +56,19 @@ export function addCommand<Flags extends object = object>(
       );
 }
 
+const maxWidth = 100;
+
+/** A command line, and what it does; on several lines if they are too wide for one. */
+function exampleText(example: string): string {
+  const line = `  ${example}`;
+  if (line.length <= maxWidth) return line;
+  const [, command = "", ...words] = line.split(/ {2,}/);
+  const at = command.lastIndexOf(" --", maxWidth - 5);
+  const isWide = command.length > maxWidth - 2 && at > 0;
+  const parts = isWide ? [`${command.slice(0, at)} \\`, `   ${command.slice(at)}`] : [command];
+  return [...parts, ...words.map((text) => `    ${text}`)].map((part) => `  ${part}`).join("\n");
+}
+
 /** Adds a command that works on files alone, without a deployment: it has no `--outputs`, and only its own `--stage`. */
 export function addOfflineCommand<Flags extends object = object>(
   group: Command,
@@ -70,7 +83,7 @@ export function addOfflineCommand<Flags extends object = object>(
     );
   if (asks === true) command.option("--yes", "do not ask for confirmation");
   return command
-    .addHelpText("after", ["\nExamples:", ...examples.map((example) => `  ${example}`)].join("\n"))
+    .addHelpText("after", ["\nExamples:", ...examples.map(exampleText)].join("\n"))
     .action(async function (this: Command) {
       const flags = this.opts<Flags & { readonly json?: boolean | string; readonly yes?: boolean }>();
       const terminal = createTerminal({ json: flags.json === true, yes: flags.yes ?? false });

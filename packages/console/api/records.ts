@@ -4,10 +4,21 @@ import { CommandError } from "@income-events/cli/core/command-error.ts";
 import { lookupPorts } from "@income-events/cli/events/event-lookup.ts";
 import { holdsOn } from "@income-events/cli/records/known-records.ts";
 import { stateHistory } from "@income-events/cli/records/state-history.ts";
+import { present } from "../../../domain/core/parse.ts";
 import { canonicalId } from "../../../domain/event/canonical-id.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import type { Jobs } from "../jobs.ts";
-import { change, checkTyped, optionalTextIn, param, type Route, read, textIn } from "../route.ts";
+import {
+  type Asked,
+  type ConsoleContext,
+  change,
+  checkTyped,
+  optionalTextIn,
+  param,
+  type Route,
+  read,
+  textIn,
+} from "../route.ts";
 import { runCommand } from "../run-command.ts";
 
 /** What is known of users and accounts, but their documents. */
@@ -17,6 +28,7 @@ export function recordRoutes(jobs: Jobs): readonly Route[] {
       const [kind = "", id = ""] = [param(asked, "kind"), param(asked, "id")];
       return runCommand(operation, (each) => showRecord(each, {}, kind, id));
     }),
+    read("/api/states", statesOf),
     read("/api/record/history", ({ operation: { deployment, clients } }, asked) => {
       const ports = lookupPorts(clients.dynamodb, deployment.output("TableName"));
       const subject = subjectNamed(param(asked, "kind"), param(asked, "id"));
@@ -35,6 +47,23 @@ export function recordRoutes(jobs: Jobs): readonly Route[] {
       );
     }),
   ];
+}
+
+const maxStates = 50;
+
+/** The states of the subjects that are asked for: `subject=user/ID`, several times. */
+async function statesOf({ operation: { deployment, clients } }: ConsoleContext, { params }: Asked) {
+  const { records } = lookupPorts(clients.dynamodb, deployment.output("TableName"));
+  const names = params.getAll("subject").slice(0, maxStates);
+  const states = await Promise.all(
+    names.map(async (name) => {
+      const [kind, id] = name.split("/");
+      const { connected, deleted, unconfirmed, attributes } =
+        (await records.loadState(subjectNamed(kind, id))) ?? {};
+      return [name, present({ connected, deleted, unconfirmed, attributes: attributes?.values })] as const;
+    }),
+  );
+  return { states: Object.fromEntries(states) };
 }
 
 /** @throws CommandError where it names nobody */

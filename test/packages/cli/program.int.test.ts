@@ -67,6 +67,18 @@ describe("the command line", () => {
     expect(result).toMatchObject({ code: 0, stdout: expect.stringMatching(answer), stderr: "" });
   });
 
+  it("prints help of at most 100 columns for each command", async () => {
+    const all = await createProgram();
+    const printed: string[] = [];
+    for (const words of leavesOf(all))
+      find(all, words)
+        ?.configureOutput({ writeOut: (text) => void printed.push(text) })
+        .outputHelp();
+    const lines = printed.join("").split("\n");
+    expect(lines).toContain("  npx income-events status --json    for programs");
+    expect(lines.filter((line) => line.length > 100)).toEqual([]);
+  });
+
   it("ends without a word where its reader has gone", () => {
     const main = join(import.meta.dirname, "../../../packages/cli/main.ts");
     const line = `"${process.execPath}" "${main}" help events list | head -n 1`;

@@ -22,6 +22,8 @@ type State = {
   readonly unconfirmed: boolean;
   readonly asOf?: string;
   readonly userId?: string;
+  /** What the operator keeps with a user, by the setting `mapping.users.attributes`. */
+  readonly attributes?: { readonly values: Readonly<Record<string, string>> };
   readonly latest: {
     readonly cause: string;
     readonly id?: string;
@@ -33,6 +35,11 @@ type Shown = {
   readonly subject: string;
   readonly state: State | null;
   readonly accounts: readonly { readonly id: string; readonly state: State | null }[];
+};
+
+/** What a list shows of a state. */
+type SubjectState = Partial<Pick<State, "connected" | "deleted" | "unconfirmed">> & {
+  readonly attributes?: Readonly<Record<string, string>>;
 };
 
 type Whose = { readonly kind: string; readonly id: string };
@@ -57,6 +64,10 @@ function RecentSubjects() {
   for (const event of data?.events ?? [])
     if (event.subject !== undefined && !latest.has(event.subject)) latest.set(event.subject, event);
   const recent = [...latest].slice(0, maxRecent);
+  const query = new URLSearchParams(recent.map(([subject]) => ["subject", subject]));
+  const known = useLoaded<{ readonly states: Readonly<Record<string, SubjectState>> }>(
+    recent.length === 0 ? undefined : `/api/states?${query}`,
+  );
   return (
     <Panel
       title="Recent users and accounts"
@@ -76,13 +87,18 @@ function RecentSubjects() {
       {recent.length > 0 && (
         <Table
           caption="Users and accounts with an event in the last 24 hours, the latest first"
-          columns={["Subject", "Last event", "Outcome", "Time"]}
+          columns={["Subject", "State", "Last event", "Outcome", "Time"]}
           rows={recent.map(([subject, { id, type, kind, outcome, at }]) => {
             const [whose = "", of = ""] = subject.split("/");
+            const state = known.data?.states[subject];
             return [
-              <a href={`/records?${new URLSearchParams({ kind: whose, id: of })}`}>
-                {whose} <span class="id">{visible(of)}</span>
-              </a>,
+              <>
+                <a href={`/records?${new URLSearchParams({ kind: whose, id: of })}`}>
+                  {whose} <span class="id">{visible(of)}</span>
+                </a>{" "}
+                {attributesText(state?.attributes)}
+              </>,
+              state === undefined ? "" : stateWords(state),
               <a href={eventPath(id, { kind: whose, id: of })}>{type ?? kind}</a>,
               <span class={`tag tag-${outcome}`}>{outcome}</span>,
               <Time at={at} />,
@@ -129,7 +145,7 @@ function Record({ kind, id }: Whose) {
 }
 
 function Known({ state: known }: { readonly state: State }) {
-  const { version, asOf, userId, latest } = known;
+  const { version, asOf, userId, latest, attributes } = known;
   const user = userId && (
     <a class="id" href={`/records?kind=user&id=${encodeURIComponent(userId)}`}>
       {userId}
@@ -144,6 +160,7 @@ function Known({ state: known }: { readonly state: State }) {
     <Facts
       of={[
         ["state", stateWords(known)],
+        ["attributes", attributes && attributesText(attributes.values)],
         ["version", number(version)],
         ["as of", <Time at={asOf} />],
         ["user", user],
@@ -153,12 +170,19 @@ function Known({ state: known }: { readonly state: State }) {
   );
 }
 
-function stateWords(state: State | null): string {
+/** As `loanId L-1001, agent A. Example`. */
+function attributesText(attributes: Readonly<Record<string, string>> = {}): string {
+  return Object.entries(attributes)
+    .map(([name, value]) => `${name} ${visible(value)}`)
+    .join(", ");
+}
+
+function stateWords(state: Omit<SubjectState, "attributes"> | null): string {
   if (state === null) return "no state";
   const words = [
     ...(state.connected === undefined ? [] : [state.connected ? "connected" : "not connected"]),
-    ...(state.deleted ? ["deleted"] : []),
-    ...(state.unconfirmed ? ["unconfirmed: being checked at the provider"] : []),
+    ...(state.deleted === true ? ["deleted"] : []),
+    ...(state.unconfirmed === true ? ["unconfirmed: being checked at the provider"] : []),
   ];
   return words.join(", ") || "stored";
 }

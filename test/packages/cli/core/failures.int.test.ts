@@ -39,8 +39,9 @@ function leavesOf(command: Command, words: readonly string[] = []): readonly Lea
 
 async function examplesOf(words: readonly string[]): Promise<readonly string[]> {
   const { stdout } = await runInProcess([...words, "--help"]);
-  const [, examples = ""] = stdout.split("Examples:\n");
-  return examples.split("\n").flatMap((line) => (line.startsWith("  ") ? [line.trim()] : []));
+  const [, examples = ""] = /^Examples:\n([\s\S]*?)(?:\n\n|$(?![\s\S]))/m.exec(stdout) ?? [];
+  const lines = examples.replaceAll(/ \\\n +/g, " ").split("\n");
+  return lines.flatMap((line) => (/^ {2}\S/.test(line) ? [line.trim()] : []));
 }
 
 /** The first example as arguments, for the deployment of a test. */
@@ -122,7 +123,7 @@ describe.each(deployed.map((leaf) => [leaf.words.join(" "), leaf] as const))("%s
   it("where there are no credentials, saying how to have some", async () => {
     expect(await run(outputs, { AWS_ENDPOINT_URL: aws.url })).toMatchObject({
       code: 3,
-      stderr: expect.stringContaining("No AWS credentials were found"),
+      stderr: expect.stringContaining("No AWS credentials found"),
     });
     expect(aws.calls).toEqual([]);
   });
@@ -150,7 +151,7 @@ describe.each(deployed.map((leaf) => [leaf.words.join(" "), leaf] as const))("%s
     aws.refuse = gone;
     expect(await run(outputs, credentials())).toMatchObject({
       code: 3,
-      stderr: expect.stringContaining("are the outputs of its last deployment?"),
+      stderr: expect.stringContaining("--outputs is of its last deployment."),
     });
   });
 });
