@@ -10,9 +10,14 @@ import {
 } from "../../domain/fetch/answer.ts";
 import { longestCallInSeconds, type ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import { acceptEncoding } from "../content-coding.ts";
-import { requestSender } from "./http-request.ts";
-import { privateAddressReason, publicLookup, type ResolveAll } from "./public-lookup.ts";
-import { discard, readBody } from "./response-body.ts";
+import {
+  discard,
+  privateAddressReason,
+  publicLookup,
+  type ResolveAll,
+  readBody,
+  requestSender,
+} from "./http.ts";
 
 /** The provider's answer to a call that was allowed; without data where none was expected. */
 export type ApiAnswer = ({ readonly found: true } & GivenData) | { readonly found: false };
@@ -31,46 +36,50 @@ export type ApiCall = {
   readonly timeLeft?: () => number;
 };
 
-export type ApiLimits = Pick<
-  ProviderSettings,
-  "timeouts" | "maxResponseBytes" | "allowPrivateAddresses" | "error"
->;
-
-/**
- * Makes a call with a token. It ends within the sum of its three time-outs, however slowly an answer drips.
- * @returns the answer; `found: false` where the provider has no such thing
- * @throws `Unauthorized` where it refused the token, other failures as `outcomeOf` decides; retryable ones of the network;
- * permanent ones for answers that are too large, and for a provider at a private address, unless that is allowed
- */
-export type CallWithToken = (token: string, call: ApiCall) => Promise<ApiAnswer>;
+type ApiLimits = Pick<ProviderSettings, "timeouts" | "maxResponseBytes" | "allowPrivateAddresses" | "error">;
 
 /** The provider refused the token. */
 export class Unauthorized extends Error {
   override name = "Unauthorized";
 }
 
-/** @param resolve gives all addresses of the provider's name */
-export function providerApi(
-  baseUrl: string,
-  limits: ApiLimits,
-  now: () => Date,
-  resolve?: ResolveAll,
-): CallWithToken {
-  const { timeouts, maxResponseBytes, allowPrivateAddresses, error } = limits;
-  const send = requestSender(
-    new URL(baseUrl).protocol,
-    { connect: timeouts.connectSeconds * 1000, headers: timeouts.headersSeconds * 1000 },
-    allowPrivateAddresses ? undefined : publicLookup(resolve),
-  );
-  const bodyLimits = { maxBytes: maxResponseBytes, silenceInMillis: timeouts.bodySeconds * 1000 };
-  const longest = longestCallInSeconds(limits) * 1000;
-  // An address in place of a name is never looked up.
-  const isRefused = !allowPrivateAddresses && isPrivateHost(new URL(baseUrl).hostname);
-  return async (token, { method, path, link, body, expects = "data", timeLeft }) => {
-    if (isRefused) throw permanent(privateAddressReason);
-    const url = urlOf(baseUrl, path, link);
+/** The provider's HTTP interface: makes a call and says what its answer means. */
+export class ProviderApi {
+  readonly #baseUrl: string;
+  readonly #limits: ApiLimits;
+  readonly #now: () => Date;
+  readonly #send: ReturnType<typeof requestSender>;
+  /** An address in place of a name is never looked up. */
+  readonly #isRefused: boolean;
+
+  /** @param resolve gives all addresses of the provider's name */
+  constructor(baseUrl: string, limits: ApiLimits, now: () => Date, resolve?: ResolveAll) {
+    const { timeouts, allowPrivateAddresses } = limits;
+    this.#baseUrl = baseUrl;
+    this.#limits = limits;
+    this.#now = now;
+    this.#send = requestSender(
+      new URL(baseUrl).protocol,
+      { connect: timeouts.connectSeconds * 1000, headers: timeouts.headersSeconds * 1000 },
+      allowPrivateAddresses ? undefined : publicLookup(resolve),
+    );
+    this.#isRefused = !allowPrivateAddresses && isPrivateHost(new URL(baseUrl).hostname);
+  }
+
+  /**
+   * Makes a call with a token. It ends within the sum of its three time-outs, however slowly an answer arrives.
+   * @returns the answer; `found: false` where the provider has no such thing
+   * @throws `Unauthorized` where it refused the token, other failures as `outcomeOf` decides; retryable ones of the
+   * network; permanent ones for answers that are too large, and for a provider at a private address, unless allowed
+   */
+  async send(token: string, call: ApiCall): Promise<ApiAnswer> {
+    const { method, path, link, body, expects = "data", timeLeft } = call;
+    const { timeouts, maxResponseBytes, error } = this.#limits;
+    if (this.#isRefused) throw permanent(privateAddressReason);
+    const url = urlOf(this.#baseUrl, path, link);
+    const longest = longestCallInSeconds(this.#limits) * 1000;
     const signal = AbortSignal.timeout(Math.max(0, Math.ceil(Math.min(longest, timeLeft?.() ?? longest))));
-    const response = await send(url, {
+    const response = await this.#send(url, {
       method,
       headers: headersFor(token, body),
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -86,16 +95,17 @@ export function providerApi(
       location: headers.location,
       body: nothing,
     };
-    const rules = { expects, error, url: url.href, now: now() };
+    const rules = { expects, error, url: url.href, now: this.#now() };
     if (!readsBody(status, expects)) {
       await discard(response);
       return answerOf(outcomeOf(answer, rules));
     }
+    const bodyLimits = { maxBytes: maxResponseBytes, silenceInMillis: timeouts.bodySeconds * 1000 };
     const read = await readBody(response, bodyLimits).catch((error: unknown) => {
       throw failureOfCall("the provider's answer broke off", error, signal);
     });
     return answerOf(outcomeOf({ ...answer, body: read }, rules));
-  };
+  }
 }
 
 const nothing = new Uint8Array();

@@ -1,25 +1,16 @@
 import { type DynamoDBClient, QueryCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
-import { waiting } from "../../domain/core/failures.ts";
+import { type FailureError, waiting } from "../../domain/core/failures.ts";
 import { numberOf } from "../../domain/core/parse.ts";
 import { windowsOf } from "../../domain/fetch/pacing.ts";
 import { conflictOf } from "../dynamodb/conditional-write.ts";
 import { itemVersion } from "../dynamodb/items.ts";
 import { callWindowKey } from "../dynamodb/keys.ts";
 
-/** Resolves where a call may be made at once; else throws a retryable failure with the time to wait. */
-export type Permit = () => Promise<void>;
-
-export type RateLimiter = {
-  readonly permit: Permit;
-  /** Throws the same where this environment knows already that the window is used up; asks nobody. */
-  readonly gate: () => void;
-};
-
-/** Those who wait for the next window come back over a minute: each takes its share, and few come in vain. */
+/** Callers that wait for the next window return spread over a minute: each takes its share, and few come in vain. */
 const spreadInSeconds = 60;
 const keptForInSeconds = 3600;
-/** A lease that is late once is nearly always in time in the next window: who waited instead would wait a minute. */
+/** A lease that is late once is nearly always in time in the next window; waiting instead would take a minute. */
 const maxLeases = 3;
 
 type Table = { readonly client: DynamoDBClient; readonly tableName: string };
@@ -29,70 +20,88 @@ type Caller = { readonly go: () => void; readonly refuse: (error: unknown) => vo
 /**
  * Paces calls to the provider: all callers together never make more than `requestsPerMinute` calls in any minute.
  * The calls that an environment wants at about the same time are leased as one batch from the window's counter.
- * @param gathered resolves when a batch is leased that was begun
  */
-export function rateLimiter(
-  client: DynamoDBClient,
-  tableName: string,
-  requestsPerMinute: number,
-  {
-    now,
-    // The callers of a batch come in the same turn: the answer to one read lets them all go on.
-    gathered = () => new Promise((resolve) => setImmediate(resolve)),
-  }: { readonly now: () => Date; readonly gathered?: () => Promise<unknown> },
-): RateLimiter {
-  const { windowInSeconds, callsPerWindow } = windowsOf(requestsPerMinute);
-  const length = windowInSeconds * 1000;
-  const windowNow = () => Math.floor(now().getTime() / length);
-  const callers: Caller[] = [];
-  let isLeasing = false;
-  let usedUp = -1;
+export class RateLimiter {
+  readonly #table: Table;
+  readonly #now: () => Date;
+  readonly #gathered: () => Promise<unknown>;
+  readonly #callsPerWindow: number;
+  /** Length of a window, in milliseconds. */
+  readonly #length: number;
+  readonly #callers: Caller[] = [];
+  #isLeasing = false;
+  #usedUp = -1;
 
-  const failureUntilEndOf = (window: number) => {
-    const secondsLeft = ((window + 1) * length - now().getTime()) / 1000;
-    return waiting("the provider's rate is used up", Math.max(0, secondsLeft), spreadInSeconds);
-  };
+  /** @param gathered resolves when a batch is leased that was begun */
+  constructor(
+    client: DynamoDBClient,
+    tableName: string,
+    requestsPerMinute: number,
+    {
+      now,
+      // The callers of a batch come in the same turn: the answer to one read lets them all go on.
+      gathered = () => new Promise((resolve) => setImmediate(resolve)),
+    }: { readonly now: () => Date; readonly gathered?: () => Promise<unknown> },
+  ) {
+    const { windowInSeconds, callsPerWindow } = windowsOf(requestsPerMinute);
+    this.#table = { client, tableName };
+    this.#now = now;
+    this.#gathered = gathered;
+    this.#callsPerWindow = callsPerWindow;
+    this.#length = windowInSeconds * 1000;
+  }
 
-  const leaseBatch = async (permits: readonly Caller[]): Promise<void> => {
-    const { window, usable } = await leaseInTime(permits.length);
-    for (const { go } of permits.slice(0, usable)) go();
-    const refused = permits.slice(usable);
-    if (refused.length === 0) return;
-    usedUp = window;
-    const failure = failureUntilEndOf(window);
-    for (const { refuse } of refused) refuse(failure);
-  };
+  /** Resolves where a call may be made at once; else throws a retryable failure with the time to wait. */
+  permit(): Promise<void> {
+    return new Promise<void>((go, refuse) => {
+      this.#callers.push({ go, refuse });
+      if (this.#isLeasing) return;
+      this.#isLeasing = true;
+      void this.#gathered().then(() => this.#leaseForAll());
+    });
+  }
 
-  // A lease that came too late is lost: calls of one window that leave in the next would be too many there.
-  const leaseInTime = async (wanted: number, tries = maxLeases): Promise<Leased> => {
-    const window = windowNow();
-    const granted = await lease({ client, tableName }, Math.round(window * length), wanted, callsPerWindow);
-    if (windowNow() === window) return { window, usable: granted };
-    return tries > 1 ? leaseInTime(wanted, tries - 1) : { window, usable: 0 };
-  };
+  /** Throws the same where this environment knows already that the window is used up; makes no request. */
+  gate(): void {
+    if (this.#usedUp === this.#windowNow()) throw this.#failureUntilEndOf(this.#usedUp);
+  }
 
-  const leaseForAll = async () => {
-    while (callers.length > 0) {
-      const permits = callers.splice(0);
-      await leaseBatch(permits).catch((error: unknown) => {
+  async #leaseForAll(): Promise<void> {
+    while (this.#callers.length > 0) {
+      const permits = this.#callers.splice(0);
+      await this.#leaseBatch(permits).catch((error: unknown) => {
         for (const { refuse } of permits) refuse(error);
       });
     }
-    isLeasing = false;
-  };
+    this.#isLeasing = false;
+  }
 
-  return {
-    permit: () =>
-      new Promise<void>((go, refuse) => {
-        callers.push({ go, refuse });
-        if (isLeasing) return;
-        isLeasing = true;
-        void gathered().then(leaseForAll);
-      }),
-    gate: () => {
-      if (usedUp === windowNow()) throw failureUntilEndOf(usedUp);
-    },
-  };
+  async #leaseBatch(permits: readonly Caller[]): Promise<void> {
+    const { window, usable } = await this.#leaseInTime(permits.length);
+    for (const { go } of permits.slice(0, usable)) go();
+    const refused = permits.slice(usable);
+    if (refused.length === 0) return;
+    this.#usedUp = window;
+    const failure = this.#failureUntilEndOf(window);
+    for (const { refuse } of refused) refuse(failure);
+  }
+
+  /** A lease that came too late is lost: calls of one window that leave in the next would be too many there. */
+  async #leaseInTime(wanted: number, tries = maxLeases): Promise<Leased> {
+    const window = this.#windowNow();
+    const granted = await lease(this.#table, Math.round(window * this.#length), wanted, this.#callsPerWindow);
+    if (this.#windowNow() === window) return { window, usable: granted };
+    return tries > 1 ? this.#leaseInTime(wanted, tries - 1) : { window, usable: 0 };
+  }
+
+  #windowNow(): number {
+    return Math.floor(this.#now().getTime() / this.#length);
+  }
+
+  #failureUntilEndOf(window: number): FailureError {
+    const secondsLeft = ((window + 1) * this.#length - this.#now().getTime()) / 1000;
+    return waiting("the provider's rate is used up", Math.max(0, secondsLeft), spreadInSeconds);
+  }
 }
 
 /**

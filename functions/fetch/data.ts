@@ -27,7 +27,7 @@ import {
 import { giveUpLimits } from "../../domain/fetch/waiting.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
-import { tokenCalls } from "../runtime/token-calls.ts";
+import { providerClient } from "../runtime/provider-client.ts";
 import { fetcher } from "./fetcher.ts";
 
 const settings = readSettings();
@@ -55,7 +55,7 @@ const handle = fetcher({
   findErased: findErased(shared.read, subjectDigest(secrets, variable("ERASURE_KEY_ARN"))),
   keptPages: keptPages(overflow),
   longestRunInMillis: longestRunInSeconds(timeoutSeconds) * 1000,
-  ...tokenCalls({ table, secrets }, provider, {
+  client: providerClient({ table, secrets }, provider, {
     now,
     patienceInSeconds: 0,
     askRefresh: backgroundInvoker(variable("REFRESH_FUNCTION_NAME")),

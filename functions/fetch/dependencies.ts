@@ -2,14 +2,13 @@ import type { ServiceClock } from "../../adapters/aws/service-clock.ts";
 import type { DocumentStore, ReadDocuments } from "../../adapters/dynamodb/documents.ts";
 import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { FindErased } from "../../adapters/erasure/tombstones.ts";
-import type { Call } from "../../adapters/provider/with-token.ts";
+import type { ProviderClient } from "../../adapters/provider/provider-client.ts";
 import type { KeptPages } from "../../adapters/s3/kept-pages.ts";
 import type { SharedSend } from "../../adapters/sqs/batching-sender.ts";
 import type { Hide } from "../../adapters/sqs/message-visibility.ts";
 import type { AttributeExpressions } from "../../domain/event/attributes.ts";
 import type { ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import type { Log } from "../runtime/log.ts";
-import type { Gate } from "../runtime/provider-calls.ts";
 import type { RetryLimits } from "./retry-decision.ts";
 
 /** A queue of tasks, and where those are sent that are given up. */
@@ -24,10 +23,8 @@ export type FetcherDependencies = {
   readonly readDocuments: ReadDocuments;
   readonly findErased: FindErased;
   readonly keptPages: KeptPages;
-  /** Guarded: a call that may not be made now throws a retryable failure. */
-  readonly call: Call;
-  /** Throws what a call would throw, where that is known without one. */
-  readonly gate: Gate;
+  /** A call that may not be made now throws a retryable failure. */
+  readonly client: Pick<ProviderClient, "call" | "checkReady">;
   readonly send: SharedSend;
   readonly hide: Hide;
   readonly queues: TaskQueues;

@@ -3,6 +3,7 @@ import type { ServiceClock } from "../../adapters/aws/service-clock.ts";
 import type { Content, DocumentStore, StoredDocument } from "../../adapters/dynamodb/documents.ts";
 import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { FindErased } from "../../adapters/erasure/tombstones.ts";
+import type { ProviderClient } from "../../adapters/provider/provider-client.ts";
 import { failureOf, retryable, waiting } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
@@ -16,7 +17,6 @@ import {
 } from "../../domain/fetch/coverage.ts";
 import { type Document, documentAfter } from "../../domain/fetch/document.ts";
 import { type DocumentTask, subjectsOf } from "../../domain/fetch/task.ts";
-import type { Gate } from "../runtime/provider-calls.ts";
 import type { Delivered, Delivery, TaskResult } from "./delivered-tasks.ts";
 import { type PagesDependencies, readPages } from "./read-pages.ts";
 
@@ -24,7 +24,7 @@ export type DocumentDependencies = PagesDependencies & {
   readonly documents: DocumentStore;
   readonly versionedRecords: Pick<VersionedRecords, "loadState">;
   readonly findErased: FindErased;
-  readonly gate: Gate;
+  readonly client: Pick<ProviderClient, "call" | "checkReady">;
   readonly clock: ServiceClock;
   /** Resolves when the calls of the batch are over, too, or after a time. */
   readonly untilReady: () => Promise<void>;
@@ -42,12 +42,12 @@ export async function fetchDocument(
   delivered: readonly Delivered<DocumentTask>[],
   dependencies: DocumentDependencies,
 ): Promise<readonly TaskResult[]> {
-  const { gate, documents, keptPages, clock } = dependencies;
+  const { client, documents, keptPages, clock } = dependencies;
   const tasks = delivered.map(({ task, delivery }): Task => ({ task, ...delivery, since: task.since }));
   const [firstTask] = tasks;
   if (firstTask === undefined) return [];
   // Before anything is looked at: while the provider is down a task comes back many times, and costs no read then.
-  await gate();
+  await client.checkReady();
   const { subject } = firstTask.task;
   const [stored, erasedTasks, userId] = await Promise.all([
     documents.load(subject, firstTask.task),

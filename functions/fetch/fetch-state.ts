@@ -13,11 +13,11 @@ import type { FetcherDependencies } from "./dependencies.ts";
 /** Asks the provider for a state that events contradict each other about; `skipped` where the state has moved on. */
 export async function fetchState(task: StateTask, dependencies: FetcherDependencies): Promise<TaskResult> {
   const { subject, version, correlationId } = task;
-  const { call, versionedRecords, provider, attributes, now } = dependencies;
+  const { client, versionedRecords, provider, attributes, now } = dependencies;
   const known = await versionedRecords.loadState(subject);
   const path = pathOfState(subject, provider);
   if (known?.version !== version || path === undefined) return "skipped";
-  const found = await call({ method: "GET", path: fillPath(path, subject) });
+  const found = await client.call({ method: "GET", path: fillPath(path, subject) });
   const answer = await answerOf(subject, found, attributes);
   const applied = (state: State | undefined) =>
     applyProviderAnswer(state, version, answer, { at: now(), correlationId });

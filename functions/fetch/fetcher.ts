@@ -1,5 +1,4 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
-import type { Call } from "../../adapters/provider/with-token.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
 import { mutex } from "../../domain/core/mutex.ts";
 import { nameOf } from "../../domain/event/subjects.ts";
@@ -32,8 +31,11 @@ export function fetcher(
   const inTurn = mutex();
   return (event, invocation) => {
     const timeLeft = () => invocation.getRemainingTimeInMillis() - dependencies.longestRunInMillis;
-    const call: Call = (apiCall) => dependencies.call({ ...apiCall, timeLeft });
-    const timed = { ...dependencies, call, timeLeft, inTurn };
+    const client: FetcherDependencies["client"] = {
+      call: (apiCall) => dependencies.client.call({ ...apiCall, timeLeft }),
+      checkReady: () => dependencies.client.checkReady(),
+    };
+    const timed = { ...dependencies, client, timeLeft, inTurn };
     return handleBatch((records) => performAll(records, timed), postpone(dependencies))(event);
   };
 }

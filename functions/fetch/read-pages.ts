@@ -1,6 +1,6 @@
 import { type Parts, sizeOf } from "../../adapters/aws/compressed.ts";
 import { type Content, contentOf } from "../../adapters/dynamodb/documents.ts";
-import type { Call } from "../../adapters/provider/with-token.ts";
+import type { ProviderClient } from "../../adapters/provider/provider-client.ts";
 import type { KeptPages, PagesOf, PartialList } from "../../adapters/s3/kept-pages.ts";
 import { failureOf, permanent, retryable, waiting } from "../../domain/core/failures.ts";
 import type { Mutex } from "../../domain/core/mutex.ts";
@@ -14,7 +14,7 @@ import {
 } from "../../domain/fetch/provider-settings.ts";
 
 export type PagesDependencies = {
-  readonly call: Call;
+  readonly client: Pick<ProviderClient, "call">;
   readonly provider: Pick<ProviderSettings, "paths" | "paging" | "timeouts" | "maxDataBytes">;
   readonly keptPages: KeptPages;
   /** Of the reads of an environment one collects pages at a time: together they would not fit its memory. */
@@ -107,9 +107,12 @@ async function nextPage(list: List, reading: Reading): Promise<GivenData> {
   throw retryable("the provider does not go on with its pages");
 }
 
-async function callFor({ of, call, provider }: Reading, from?: Continuation): Promise<GivenData | undefined> {
+async function callFor(
+  { of, client, provider }: Reading,
+  from?: Continuation,
+): Promise<GivenData | undefined> {
   const path = readPath(provider, of.subject, of);
-  const answer = await call({ method: "GET", ...pageCall(path, provider.paging, from) });
+  const answer = await client.call({ method: "GET", ...pageCall(path, provider.paging, from) });
   return answer.found ? answer : undefined;
 }
 

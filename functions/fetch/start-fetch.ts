@@ -25,7 +25,7 @@ export async function startFetch(
   dependencies: StartDependencies,
 ): Promise<TaskResult> {
   const { subject } = task;
-  const { call, provider, startEndpoints, versionedRecords, findErased } = dependencies;
+  const { client, provider, startEndpoints, versionedRecords, findErased } = dependencies;
   // Who was erased since has no state: nothing is called for, and nothing wanted.
   const [state, erased] = await Promise.all([versionedRecords.loadState(subject), findErased([subject])]);
   if (state === undefined || erased.size > 0) return "skipped";
@@ -37,7 +37,7 @@ export async function startFetch(
   }
   const body = fetchStart.body === undefined ? undefined : fillBody(fetchStart.body, subject, startEndpoints);
   const path = fillPath(fetchStart.path, subject);
-  const start = call({ method: fetchStart.method, path, body, expects: "acceptance" });
+  const start = client.call({ method: fetchStart.method, path, body, expects: "acceptance" });
   // An account that the provider does not know has no data to fetch: 404 and 410 end the task.
   if (await start.then(({ found }) => found, asStarted))
     await sendCheck({ ...task, type: "verifyStart" }, dependencies);

@@ -1,11 +1,11 @@
-import type { Call } from "../../adapters/provider/with-token.ts";
+import type { ProviderClient } from "../../adapters/provider/provider-client.ts";
 import { permanent } from "../../domain/core/failures.ts";
 import { type Continuation, pageCall } from "../../domain/fetch/paging.ts";
 import { fillPath, type ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import type { ReconcileSettings } from "../../domain/reconcile/reconcile-settings.ts";
 import { type ListReader, type ListSlice, readSlice } from "../../domain/state/listing.ts";
 
-/** The provider's lists. Calls that may not be made now, or that fail, throw as `Call` does. */
+/** The provider's lists. Calls that may not be made now, or that fail, throw as `ProviderClient.call` does. */
 export type ProviderLists = {
   /** One page of the users. @throws permanent failure where there is no list */
   readonly users: (from: Continuation | undefined) => Promise<ListSlice>;
@@ -16,12 +16,12 @@ export type ProviderLists = {
 };
 
 export function providerLists(
-  call: Call,
+  client: Pick<ProviderClient, "call">,
   { paths, paging }: ProviderSettings,
   { readers }: ReconcileSettings,
 ): ProviderLists {
   const list = async (path: string, reader: ListReader, missing: string, from?: Continuation) => {
-    const answer = await call({ method: "GET", ...pageCall(path, paging, from) });
+    const answer = await client.call({ method: "GET", ...pageCall(path, paging, from) });
     if (!answer.found) throw permanent(missing);
     return readSlice(reader, answer.text, paging, from);
   };
@@ -44,6 +44,6 @@ export function providerLists(
             }
           },
     knowsAccount: async (id) =>
-      (await call({ method: "GET", path: fillPath(account, { kind: "account", id }) })).found,
+      (await client.call({ method: "GET", path: fillPath(account, { kind: "account", id }) })).found,
   };
 }

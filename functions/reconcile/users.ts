@@ -15,8 +15,8 @@ import { parseProviderSettings, parseStartEndpoints } from "../../domain/fetch/p
 import { parseReconcileSettings } from "../../domain/reconcile/reconcile-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
+import { providerClient } from "../runtime/provider-client.ts";
 import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
-import { tokenCalls } from "../runtime/token-calls.ts";
 import { providerLists } from "./provider-lists.ts";
 import { reconciler } from "./reconciler.ts";
 
@@ -30,7 +30,7 @@ const { connectSeconds, headersSeconds, bodySeconds } = provider.timeouts;
 const table = new DynamoDBClient({});
 const tableName = variable("TABLE_NAME");
 const now = () => new Date();
-const { call } = tokenCalls({ table, secrets: new SecretsManagerClient({}) }, provider, {
+const client = providerClient({ table, secrets: new SecretsManagerClient({}) }, provider, {
   now,
   patienceInSeconds,
 });
@@ -46,7 +46,7 @@ const metrics = {
 
 const handle = sanitizeErrors(
   reconciler({
-    lists: providerLists(call, provider, reconcile),
+    lists: providerLists(client, provider, reconcile),
     search: jmespathSearch,
     checkpoint: checkpoint(table, tableName),
     requests: runRequests(table, tableName),

@@ -1,4 +1,4 @@
-import { type ApiAnswer, type CallWithToken, Unauthorized } from "../../adapters/provider/provider-api.ts";
+import { type ApiAnswer, type ProviderApi, Unauthorized } from "../../adapters/provider/provider-api.ts";
 import { permanent } from "../../domain/core/failures.ts";
 import { fieldsOf, parseJson, textOf } from "../../domain/core/parse.ts";
 
@@ -8,11 +8,11 @@ import { fieldsOf, parseJson, textOf } from "../../domain/core/parse.ts";
  * @throws failures of the call; permanent ones where the answer holds no token
  */
 export async function refreshedToken(
-  call: CallWithToken,
+  api: Pick<ProviderApi, "send">,
   token: string,
   path: string,
 ): Promise<string | undefined> {
-  const answer = await answerOrRefusal(call(token, { method: "GET", path }));
+  const answer = await answerOrRefusal(api.send(token, { method: "GET", path }));
   if (answer === "refused") return undefined;
   if (!answer.found) throw permanent("the refresh path is not found; see provider.versions.refresh");
   const body = fieldsOf(parseJson(answer.text, "the refresh answer"), "the refresh answer");
@@ -20,8 +20,8 @@ export async function refreshedToken(
 }
 
 /** Proves a token with one call. @throws failures of the call that say nothing of the token */
-export async function isTaken(call: CallWithToken, token: string, path: string): Promise<boolean> {
-  return (await answerOrRefusal(call(token, { method: "GET", path }))) !== "refused";
+export async function isTaken(api: Pick<ProviderApi, "send">, token: string, path: string): Promise<boolean> {
+  return (await answerOrRefusal(api.send(token, { method: "GET", path }))) !== "refused";
 }
 
 async function answerOrRefusal(answer: Promise<ApiAnswer>): Promise<ApiAnswer | "refused"> {

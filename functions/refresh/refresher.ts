@@ -1,5 +1,5 @@
-import type { CallWithToken } from "../../adapters/provider/provider-api.ts";
-import type { RefusalNote } from "../../adapters/provider/refusal-note.ts";
+import type { ProviderApi } from "../../adapters/provider/provider-api.ts";
+import type { RefusalNote } from "../../adapters/provider/token-refusals.ts";
 import type { StoredToken, TokenSecret } from "../../adapters/secrets/token-secret.ts";
 import { FailureError, failureOf, isRefusedCall } from "../../domain/core/failures.ts";
 import { isFields, optionalText } from "../../domain/core/parse.ts";
@@ -21,7 +21,7 @@ import { isTaken, refreshedToken } from "./ask-provider.ts";
 export type RefresherDependencies = {
   readonly secret: TokenSecret;
   readonly refusals: Pick<RefusalNote, "read" | "conclude" | "claimRefresh">;
-  readonly call: CallWithToken;
+  readonly api: Pick<ProviderApi, "send">;
   readonly readLifetime: (token: string) => TokenLifetime;
   readonly refreshPath: string;
   /** A cheap call that any valid token may make: it proves a new one. */
@@ -158,11 +158,11 @@ async function healPending(
 async function verdictOnRefused(
   { versionId }: StoredToken,
   token: string,
-  { refusals, call, proofPath, log }: RefresherDependencies,
+  { refusals, api, proofPath, log }: RefresherDependencies,
 ): Promise<"refused" | "forbidden" | "taken" | "unknown"> {
   if ((await refusals.read()) !== versionId) return "unknown";
   try {
-    if (!(await isTaken(call, token, proofPath))) return "refused";
+    if (!(await isTaken(api, token, proofPath))) return "refused";
   } catch (error) {
     if (isRefusedCall(error)) return "forbidden";
     log("TOKEN_UNPROVEN", { reason: failureOf(error).reason });
@@ -183,12 +183,12 @@ async function replace(
   { isRefused, isAskedFor }: { readonly isRefused: boolean; readonly isAskedFor: boolean },
   dependencies: RefresherDependencies,
 ): Promise<RefreshOutcome> {
-  const { secret, refusals, call, readLifetime, refreshPath, now } = dependencies;
+  const { secret, refusals, api, readLifetime, refreshPath, now } = dependencies;
   const { versionId, token } = current;
   const isClaimed = await refusals.claimRefresh(now());
   // An operator is no loop.
   if (!isClaimed && !isAskedFor) return "paced";
-  const next = await refreshedToken(call, token, refreshPath);
+  const next = await refreshedToken(api, token, refreshPath);
   if (next === undefined) {
     if (isRefused) await refusals.conclude(versionId, true);
     return "refused";
@@ -227,9 +227,9 @@ async function proveOrWithhold(
 async function prove(
   { versionId, token = "" }: TokenVersion,
   current: TokenVersion,
-  { secret, call, proofPath }: RefresherDependencies,
+  { secret, api, proofPath }: RefresherDependencies,
 ): Promise<"refreshed" | "overtaken" | "discarded"> {
-  if (!hasTokenForm(token) || !(await isTaken(call, token, proofPath))) {
+  if (!hasTokenForm(token) || !(await isTaken(api, token, proofPath))) {
     await secret.discard(versionId);
     return "discarded";
   }

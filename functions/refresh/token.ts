@@ -1,6 +1,6 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { refusalNote } from "../../adapters/provider/refusal-note.ts";
+import { refusalNote } from "../../adapters/provider/token-refusals.ts";
 import { readTokenLifetime } from "../../adapters/secrets/token-claims.ts";
 import { tokenSecret } from "../../adapters/secrets/token-secret.ts";
 import { fieldsOf, numberOf } from "../../domain/core/parse.ts";
@@ -8,7 +8,7 @@ import { shortestPage } from "../../domain/fetch/paging.ts";
 import { parseProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
-import { unguardedCalls } from "../runtime/provider-calls.ts";
+import { unguardedApi } from "../runtime/provider-client.ts";
 import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import { refresher } from "./refresher.ts";
 
@@ -25,7 +25,7 @@ const handle = sanitizeErrors(
   refresher({
     secret: tokenSecret(new SecretsManagerClient({}), variable("TOKEN_SECRET_ARN")),
     refusals: refusalNote(table, variable("TABLE_NAME")),
-    call: unguardedCalls(table, provider, now, patienceInSeconds),
+    api: unguardedApi(table, provider, { now, patienceInSeconds }),
     readLifetime: readTokenLifetime,
     refreshPath: provider.paths.refresh,
     proofPath: shortestPage(provider.paths.users, provider.paging),

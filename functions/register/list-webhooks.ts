@@ -1,4 +1,4 @@
-import type { Call } from "../../adapters/provider/with-token.ts";
+import type { ProviderClient } from "../../adapters/provider/provider-client.ts";
 import type { StoredWebhookSecret } from "../../adapters/secrets/webhook-secret.ts";
 import { FailureError, failureOf, isNotReady } from "../../domain/core/failures.ts";
 import {
@@ -16,7 +16,7 @@ import {
 import { registeredUrl, type ToldWebhook } from "./registered-url.ts";
 
 export type ListDependencies = {
-  readonly call: Call;
+  readonly client: Pick<ProviderClient, "call">;
   readonly webhooks: readonly OwnWebhook[];
   /** Whether the provider lists its webhooks; else each may be read at its own path. */
   readonly isListed: boolean;
@@ -46,13 +46,13 @@ export async function listWebhooks(
 
 /** @throws failures of the call that another time may not have */
 async function askForAll(dependencies: ListDependencies): Promise<readonly Registration[]> {
-  const { call, webhooks, isListed, webhooksUrl, secretHeader, readsFirst } = dependencies;
+  const { client, webhooks, isListed, webhooksUrl, secretHeader, readsFirst } = dependencies;
   const isSigned = await expectsSignature(dependencies);
   const registrations: Registration[] = [];
   for (const webhook of webhooks) {
     const kind = webhook.name;
     const deployed = webhookUrlOf(webhooksUrl, kind);
-    const read = await attempt(() => registeredUrl(call, webhook, isListed));
+    const read = await attempt(() => registeredUrl(client, webhook, isListed));
     if ("reason" in read) registrations.push({ kind, deployed, type: "untold", reason: read.reason });
     else if (read.told?.url !== undefined) {
       const differs = differencesIn(read.told.fields ?? {}, { header: secretHeader.name, isSigned });

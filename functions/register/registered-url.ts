@@ -1,4 +1,4 @@
-import type { Call } from "../../adapters/provider/with-token.ts";
+import type { ProviderClient } from "../../adapters/provider/provider-client.ts";
 import { type Fields, fieldsOf, isFields, parseJson, textOf } from "../../domain/core/parse.ts";
 import type { OwnWebhook } from "../../domain/reconcile/registrations.ts";
 
@@ -12,12 +12,12 @@ export type ToldWebhook = { readonly url?: string; readonly fields?: Fields };
  * @throws permanent failure where it answers something else
  */
 export async function registeredUrl(
-  call: Call,
+  client: Pick<ProviderClient, "call">,
   { name, path }: OwnWebhook,
   isListed: boolean,
 ): Promise<ToldWebhook | undefined> {
   const end = path.lastIndexOf("/");
-  const answer = await call({ method: "GET", path: isListed ? path.slice(0, end) : path });
+  const answer = await client.call({ method: "GET", path: isListed ? path.slice(0, end) : path });
   if (!answer.found) return undefined;
   const what = `the registration of ${name}`;
   const value = parseJson(answer.text, what);

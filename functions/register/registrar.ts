@@ -1,4 +1,4 @@
-import { type Call, noToken } from "../../adapters/provider/with-token.ts";
+import { noToken, type ProviderClient } from "../../adapters/provider/provider-client.ts";
 import type { StoredWebhookSecret } from "../../adapters/secrets/webhook-secret.ts";
 import { FailureError, permanent } from "../../domain/core/failures.ts";
 import { isFields } from "../../domain/core/parse.ts";
@@ -21,7 +21,7 @@ import type { Log } from "../runtime/log.ts";
 import { registeredUrl } from "./registered-url.ts";
 
 export type RegistrarDependencies = {
-  readonly call: Call;
+  readonly client: Pick<ProviderClient, "call">;
   readonly webhooks: readonly OwnWebhook[];
   /** Whether the provider speaks interface 0.5: it lists webhooks, and disables those that are not sent as enabled. */
   readonly isNewer: boolean;
@@ -76,7 +76,7 @@ function isWithoutToken(error: unknown): boolean {
 
 function registering(dependencies: RegistrarDependencies): (event?: unknown) => Promise<Registration> {
   return async (event) => {
-    const { call, webhooks, isNewer, webhooksUrl, secretHeader } = dependencies;
+    const { client, webhooks, isNewer, webhooksUrl, secretHeader } = dependencies;
     const { readSecret, times, now, log } = dependencies;
     const { secret, since } = await readSecret();
     if (secret === undefined) throw permanent("the webhook secret is empty: set one before registering");
@@ -93,7 +93,7 @@ function registering(dependencies: RegistrarDependencies): (event?: unknown) => 
         ...(signing.value !== undefined && { secret: signing.value }),
         ...(isNewer && { enabled: true }),
       };
-      const answer = await call({ method: "PUT", path, body, expects: "acceptance" });
+      const answer = await client.call({ method: "PUT", path, body, expects: "acceptance" });
       if (!answer.found)
         throw permanent(`the provider knows no webhook at the path of ${name}; see provider.paths`);
     }
@@ -114,10 +114,15 @@ function registering(dependencies: RegistrarDependencies): (event?: unknown) => 
  * Reads what is registered.
  * @throws permanent failure where a webhook goes to another address than this stage's
  */
-async function refuseOthers({ call, webhooks, isNewer, webhooksUrl }: RegistrarDependencies): Promise<void> {
+async function refuseOthers({
+  client,
+  webhooks,
+  isNewer,
+  webhooksUrl,
+}: RegistrarDependencies): Promise<void> {
   const own = new URL(webhooksUrl).origin;
   for (const webhook of webhooks) {
-    const told = await registeredUrl(call, webhook, isNewer);
+    const told = await registeredUrl(client, webhook, isNewer);
     if (told?.url === undefined) continue;
     const origin = URL.parse(told.url)?.origin;
     if (origin === undefined) throw permanent(`the registration of ${webhook.name}: its url is no address`);

@@ -10,8 +10,8 @@ import {
 } from "../../domain/fetch/provider-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
+import { providerClient } from "../runtime/provider-client.ts";
 import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
-import { tokenCalls } from "../runtime/token-calls.ts";
 import { listWebhooks } from "./list-webhooks.ts";
 import { registrar } from "./registrar.ts";
 
@@ -32,7 +32,7 @@ const times = {
 };
 
 const shared = {
-  call: tokenCalls({ table: new DynamoDBClient({}), secrets }, provider, { now, patienceInSeconds }).call,
+  client: providerClient({ table: new DynamoDBClient({}), secrets }, provider, { now, patienceInSeconds }),
   webhooks: parseOwnWebhooks(settings.provider),
   webhooksUrl: variable("WEBHOOKS_URL"),
   readsFirst: optionalBoolean(settings, "readsFirst") ?? false,

@@ -1,9 +1,9 @@
 import type { SQSBatchResponse } from "aws-lambda";
 import type { DocumentStore } from "../../adapters/dynamodb/documents.ts";
-import type { CallWithToken } from "../../adapters/provider/provider-api.ts";
-import { withToken } from "../../adapters/provider/with-token.ts";
+import type { ProviderApi } from "../../adapters/provider/provider-api.ts";
+import { ProviderClient } from "../../adapters/provider/provider-client.ts";
+import { tokenRefusals } from "../../adapters/provider/token-refusals.ts";
 import type { KeptPages, PagesOf } from "../../adapters/s3/kept-pages.ts";
-import { tokenRefusals } from "../../adapters/secrets/token-refusals.ts";
 import { nameOf } from "../../domain/event/subjects.ts";
 import { giveUpLimits } from "../../domain/fetch/waiting.ts";
 import { fetcher } from "../../functions/fetch/fetcher.ts";
@@ -37,14 +37,18 @@ export function fetchBatch(
   const reads = simulation.reads.watch(messages, () => simulation.time);
   const note = (id: string) => request("notes a refused token", () => table.noteRefusal(id));
   const refusals = tokenRefusals({ note }, async () => simulation.refresh(), now);
+  const api = { ...watchedCall(simulation, step, reads), check: async () => undefined };
+  const client = new ProviderClient(api, simulation.tokenReaderOf(step), refusals);
   const handler = fetcher({
     versionedRecords: versionedRecordsOf(simulation, request),
     documents: documentsOf(simulation, request, reads),
     readDocuments: (subject) => request("reads all documents", () => table.loadDocuments(subject)),
     findErased: () => request("reads tombstones", () => new Set<string>()),
     keptPages: keptPagesOf(simulation, step, reads),
-    call: withToken(watchedCall(simulation, step, reads), simulation.tokenReaderOf(step), refusals),
-    gate: async () => undefined,
+    client: {
+      call: (apiCall) => client.call(apiCall),
+      checkReady: async () => undefined,
+    },
     send: sender(simulation, step),
     hide: async (queueUrl, hidden) => {
       if (hidden.length === 0) return [];
@@ -106,7 +110,7 @@ function keptPagesOf({ pages }: Surroundings, step: Do, reads: ReadsOfProcess): 
 }
 
 /** A read of a document is watched when its request arrives. */
-function watchedCall(simulation: Surroundings, step: Do, reads: ReadsOfProcess): CallWithToken {
+function watchedCall(simulation: Surroundings, step: Do, reads: ReadsOfProcess): Pick<ProviderApi, "send"> {
   return callOf(simulation, step, ({ path }) => {
     const [, id = "", name = ""] = path.split("/");
     if (name.startsWith(endpoint)) reads.call(nameOf({ kind: "account", id }), name === endpoint);

@@ -119,7 +119,7 @@ export async function refreshToken(simulation: Surroundings, step: Do): Promise<
       claimRefresh: () => step("claims the refresh", () => true),
       conclude: (id, isEnded) => step("concludes", () => table.concludeRefusal(id, isEnded)),
     },
-    call: callOf(simulation, step),
+    api: callOf(simulation, step),
     readLifetime,
     refreshPath: "/refresh",
     proofPath: "/users",

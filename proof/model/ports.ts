@@ -1,5 +1,5 @@
 import type { Revise, VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
-import type { ApiCall, CallWithToken } from "../../adapters/provider/provider-api.ts";
+import type { ApiCall, ProviderApi } from "../../adapters/provider/provider-api.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import type { Do } from "./processes.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -45,8 +45,8 @@ export function callOf(
   simulation: Surroundings,
   step: Do,
   onArrival: (call: ApiCall) => void = () => undefined,
-): CallWithToken {
-  return async (token, call) => {
+): Pick<ProviderApi, "send"> {
+  const send = async (token: string, call: ApiCall) => {
     // Its request is under way, then its answer is.
     const answer = await step(`calls ${call.method} ${call.path}`, () => {
       const answered = simulation.provider.answer(token, call);
@@ -55,4 +55,5 @@ export function callOf(
     });
     return step("has its answer", () => answer);
   };
+  return { send };
 }

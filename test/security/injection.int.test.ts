@@ -1,7 +1,7 @@
 import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
-import { providerApi } from "../../adapters/provider/provider-api.ts";
+import { ProviderApi } from "../../adapters/provider/provider-api.ts";
 import type { Outgoing } from "../../adapters/sqs/sqs-sender.ts";
 import { failureOf } from "../../domain/core/failures.ts";
 import { credentialFields, defaultCredentialFields } from "../../domain/event/payload.ts";
@@ -135,11 +135,7 @@ describe("a request to the provider", () => {
     allowPrivateAddresses: true,
   };
   const call = (token: string, path: string, link?: string) =>
-    providerApi(
-      provider.url,
-      limits,
-      () => new Date(),
-    )(token, {
+    new ProviderApi(provider.url, limits, () => new Date()).send(token, {
       method: "GET",
       path,
       ...(link === undefined ? {} : { link }),

@@ -1,12 +1,8 @@
 import { isIP } from "node:net";
 import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { providerApi } from "../../adapters/provider/provider-api.ts";
-import {
-  privateAddressReason,
-  publicLookup,
-  type ResolveAll,
-} from "../../adapters/provider/public-lookup.ts";
+import { privateAddressReason, publicLookup, type ResolveAll } from "../../adapters/provider/http.ts";
+import { ProviderApi } from "../../adapters/provider/provider-api.ts";
 import { failureOf } from "../../domain/core/failures.ts";
 import { parseSettings, SettingsError } from "../../lib/settings/settings.ts";
 
@@ -119,7 +115,7 @@ describe("an address of the provider that leads inside is refused", () => {
   it.each(addresses)("at synth and, had it come by a parameter, before a call: %s", async (_, host) => {
     expect(settingsWith(`https://${host}`)).toThrow(SettingsError);
     for (const scheme of ["http", "https"]) {
-      const call = providerApi(`${scheme}://${host}:1`, limits, now)("token", get);
+      const call = new ProviderApi(`${scheme}://${host}:1`, limits, now).send("token", get);
       expect(await failureFrom(call)).toEqual({ type: "permanent", reason: privateAddressReason });
     }
   });
@@ -142,14 +138,14 @@ describe("a name that leads inside, and an answer that does", () => {
 
   /** The provider under a name that resolves to these. */
   const named = (resolved: readonly string[]) =>
-    providerApi(`http://name.example:${new URL(inside.url).port}`, limits, now, resolvingTo(resolved));
+    new ProviderApi(`http://name.example:${new URL(inside.url).port}`, limits, now, resolvingTo(resolved));
   const plain = addresses.map(([, host]) => host.replace(/^\[|\]$/g, "")).filter((host) => isIP(host) !== 0);
 
   it("is refused whatever it resolves to, alone or beside a public address", async () => {
     expect(plain.length).toBeGreaterThan(25);
     for (const address of plain) {
       for (const resolved of [[address], ["93.184.215.14", address]]) {
-        expect(await failureFrom(named(resolved)("token", get)), address).toEqual({
+        expect(await failureFrom(named(resolved).send("token", get)), address).toEqual({
           type: "permanent",
           reason: privateAddressReason,
         });
@@ -179,9 +175,11 @@ describe("a name that leads inside, and an answer that does", () => {
     ["a user before its own host", "http://127.0.0.1@169.254.169.254/"],
   ])("is not followed where an answer redirects or links to %s", async (_, location) => {
     inside.answer = () => ({ status: 302, headers: { location } });
-    const call = providerApi(inside.url, { ...limits, allowPrivateAddresses: true }, now);
-    expect(await failureFrom(call("token", get))).toMatchObject({ type: "permanent", status: 302 });
-    expect(await failureFrom(call("token", { ...get, link: location }))).toMatchObject({ type: "permanent" });
+    const call = new ProviderApi(inside.url, { ...limits, allowPrivateAddresses: true }, now);
+    expect(await failureFrom(call.send("token", get))).toMatchObject({ type: "permanent", status: 302 });
+    expect(await failureFrom(call.send("token", { ...get, link: location }))).toMatchObject({
+      type: "permanent",
+    });
     expect(inside.requests).toHaveLength(1);
   });
 });

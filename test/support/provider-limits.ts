@@ -4,3 +4,6 @@ export const providerLimits = {
   maxResponseBytes: 100_000,
   allowPrivateAddresses: true,
 };
+
+/** A rate that is never used up. */
+export const unlimited = { permit: async () => undefined, gate: () => undefined };

@@ -1,4 +1,4 @@
-import type { TokenRefusals } from "../../adapters/secrets/token-refusals.ts";
+import type { TokenRefusals } from "../../adapters/provider/token-refusals.ts";
 
 /** For callers whose token is never refused. */
 export const noRefusals: TokenRefusals = {

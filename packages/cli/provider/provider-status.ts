@@ -1,6 +1,6 @@
 import { fieldPattern } from "../../../adapters/aws/log-groups.ts";
+import { loadBreaker } from "../../../adapters/provider/circuit-breaker.ts";
 import { callsInLastMinute } from "../../../adapters/provider/rate-limiter.ts";
-import { loadBreaker } from "../../../adapters/provider/shared-breaker.ts";
 import type { Clients } from "../core/clients.ts";
 import type { Deployment } from "../core/deployment.ts";
 import { oneLine } from "../core/printable.ts";

@@ -1,4 +1,4 @@
-import { refusalOf } from "../../../adapters/provider/refusal-note.ts";
+import { refusalOf } from "../../../adapters/provider/token-refusals.ts";
 import { readClaims, readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import { tokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import type { Clients } from "../core/clients.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { providerApi, Unauthorized } from "../../../adapters/provider/provider-api.ts";
+import { ProviderApi, Unauthorized } from "../../../adapters/provider/provider-api.ts";
 import {
   failureFrom,
   get,
@@ -18,7 +18,7 @@ describe("an answer's body", () => {
     ["over the limit is given up, and names the setting", maxResponseBytes + 1, false],
   ])("%s", async (_, bytes, isTaken) => {
     fixture.provider.answer = () => ({ text: `"${"x".repeat(bytes - 2)}"` });
-    const call = api()("jwt", get);
+    const call = api().send("jwt", get);
     if (isTaken) return expect(await call).toMatchObject({ found: true });
     expect(await failureFrom(call)).toEqual({
       type: "permanent",
@@ -31,7 +31,7 @@ describe("an answer's body", () => {
       response.writeHead(200, { "content-length": String(maxResponseBytes + 1) });
       response.flushHeaders();
     };
-    expect(await failureFrom(api()("jwt", get))).toMatchObject({ type: "permanent" });
+    expect(await failureFrom(api().send("jwt", get))).toMatchObject({ type: "permanent" });
   });
 
   test("that never ends is given up at the limit, and its connection cut", async () => {
@@ -44,7 +44,7 @@ describe("an answer's body", () => {
       response.on("drain", more);
       more();
     };
-    expect(await failureFrom(api()("jwt", get))).toMatchObject({ type: "permanent" });
+    expect(await failureFrom(api().send("jwt", get))).toMatchObject({ type: "permanent" });
     await isCut.promise;
   });
 
@@ -62,8 +62,8 @@ describe("an answer's body", () => {
         });
       };
       const short = { connectSeconds: 0.1, headersSeconds: 0.2, bodySeconds: 0.2 };
-      const call = providerApi(fixture.provider.url, { ...limits, timeouts: short }, () => noon);
-      expect(await failureFrom(call("jwt", get))).toMatchObject({
+      const call = new ProviderApi(fixture.provider.url, { ...limits, timeouts: short }, () => noon);
+      expect(await failureFrom(call.send("jwt", get))).toMatchObject({
         type: "retryable",
         reason:
           status === 200 ? "the provider's answer broke off: it took too long" : "the provider answered 503",
@@ -78,7 +78,7 @@ describe("an answer's body", () => {
     [401, "the token"],
   ])("over the limit does not change what a %i says (%s)", async (status) => {
     fixture.provider.answer = () => ({ status, text: "x".repeat(maxResponseBytes * 20) });
-    const call = api()("jwt", get);
+    const call = api().send("jwt", get);
     if (status === 404) expect(await call).toEqual({ found: false });
     else if (status === 401) await expect(call).rejects.toBeInstanceOf(Unauthorized);
     else expect(await failureFrom(call)).toMatchObject({ type: "retryable" });
@@ -89,7 +89,7 @@ describe("an answer's body", () => {
       response.writeHead(200, { "content-length": "1000" });
       response.write("x", () => response.destroy());
     };
-    expect(await failureFrom(api()("jwt", get))).toMatchObject({
+    expect(await failureFrom(api().send("jwt", get))).toMatchObject({
       type: "retryable",
       reason: expect.stringMatching(/^the provider's answer broke off: /),
     });
@@ -100,7 +100,7 @@ describe("an answer's body", () => {
       response.writeHead(200);
       response.write("x");
     };
-    expect(await failureFrom(api()("jwt", get))).toMatchObject({
+    expect(await failureFrom(api().send("jwt", get))).toMatchObject({
       type: "retryable",
       reason: "the provider's answer broke off: nothing more came in time (BODY_TIMEOUT)",
     });

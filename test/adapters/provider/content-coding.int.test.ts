@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { providerApi } from "../../../adapters/provider/provider-api.ts";
+import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import {
   failureFrom,
   get,
@@ -22,7 +22,7 @@ function answering(bytes: Uint8Array, coding: string | string[] | undefined, sta
   };
   // What takes long here is to inflate, on a machine that does other things.
   const timeouts = { connectSeconds: 10, headersSeconds: 10, bodySeconds: 10 };
-  return providerApi(fixture.provider.url, { ...limits, timeouts }, () => noon)("jwt", get);
+  return new ProviderApi(fixture.provider.url, { ...limits, timeouts }, () => noon).send("jwt", get);
 }
 
 describe("an answer's content coding", () => {
@@ -105,7 +105,7 @@ describe("an answer's content coding", () => {
       response.writeHead(200, { "content-encoding": "gzip", "content-length": "1000" });
       response.write(gzipSync(whole), () => response.destroy());
     };
-    expect(await failureFrom(fixture.api()("jwt", get))).toMatchObject({
+    expect(await failureFrom(fixture.api().send("jwt", get))).toMatchObject({
       type: "retryable",
       reason: expect.stringMatching(/^the provider's answer broke off: /),
     });

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { beforeEach, describe, expect, test } from "vitest";
-import { providerApi } from "../../../adapters/provider/provider-api.ts";
+import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import { failureFrom, get, limits, noon, providerApiFixture } from "./provider-api-fixture.ts";
 
 const fixture = providerApiFixture();
@@ -17,7 +17,7 @@ describe("a private address", () => {
   function named(addresses: readonly string[], scheme = "http") {
     const asked: string[] = [];
     const { port } = new URL(fixture.provider.url);
-    const call = providerApi(
+    const call = new ProviderApi(
       `${scheme}://provider.test:${port}`,
       publicOnly,
       () => noon,
@@ -44,7 +44,9 @@ describe("a private address", () => {
     ["https://169.254.169.254"],
     ["https://2130706433"],
   ])("in the settings is refused before anything is sent: %s", async (baseUrl) => {
-    expect(await failureFrom(providerApi(baseUrl, publicOnly, () => noon)("jwt", get))).toEqual(refused);
+    expect(await failureFrom(new ProviderApi(baseUrl, publicOnly, () => noon).send("jwt", get))).toEqual(
+      refused,
+    );
   });
 
   test.each([
@@ -56,7 +58,7 @@ describe("a private address", () => {
   ])("behind a name is refused: %s", async (_, addresses) => {
     for (const scheme of ["http", "https"]) {
       const { call, asked } = named(addresses, scheme);
-      expect(await failureFrom(call("jwt", get))).toEqual(refused);
+      expect(await failureFrom(call.send("jwt", get))).toEqual(refused);
       // Asked once: what is connected to is what was evaluated.
       expect(asked).toEqual(["provider.test"]);
     }
@@ -64,17 +66,17 @@ describe("a private address", () => {
   });
 
   test("is called where the settings allow it", async () => {
-    expect(await api()("jwt", get)).toMatchObject({ found: true, text: "[]" });
+    expect(await api().send("jwt", get)).toMatchObject({ found: true, text: "[]" });
   });
 
   test("of a name that does not resolve may be asked for again", async () => {
-    const call = providerApi(
+    const call = new ProviderApi(
       "http://provider.test:1",
       publicOnly,
       () => noon,
       (_, __, callback) => callback(Object.assign(new Error("none"), { code: "ENOTFOUND" }), []),
     );
-    expect(await failureFrom(call("jwt", get))).toMatchObject({
+    expect(await failureFrom(call.send("jwt", get))).toMatchObject({
       type: "retryable",
       reason: "the provider could not be reached: its name is unknown (ENOTFOUND)",
     });

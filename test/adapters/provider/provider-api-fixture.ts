@@ -1,6 +1,6 @@
 import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
-import { providerApi } from "../../../adapters/provider/provider-api.ts";
+import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import { FailureError, failureOf } from "../../../domain/core/failures.ts";
 
 export const noon = new Date("2026-11-21T12:00:00Z");
@@ -39,7 +39,7 @@ export function providerApiFixture() {
     made.provider.requests.length = 0;
   });
 
-  const api = (baseUrl = made.provider.url) => providerApi(baseUrl, limits, () => noon);
+  const api = (baseUrl = made.provider.url) => new ProviderApi(baseUrl, limits, () => noon);
 
   return Object.assign(made, {
     api,

@@ -1,6 +1,6 @@
 import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { providerApi, Unauthorized } from "../../../adapters/provider/provider-api.ts";
+import { ProviderApi, Unauthorized } from "../../../adapters/provider/provider-api.ts";
 import { failureFrom, get, limits, noon, providerApiFixture } from "./provider-api-fixture.ts";
 
 const fixture = providerApiFixture();
@@ -10,7 +10,7 @@ describe("a call", () => {
   test("carries the token, and its body as JSON", async () => {
     fixture.provider.answer = () => ({ json: { ok: true } });
     const call = { method: "PUT", path: "/hooks?a=b", body: { url: "ü" } } as const;
-    expect(await api(`${fixture.provider.url}/base/`)("jwt", call)).toMatchObject({
+    expect(await api(`${fixture.provider.url}/base/`).send("jwt", call)).toMatchObject({
       found: true,
       text: '{"ok":true}',
     });
@@ -31,7 +31,7 @@ describe("a call", () => {
 
   test("without a body has no content type", async () => {
     fixture.provider.answer = () => ({ json: [] });
-    await api()("jwt", get);
+    await api().send("jwt", get);
     expect(fixture.provider.requests[0]?.headers).not.toHaveProperty("content-type");
   });
 
@@ -39,21 +39,21 @@ describe("a call", () => {
     const text = '{"big":12345678901234567890,  "s":"ü"}';
     fixture.provider.answer = () => ({ text });
     const answer = { found: true, text, bytes: Buffer.from(text), contentType: "application/json" };
-    expect(await api()("jwt", get)).toEqual(answer);
+    expect(await api().send("jwt", get)).toEqual(answer);
   });
 
   test("that only has something done takes an answer without data", async () => {
     fixture.provider.answer = () => 204;
-    expect(await api()("jwt", { ...get, expects: "acceptance" })).toMatchObject({ found: true });
-    expect(await failureFrom(api()("jwt", get))).toMatchObject({ waitsFor: "data" });
+    expect(await api().send("jwt", { ...get, expects: "acceptance" })).toMatchObject({ found: true });
+    expect(await failureFrom(api().send("jwt", get))).toMatchObject({ waitsFor: "data" });
   });
 
   test("searches an answer for an error where the settings say where", async () => {
     fixture.provider.answer = () => ({ json: { error: { code: "late" } } });
     const error = { path: "error.code", means: "not-ready" } as const;
-    const call = providerApi(fixture.provider.url, { ...limits, error }, () => noon);
-    expect(await failureFrom(call("jwt", get))).toMatchObject({ waitsFor: "data" });
-    expect(await api()("jwt", get)).toMatchObject({ found: true });
+    const call = new ProviderApi(fixture.provider.url, { ...limits, error }, () => noon);
+    expect(await failureFrom(call.send("jwt", get))).toMatchObject({ waitsFor: "data" });
+    expect(await api().send("jwt", get)).toMatchObject({ found: true });
   });
 
   test("by a link of an answer goes where it leads on from the path, on the provider's own origin", async () => {
@@ -65,7 +65,7 @@ describe("a call", () => {
       `${fixture.provider.url}/x?page=4`,
       `//${new URL(base).host}/y`,
     ]) {
-      await api(base)("jwt", { ...get, link });
+      await api(base).send("jwt", { ...get, link });
     }
     const paths = fixture.provider.requests.map(({ path }) => path);
     expect(paths).toEqual(["/base/api/v0.4/users?page=2", "/other?page=3", "/x?page=4", "/y"]);
@@ -83,7 +83,7 @@ describe("a call", () => {
       "http://[",
       "data:,x",
     ]) {
-      expect(await failureFrom(api()("jwt", { ...get, link }))).toEqual({
+      expect(await failureFrom(api().send("jwt", { ...get, link }))).toEqual({
         type: "permanent",
         reason: "an answer's link leads to another origin; see provider.baseUrls and provider.paging",
       });
@@ -93,9 +93,9 @@ describe("a call", () => {
 
   test("that is answered 404 found nothing, and 503 waits as Retry-After says", async () => {
     fixture.provider.answer = () => 404;
-    expect(await api()("jwt", get)).toEqual({ found: false });
+    expect(await api().send("jwt", get)).toEqual({ found: false });
     fixture.provider.answer = () => ({ status: 503, headers: { "retry-after": "1.5" }, text: "personal" });
-    expect(await failureFrom(api()("jwt", get))).toEqual({
+    expect(await failureFrom(api().send("jwt", get))).toEqual({
       type: "retryable",
       reason: "the provider answered 503",
       delayInSeconds: 1.5,
@@ -116,7 +116,7 @@ describe("a call", () => {
       ] as const) {
         fixture.provider.requests.length = 0;
         fixture.provider.answer = () => ({ status, headers: { location }, text: "" });
-        expect(await failureFrom(api()("jwt", get))).toEqual({
+        expect(await failureFrom(api().send("jwt", get))).toEqual({
           type: "permanent",
           reason: `the provider answered ${status} and leads to ${host}: redirects are not followed; see provider.baseUrls`,
           status,
@@ -129,7 +129,7 @@ describe("a call", () => {
 
   test("that is answered 401 reports that the token was refused", async () => {
     fixture.provider.answer = () => 401;
-    await expect(api()("jwt", get)).rejects.toBeInstanceOf(Unauthorized);
+    await expect(api().send("jwt", get)).rejects.toBeInstanceOf(Unauthorized);
   });
 });
 
@@ -142,7 +142,7 @@ describe("the connection", () => {
         ports.add(response.socket?.remotePort);
         response.writeHead(status).end("x".repeat(5_000));
       };
-      await call("jwt", get).catch(() => undefined);
+      await call.send("jwt", get).catch(() => undefined);
       // The connection is free a turn after the answer's end.
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -159,7 +159,7 @@ describe("the connection", () => {
       response.on("drain", more);
       more();
     };
-    expect(await api()("jwt", get)).toEqual({ found: false });
+    expect(await api().send("jwt", get)).toEqual({ found: false });
     await isCut.promise;
   });
 });
@@ -168,9 +168,9 @@ describe("the time that a caller has left", () => {
   test("ends a call that its own time-outs would bear", async () => {
     fixture.provider.answer = () => () => undefined;
     const patient = { connectSeconds: 5, headersSeconds: 60, bodySeconds: 60 };
-    const call = providerApi(fixture.provider.url, { ...limits, timeouts: patient }, () => noon);
+    const call = new ProviderApi(fixture.provider.url, { ...limits, timeouts: patient }, () => noon);
     for (const timeLeft of [50, -1]) {
-      expect(await failureFrom(call("jwt", { ...get, timeLeft: () => timeLeft }))).toEqual({
+      expect(await failureFrom(call.send("jwt", { ...get, timeLeft: () => timeLeft }))).toEqual({
         type: "retryable",
         reason: "the provider could not be reached: it took too long",
         delayInSeconds: 0,
@@ -190,13 +190,13 @@ describe("a provider that", () => {
     ["speaks no HTTP", () => (response) => response.socket?.end("hello\r\n\r\n"), expect.any(String)],
   ])("%s may be called again", async (_, answer, reason) => {
     fixture.provider.answer = answer;
-    expect(await failureFrom(api()("jwt", get))).toMatchObject({ type: "retryable", reason });
+    expect(await failureFrom(api().send("jwt", get))).toMatchObject({ type: "retryable", reason });
   });
 
   test("is not there may be called again", async () => {
     const gone = await startTestProvider();
     await gone.close();
-    expect(await failureFrom(api(gone.url)("jwt", get))).toEqual({
+    expect(await failureFrom(api(gone.url).send("jwt", get))).toEqual({
       type: "retryable",
       reason: "the provider could not be reached: nothing listens there (ECONNREFUSED)",
       delayInSeconds: 0,

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { type Permit, rateLimiter } from "../../../adapters/provider/rate-limiter.ts";
+import { RateLimiter } from "../../../adapters/provider/rate-limiter.ts";
 import { windowsOf } from "../../../domain/fetch/pacing.ts";
 import { describeOnEachTable } from "../../support/engines.ts";
 import { systemWithTable } from "../../support/system-with-table.ts";
@@ -14,14 +14,17 @@ await describeOnEachTable("the call window", (tables) => {
     time = noon;
   });
 
-  const caller = (requestsPerMinute: number) => environment(requestsPerMinute).permit;
+  const caller = (requestsPerMinute: number) => {
+    const limiter = environment(requestsPerMinute);
+    return () => limiter.permit();
+  };
   const environment = (requestsPerMinute: number) =>
-    rateLimiter(made.system.dynamodb, made.table.name, requestsPerMinute, { now: () => new Date(time) });
+    new RateLimiter(made.system.dynamodb, made.table.name, requestsPerMinute, { now: () => new Date(time) });
   const used = async () => (await made.table.item("PROVIDER", `WINDOW#${time}`))?.used;
   const updates = () => made.system.calls().get("test dynamodb:UpdateItem") ?? 0;
 
   /** How many of so many permits, asked for at once by each caller, were given. */
-  async function given(callers: readonly Permit[], timesEach: number): Promise<number> {
+  async function given(callers: readonly (() => Promise<void>)[], timesEach: number): Promise<number> {
     const asked = callers.flatMap((permit) => Array.from({ length: timesEach }, () => permit()));
     const outcomes = await Promise.allSettled(asked);
     for (const outcome of outcomes) {
@@ -52,10 +55,11 @@ await describeOnEachTable("the call window", (tables) => {
   test("callers who come one after the other share a batch, too, until it is leased", async () => {
     const { promise: gathered, resolve: lease } = Promise.withResolvers<void>();
     const before = updates();
-    const { permit } = rateLimiter(made.system.dynamodb, made.table.name, 1_000, {
+    const limiter = new RateLimiter(made.system.dynamodb, made.table.name, 1_000, {
       now: () => new Date(time),
       gathered: () => gathered,
     });
+    const permit = () => limiter.permit();
     const first = permit();
     await used();
     const second = permit();
@@ -84,7 +88,9 @@ await describeOnEachTable("the call window", (tables) => {
   });
 
   test("its gate is shut for who was refused, without a request, until the next window", async () => {
-    const { permit, gate } = environment(5);
+    const limiter = environment(5);
+    const permit = () => limiter.permit();
+    const gate = () => limiter.gate();
     await permit();
     expect(gate).not.toThrow();
     await expect(permit()).rejects.toThrow();

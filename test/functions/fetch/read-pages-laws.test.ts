@@ -71,15 +71,17 @@ class Simulation {
         timeouts: { connectSeconds: 1, headersSeconds: 1, bodySeconds: 1 },
         maxDataBytes: 1_000_000,
       },
-      call: async ({ path }) => {
-        calls += 1;
-        const page = Number(/c=(\d+)/.exec(path)?.[1] ?? "0");
-        if (this.fault === "503" && calls === 2) throw retryable("503");
-        if (this.fault === "no rate" && calls === 2) throw waiting("no rate", 1);
-        if (this.fault === "kept nothing" && calls === 2) throw retryable("503");
-        if (this.fault === "cursor refused" && page > 0) throw permanent("400", 400);
-        this.answered.push(page);
-        return { found: true, ...dataIn(this.#textOf(page)) };
+      client: {
+        call: async ({ path }) => {
+          calls += 1;
+          const page = Number(/c=(\d+)/.exec(path)?.[1] ?? "0");
+          if (this.fault === "503" && calls === 2) throw retryable("503");
+          if (this.fault === "no rate" && calls === 2) throw waiting("no rate", 1);
+          if (this.fault === "kept nothing" && calls === 2) throw retryable("503");
+          if (this.fault === "cursor refused" && page > 0) throw permanent("400", 400);
+          this.answered.push(page);
+          return { found: true, ...dataIn(this.#textOf(page)) };
+        },
       },
       keptPages: {
         keep: async (_, list) => {

@@ -35,7 +35,7 @@ class Provider {
     return (readTokenLifetime(token).expiresAt ?? 0) * 1_000 > this.now;
   }
 
-  readonly call = async (token: string, { path }: { readonly path: string }) => {
+  readonly send = async (token: string, { path }: { readonly path: string }) => {
     if (path !== "/refresh" && this.dataFails) throw retryable("the provider answered 503");
     if (!this.takes(token)) throw new Unauthorized();
     const body = path === "/refresh" ? { token: await this.issue() } : [];
@@ -83,7 +83,7 @@ test("no outage of the data paths, up to three lifetimes long, ends the token wh
       const run = refresher({
         secret,
         refusals: noRefusals,
-        call: provider.call,
+        api: provider,
         readLifetime: readTokenLifetime,
         refreshPath: "/refresh",
         proofPath: "/users",

@@ -3,7 +3,7 @@ import { startTestProvider, type TestProvider } from "@income-events/local-stack
 import fc from "fast-check";
 import { decodeJwt, SignJWT } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { providerApi } from "../../../adapters/provider/provider-api.ts";
+import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import { readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import { type TokenSecret, tokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { refresher } from "../../../functions/refresh/refresher.ts";
@@ -77,7 +77,7 @@ function runOf(secret: TokenSecret): { readonly run: () => Promise<unknown>; rea
   const run = refresher({
     secret,
     refusals: noRefusals,
-    call: providerApi(remote.url, providerLimits, now),
+    api: new ProviderApi(remote.url, providerLimits, now),
     readLifetime: readTokenLifetime,
     refreshPath: "/refresh",
     proofPath: "/users",

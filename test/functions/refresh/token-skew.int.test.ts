@@ -1,7 +1,7 @@
 import { stoppedClock } from "@income-events/sandbox/clock.ts";
 import { startSandbox } from "@income-events/sandbox/server.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { providerApi } from "../../../adapters/provider/provider-api.ts";
+import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import { readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import { tokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { refresher } from "../../../functions/refresh/refresher.ts";
@@ -31,11 +31,11 @@ async function live(
   try {
     const secret = tokenSecret(system.secretsManager, system.createSecret({ token: sandbox.token }));
     const now = () => new Date(clock.now().getTime() + skewInMinutes * minute);
-    const call = providerApi(sandbox.baseUrl, providerLimits, now);
+    const api = new ProviderApi(sandbox.baseUrl, providerLimits, now);
     const run = refresher({
       secret,
       refusals: noRefusals,
-      call,
+      api,
       readLifetime: readTokenLifetime,
       refreshPath: path,
       proofPath: "/api/v0.4/users",

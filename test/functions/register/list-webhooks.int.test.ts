@@ -1,6 +1,6 @@
 import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { providerApi } from "../../../adapters/provider/provider-api.ts";
+import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import type { OwnWebhook } from "../../../domain/reconcile/registrations.ts";
 import { listWebhooks } from "../../../functions/register/list-webhooks.ts";
 import { providerLimits } from "../../support/provider-limits.ts";
@@ -23,9 +23,9 @@ beforeEach(() => {
 });
 
 function list({ readsFirst = false, isListed = false, webhooks = ownWebhooks, signing = "" } = {}) {
-  const call = providerApi(remote.url, providerLimits, () => new Date());
+  const api = new ProviderApi(remote.url, providerLimits, () => new Date());
   return listWebhooks({
-    call: (each) => call("jwt", each),
+    client: { call: (each) => api.send("jwt", each) },
     webhooks,
     isListed,
     webhooksUrl: "https://api.example/webhooks/",

@@ -1,7 +1,7 @@
 import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { providerApi } from "../../../adapters/provider/provider-api.ts";
-import { withToken } from "../../../adapters/provider/with-token.ts";
+import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
+import { GuardedApi, ProviderClient } from "../../../adapters/provider/provider-client.ts";
 import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
 import { parseTokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { webhookSecretStore } from "../../../adapters/secrets/webhook-secret.ts";
@@ -10,7 +10,7 @@ import { webhookKinds } from "../../../domain/event/events.ts";
 import type { OwnWebhook } from "../../../domain/reconcile/registrations.ts";
 import { registrar } from "../../../functions/register/registrar.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
-import { providerLimits } from "../../support/provider-limits.ts";
+import { providerLimits, unlimited } from "../../support/provider-limits.ts";
 import { noRefusals } from "../../support/tokens.ts";
 import { keptLog, type LogEntry } from "../support/lambda.ts";
 
@@ -54,11 +54,12 @@ function registrarOf({
   const secretId = system.createSecret(secret);
   const store = webhookSecretStore(system.secretsManager, secretId);
   const changedAt = new Date(noon.getTime() - secondsSinceChange * 1000);
-  const tokenReader = secretReader(system.secretsManager, system.createSecret(token), parseTokenSecret, {
-    now,
-  });
+  const tokenId = system.createSecret(token);
+  const tokenReader = secretReader(system.secretsManager, tokenId, parseTokenSecret, { now });
+  const unguarded = new ProviderApi(remote.url, providerLimits, now);
+  const api = new GuardedApi({ api: unguarded, limiter: unlimited, patienceInSeconds: 0, now });
   const run = registrar({
-    call: withToken(providerApi(remote.url, providerLimits, now), tokenReader, noRefusals),
+    client: new ProviderClient(api, tokenReader, noRefusals),
     webhooks,
     isNewer,
     webhooksUrl,

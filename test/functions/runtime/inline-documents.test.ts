@@ -83,11 +83,11 @@ describe("a document in its message", () => {
   });
 
   it.each([
-    ["is larger than a message may be", { limit: 300, kind: "permanent" }],
-    ["is not UTF-8", { message: reported(text, "application/json; charset=utf-16"), kind: "permanent" }],
-    ["can't be read now", { place: { codec: "gzip", object: "data/1" } as const, kind: "retryable" }],
+    ["is larger than a message may be", { limit: 300, type: "permanent" }],
+    ["is not UTF-8", { message: reported(text, "application/json; charset=utf-16"), type: "permanent" }],
+    ["can't be read now", { place: { codec: "gzip", object: "data/1" } as const, type: "retryable" }],
   ])("fails in its message where it %s and nothing else is read", async (_, given) => {
-    const { message, place, limit, kind } = {
+    const { message, place, limit, type } = {
       ...{ message: reported(text), place: inItem(text), limit: 204_800 },
       ...given,
     };
@@ -103,7 +103,7 @@ describe("a document in its message", () => {
       inline: inlineDocuments(limit, nowhere, true),
     });
     expect(await publish([{ index: 0, message, place }])).toMatchObject([
-      { text: { index: 0 }, failure: { kind } },
+      { text: { index: 0 }, failure: { type } },
     ]);
     expect(sent).toEqual([]);
   });

@@ -7,16 +7,14 @@ import { documentReader, documentStore } from "../../../adapters/dynamodb/docume
 import { type VersionedRecords, versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
 import { findErased, tombstones } from "../../../adapters/erasure/tombstones.ts";
-import { guardedCall } from "../../../adapters/provider/guarded-call.ts";
-import { providerApi } from "../../../adapters/provider/provider-api.ts";
-import { rateLimiter } from "../../../adapters/provider/rate-limiter.ts";
-import { refusalNote } from "../../../adapters/provider/refusal-note.ts";
-import { sharedBreaker } from "../../../adapters/provider/shared-breaker.ts";
-import { withToken } from "../../../adapters/provider/with-token.ts";
+import { CircuitBreaker } from "../../../adapters/provider/circuit-breaker.ts";
+import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
+import { GuardedApi, ProviderClient } from "../../../adapters/provider/provider-client.ts";
+import { RateLimiter } from "../../../adapters/provider/rate-limiter.ts";
+import { refusalNote, tokenRefusals } from "../../../adapters/provider/token-refusals.ts";
 import { keptPages } from "../../../adapters/s3/kept-pages.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
-import { tokenRefusals } from "../../../adapters/secrets/token-refusals.ts";
 import { parseTokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { batchingSender } from "../../../adapters/sqs/batching-sender.ts";
 import { messageVisibility } from "../../../adapters/sqs/message-visibility.ts";
@@ -118,14 +116,24 @@ export function fetcherFixture(tables: string) {
     const now = () => made.clock;
     const reader = secretReader(made.system.secretsManager, made.token, parseTokenSecret, { now });
     const refusals = tokenRefusals(refusalNote(made.system.dynamodb, made.table.name), askRefresh, now);
-    const breaker = sharedBreaker(made.system.dynamodb, made.table.name, {
+    const breaker = new CircuitBreaker(made.system.dynamodb, made.table.name, {
       settings: settings.breaker,
       longestCallInSeconds: 11,
       now,
       random: () => 0.5,
       onStateChange: () => undefined,
     });
-    const window = rateLimiter(made.system.dynamodb, made.table.name, settings.requestsPerMinute, { now });
+    const limiter = new RateLimiter(made.system.dynamodb, made.table.name, settings.requestsPerMinute, {
+      now,
+    });
+    const api = new GuardedApi({
+      api: new ProviderApi(made.remote.url, settings, now),
+      breaker,
+      limiter,
+      patienceInSeconds: 0,
+      now,
+    });
+    const client = new ProviderClient(api, reader, refusals);
     const overflow = overflowBucket(made.bucket.name);
     const shared = {
       read: batchingReader(made.system.dynamodb, made.table.name),
@@ -138,12 +146,7 @@ export function fetcherFixture(tables: string) {
       findErased: findErased(shared.read, digestOf()),
       keptPages: keptPages(overflow),
       longestRunInMillis: 1_000,
-      call: withToken(
-        guardedCall(providerApi(made.remote.url, settings, now), breaker.admit, window.permit, now),
-        reader,
-        refusals,
-      ),
-      gate: breaker.gate,
+      client: { call: (apiCall) => client.call(apiCall), checkReady: () => breaker.gate() },
       send: batchingSender(sqsSender(made.system.sqs)),
       hide: messageVisibility(made.system.sqs),
       queues: { fetch: made.tasks.queue, checks: made.checks.queue },

@@ -7,7 +7,7 @@ import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
 import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
 import { documentReader, documentStore } from "../../../adapters/dynamodb/documents.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
-import { providerApi } from "../../../adapters/provider/provider-api.ts";
+import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import { keptPages } from "../../../adapters/s3/kept-pages.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
@@ -105,7 +105,7 @@ export function listFixture(tables: string) {
     const pages = keptPages(overflow);
     const hidden: number[] = [];
     const reasons: (string | undefined)[] = [];
-    const call = providerApi(remote.baseUrl, provider, () => noon);
+    const api = new ProviderApi(remote.baseUrl, provider, () => noon);
     const shared = {
       read: batchingReader(made.system.dynamodb, made.tableName),
       write: batchingWriter(made.system.dynamodb, made.tableName),
@@ -124,11 +124,13 @@ export function listFixture(tables: string) {
         },
       },
       longestRunInMillis: 1_000,
-      call: async (apiCall) => {
-        permit();
-        return call(remote.token, apiCall);
+      client: {
+        call: async (apiCall) => {
+          permit();
+          return api.send(remote.token, apiCall);
+        },
+        checkReady: async () => undefined,
       },
-      gate: async () => undefined,
       send: async (_, messages) => {
         reasons.push(...messages.map(({ reason }) => reason));
         return messages.map(() => undefined);

@@ -8,10 +8,8 @@ import { linkTable } from "../../../adapters/dynamodb/links.ts";
 import { orphans } from "../../../adapters/dynamodb/orphans.ts";
 import { partitions } from "../../../adapters/dynamodb/partitions.ts";
 import { type VersionedRecords, versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
-import { guardedCall } from "../../../adapters/provider/guarded-call.ts";
-import { providerApi } from "../../../adapters/provider/provider-api.ts";
-import type { Permit } from "../../../adapters/provider/rate-limiter.ts";
-import { withToken } from "../../../adapters/provider/with-token.ts";
+import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
+import { GuardedApi, ProviderClient } from "../../../adapters/provider/provider-client.ts";
 import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
 import { parseTokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
@@ -27,14 +25,13 @@ import { providerLists } from "../../../functions/reconcile/provider-lists.ts";
 import { reconciler } from "../../../functions/reconcile/reconciler.ts";
 import { parseSettings } from "../../../lib/settings/settings.ts";
 import { startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
+import { unlimited } from "../../support/provider-limits.ts";
 import { noRefusals } from "../../support/tokens.ts";
 import { keptLog, type LogEntry } from "./lambda.ts";
 
 export const hour = 3_600_000;
 
 export const day = 24 * hour;
-
-const anyCall: Permit = async () => undefined;
 
 export const accountsPath = "/api/v0.4/users/{user_id}/accounts";
 
@@ -50,7 +47,7 @@ type Stage = {
   readonly maxDeletions?: { readonly percent: number; readonly atLeast: number };
   readonly baseUrl?: string;
   readonly ids?: "any";
-  readonly permit?: Permit;
+  readonly permit?: () => Promise<void>;
   readonly longestCallInMillis?: number;
 };
 
@@ -114,7 +111,7 @@ export function reconcilerFixture(tables: string) {
     maxDeletions = { percent: 0, atLeast: 20 },
     baseUrl = made.sandbox.baseUrl,
     ids,
-    permit = anyCall,
+    permit = unlimited.permit,
     longestCallInMillis = 0,
   }: Stage = {}) {
     const paths = { userAccounts: accountsPath };
@@ -130,16 +127,15 @@ export function reconcilerFixture(tables: string) {
     const reconcile = parseReconcileSettings(settings.reconcile, { users: ids, accounts: ids });
     const now = () => new Date(made.time);
     const reader = secretReader(made.system.secretsManager, made.token, parseTokenSecret, { now });
-    const api = providerApi(baseUrl, provider, now);
-    const admit = async () => async () => undefined;
-    const call = withToken(
-      guardedCall(api, admit, permit, () => new Date()),
+    const api = new ProviderApi(baseUrl, provider, now);
+    const client = new ProviderClient(
+      new GuardedApi({ api, limiter: { ...unlimited, permit }, patienceInSeconds: 0, now: () => new Date() }),
       reader,
       { ...noRefusals, report: async () => undefined },
     );
     const kept = keptLog();
     const tick = reconciler({
-      lists: providerLists(call, provider, reconcile),
+      lists: providerLists(client, provider, reconcile),
       search: jmespathSearch,
       checkpoint: checkpoint(made.system.dynamodb, made.table.name),
       requests: runRequests(made.system.dynamodb, made.table.name),

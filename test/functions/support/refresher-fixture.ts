@@ -6,7 +6,7 @@ import {
 } from "@income-events/local-stack/provider.ts";
 import { SignJWT } from "jose";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { providerApi } from "../../../adapters/provider/provider-api.ts";
+import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import { readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import { type TokenSecret, tokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { refresher } from "../../../functions/refresh/refresher.ts";
@@ -99,7 +99,7 @@ export function refresherFixture() {
           made.refused = { version, isEnded };
         },
       },
-      call: providerApi(made.remote.url, providerLimits, () => made.now),
+      api: new ProviderApi(made.remote.url, providerLimits, () => made.now),
       readLifetime: readTokenLifetime,
       refreshPath: "/refresh",
       proofPath: "/users",

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
-import { providerApi, Unauthorized } from "../../../adapters/provider/provider-api.ts";
-import type { Call } from "../../../adapters/provider/with-token.ts";
+import { type ApiAnswer, ProviderApi, Unauthorized } from "../../../adapters/provider/provider-api.ts";
+import type { ProviderClient } from "../../../adapters/provider/provider-client.ts";
 import { FailureError, failureOf } from "../../../domain/core/failures.ts";
 import { delayInSeconds } from "../../../domain/core/retry.ts";
 import { outcomeOf } from "../../../domain/fetch/answer.ts";
@@ -43,9 +43,9 @@ describe("an answer of the provider, whatever its text is", () => {
     { minLength: 1, maxLength: 4 },
   );
   /** Answers in order, the last one again and again. */
-  const answering = (texts: readonly string[]): Call => {
+  const answering = (texts: readonly string[]): Pick<ProviderClient, "call"> => {
     let count = 0;
-    return async () => {
+    const call = async (): Promise<ApiAnswer> => {
       const text = texts[Math.min(count, texts.length - 1)] ?? "";
       count += 1;
       if (count > maxPages + 1) throw new Error("a list is read without end");
@@ -54,6 +54,7 @@ describe("an answer of the provider, whatever its text is", () => {
       if (outcome.type === "data") return { ...outcome, found: true };
       throw outcome.type === "failed" ? new FailureError(outcome.failure) : new Error(outcome.type);
     };
+    return { call };
   };
 
   it("is a list that ends, a token or an address, or a failure with a reason", async () => {
@@ -67,8 +68,10 @@ describe("an answer of the provider, whatever its text is", () => {
           await failsAsSaid(() =>
             registeredUrl(answering(texts), { name: "users", path: "/webhooks/users" }, isListed),
           );
-        const call = answering(texts);
-        const token = await failsAsSaid(() => refreshedToken((_, asked) => call(asked), "jwt", "/refresh"));
+        const { call } = answering(texts);
+        const token = await failsAsSaid(() =>
+          refreshedToken({ send: (_, asked) => call(asked) }, "jwt", "/refresh"),
+        );
         expect(token).not.toBe("");
       }),
       { numRuns: 300 },
@@ -81,7 +84,7 @@ describe("what the provider's server sends, whatever its bytes are", () => {
   let answer = "";
   let asked = "";
   let server: Server;
-  let call: ReturnType<typeof providerApi>;
+  let api: ProviderApi;
   beforeAll(async () => {
     server = createServer((socket: Socket) => {
       socket.on("error", () => undefined);
@@ -94,7 +97,7 @@ describe("what the provider's server sends, whatever its bytes are", () => {
     const { port } = z.object({ port: z.number() }).parse(server.address());
     const timeouts = { connectSeconds: 5, headersSeconds: 5, bodySeconds: 5 };
     const limits = { timeouts, maxResponseBytes, allowPrivateAddresses: true };
-    call = providerApi(`http://127.0.0.1:${port}`, limits, () => new Date("2026-11-21T12:00:00Z"));
+    api = new ProviderApi(`http://127.0.0.1:${port}`, limits, () => new Date("2026-11-21T12:00:00Z"));
   });
   afterAll(() => server?.close());
 
@@ -120,7 +123,7 @@ describe("what the provider's server sends, whatever its bytes are", () => {
         const result = await failsAsSaid(async () => {
           const path = fillPath("/accounts/{account_id}/{endpoint}", subject, "income");
           try {
-            return await call("jwt", { method: "GET", path });
+            return await api.send("jwt", { method: "GET", path });
           } catch (error) {
             if (error instanceof Unauthorized) return undefined;
             const failure = failureOf(error);

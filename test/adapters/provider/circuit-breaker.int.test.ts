@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { type Report, type SharedBreaker, sharedBreaker } from "../../../adapters/provider/shared-breaker.ts";
+import { CircuitBreaker, type Report } from "../../../adapters/provider/circuit-breaker.ts";
 import { describeOnEachTable } from "../../support/engines.ts";
 import { systemWithTable } from "../../support/system-with-table.ts";
 
@@ -17,19 +17,22 @@ await describeOnEachTable("the breaker", (tables) => {
   });
 
   /** One environment. With the greatest random number a wait is its ceiling. */
-  const environment = (): SharedBreaker =>
-    sharedBreaker(made.system.dynamodb, made.table.name, {
+  const environment = (): CircuitBreaker =>
+    new CircuitBreaker(made.system.dynamodb, made.table.name, {
       settings,
       longestCallInSeconds: 45,
       now: () => new Date(time),
       random: () => 1,
       onStateChange: (turn) => turns.push(turn),
     });
-  const caller = () => environment().admit;
+  const caller = () => {
+    const breaker = environment();
+    return () => breaker.admit();
+  };
   const pass = (seconds: number) => {
     time += seconds * 1_000;
   };
-  const fail = async (admit: SharedBreaker["admit"], times: number) => {
+  const fail = async (admit: CircuitBreaker["admit"], times: number) => {
     for (let count = 0; count < times; count += 1) await (await admit())(dead);
   };
   const outcomes = async (asked: readonly Promise<Report>[]) => {
@@ -59,7 +62,8 @@ await describeOnEachTable("the breaker", (tables) => {
   });
 
   test("answers all who ask at the same time by one read, and asks again after one that failed", async () => {
-    const { gate } = environment();
+    const breaker = environment();
+    const gate = () => breaker.gate();
     const before = reads();
     await Promise.all(Array.from({ length: 10 }, () => gate()));
     expect(reads() - before).toBe(1);
@@ -169,7 +173,9 @@ await describeOnEachTable("the breaker", (tables) => {
   });
 
   test("has a gate that is shut while it is open, and through which nobody probes", async () => {
-    const { admit, gate } = environment();
+    const breaker = environment();
+    const admit = () => breaker.admit();
+    const gate = () => breaker.gate();
     await expect(gate()).resolves.toBeUndefined();
     await fail(admit, settings.failures);
     await expect(gate()).rejects.toMatchObject({ failure: { waitsFor: "provider", delayInSeconds: 10 } });

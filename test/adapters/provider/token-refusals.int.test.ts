@@ -1,6 +1,10 @@
 import { beforeEach, expect, test } from "vitest";
-import { type RefusalNote, refusalNote, refusalOf } from "../../../adapters/provider/refusal-note.ts";
-import { tokenRefusals } from "../../../adapters/secrets/token-refusals.ts";
+import {
+  type RefusalNote,
+  refusalNote,
+  refusalOf,
+  tokenRefusals,
+} from "../../../adapters/provider/token-refusals.ts";
 import { describeOnEachTable } from "../../support/engines.ts";
 import { systemWithTable } from "../../support/system-with-table.ts";
 

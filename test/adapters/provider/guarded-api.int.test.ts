@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { guardedCall, patient } from "../../../adapters/provider/guarded-call.ts";
-import { type ApiAnswer, type CallWithToken, Unauthorized } from "../../../adapters/provider/provider-api.ts";
-import type { Permit } from "../../../adapters/provider/rate-limiter.ts";
+import { type ApiAnswer, Unauthorized } from "../../../adapters/provider/provider-api.ts";
+import { GuardedApi } from "../../../adapters/provider/provider-client.ts";
 import {
   failureOf,
   permanent,
@@ -12,13 +11,17 @@ import {
 } from "../../../domain/core/failures.ts";
 import { dataIn } from "../../../domain/fetch/answer.ts";
 import type { CallResult } from "../../../domain/fetch/breaker.ts";
+import { unlimited } from "../../support/provider-limits.ts";
 
 const call = { method: "GET", path: "/users" } as const;
 const answer: ApiAnswer = { found: true, ...dataIn("[]") };
 const rateUsedUp = waiting("the provider's rate is used up", 2, 60);
 
 /** What happened, in order. */
-function guarded(outcome: () => Promise<ApiAnswer>, given: { permit?: Permit; isDown?: boolean } = {}) {
+function guarded(
+  outcome: () => Promise<ApiAnswer>,
+  given: { permit?: () => Promise<void>; isDown?: boolean } = {},
+) {
   const steps: unknown[] = [];
   const admit = async () => {
     steps.push("admit");
@@ -33,7 +36,15 @@ function guarded(outcome: () => Promise<ApiAnswer>, given: { permit?: Permit; is
     steps.push("call");
     return outcome();
   };
-  return { steps, run: () => guardedCall(make, admit, permit, () => new Date())("token", call) };
+  const gate = async () => undefined;
+  const guarded = new GuardedApi({
+    api: { send: make },
+    breaker: { admit, gate },
+    limiter: { permit, gate },
+    patienceInSeconds: 0,
+    now: () => new Date(),
+  });
+  return { steps, run: () => guarded.send("token", call) };
 }
 
 describe("a guarded call", () => {
@@ -76,23 +87,29 @@ describe("a call that is refused", () => {
   let time: number;
   let answers: ReadonlySet<string>;
   let reports: CallResult[];
-  let make: CallWithToken;
+  let guarded: GuardedApi;
   beforeEach(() => {
     time = 0;
     answers = new Set();
     reports = [];
-    make = guardedCall(
-      async (_, { path }) => {
-        if (answers.has(path)) return answer;
-        throw refusedCall("the provider answered 403");
+    guarded = new GuardedApi({
+      api: {
+        send: async (_, { path }) => {
+          if (answers.has(path)) return answer;
+          throw refusedCall("the provider answered 403");
+        },
       },
-      async () => async (result) => void reports.push(result),
-      async () => undefined,
-      () => new Date(time),
-    );
+      breaker: {
+        admit: async () => async (result) => void reports.push(result),
+        gate: async () => undefined,
+      },
+      limiter: unlimited,
+      patienceInSeconds: 0,
+      now: () => new Date(time),
+    });
   });
   const outcomeOf = async (path: string) => {
-    const outcome = await make("token", { method: "GET", path }).then(() => undefined, failureOf);
+    const outcome = await guarded.send("token", { method: "GET", path }).then(() => undefined, failureOf);
     return outcome?.type === "retryable" ? outcome.refused : outcome;
   };
 
@@ -120,17 +137,24 @@ describe("a call that is refused", () => {
   });
 });
 
-describe("a patient permit", () => {
+describe("the patience of a call", () => {
   let time = 0;
   const slept: number[] = [];
   const sleep = async (milliseconds: number) => {
     slept.push(milliseconds);
     time += milliseconds;
   };
-  const patiently = (permit: Permit, seconds: number) => {
+  const patiently = (permit: () => Promise<void>, seconds: number) => {
     time = 0;
     slept.length = 0;
-    return patient(permit, seconds, () => new Date(time), sleep)();
+    const guarded = new GuardedApi({
+      api: { send: async () => answer },
+      limiter: { ...unlimited, permit },
+      patienceInSeconds: seconds,
+      now: () => new Date(time),
+      sleep,
+    });
+    return guarded.send("token", call);
   };
 
   it("asks again when the next window begins, until there is one", async () => {

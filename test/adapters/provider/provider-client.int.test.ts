@@ -1,13 +1,13 @@
 import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type CallWithToken, providerApi, Unauthorized } from "../../../adapters/provider/provider-api.ts";
-import { type Call, tokenGate, withToken } from "../../../adapters/provider/with-token.ts";
+import { ProviderApi, Unauthorized } from "../../../adapters/provider/provider-api.ts";
+import { GuardedApi, ProviderClient } from "../../../adapters/provider/provider-client.ts";
+import type { TokenRefusals } from "../../../adapters/provider/token-refusals.ts";
 import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
-import type { TokenRefusals } from "../../../adapters/secrets/token-refusals.ts";
 import { parseTokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { failureOf } from "../../../domain/core/failures.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
-import { providerLimits } from "../../support/provider-limits.ts";
+import { providerLimits, unlimited } from "../../support/provider-limits.ts";
 
 const noon = new Date("2026-11-21T12:00:00Z");
 const get = { method: "GET", path: "/api/v0.4/users" } as const;
@@ -30,8 +30,7 @@ async function failureFrom(call: Promise<unknown>) {
 }
 
 let secretId: string;
-let call: Call;
-let gate: () => Promise<void>;
+let client: ProviderClient;
 let time: Date;
 let reported: string[];
 let ended: string | undefined;
@@ -50,8 +49,12 @@ beforeEach(() => {
   time = noon;
   const now = () => time;
   const reader = secretReader(system.secretsManager, secretId, parseTokenSecret, { now });
-  call = withToken(providerApi(provider.url, providerLimits, now), reader, refusals);
-  gate = tokenGate(reader, refusals);
+  const api = new ProviderApi(provider.url, providerLimits, now);
+  client = new ProviderClient(
+    new GuardedApi({ api, limiter: unlimited, patienceInSeconds: 0, now }),
+    reader,
+    refusals,
+  );
   provider.answer = ({ headers }) => (headers.authorization === "Bearer new" ? { json: {} } : 401);
 });
 
@@ -70,32 +73,35 @@ const refused = {
 
 test("a refused token is read again, and the call is made once more with the new one", async () => {
   provider.answer = () => ({ json: {} });
-  await call(get);
+  await client.call(get);
   rotate({ token: "new" });
   provider.answer = ({ headers }) => (headers.authorization === "Bearer new" ? { json: { ok: 1 } } : 401);
-  expect(await call(get)).toMatchObject({ found: true, text: '{"ok":1}' });
+  expect(await client.call(get)).toMatchObject({ found: true, text: '{"ok":1}' });
   expect(tokens()).toEqual(["Bearer old", "Bearer old", "Bearer new"]);
-  await call(get);
+  await client.call(get);
   expect(tokens().slice(3)).toEqual(["Bearer new"]);
   expect(reported).toEqual([]);
 });
 
 test("a token that is refused twice makes the call wait, is tried no third time, and is reported", async () => {
-  expect(await failureFrom(call(get))).toEqual(refused);
+  expect(await failureFrom(client.call(get))).toEqual(refused);
   expect(tokens()).toEqual(["Bearer old", "Bearer old"]);
   expect(reported).toEqual([currentVersion()]);
 });
 
 test("a second refusal fails its own call only", async () => {
   provider.answer = ({ path }) => (path === "/wrong" ? 401 : { json: {} });
-  const [wrong, right] = await Promise.allSettled([call({ method: "GET", path: "/wrong" }), call(get)]);
+  const [wrong, right] = await Promise.allSettled([
+    client.call({ method: "GET", path: "/wrong" }),
+    client.call(get),
+  ]);
   expect([wrong.status, right.status]).toEqual(["rejected", "fulfilled"]);
-  expect(await call(get)).toMatchObject({ found: true });
+  expect(await client.call(get)).toMatchObject({ found: true });
 });
 
 test("calls that are refused at once share one reading of the secret", async () => {
   provider.answer = () => ({ json: {} });
-  await call(get);
+  await client.call(get);
   rotate({ token: "new" });
   provider.requests.length = 0;
   const allAsked = Promise.withResolvers<void>();
@@ -106,7 +112,7 @@ test("calls that are refused at once share one reading of the secret", async () 
     return 401;
   };
   const before = reads();
-  await Promise.all(Array.from({ length: 10 }, () => call(get)));
+  await Promise.all(Array.from({ length: 10 }, () => client.call(get)));
   expect(reads() - before).toBe(1);
   expect(tokens().filter((token) => token === "Bearer new")).toHaveLength(10);
 });
@@ -114,7 +120,7 @@ test("calls that are refused at once share one reading of the secret", async () 
 test("calls that are refused at once with a token that stays read the secret at most twice", async () => {
   const allAsked = Promise.withResolvers<void>();
   let asked = 0;
-  const refuse: CallWithToken = async () => {
+  const refuse = async () => {
     asked += 1;
     if (asked === 10) allAsked.resolve();
     await allAsked.promise;
@@ -123,15 +129,16 @@ test("calls that are refused at once with a token that stays read the secret at 
   const reader = secretReader(system.secretsManager, secretId, parseTokenSecret, { now: () => noon });
   await reader.read();
   const before = reads();
-  const refusedCall = withToken(refuse, reader, { isEnded: () => false, report: async () => undefined });
-  const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => refusedCall(get)));
+  const refusals = { isEnded: () => false, report: async () => undefined };
+  const refusing = new ProviderClient({ send: refuse, check: async () => undefined }, reader, refusals);
+  const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => refusing.call(get)));
   expect(outcomes.filter(({ status }) => status === "rejected")).toHaveLength(10);
   expect(reads() - before).toBeLessThanOrEqual(2);
 });
 
 test("a call that is refused after others have read the new token uses theirs", async () => {
   provider.answer = () => ({ json: {} });
-  await call(get);
+  await client.call(get);
   rotate({ token: "new" });
   const late = Promise.withResolvers<void>();
   provider.answer = async ({ path, headers }) => {
@@ -139,8 +146,8 @@ test("a call that is refused after others have read the new token uses theirs", 
     if (path === "/late") await late.promise;
     return 401;
   };
-  const slow = call({ method: "GET", path: "/late" });
-  await call(get);
+  const slow = client.call({ method: "GET", path: "/late" });
+  await client.call(get);
   const before = reads();
   late.resolve();
   expect(await slow).toMatchObject({ found: true });
@@ -149,31 +156,31 @@ test("a call that is refused after others have read the new token uses theirs", 
 
 test("a token that is known to be of no use waits without a call, until another is set", async () => {
   ended = String(currentVersion());
-  expect(await failureFrom(call(get))).toEqual(refused);
+  expect(await failureFrom(client.call(get))).toEqual(refused);
   expect(provider.requests).toEqual([]);
   expect(reported).toEqual([]);
 });
 
 test("a gate reports beforehand what would keep a call from being made", async () => {
-  await expect(gate()).resolves.toBeUndefined();
+  await expect(client.checkReady()).resolves.toBeUndefined();
   ended = String(currentVersion());
-  expect(await failureFrom(gate())).toEqual(refused);
+  expect(await failureFrom(client.checkReady())).toEqual(refused);
   rotate({ placeholder: "x" });
   time = new Date(noon.getTime() + 60_000);
-  expect(await failureFrom(gate())).toEqual({ ...refused, reason: "no token is set" });
+  expect(await failureFrom(client.checkReady())).toEqual({ ...refused, reason: "no token is set" });
   expect(provider.requests).toEqual([]);
 });
 
 test("another failure is not made up for with another token", async () => {
   provider.answer = () => 500;
-  expect(await failureFrom(call(get))).toMatchObject({ reason: "the provider answered 500" });
+  expect(await failureFrom(client.call(get))).toMatchObject({ reason: "the provider answered 500" });
   expect(provider.requests).toHaveLength(1);
 });
 
 test("the second call's own failure is reported", async () => {
   provider.answer = (_, count) =>
     count === 1 ? 401 : { status: 429, headers: { "retry-after": "9" }, text: "" };
-  expect(await failureFrom(call(get))).toMatchObject({
+  expect(await failureFrom(client.call(get))).toMatchObject({
     reason: "the provider answered 429",
     delayInSeconds: 9,
   });

@@ -1,11 +1,12 @@
 import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import type { ProviderSettings } from "../../../domain/fetch/provider-settings.ts";
-import { providerCalls, unguardedCalls } from "../../../functions/runtime/provider-calls.ts";
+import { guardedApi, unguardedApi } from "../../../functions/runtime/provider-client.ts";
 import { describeOnTables, startTestSystem, type TestSystem } from "../../support/engines.ts";
 
 const noon = new Date("2026-11-21T12:00:00Z");
 const call = { method: "GET", path: "/users" } as const;
+const patience = { now: () => noon, patienceInSeconds: 0 };
 
 const settings: ProviderSettings = {
   paths: {
@@ -46,10 +47,9 @@ await describeOnTables("all callers together", (tables) => {
   });
 
   /** As each function makes them for itself. */
-  const environments = () =>
-    Array.from({ length: 4 }, () => providerCalls(system.dynamodb, settings, () => noon, 0));
+  const environments = () => Array.from({ length: 4 }, () => guardedApi(system.dynamodb, settings, patience));
   const callEach = async () => {
-    const made = await Promise.allSettled(environments().map((each) => each.call("jwt", call)));
+    const made = await Promise.allSettled(environments().map((each) => each.send("jwt", call)));
     return made.flatMap((outcome) => (outcome.status === "rejected" ? [String(outcome.reason)] : []));
   };
 
@@ -74,8 +74,8 @@ await describeOnTables("all callers together", (tables) => {
   test("leave those that keep the token alive out of it, which neither wait for it nor close it", async () => {
     remote.answer = ({ path }) => (path === "/refresh" ? { json: { token: "next" } } : 503);
     await callEach();
-    const refresh = unguardedCalls(system.dynamodb, { ...settings, requestsPerMinute: 60 }, () => noon, 0);
-    const answer = await refresh("jwt", { method: "GET", path: "/refresh" });
+    const refresh = unguardedApi(system.dynamodb, { ...settings, requestsPerMinute: 60 }, patience);
+    const answer = await refresh.send("jwt", { method: "GET", path: "/refresh" });
     expect(answer).toMatchObject({ found: true, text: '{"token":"next"}' });
     expect((await callEach())[0]).toContain("the provider is down");
   });

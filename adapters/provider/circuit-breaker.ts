@@ -1,0 +1,173 @@
+import { type DynamoDBClient, GetItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { unreachable } from "../../domain/core/failures.ts";
+import { numberOf } from "../../domain/core/parse.ts";
+import {
+  type Breaker,
+  type BreakerSettings,
+  type CallResult,
+  closed,
+  paused,
+  reopened,
+  spreadInSeconds,
+} from "../../domain/fetch/breaker.ts";
+import { isWritten } from "../dynamodb/conditional-write.ts";
+import { itemVersion, readItem } from "../dynamodb/items.ts";
+import { breakerKey } from "../dynamodb/keys.ts";
+
+/** Reports what an admitted call found. Never throws: what it could not write expires by itself. */
+export type Report = (result: CallResult) => Promise<void>;
+
+type CircuitBreakerOptions = {
+  readonly settings: BreakerSettings;
+  /** The longest time that a call can take: until then one caller probes alone. */
+  readonly longestCallInSeconds: number;
+  readonly now: () => Date;
+  readonly random: () => number;
+  /** Called by the caller that changes the state, so once over all callers. */
+  readonly onStateChange: (state: "open" | "closed") => void;
+};
+
+/** How long a caller trusts what it has read: another may have changed the breaker since. */
+const trustedForInSeconds = 5;
+
+/**
+ * A circuit breaker that all environments of all functions share through the table. Closed, it costs each a read in
+ * five seconds. A caller whose calls fail in a row opens it; from then on nobody calls, until its time has passed and
+ * one caller has won the probe. Only the probe's result closes it.
+ */
+export class CircuitBreaker {
+  readonly #client: DynamoDBClient;
+  readonly #tableName: string;
+  readonly #options: CircuitBreakerOptions;
+  #known: { readonly breaker: Breaker; readonly until: number } | undefined;
+  #failuresInARow = 0;
+  /** The tasks of a batch ask concurrently: one read answers them all. */
+  #loading: Promise<Breaker> | undefined;
+
+  constructor(client: DynamoDBClient, tableName: string, options: CircuitBreakerOptions) {
+    this.#client = client;
+    this.#tableName = tableName;
+    this.#options = options;
+  }
+
+  /** Admits a call, or throws a retryable failure with the time until the provider is tried again. */
+  async admit(): Promise<Report> {
+    const { now, longestCallInSeconds } = this.#options;
+    // Ends: a probe that is not won was won by another, who has changed what is read next.
+    for (;;) {
+      const breaker = await this.#currentUnlessOpen();
+      if (breaker.openUntil === 0) return this.#reporter();
+      const until = now().getTime() + Math.ceil(longestCallInSeconds * 1000);
+      const probe = { ...breaker, openUntil: until };
+      if (await this.#write(breaker, probe)) return this.#reporter(probe);
+    }
+  }
+
+  /** Throws the same where no call would be admitted; never probes. */
+  async gate(): Promise<void> {
+    await this.#currentUnlessOpen();
+  }
+
+  async #currentUnlessOpen(): Promise<Breaker> {
+    const { now, settings } = this.#options;
+    const breaker = await this.#current();
+    const left = (breaker.openUntil - now().getTime()) / 1000;
+    if (left > 0) throw unreachable("the provider is down", left, spreadInSeconds(breaker, settings));
+    return breaker;
+  }
+
+  async #current(): Promise<Breaker> {
+    if (this.#known !== undefined && this.#options.now().getTime() < this.#known.until) {
+      return this.#known.breaker;
+    }
+    this.#loading ??= loadBreaker(this.#client, this.#tableName)
+      .then((breaker) => this.#keep(breaker))
+      .finally(() => {
+        this.#loading = undefined;
+      });
+    return this.#loading;
+  }
+
+  #keep(breaker: Breaker): Breaker {
+    const { now, settings } = this.#options;
+    const trust = Math.min(trustedForInSeconds, settings.baseSeconds) * 1000;
+    this.#known = { breaker, until: now().getTime() + trust };
+    return breaker;
+  }
+
+  /** @returns whether it was still as it was seen */
+  async #write(seen: Breaker, next: Breaker): Promise<boolean> {
+    const isWritten = await replace(this.#client, this.#tableName, seen, next);
+    if (isWritten) this.#keep(next);
+    else this.#known = undefined;
+    return isWritten;
+  }
+
+  #reporter(probe?: Breaker): Report {
+    const record = async (result: CallResult) => {
+      if (result === "healthy") await this.#healthy(probe);
+      else await this.#failed(probe ?? (await this.#current()), probe !== undefined, result);
+    };
+    // A probe's lease expires, and the next failure opens it as well: the call's own result counts more.
+    return (result) => record(result).catch(() => undefined);
+  }
+
+  async #healthy(probe: Breaker | undefined): Promise<void> {
+    this.#failuresInARow = 0;
+    if (probe === undefined) return;
+    const isChanged = await this.#write(probe, closed);
+    if (isChanged && probe.opened > 0) this.#options.onStateChange("closed");
+  }
+
+  async #failed(
+    seen: Breaker,
+    isProbe: boolean,
+    { pauseInSeconds, isRepeated }: Exclude<CallResult, "healthy">,
+  ): Promise<void> {
+    const { settings, now, random, onStateChange } = this.#options;
+    if (isRepeated !== true) this.#failuresInARow += 1;
+    if (pauseInSeconds > 0) {
+      const next = paused(seen, now(), pauseInSeconds);
+      if (isProbe || next.openUntil > seen.openUntil) await this.#write(seen, next);
+    } else if (isProbe || (seen.openUntil === 0 && this.#failuresInARow >= settings.failures)) {
+      this.#failuresInARow = 0;
+      const isChanged = await this.#write(seen, reopened(seen, now(), settings, random()));
+      if (isChanged) onStateChange("open");
+    }
+  }
+}
+
+/** The breaker as it is in the table. */
+export async function loadBreaker(client: DynamoDBClient, tableName: string): Promise<Breaker> {
+  const { Item } = await client.send(
+    new GetItemCommand({ TableName: tableName, Key: marshall(breakerKey), ConsistentRead: true }),
+  );
+  if (Item === undefined) return closed;
+  const fields = readItem(Item);
+  return { openUntil: numberOf(fields, "openUntil"), opened: numberOf(fields, "opened") };
+}
+
+async function replace(
+  client: DynamoDBClient,
+  tableName: string,
+  seen: Breaker,
+  next: Breaker,
+): Promise<boolean> {
+  return isWritten(
+    client.send(
+      new UpdateItemCommand({
+        TableName: tableName,
+        Key: marshall(breakerKey),
+        UpdateExpression: "SET openUntil = :openUntil, opened = :opened, schemaVersion = :version",
+        ConditionExpression: `openUntil = :seen${seen.openUntil === 0 ? " OR attribute_not_exists(openUntil)" : ""}`,
+        ExpressionAttributeValues: marshall({
+          ":openUntil": next.openUntil,
+          ":opened": next.opened,
+          ":seen": seen.openUntil,
+          ":version": itemVersion,
+        }),
+      }),
+    ),
+  );
+}

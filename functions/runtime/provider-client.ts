@@ -1,0 +1,70 @@
+import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import type { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { CircuitBreaker } from "../../adapters/provider/circuit-breaker.ts";
+import { ProviderApi } from "../../adapters/provider/provider-api.ts";
+import { GuardedApi, ProviderClient } from "../../adapters/provider/provider-client.ts";
+import { RateLimiter } from "../../adapters/provider/rate-limiter.ts";
+import { refusalNote, tokenRefusals } from "../../adapters/provider/token-refusals.ts";
+import { secretReader } from "../../adapters/secrets/secret-reader.ts";
+import { parseTokenSecret } from "../../adapters/secrets/token-secret.ts";
+import { longestCallInSeconds, type ProviderSettings } from "../../domain/fetch/provider-settings.ts";
+import { variable } from "./environment.ts";
+import { log } from "./log.ts";
+
+type Patience = {
+  readonly now: () => Date;
+  /** How long a call waits for the rate before it fails; 0 where its task can wait better. */
+  readonly patienceInSeconds: number;
+};
+
+type Clients = { readonly table: DynamoDBClient; readonly secrets: SecretsManagerClient };
+
+/** The deployment's provider, called with its current token: one breaker and one rate for all functions together. */
+export function providerClient(
+  { table, secrets }: Clients,
+  provider: ProviderSettings,
+  /** `askRefresh` wakes the refresher when the token is refused; without it its next run learns of it. */
+  { askRefresh, ...patience }: Patience & { readonly askRefresh?: () => Promise<void> },
+): ProviderClient {
+  const token = secretReader(secrets, variable("TOKEN_SECRET_ARN"), parseTokenSecret, patience);
+  const refusals = tokenRefusals(refusalNote(table, variable("TABLE_NAME")), askRefresh, patience.now);
+  return new ProviderClient(guardedApi(table, provider, patience), token, refusals);
+}
+
+/** Calls with a given token, behind the breaker and within the rate. */
+export function guardedApi(
+  table: DynamoDBClient,
+  provider: ProviderSettings,
+  { now, patienceInSeconds }: Patience,
+): GuardedApi {
+  const breaker = new CircuitBreaker(table, variable("TABLE_NAME"), {
+    settings: provider.breaker,
+    longestCallInSeconds: longestCallInSeconds(provider) + patienceInSeconds,
+    now,
+    random: Math.random,
+    onStateChange: (state) => log(state === "open" ? "PROVIDER_DOWN" : "PROVIDER_BACK"),
+  });
+  return new GuardedApi({ ...rateLimited(table, provider, { now, patienceInSeconds }), breaker });
+}
+
+/**
+ * Calls that keep the token alive, within the rate but not behind the breaker. They are few, and while data paths fail
+ * the path that refreshes the token may answer.
+ */
+export function unguardedApi(
+  table: DynamoDBClient,
+  provider: ProviderSettings,
+  patience: Patience,
+): GuardedApi {
+  return new GuardedApi(rateLimited(table, provider, patience));
+}
+
+function rateLimited(
+  table: DynamoDBClient,
+  provider: ProviderSettings,
+  { now, patienceInSeconds }: Patience,
+) {
+  const limiter = new RateLimiter(table, variable("TABLE_NAME"), provider.requestsPerMinute, { now });
+  const api = new ProviderApi(variable("PROVIDER_BASE_URL"), provider, now);
+  return { api, limiter, patienceInSeconds, now };
+}
