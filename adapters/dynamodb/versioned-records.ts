@@ -18,8 +18,6 @@ export type Revise = {
   readonly state: (subject: Subject, change: Change, known?: State) => Promise<void>;
 };
 
-export type LoadState = (subject: Subject) => Promise<State | undefined>;
-
 /** Reads and updates states. */
 export type VersionedRecords = Revise & {
   /**
@@ -27,7 +25,7 @@ export type VersionedRecords = Revise & {
    * read, or was written here since. What can't be read ahead is read in its turn.
    */
   readonly readAhead: (subjects: readonly Subject[]) => Promise<Revise>;
-  readonly loadState: LoadState;
+  readonly loadState: (subject: Subject) => Promise<State | undefined>;
 };
 
 /** Those who read or write at the same time share requests. */

@@ -68,10 +68,14 @@ function ofEvent(
   }
 }
 
-/** All that is known of a subject, in the words of the message that confirms it. */
-export function reportOfState(state: State): Pick<Message, "subject" | "sequence" | "data"> {
+/**
+ * All that is known of a subject, in the words of the message that confirms it.
+ * @param user whose account it is, where its attributes are told
+ */
+export function reportOfState(state: State, user?: State): Pick<Message, "subject" | "sequence" | "data"> {
   const common = { source: "", subject: nameOf(state.subject), version: state.version };
-  const { subject, sequence, data } = ofAnswer(state, attributesOf(common, "", "", undefined));
+  const own = ofAnswer(state, attributesOf(common, "", "", undefined));
+  const { subject, sequence, data } = user === undefined ? own : withAttributes(own, user);
   return { subject, sequence, data };
 }
 

@@ -20,6 +20,7 @@ const answer = reader({
   versions: documentVersions(table, tableName, () => new Date()),
   open: overflowBucket(variable("OVERFLOW_BUCKET")).open,
   subscribers: parseReadingSubscribers(readSettings().subscribers, fieldsIn("GRANTED_READERS")),
+  hasAttributes: readSettings().hasAttributes === true,
   log,
 });
 

@@ -17,6 +17,7 @@ const answer = reader({
   versions: documentVersions(table, tableName, () => new Date()),
   open: overflowBucket(variable("OVERFLOW_BUCKET")).open,
   subscribers: parseReadingSubscribers(readSettings().subscribers, {}),
+  hasAttributes: readSettings().hasAttributes === true,
   log,
 });
 

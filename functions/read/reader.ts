@@ -11,6 +11,7 @@ import {
   referenceOf,
 } from "../../domain/message/document-reference.ts";
 import { reportOfState } from "../../domain/message/message.ts";
+import { userOf } from "../../domain/message/user-of.ts";
 import {
   type Caller,
   documentsOf,
@@ -44,6 +45,8 @@ export type ReaderDependencies = {
   readonly versions: DocumentVersions;
   readonly open: OpenObject;
   readonly subscribers: readonly ReadingSubscriber[];
+  /** Whether the settings map attributes of users. */
+  readonly hasAttributes: boolean;
   readonly log: Log;
 };
 
@@ -97,7 +100,7 @@ function answerOf(
 async function stateAnswer(
   route: Extract<ReadRequest, { type: "state" }>,
   { caller, ownAccount, documentsUrl }: HttpRequest,
-  { reads, subscribers }: ReaderDependencies,
+  { reads, subscribers, hasAttributes }: ReaderDependencies,
 ): Promise<Answer> {
   const listing = documentsOf(route);
   const mayList = listing !== undefined && mayRead(caller, listing, subscribers, ownAccount);
@@ -110,7 +113,10 @@ async function stateAnswer(
     const reference = referenceOf(document, documentsUrl);
     return reference === undefined ? [] : [{ ...nameFields(document), ...reference }];
   });
-  return jsonAnswer({ ...reportOfState(state), ...present({ documents }) });
+  const user = hasAttributes
+    ? await userOf({ type: "state", before: undefined, after: state }, reads.state)
+    : undefined;
+  return jsonAnswer({ ...reportOfState(state, user), ...present({ documents }) });
 }
 
 async function accountsAnswer(
@@ -124,7 +130,7 @@ async function accountsAnswer(
   ]);
   if (user === undefined && states.length === 0) return problemAnswer(notFound);
   const accounts = states.map((state) => {
-    return { ...reportOfState(state), href: hrefOfSubject(state.subject, documentsUrl) };
+    return { ...reportOfState(state, user), href: hrefOfSubject(state.subject, documentsUrl) };
   });
   return jsonAnswer({ accounts });
 }

@@ -1,11 +1,8 @@
-import type { LoadState } from "../../adapters/dynamodb/versioned-records.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
-import { type Subject, subjectOf } from "../../domain/event/subjects.ts";
 import type { Consequence } from "../../domain/message/consequences.ts";
 import { withAttributes } from "../../domain/message/message.ts";
 import type { Message } from "../../domain/message/message-schemas.ts";
-import type { Change } from "../../domain/state/change.ts";
-import type { State } from "../../domain/state/state.ts";
+import { type LoadState, userOf } from "../../domain/message/user-of.ts";
 import type { Derived, Step } from "./derive.ts";
 
 /** Messages with the attributes of the user whom they are about, by the message without; or why they can't be read. */
@@ -42,36 +39,4 @@ export function addAttributes(step: Step, found: WithAttributes): Step {
     return consequence;
   });
   return { ...step, consequences, failure };
-}
-
-/** The user whom a change is about, as known now; undefined where its message says it already, or there is none. */
-async function userOf(change: Change, loadState: LoadState): Promise<State | undefined> {
-  switch (change.type) {
-    case "state": {
-      const { subject, userId } = change.after;
-      return subject.kind === "user" || userId === undefined ? undefined : loadState(userNamed(userId));
-    }
-    case "event":
-      return ownerOf(subjectOf(change.event), change.event.userId, loadState);
-    case "document":
-      return ownerOf(change.after.subject, change.after.userId, loadState);
-  }
-}
-
-/** @param userId the user whom the provider named with the account: it may be missing, or another than the owner */
-async function ownerOf(
-  account: Subject,
-  userId: string | undefined,
-  loadState: LoadState,
-): Promise<State | undefined> {
-  const [known, named] = await Promise.all([
-    loadState(account),
-    userId === undefined ? undefined : loadState(userNamed(userId)),
-  ]);
-  const ownerId = known?.userId ?? userId;
-  return ownerId === undefined || ownerId === userId ? named : loadState(userNamed(ownerId));
-}
-
-function userNamed(id: string): Subject {
-  return { kind: "user", id };
 }

@@ -110,6 +110,7 @@ export class ReadApi extends Construct {
         subscribers: settings.subscribers.map(({ name, types, principals }) => {
           return { name, principals, ...(types && { types }) };
         }),
+        ...(settings.mapping.users.attributes && { hasAttributes: true }),
       },
       permissions: [readSubjects(table.table.tableArn), allow(["s3:GetObject"], [overflow.data])],
     });

@@ -64,6 +64,7 @@ const commandFiles: readonly CommandFile[] = [
   { group: "webhooks", names: ["register"], load: () => import("./commands/webhooks-register.ts") },
   { group: "secret", names: ["rotate"], load: () => import("./commands/secret-rotate.ts") },
   { group: "records", names: ["show"], load: () => import("./commands/records-show.ts") },
+  { group: "records", names: ["find"], load: () => import("./commands/records-find.ts") },
   { group: "documents", names: ["list", "get"], load: () => import("./commands/documents.ts") },
   { group: "documents", names: ["export"], load: () => import("./commands/documents-export.ts") },
   { group: "events", names: ["list"], load: () => import("./commands/events-list.ts") },

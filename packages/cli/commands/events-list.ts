@@ -190,5 +190,6 @@ function row({ event, receipts, progress }: ListedEvent): readonly (string | num
 }
 
 function describe({ event, receipts, progress }: ListedEvent): object {
-  return { ...event, receipts: receipts.count, ...progress };
+  const { attributes: _, ...shown } = event;
+  return { ...shown, receipts: receipts.count, ...progress };
 }

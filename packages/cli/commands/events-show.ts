@@ -22,6 +22,7 @@ import { documentOfEvent, type EventDocument } from "../events/event-document.ts
 import { checkEventId, findEvent, noSuchEvent } from "../events/event-find.ts";
 import { lookupPorts, recordsOf } from "../events/event-lookup.ts";
 import { eventTimeline, type Step } from "../events/event-timeline.ts";
+import { shownAttributes } from "../records/shown-attributes.ts";
 import { subscriberQueues } from "../status/work-queues.ts";
 
 type Flags = SubjectFlags & { readonly reveal?: boolean };
@@ -78,7 +79,14 @@ export async function showEvent(
     ? await audited(operation, act, shown, (known) => (known === undefined ? 0 : 1))
     : await shown();
   terminal.result(
-    { stage: deployment.stage, event, receipts: receipts.count, timeline, ...present({ document }), body },
+    {
+      stage: deployment.stage,
+      event: shownEvent(event, reveal),
+      receipts: receipts.count,
+      timeline,
+      ...present({ document }),
+      body,
+    },
     textOf({ event, timeline, document, body, reveal }),
   );
 }
@@ -106,6 +114,12 @@ async function shownBody(
   if (body.type === "object" && (await overflow.find(body.key)) === undefined) return undefined;
   const ids = [userId, accountId, companyAccountId, datasourceId, endpoint, eventId];
   return shownJson(await bodyText(body, overflow), { reveal, ids, isMessage: true });
+}
+
+/** An event with its attributes as they are shown. */
+export function shownEvent(event: IncomeEvent, reveal: boolean): IncomeEvent {
+  const { attributes } = event;
+  return attributes === undefined ? event : { ...event, attributes: shownAttributes(attributes, reveal) };
 }
 
 type Shown = {

@@ -44,8 +44,8 @@ export async function showRecord(
       ? await load()
       : [];
   terminal.result(
-    { stage: deployment.stage, ...recordData(record), ...(isDataWanted && { data }) },
-    recordText(record, data),
+    { stage: deployment.stage, ...recordData(record, reveal), ...(isDataWanted && { data }) },
+    recordText(record, data, reveal),
   );
 }
 

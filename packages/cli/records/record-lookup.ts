@@ -7,8 +7,10 @@ import {
 } from "../../../adapters/dynamodb/documents.ts";
 import { type OverflowBucket, overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { present } from "../../../domain/core/parse.ts";
+import type { Attributes } from "../../../domain/event/attributes.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import type { DataName } from "../../../domain/fetch/document-name.ts";
+import { userOf } from "../../../domain/message/user-of.ts";
 import type { State } from "../../../domain/state/state.ts";
 import type { Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
@@ -35,6 +37,8 @@ export type SubjectRecord = {
   readonly subject: Subject;
   /** Absent where only data is known, of events that came before the account's own. */
   readonly state?: State;
+  /** Of the user, or of the user whose account it is. */
+  readonly attributes?: Attributes;
   /** Of a user. */
   readonly accounts: readonly LinkedAccount[];
   readonly documents: readonly StoredDocument[];
@@ -58,7 +62,9 @@ export async function loadRecord(subject: Subject, ports: RecordPorts): Promise<
       present<LinkedAccount>({ id, state: await records.loadState({ kind: "account", id }) }),
     ),
   );
-  return { subject, ...present({ state }), accounts, documents };
+  const user = state && (await userOf({ type: "state", before: undefined, after: state }, records.loadState));
+  const attributes = (user ?? state)?.attributes?.values;
+  return { subject, ...present({ state, attributes }), accounts, documents };
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { StoredDocument } from "../../../adapters/dynamodb/documents.ts";
 import { present } from "../../../domain/core/parse.ts";
+import type { Attributes } from "../../../domain/event/attributes.ts";
 import { nameOf } from "../../../domain/event/subjects.ts";
 import { nameOfData } from "../../../domain/fetch/document-name.ts";
 import type { LastChange } from "../../../domain/state/last-change.ts";
@@ -7,12 +8,17 @@ import type { State } from "../../../domain/state/state.ts";
 import { oneLine, printableJson } from "../core/printable.ts";
 import { tableText } from "../core/table.ts";
 import type { LinkedAccount, ShownData, SubjectRecord } from "./record-lookup.ts";
+import { shownAttributes } from "./shown-attributes.ts";
 
 /** A record for programs, without what only the pipeline needs. */
-export function recordData({ subject, state, accounts, documents }: SubjectRecord): object {
+export function recordData(
+  { subject, state, attributes, accounts, documents }: SubjectRecord,
+  reveal = false,
+): object {
   return {
     subject: nameOf(subject),
     state: state === undefined ? null : stateData(state),
+    ...(attributes && { attributes: shownAttributes(attributes, reveal) }),
     accounts: accounts.map(({ id, state: known }) => ({
       id,
       state: known === undefined ? null : stateData(known),
@@ -30,7 +36,7 @@ export function recordData({ subject, state, accounts, documents }: SubjectRecor
   };
 }
 
-function stateData({ subject: _, processed: __, latest, ...state }: State): object {
+function stateData({ subject: _, processed: __, attributes: ___, latest, ...state }: State): object {
   return { ...state, latest: lastChangeOf(latest) };
 }
 
@@ -42,12 +48,14 @@ function lastChangeOf(latest: LastChange): object {
 
 /** A record for people. */
 export function recordText(
-  { subject, state, accounts, documents }: SubjectRecord,
+  { subject, state, attributes, accounts, documents }: SubjectRecord,
   data: readonly ShownData[],
+  reveal = false,
 ): string {
   const parts = [
     oneLine(nameOf(subject)),
     state === undefined ? "no state, only data" : stateText(state),
+    ...(attributes === undefined ? [] : [attributesText(shownAttributes(attributes, reveal))]),
     ...(accounts.length === 0 ? [] : ["", tableText(accountHead, accounts.map(accountRow))]),
     ...(documents.length === 0 ? [] : ["", tableText(documentHead, documents.map(documentRow))]),
     ...data.flatMap(({ data: value, ...name }) => [
@@ -79,6 +87,11 @@ function stateText({
     ...(datasourceId === undefined ? [] : [`source ${datasourceId}`]),
   ];
   return oneLine(`${facts.join(", ")}; latest: ${lastChangeText(latest)}`);
+}
+
+function attributesText(attributes: Attributes): string {
+  const shown = Object.entries(attributes).map(([name, value]) => `${name}=${value}`);
+  return oneLine(`attributes: ${shown.join(", ") || "none"}`);
 }
 
 function lastChangeText(latest: LastChange): string {

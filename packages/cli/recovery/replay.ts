@@ -6,9 +6,10 @@ import { type IncomeEvent, subjectKindOf } from "../../../domain/event/events.ts
 import { jsonText } from "../../../domain/event/json-text.ts";
 import { subjectOf } from "../../../domain/event/subjects.ts";
 import { addressedTo } from "../../../domain/message/document-reference.ts";
-import type { MessageOrigin } from "../../../domain/message/message.ts";
+import { type MessageOrigin, withAttributes } from "../../../domain/message/message.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
 import { wants } from "../../../domain/message/subscribers.ts";
+import { userOf } from "../../../domain/message/user-of.ts";
 import type { ReplayRun } from "../../../domain/recovery/replay-run.ts";
 import {
   isSelected,
@@ -68,7 +69,12 @@ async function takeStep(
 ): Promise<ReplayRun> {
   // Read just before it is sent: what is erased meanwhile is not reported.
   const records = knownRecords(ports.records);
-  const found = await Promise.all(items.map(({ change }) => replayChange(change, run, records, ports)));
+  const found = await Promise.all(
+    items.map(async ({ change }) => {
+      const replayed = await replayChange(change, run, records, ports);
+      return replayed === "pending" ? replayed : replayedWithAttributes(change, replayed, records);
+    }),
+  );
   const messages = found.flatMap((each) => (each === "pending" ? [] : each.map(({ message }) => message)));
   const replayed = messages.map((message) => ({ ...message, replayid: run.id }));
   const sent: Record<string, number> = { ...run.counts.sent };
@@ -116,6 +122,17 @@ async function replayChange(
   if (await stored.has(event)) return own;
   const replayed = replayStateEvent(event, change.after, origin.source);
   return replayed === undefined ? own : [...own, replayed];
+}
+
+/** The attributes of the user as known now, which `attributesSequence` says. */
+async function replayedWithAttributes(
+  change: StoredChange["change"],
+  replayed: readonly ReplayedMessage[],
+  { loadState }: KnownRecords,
+): Promise<readonly ReplayedMessage[]> {
+  const user = replayed.length === 0 ? undefined : await userOf(change, loadState);
+  if (user === undefined) return replayed;
+  return replayed.map(({ message, timestamp }) => ({ message: withAttributes(message, user), timestamp }));
 }
 
 /** The state of an event's subject; of an endpoint event none is needed. */

@@ -49,6 +49,7 @@ const argumentsOf = (
 ): Readonly<Record<string, string>> => ({
   "token set": "--any --force",
   "records show": `account ${account} --reveal`,
+  "records find": "--attribute loanId=L-1",
   "documents get": `account ${account} ${document} --reveal`,
   "documents export": `--to ${tmpdir()}/nowhere`,
   "events show": `Yk3wq0Zt --account ${account}`,

@@ -33,6 +33,26 @@ await describeOnTables("the fetcher", (tables) => {
       });
     });
 
+    test.each([
+      ["at the top", { id: "u", metadata: { loan_id: 7 } }, { loanId: "7" }, 4],
+      ["under data", { data: { id: "u", metadata: { loan_id: "7" } } }, { loanId: "7" }, 4],
+      ["empty", { id: "u", metadata: {} }, {}, 4],
+      ["not there", { id: "u" }, { loanId: "sent last" }, 1],
+    ])("about a user decides its attributes, which the answer has %s", async (_, json, values, version) => {
+      const subject = { kind: "user", id: "u" } as const;
+      const attributes = { values: { loanId: "sent last" }, version: 1, since: 1 };
+      await put({ subject, version: 3, attributes });
+      fixture.remote.answer = () => ({ json });
+      await fixture.tasks.send([fetchState(subject, 3)]);
+      const mapped = { ...provider, paths: { ...provider.paths, user: "/users/{user_id}" } };
+      const handler = fetcherOf(mapped, { attributes: { loanId: "metadata.loan_id" } });
+      expect(await fixture.tasks.deliver(handler, seenNow())).toMatchObject({ left: [] });
+      expect(await fixture.known.loadState(subject)).toMatchObject({
+        ...{ version: 4, unconfirmed: false },
+        attributes: { values, version },
+      });
+    });
+
     test("answered without connected is given up with its reason, and the state stays unconfirmed", async () => {
       await put({ version: 3 });
       fixture.remote.answer = () => ({ json: { id: "x" } });

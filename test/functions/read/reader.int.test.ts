@@ -2,7 +2,10 @@ import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { storedEvents } from "../../../adapters/dynamodb/stored-events.ts";
+import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { objectEraser } from "../../../adapters/s3/object-eraser.ts";
+import { applyEvent } from "../../../domain/state/state.ts";
+import { eventOf } from "../../domain/samples.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { accountsOnly, documentsUrl, hex, income, Reading } from "./reading.ts";
 
@@ -196,6 +199,22 @@ await describeOnTables("what subscribers read", (tables) => {
           },
         ],
       });
+    });
+
+    it("has the attributes of the account's user, where the settings map some", async () => {
+      await reading.connect();
+      const attributes = { loanId: "L-1" };
+      const user = eventOf("user.created", { userId: reading.userId, attributes });
+      const records = versionedRecords(reading.system.dynamodb, reading.table.name);
+      await records.state({ kind: "user", id: reading.userId }, (state) => applyEvent(state, user, 1));
+      const shown = { attributes, attributesSequence: "00000000000000000001" };
+      const account = `/v1/accounts/${reading.account.id}`;
+      expect((await ask(account)).json().data).not.toHaveProperty("attributes");
+      expect((await ask(account, {}, { hasAttributes: true })).json()).toMatchObject({ data: shown });
+      for (const path of [`/v1/users/${reading.userId}`, `/v1/users/${reading.userId}/accounts`]) {
+        const body = (await ask(path, {}, { hasAttributes: true })).json();
+        expect(body.accounts?.[0] ?? body).toMatchObject({ data: shown });
+      }
     });
 
     it("lists no documents to who may read none", async () => {

@@ -102,6 +102,7 @@ export class Reading {
         { name: "everything", principals: ["222222222222"], granted: [] },
         { name: "accounts", principals: ["333333333333"], granted: [], types: ["account.*"] },
       ],
+      hasAttributes: false,
       log: (code, { principal, subject, endpoint, status } = {}) => {
         const parts = [code, principal, subject, endpoint, status];
         this.logged.push(parts.filter((each) => each !== undefined).join(" "));

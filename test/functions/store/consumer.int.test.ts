@@ -117,6 +117,33 @@ await describeOnTables("the consumer", (tables) => {
     );
   });
 
+  test("counts attributes that it leaves out by name, once for each event, and logs none of their values", async () => {
+    const attributes = { loanId: "metadata.loan_id", agent: "metadata.agent" };
+    const user = (metadata: object) => ({ event: "update_user", user_id: randomUUID(), metadata });
+    const envelopes = [
+      user({ loan_id: "L-1", agent: { name: "Ada" } }),
+      user({ loan_id: "secret".repeat(50), agent: "A" }),
+      user({ loan_id: "secret".repeat(50), agent: ["A"] }),
+    ].map((payload) => ({ ...envelopeOf(payload), kind: "users" as const }));
+    await put(...envelopes, ...envelopes);
+    const handler = consumerOf({ ...defaultMapping.users, attributes });
+    expect(await deliver(fixture.system, fixture.queueUrl, handler)).toEqual([]);
+    const lines = fixture.entries.filter(({ code }) => code === "ATTRIBUTE_LEFT_OUT");
+    expect(lines.map(({ name, count }) => [name, count]).toSorted()).toEqual([
+      ["agent", 2],
+      ["loanId", 2],
+    ]);
+    expect(JSON.stringify(fixture.entries)).not.toContain("secret");
+    const stored = (await fixture.table.all()).map(({ event }) => event);
+    expect(stored).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ attributes: { loanId: "L-1" } }),
+        expect.objectContaining({ attributes: { agent: "A" } }),
+        expect.objectContaining({ attributes: {} }),
+      ]),
+    );
+  });
+
   test("removes one poison of ten into the dead-letter queue with its reason, and stores the nine", async () => {
     const good = Array.from({ length: 9 }, () => envelopeOf(accountEvent()));
     const poison = envelopeOf({ event: "no_such_event", account_id: randomUUID() });

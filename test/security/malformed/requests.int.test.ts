@@ -47,6 +47,7 @@ describe("a request of the read API, whatever it is", () => {
     },
     versions: { exactly: none, before: none, at: none, all: async () => [] },
     open: none,
+    hasAttributes: false,
     subscribers: [
       { name: "everything", principals: ["222222222222"], granted: [] },
       { name: "accounts", principals: ["333333333333"], granted: [], types: ["account.*"] },

@@ -34,6 +34,7 @@ type State = {
 type Shown = {
   readonly subject: string;
   readonly state: State | null;
+  readonly attributes?: Readonly<Record<string, string>>;
   readonly accounts: readonly { readonly id: string; readonly state: State | null }[];
 };
 
@@ -113,11 +114,13 @@ function RecentSubjects() {
 function Record({ kind, id }: Whose) {
   const { data, error, reload } = useLoaded<Shown>(`/api/record?${new URLSearchParams({ kind, id })}`);
   if (data === undefined) return <Panel title={`${kind} ${id}`} error={error} />;
-  const { state, accounts } = data;
+  const { state, attributes = {}, accounts } = data;
+  const attributed = Object.entries(attributes).map(([name, value]) => [name, value] as const);
   return (
     <>
       <Panel title={data.subject} error={error}>
         {state === null ? <p class="quiet">No state, only documents.</p> : <Known state={state} />}
+        {attributed.length > 0 && <Facts of={attributed} />}
         <p>
           <a href={`/events?${kind}=${encodeURIComponent(id)}&since=7d`}>Events</a>
         </p>
