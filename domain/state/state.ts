@@ -64,8 +64,10 @@ export type Answer =
   | { readonly found: false };
 
 export type ApplyOptions = {
-  /** When the webhook of this receipt was sent to its queue (`SentTimestamp`); absent: no connection is followed. */
+  /** When the webhook of this receipt was sent to its queue (`SentTimestamp`); absent: when it was received. */
   readonly since?: number | undefined;
+  /** Whether connections are followed, which readiness needs; absent: where `since` is known. */
+  readonly followsConnections?: boolean;
   /**
    * Whether the provider is asked before a user's deletion is believed, also where the event has an id or a time: what
    * erases a user must not rest on the webhook's secret alone.
@@ -122,10 +124,10 @@ export function applyEvent(
   if (isAgain && outcome !== "unconfirmed" && !counts) return undefined;
   const { attributes: _, ...announced } = event;
   const { connection: known, ...next } = apply(before, event, outcome);
-  const { since } = options;
+  const { since, followsConnections = true } = options;
   const wasConnected = before.connected === true;
   const connection =
-    since === undefined || before.subject.kind === "user"
+    since === undefined || !followsConnections || before.subject.kind === "user"
       ? known
       : connectionAfterEvent(known, {
           wasConnected,

@@ -201,7 +201,10 @@ function write(consequence: Inside, revise: Revise, dependencies: RelayDependenc
     case "applyEvent": {
       const { subject, event, receipts, since } = consequence;
       const { erasesOnDeletion: confirmsUserDeletions, attributes } = dependencies;
-      const options = { since, confirmsUserDeletions, asksForUsers: attributes?.asks === true };
+      const options = {
+        ...{ since, confirmsUserDeletions, asksForUsers: attributes?.asks === true },
+        followsConnections: dependencies.settings.readiness !== undefined,
+      };
       return revise.state(subject, (state) => applyEvent(state, event, receipts, options));
     }
     case "link":

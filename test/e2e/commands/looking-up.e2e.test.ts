@@ -6,6 +6,7 @@ import { isUuid } from "../../../domain/event/canonical-id.ts";
 import { identify } from "../../../domain/event/identify.ts";
 import { runProgram } from "../../support/program.ts";
 import { waitUntilIdle } from "../../support/wait-until-idle.ts";
+import { describeAttributes } from "./attributes.ts";
 import { describeHistory } from "./events-of-everybody.ts";
 import { describeForward } from "./local-forward.ts";
 import { type LookedUpStage, leavesOf, startLookedUpStage } from "./looked-up-stage.ts";
@@ -34,6 +35,7 @@ describe("looking up, on the running stack", () => {
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
   describeRecords(() => stage);
+  describeAttributes(() => stage);
   describeForward(() => stage);
   describeShownPrograms(() => stage);
 

@@ -62,17 +62,6 @@ export function describeRecords(use: () => LookedUpStage): void {
     }
   });
 
-  it("records find finds a user by an attribute, events show masks it, and messages of accounts and data have it", async () => {
-    const find = (attribute: string) => stage.run(["records", "find", "--attribute", attribute, "--json"]);
-    expect((await find("loanId=L-1001")).json()).toMatchObject({ users: [{ id: user, deleted: false }] });
-    expect((await find("loanId=nobody")).json()).toMatchObject({ users: [] });
-    expect(await find("loanId")).toMatchObject({ code: 2, stdout: "" });
-    const created = (await stage.storedEvents()).find(({ pk }) => pk === `USER#${user}`)?.event.id ?? "";
-    const shown = await stage.run(["events", "show", created, "--user", user, "--json"]);
-    expect(shown.stdout).not.toContain("L-1001");
-    expect(shown.json()).toMatchObject({ event: { attributes: { loanId: "(text)" } } });
-  });
-
   describe("records show", () => {
     const show = async (kind: string, id: string, ...flags: string[]) => {
       const result = await stage.run(["records", "show", kind, id, "--json", ...flags]);
@@ -123,20 +112,6 @@ export function describeRecords(use: () => LookedUpStage): void {
       expect(new Set(all.data?.map(({ endpoint }) => endpoint))).toEqual(
         new Set(all.documents.map(({ endpoint }) => endpoint)),
       );
-    });
-
-    it("masks the attributes of the user whom it is about, until they are revealed", async () => {
-      for (const [kind, id] of [
-        ["user", user],
-        ["account", account],
-        ["company-account", company],
-      ] as const) {
-        expect(JSON.parse((await show(kind, id)).stdout)).toMatchObject({ attributes: { loanId: "(text)" } });
-        const { stdout } = await show(kind, id, "--reveal");
-        expect(JSON.parse(stdout)).toMatchObject({ attributes: { loanId: "L-1001" } });
-      }
-      const { stdout } = await stage.run(["records", "show", "user", user]);
-      expect(stdout).toContain("\nattributes: loanId=(text)\n");
     });
 
     it("prints tables for people", async () => {
