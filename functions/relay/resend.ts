@@ -1,6 +1,6 @@
-import type { LoadState } from "../../adapters/dynamodb/versioned-records.ts";
 import type { ParkedBatch } from "../../adapters/streams/parked-changes.ts";
 import { failureOf } from "../../domain/core/failures.ts";
+import type { LoadState } from "../../domain/message/user-of.ts";
 import type { Publish } from "../runtime/subscriber-queues.ts";
 import { addAttributes, readAttributes } from "./attributes.ts";
 import { type DeriveDependencies, derive, dropErased } from "./derive.ts";
