@@ -126,6 +126,10 @@ async function invokeAnswer(
   if (type !== "RequestResponse" && type !== "Event") {
     return refusal(400, "InvalidParameterValueException", `The local gateway does not invoke as ${type}`);
   }
+  if (type === "Event" && arn !== target.plan.arn) {
+    const message = "The local gateway waits for an alias's answer: it does not invoke one as Event";
+    return refusal(400, "InvalidParameterValueException", message);
+  }
   const limit = type === "Event" ? asynchronousPayloadBytes : synchronousPayloadBytes;
   if (body.length > limit) {
     const message = `Request must be smaller than ${limit} bytes for the InvokeFunction operation`;

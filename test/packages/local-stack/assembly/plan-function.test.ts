@@ -125,9 +125,20 @@ describe("a function", () => {
       "an unknown resource that would call it",
       {
         ...functionResources("Work"),
-        Address: { Type: "AWS::Lambda::Alias", Properties: { FunctionName: { Ref: "Work" } } },
+        Version: { Type: "AWS::Lambda::Version", Properties: { FunctionName: { Ref: "Work" } } },
       },
-      "Address: its type AWS::Lambda::Alias is not known here, and it names Work",
+      "Version: its type AWS::Lambda::Version is not known here, and it names Work",
+    ],
+    [
+      "an alias of a version",
+      {
+        ...functionResources("Work"),
+        Alias: {
+          Type: "AWS::Lambda::Alias",
+          Properties: { FunctionName: { Ref: "Work" }, FunctionVersion: "1", Name: "live" },
+        },
+      },
+      "Alias: its properties can't be kept here:",
     ],
     [
       "a URL that is open to all",
