@@ -1,6 +1,7 @@
 import { parseTimestamp } from "../../../domain/core/timestamps.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { CommandError } from "./command-error.ts";
+import { commandLine } from "./command-line.ts";
 
 /** Flags that several commands have, checked before anything is done: each refusal names its flag. */
 
@@ -40,7 +41,7 @@ export function unknownSubject({ kind, id }: Subject): CommandError {
     ? CommandError.usage(`${nothing} Write the whole id: a part of one finds no ${kind}.`)
     : new CommandError(
         "nobody",
-        `${nothing} It may be of another kind. Search the logs for it: npx income-events logs ${id}`,
+        `${nothing} It may be of another kind. ${commandLine`Search the logs for it: npx income-events logs ${id}`}`,
       );
 }
 

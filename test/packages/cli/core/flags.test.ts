@@ -70,6 +70,8 @@ describe("an end for an unknown subject", () => {
       exitCode: 4,
       message: expect.stringContaining(`npx income-events logs ${id}`),
     });
+    const hostile = unknownSubject({ kind: "user", id: "u1;touch FILE $(id) it's" });
+    expect(hostile.message).toMatch(/npx income-events logs 'u1;touch FILE \$\(id\) it'\\''s'$/);
   });
 });
 
