@@ -38,8 +38,10 @@ function readUnixTime(value: unknown): ReadTime | undefined {
   return { time: new Date(Number(milliseconds)).toISOString(), form: `Unix ${unit}` };
 }
 
-const time = String.raw`(?<hour>[01]\d|2[0-3])(?::?(?<minute>[0-5]\d)(?::?(?<second>[0-5]\d)(?:[.,](?<fraction>\d+))?)?)?`;
-const zone = String.raw`(?:\s*(?<zone>UTC|GMT|UT|[Zz]|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?))?`;
+// 24:00:00 ends a day, and a leap second is the 60th: both are the second after.
+const time = String.raw`(?<hour>[01]\d|2[0-4])(?::?(?<minute>[0-5]\d)(?::?(?<second>[0-5]\d|60)(?:[.,](?<fraction>\d+))?)?)?`;
+// Java writes the name of the zone behind its offset.
+const zone = String.raw`(?:\s*(?<zone>UTC|utc|GMT|gmt|UT|[Zz]|[+\u2212-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)(?:\[[\w/+-]+\])?)?`;
 const iso = ["-", ""].map((dash) => {
   const day = String.raw`(?:(?<month>\d{2})${dash}(?<day>\d{2})|W(?<week>\d{2})${dash}(?<weekday>[1-7])|(?<ordinal>\d{3}))`;
   // A basic form has no separator at all, else parts of both would be mixed.
@@ -97,6 +99,7 @@ function atTime(day: number | undefined, groups: Groups, form: string): ReadTime
   if (day === undefined) return undefined;
   const { hour = "0", minute = "0", second = "0", fraction = "", zone: offset } = groups;
   const seconds = Number(hour) * 3_600 + Number(minute) * 60 + Number(second) - offsetInSeconds(offset);
+  if (hour === "24" && /[1-9]/.test(`${minute}${second}${fraction}`)) return undefined;
   const milliseconds = Number(fraction.slice(0, 3).padEnd(3, "0"));
   const read = new Date(day + seconds * 1_000 + milliseconds);
   // An offset can push a time out of the years of four digits, and then it would not compare as text.
@@ -110,7 +113,7 @@ function assumedOf({ hour, zone: offset }: Groups): string {
 }
 
 function offsetInSeconds(zone = "Z"): number {
-  const [, sign, hours = "0", minutes = "0"] = /^([+-])(\d{2}):?(\d{2})?$/.exec(zone) ?? [];
+  const [, sign, hours = "0", minutes = "0"] = /^([+\u2212-])(\d{2}):?(\d{2})?$/.exec(zone) ?? [];
   if (sign === undefined) return 0;
-  return (sign === "-" ? -1 : 1) * (Number(hours) * 3_600 + Number(minutes ?? "0") * 60);
+  return (sign === "+" ? 1 : -1) * (Number(hours) * 3_600 + Number(minutes ?? "0") * 60);
 }
