@@ -59,7 +59,8 @@ export function reconciler(dependencies: ReconcilerDependencies) {
     let run = known?.endedAt === undefined ? known : undefined;
     try {
       const isVerified = await verifyDeletions(dependencies, isTimeLeft);
-      const missed = isWanted ? undefined : await findLost(known, dependencies);
+      const isByItself = run === undefined && asked.now !== true;
+      const missed = isByItself ? await findLost(known, isWanted, dependencies) : undefined;
       if (!isWanted && missed === undefined) return { outcome: "not due" };
       if (!isVerified) {
         warnIfOverdue(known);
@@ -116,14 +117,23 @@ async function loadRequest(
   return (await requests.save(request)) ?? request;
 }
 
-/** The time whose webhooks may have been lost, unless a run made up for it or began lately. */
+/**
+ * The time whose webhooks may have been lost, unless a run made up for it or began lately.
+ * @param isWanted whether a run begins in any case: then it does not wait for CloudWatch
+ */
 async function findLost(
   known: Run | undefined,
+  isWanted: boolean,
   { receivingCounts, settings: { missed }, now }: ReconcilerDependencies,
 ): Promise<Missed | undefined> {
   if (known === undefined || !mayMakeUp(known, missed.atMostEveryMinutes, now())) return undefined;
   const since = Date.parse(known.lastMissed?.until ?? "") || 0;
-  return findMissed(await receivingCounts(now()), since, now().getTime(), missed);
+  try {
+    return findMissed(await receivingCounts(now()), since, now().getTime(), missed);
+  } catch (error) {
+    if (isWanted && error instanceof FailureError) return undefined;
+    throw error;
+  }
 }
 
 /** Users that are compared between two writes of the checkpoint. */

@@ -77,6 +77,20 @@ await describeOnTables("a reconciliation that begins by itself", (tables) => {
     expect(codes()).not.toContain("DELETIONS_FOUND");
   });
 
+  test("is one with the run that is due, which waits for no answer of CloudWatch", async () => {
+    await afterFailures();
+    fixture.time += day - hour;
+    fixture.received = { unanswered: new Map([[fixture.time - 5 * minute, 3]]), accepted: new Map() };
+    const receivingCounts = () => Promise.reject(retryable("CloudWatch does not tell"));
+    expect(await tickOf()()).toMatchObject({ outcome: "done" });
+    expect(codes()).toEqual(["WEBHOOKS_MAY_BE_LOST", "RECONCILED"]);
+    fixture.time += day;
+    fixture.received = { unanswered: new Map([[fixture.time - 5 * minute, 3]]), accepted: new Map() };
+    expect(await tickOf({ receivingCounts })()).toMatchObject({ outcome: "done" });
+    expect(await tickOf()()).toMatchObject({ outcome: "done" });
+    expect(await tickOf()()).toEqual({ outcome: "not due" });
+  });
+
   test("waits for the next tick where CloudWatch does not answer", async () => {
     await afterFailures();
     const receivingCounts = () => Promise.reject(retryable("CloudWatch does not tell"));
