@@ -4,7 +4,9 @@ import { compressionFormatOf } from "../core/compression-format.ts";
 /** What a text may hold in an encoding, each as a text. The caller looks for encodings within encodings. */
 export function encodedTexts(text: string): readonly string[] {
   const decoded = /[\0%&]/.test(text) ? withoutReferences(withoutPercents(withoutZeros(text))) : text;
-  return [...(decoded === text ? [] : [decoded]), ...(text.length < leastBase64 ? [] : inBase64(text))];
+  // Digits and dashes are an id as it is; ids and JSON have capital letters in base64.
+  const mayBeBase64 = text.length >= leastBase64 && /[A-Z]/.test(text);
+  return [...(decoded === text ? [] : [decoded]), ...(mayBeBase64 ? inBase64(text) : [])];
 }
 
 /** UTF-16 that was read as UTF-8. */
@@ -42,7 +44,6 @@ const printable = /[\t\n\r\x20-\x7e]{20,}/g;
 
 function inBase64(text: string): readonly string[] {
   return Array.from(text.matchAll(base64)).flatMap(([run]) => {
-    // Digits and dashes are an id as it is; ids and JSON have capital letters in base64.
     if (!/[A-Z]/.test(run)) return [];
     // What stands before it may be of the same alphabet, such as a path.
     return [0, 1, 2, 3].flatMap((start) => textsIn(Buffer.from(run.slice(start), "base64")));
