@@ -160,7 +160,7 @@ export function describeCommands(use: () => OperatedStage): void {
         const { AWS_ENDPOINT_URL } = env;
         expect(await runCommand(args, { env: { AWS_ENDPOINT_URL } })).toMatchObject({
           code: 3,
-          stderr: expect.stringContaining("No AWS credentials were found"),
+          stderr: expect.stringContaining("No AWS credentials found"),
         });
       });
 

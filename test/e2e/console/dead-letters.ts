@@ -83,7 +83,7 @@ export function describeDeadLetters(use: () => OpenedConsole): void {
     await relay.click();
     await failures.getByText("Relayed: 1 batches with 1 changes. Not relayed: 0.").waitFor();
     await expect.poll(async () => (await use().stage.run(["records", "show", "user", user])).code).toBe(0);
-    await failures.getByText("No batch has this in its name.").waitFor();
+    await failures.getByText("No batches found.").waitFor();
     await open("/dead-letters");
     await relay.click();
     await failures.getByText("Relayed: 0 batches with 0 changes. Not relayed: 1.").waitFor();

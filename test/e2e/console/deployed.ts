@@ -69,7 +69,7 @@ export function describeDeployed(use: () => OpenedConsole): void {
     const minutes = Math.ceil((performance.now() - started) / 60_000);
     expect(rounds.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(first * minutes);
 
-    const said = (await page.getByText(/^Metrics are asked for every 60 s/).textContent()) ?? "";
+    const said = (await page.getByText(/^Reads metrics every 60 s/).textContent()) ?? "";
     const shown = Number(/about US\$ ([\d.]+) an hour/.exec(said)?.[1]);
     const queues = await page
       .getByRole("region", { name: "Queues in numbers" })

@@ -33,7 +33,7 @@ export function describeFigures(use: () => OpenedConsole): void {
     await expect.poll(webhooks).toBeGreaterThanOrEqual(received);
     expect(await figureIn(plot, "messages to subscribers")).toBeGreaterThan(0);
     expect(await isDrawn(use().page, "Last 15 minutes")).toBe(true);
-    expect(await panel("The last 7 days").count()).toBe(0);
+    expect(await panel("Last 7 days").count()).toBe(0);
   });
 
   it("says how far a subscriber is behind, how fast it gets and reads messages, and when it last read", async () => {
@@ -50,7 +50,7 @@ export function describeFigures(use: () => OpenedConsole): void {
     await expect.poll(() => behind.textContent()).toMatch(/^(\d+[smh] ?)+$/);
     expect(await rate("dead letters")).toBe(0);
     await expect.poll(() => rate("sent per minute")).toBeGreaterThan(0);
-    expect(await rate("reads a minute")).toBeGreaterThan(0);
+    expect(await rate("read per minute")).toBeGreaterThan(0);
     await subscriber
       .locator('dt:text-is("last read") + dd')
       .getByText(/^within the last |^\d+m ago$/)
@@ -94,14 +94,14 @@ export function describeFigures(use: () => OpenedConsole): void {
   it("tells the outages, the token's refreshes and what reconciliation found, as its command does", async () => {
     await open("/provider");
     await panel("Token").getByRole("button", { name: "Refresh now", exact: true }).click();
-    await panel("Token").getByText("The refresher says: refreshed.").waitFor();
+    await panel("Token").getByText("Result: refreshed.").waitFor();
     await panel("Reconciliation").getByRole("button", { name: "Reconcile now", exact: true }).click();
     await panel("Reconciliation")
       .getByText(/^Compared \d+ users/)
       .waitFor();
     await use().page.getByRole("button", { name: "Refresh" }).first().click();
     const found = panel("Reconciliations");
-    await found.getByRole("cell", { name: "compared to the end" }).first().waitFor();
+    await found.getByRole("cell", { name: "completed" }).first().waitFor();
     await panel("Token history").getByText("refreshed", { exact: true }).first().waitFor();
     const said = await use().stage.run(["status", "--section", "provider", "--since", "24h", "--json"]);
     const { history } = provided.parse(said.json());
