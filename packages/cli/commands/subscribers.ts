@@ -1,16 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import type { Command } from "commander";
+import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { jsonText } from "../../../domain/event/json-text.ts";
 import { messageSource } from "../../../domain/message/message-types.ts";
+import type { Subscriber } from "../../../domain/message/subscribers.ts";
 import { testMessage } from "../../../domain/message/test-message.ts";
+import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { followTable } from "../events/event-tail.ts";
-import { messageLine, messagesOf } from "../events/subscriber-tail.ts";
+import { incomeOf, maskAttributes, messageLine, messagesOf } from "../events/subscriber-tail.ts";
 import { subscriberNamed } from "../status/work-queues.ts";
 
 export function addTo(group: Command): void {
-  addCommand(group, {
+  addCommand<TailFlags>(group, {
     name: "tail <name>",
     summary:
       "Follows a subscriber's messages until Ctrl-C. Derives them from the table's stream, as the relay does, and does not read the queue: replays, redrives, tests and erasures are not shown.",
@@ -31,14 +34,25 @@ export function addTo(group: Command): void {
   });
 }
 
-async function tail(operation: Operation, _: object, name = ""): Promise<void> {
-  const { deployment, terminal } = operation;
-  const subscriber = subscriberNamed(deployment, name);
+type TailFlags = { readonly reveal?: boolean };
+
+async function tail(operation: Operation, { reveal = false }: TailFlags, name = ""): Promise<void> {
+  const subscriber = subscriberNamed(operation.deployment, name);
+  const act = { act: "reveal", target: `messages to ${name}` } as const;
+  if (reveal) await audited(operation, act, () => follow(operation, subscriber, true));
+  else await follow(operation, subscriber, false);
+}
+
+async function follow(operation: Operation, subscriber: Subscriber, reveal: boolean): Promise<void> {
+  const { deployment, clients, terminal } = operation;
   const documentsUrl = deployment.output("DocumentsUrl");
   const origin = { source: messageSource(deployment.stage), documentsUrl };
-  for await (const record of followTable(operation, `what ${name} is sent`)) {
+  const overflow = overflowBucket(deployment.output("OverflowBucketName"), clients.s3);
+  for await (const record of followTable(operation, `what ${subscriber.name} is sent`)) {
     for (const message of messagesOf(record, subscriber, origin)) {
-      terminal.result(message, messageLine(message));
+      const shown = reveal ? message : maskAttributes(message);
+      const income = reveal ? await incomeOf(record, message, overflow) : undefined;
+      terminal.result({ ...shown, ...(income && { income }) }, messageLine(shown, income));
     }
   }
 }

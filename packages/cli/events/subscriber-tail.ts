@@ -1,5 +1,9 @@
+import { type MonthlyIncome, monthlyIncome } from "@income-events/subscriber";
+import { contentOfDocument, textOfContent } from "../../../adapters/dynamodb/documents.ts";
+import type { OverflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { readChange, type StreamRecord } from "../../../adapters/streams/change-stream.ts";
-import { isFields } from "../../../domain/core/parse.ts";
+import { mask } from "../../../domain/core/mask.ts";
+import { fieldsOf, isFields, textOf } from "../../../domain/core/parse.ts";
 import { consequencesOf } from "../../../domain/message/consequences.ts";
 import { addressedTo } from "../../../domain/message/document-reference.ts";
 import type { MessageOrigin } from "../../../domain/message/message.ts";
@@ -32,7 +36,53 @@ function leadsToMessages(image: Readonly<Record<string, unknown>> | undefined): 
   return key === "STATE" || key.startsWith("EVENT#") || key.startsWith("DOCUMENT#");
 }
 
+/** Income by month of the document that a message announces; undefined where it is no income, or not as the default endpoint has it. */
+export async function incomeOf(
+  record: StreamRecord,
+  message: Message,
+  overflow: Pick<OverflowBucket, "get">,
+): Promise<readonly MonthlyIncome[] | undefined> {
+  if (message.type !== "data.updated" || message.data.endpoint !== "income") return undefined;
+  const change = readChange(record);
+  if (change.type !== "document" || change.place === undefined) return undefined;
+  const { after, place } = change;
+  const content = await contentOfDocument({ document: after, place }, overflow);
+  if (content === undefined) return undefined;
+  try {
+    const { data } = fieldsOf(JSON.parse(textOfContent(content.parts, after.contentType)), "document");
+    const payments = Array.isArray(data) ? data.map((each) => paymentOf(each)) : [];
+    return monthlyIncome([{ href: message.data.document?.href ?? "", data: payments }]);
+  } catch {
+    return undefined;
+  }
+}
+
+function paymentOf(value: unknown) {
+  const fields = fieldsOf(value, "payment");
+  return {
+    id: textOf(fields, "id"),
+    paid_at: textOf(fields, "paid_at"),
+    currency: textOf(fields, "currency"),
+    gross: textOf(fields, "gross"),
+    net: textOf(fields, "net"),
+  };
+}
+
+/** A message for a terminal. */
+type ShownMessage = Omit<Message, "data"> & { readonly data: object };
+
+/** A message without what the provider's attributes say of a user. */
+export function maskAttributes(message: ShownMessage): ShownMessage {
+  if (!("attributes" in message.data)) return message;
+  return { ...message, data: { ...message.data, attributes: mask(message.data.attributes) } };
+}
+
 /** A message on a line, in columns as far as that goes while more is to come. */
-export function messageLine({ time, type, subject, id }: Message): string {
-  return oneLine([time, type.padEnd(28), subject, id].join("  "));
+export function messageLine(
+  { time, type, subject, id, data }: ShownMessage,
+  income: readonly MonthlyIncome[] = [],
+): string {
+  const attributes = "attributes" in data ? [JSON.stringify(data.attributes)] : [];
+  const months = income.map(({ month, net, currency }) => `${month} ${net} ${currency}`);
+  return oneLine([time, type.padEnd(28), subject, id, ...attributes, ...months].join("  "));
 }

@@ -1,10 +1,17 @@
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { describe, expect, test } from "vitest";
+import { contentOf } from "../../../../adapters/dynamodb/documents.ts";
 import type { IncomeEvent } from "../../../../domain/event/events.ts";
 import { messageOfState } from "../../../../domain/message/message.ts";
 import { applyEvent } from "../../../../domain/state/state.ts";
-import { messageLine, messagesOf } from "../../../../packages/cli/events/subscriber-tail.ts";
-import { receiptsOf } from "../../../domain/samples.ts";
+import {
+  incomeOf,
+  maskAttributes,
+  messageLine,
+  messagesOf,
+} from "../../../../packages/cli/events/subscriber-tail.ts";
+import { documentRead, receiptsOf } from "../../../domain/samples.ts";
+import { payment } from "../../subscriber/income-documents.ts";
 
 const source = "/income-events/prod";
 const event: IncomeEvent = {
@@ -50,5 +57,42 @@ describe("what a subscriber is sent", () => {
     expect(messageLine({ ...message, subject: "account/a\n\u001b[2J" })).toBe(
       `2026-01-01T00:00:00.000Z  account.connected             account/a [2J  ${event.id}`,
     );
+  });
+
+  test("hides attributes unless they are revealed", () => {
+    const [message] = messages(item);
+    if (message === undefined) throw new Error("no message");
+    const named = { ...message, data: { ...message.data, attributes: { loanId: "loan-7" } } };
+    expect(messageLine(named)).toContain(`${event.id}  {"loanId":"loan-7"}`);
+    expect(messageLine(maskAttributes(named))).toContain(`${event.id}  {"loanId":"(text)"}`);
+    expect(maskAttributes(message)).toBe(message);
+  });
+
+  const paid = (facts: object = {}) =>
+    JSON.stringify({ data: [payment("1"), payment("2", { net: "1.50" }), payment("3", facts)] });
+  test.each([
+    [
+      "each month of an income document",
+      paid({ paid_at: "2026-12-01 00:00:00" }),
+      ["2026-11 81.50 USD", "2026-12 80.00 USD"],
+    ],
+    ["nothing of an income document of another shape", paid({ net: 1 }), undefined],
+    ["nothing of what is no JSON", "<html>", undefined],
+  ])("has the net income of %s", async (_, text, expected) => {
+    const content = contentOf(text);
+    const document = documentRead(undefined, content.digest, { asOf: 1 });
+    const stored = { ...document, codec: "identity", content: Buffer.from(text) };
+    const NewImage = image({ pk: "ACCOUNT#a", sk: "DOCUMENT#income", document: stored });
+    const record = { dynamodb: { NewImage } };
+    const [message] = messagesOf(
+      record,
+      { name: "risk" },
+      { source, documentsUrl: "https://reads.example/" },
+    );
+    if (message === undefined) throw new Error("no message");
+    const get = () => Promise.reject(new Error("the data is in the item"));
+    const income = await incomeOf(record, message, { get });
+    expect(income?.map(({ month, net, currency }) => `${month} ${net} ${currency}`)).toEqual(expected);
+    expect(messageLine(message, income).endsWith(["", ...(expected ?? [])].join("  "))).toBe(true);
   });
 });
