@@ -75,8 +75,8 @@ export class IncomeBook {
   }
 
   #keep({ type, subject, sequence, data }: Message, document: string | null | undefined): readonly string[] {
-    const account = textIn(data, "accountId");
-    const user = textIn(data, "userId");
+    const account = "accountId" in data ? data.accountId : undefined;
+    const user = "userId" in data ? data.userId : undefined;
     if (type === "user.erased" || type === "account.erased") return this.#erase(account, user);
     if (this.#isErased(`account/${account}`) || this.#isErased(`user/${user}`)) return [];
     const before = this.#userOf(account);
@@ -87,12 +87,11 @@ export class IncomeBook {
            SET user = excluded.user WHERE user IS NULL`,
         { account, user: user ?? null },
       );
-    const attributesSequence = textIn(data, "attributesSequence");
-    if (user !== undefined && attributesSequence !== undefined)
+    if (user !== undefined && "attributesSequence" in data && data.attributesSequence !== undefined)
       this.#run(
         `UPDATE users SET attributes_sequence = :attributesSequence, loan_id = :loanId
            WHERE user = :user AND attributes_sequence < :attributesSequence`,
-        { user, attributesSequence, loanId: textIn(fieldIn(data, "attributes"), "loanId") ?? null },
+        { user, attributesSequence: data.attributesSequence, loanId: data.attributes?.loanId ?? null },
       );
     if ("deleted" in data && account !== undefined)
       this.#run(
@@ -192,13 +191,4 @@ async function readIncome(message: Message, options: DocumentOptions): Promise<s
 
 function keptUntil(): number {
   return Date.now() + keptDays * 86_400_000;
-}
-
-function fieldIn(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
-}
-
-function textIn(value: unknown, name: string): string | undefined {
-  const found = fieldIn(value, name);
-  return typeof found === "string" ? found : undefined;
 }

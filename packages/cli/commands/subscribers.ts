@@ -9,7 +9,14 @@ import { testMessage } from "../../../domain/message/test-message.ts";
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { followTable } from "../events/event-tail.ts";
-import { incomeOf, maskAttributes, messageLine, messagesOf } from "../events/subscriber-tail.ts";
+import {
+  addAttributes,
+  incomeOf,
+  maskAttributes,
+  messageLine,
+  messagesOf,
+} from "../events/subscriber-tail.ts";
+import { recordsIn } from "../records/known-records.ts";
 import { subscriberNamed } from "../status/work-queues.ts";
 
 export function addTo(group: Command): void {
@@ -48,8 +55,10 @@ async function follow(operation: Operation, subscriber: Subscriber, reveal: bool
   const documentsUrl = deployment.output("DocumentsUrl");
   const origin = { source: messageSource(deployment.stage), documentsUrl };
   const overflow = overflowBucket(deployment.output("OverflowBucketName"), clients.s3);
+  const { loadState } = recordsIn(clients.dynamodb, deployment.output("TableName"));
   for await (const record of followTable(operation, `what ${subscriber.name} is sent`)) {
-    for (const message of messagesOf(record, subscriber, origin)) {
+    for (const plain of messagesOf(record, subscriber, origin)) {
+      const message = await addAttributes(plain, loadState);
       const shown = reveal ? message : maskAttributes(message);
       const income = reveal ? await incomeOf(record, message, overflow) : undefined;
       terminal.result({ ...shown, ...(income && { income }) }, messageLine(shown, income));

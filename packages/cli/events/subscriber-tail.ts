@@ -6,10 +6,11 @@ import { mask } from "../../../domain/core/mask.ts";
 import { fieldsOf, isFields, textOf } from "../../../domain/core/parse.ts";
 import { consequencesOf } from "../../../domain/message/consequences.ts";
 import { addressedTo } from "../../../domain/message/document-reference.ts";
-import type { MessageOrigin } from "../../../domain/message/message.ts";
+import { type MessageOrigin, withAttributes } from "../../../domain/message/message.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
 import { type Subscriber, wants } from "../../../domain/message/subscribers.ts";
 import { oneLine } from "../core/printable.ts";
+import type { KnownRecords } from "../records/known-records.ts";
 
 /**
  * The messages that a change of the table leads to for one subscriber, as the relay sends them.
@@ -34,6 +35,16 @@ export function messagesOf(
 function leadsToMessages(image: Readonly<Record<string, unknown>> | undefined): boolean {
   const key = isFields(image?.sk) ? String(image.sk.S) : "";
   return key === "STATE" || key.startsWith("EVENT#") || key.startsWith("DOCUMENT#");
+}
+
+/** A message with the attributes of the user whose account or data it is about, as the relay adds them. */
+export async function addAttributes(
+  message: Message,
+  loadState: KnownRecords["loadState"],
+): Promise<Message> {
+  const id = "userId" in message.data ? message.data.userId : undefined;
+  const user = id === undefined ? undefined : await loadState({ kind: "user", id });
+  return user === undefined || message.type.startsWith("user.") ? message : withAttributes(message, user);
 }
 
 /** Income by month of the document that a message announces; undefined where it is no income, or not as the default endpoint has it. */

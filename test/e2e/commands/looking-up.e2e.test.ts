@@ -10,7 +10,7 @@ import { describeAttributes } from "./attributes.ts";
 import { describeHistory } from "./events-of-everybody.ts";
 import { describeForward } from "./local-forward.ts";
 import { type LookedUpStage, leavesOf, startLookedUpStage } from "./looked-up-stage.ts";
-import { describeShownPrograms } from "./readme-program.ts";
+import { describeShownPrograms, describeSubscribersTail } from "./readme-program.ts";
 import { describeRecords } from "./records.ts";
 
 const listed = z.object({
@@ -280,4 +280,6 @@ describe("looking up, on the running stack", () => {
       expect(await tail.ended).toBe(0);
     });
   });
+
+  describeSubscribersTail(() => stage);
 });

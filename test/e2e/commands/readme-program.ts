@@ -20,7 +20,8 @@ const blockOf = (file: string, language: string) =>
 
 /** What a first subscriber reads, with the programs that the documents show. */
 export function describeShownPrograms(use: () => LookedUpStage): void {
-  const title = "the program of %s prints each user's income by month, to the cent what the provider has";
+  const title =
+    "the program of %s prints each user's loan id and income by month, to the cent what the provider has";
   it.each([
     ["the README", ["--input-type=module", "-e", blockOf("README.md", "js")]],
     ["the example in Node", ["examples/monthly-income/main.ts"]],
@@ -60,7 +61,7 @@ export function describeShownPrograms(use: () => LookedUpStage): void {
     const [file = "", ...others] = args;
     await using program = runProgram(file, others, environment, runtime);
 
-    const expected = monthsOf(user, system.sandbox.data(account, "income"));
+    const expected = monthsOf(`user/${user} L-1001`, system.sandbox.data(account, "income"));
     expect(expected.size).toBeGreaterThan(0);
     // The last line of a month counts: a later document adds to what an earlier one had.
     const printed = () =>
@@ -69,8 +70,8 @@ export function describeShownPrograms(use: () => LookedUpStage): void {
           .output()
           .split("\n")
           .flatMap((line) => {
-            const [, owner, month, net] = /^(user\/\S+) \S+ (\S+) (\S+) USD$/.exec(line) ?? [];
-            return net === undefined ? [] : [[`${owner} ${month}`, net] as const];
+            const [, income, net] = /^(user\/\S+ \S+ \S+) (\S+) USD$/.exec(line) ?? [];
+            return income === undefined || net === undefined ? [] : [[income, net] as const];
           }),
       );
     await expect
@@ -80,11 +81,37 @@ export function describeShownPrograms(use: () => LookedUpStage): void {
   }
 }
 
-/** The provider's own sums in cents, without the product's code. */
-function monthsOf(user: string, document: unknown): ReadonlyMap<string, string> {
+/** What a person sees of it. */
+export function describeSubscribersTail(use: () => LookedUpStage): void {
+  it("subscribers tail shows what a subscriber is sent, with attributes and income once they are revealed", async () => {
+    const tail = (...flags: string[]) =>
+      runProgram("packages/cli/main.ts", [
+        "subscribers",
+        "tail",
+        "inline",
+        "--stage",
+        "looking-up",
+        ...flags,
+      ]);
+    await using masked = tail();
+    await using revealed = tail("--reveal");
+    await masked.printed("Following what inline is sent");
+    await revealed.printed("Following what inline is sent");
+    await use().system.sandbox.createUsers(1, { metadata: { loan_id: "L-7" } });
+    await revealed.printed(" USD");
+    const line = /data\.updated +account\/\S+\/income .* \{"loanId":"L-7"\} {2}\d{4}-\d{2} \d+\.\d{2} USD/;
+    expect(revealed.output()).toMatch(line);
+    await masked.printed("/income ");
+    expect(masked.output()).toContain('{"loanId":"(text)"}');
+    expect(masked.output()).not.toMatch(/L-7| USD/);
+  });
+}
+
+/** The provider's own sums in cents, without the product's code. @param of what the month follows */
+function monthsOf(of: string, document: unknown): ReadonlyMap<string, string> {
   const cents = new Map<string, number>();
   for (const { paid_at, net } of incomeDocument.parse(document).data) {
-    const month = `user/${user} ${paid_at.slice(0, 7)}`;
+    const month = `${of} ${paid_at.slice(0, 7)}`;
     cents.set(month, (cents.get(month) ?? 0) + Math.round(Number(net) * 100));
   }
   return new Map([...cents].map(([month, sum]) => [month, (sum / 100).toFixed(2)]));
