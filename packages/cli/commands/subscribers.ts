@@ -26,10 +26,11 @@ export function addTo(group: Command): void {
       "Follows a subscriber's messages until Ctrl-C. Derives them from the table's stream, as the relay does, and does not read the queue: replays, redrives, tests and erasures are not shown.",
     examples: [
       "npx income-events subscribers tail everything",
+      "npx income-events subscribers tail everything --reveal    with attributes and income by month",
       "npx income-events subscribers tail everything --json | jq .id    complete messages, for programs",
     ],
     run: tail,
-  });
+  }).option("--reveal", "show attributes, and the net income by month of income documents: personal data");
   addCommand(group, {
     name: "test <name>",
     summary: "Sends a test message to one subscriber's queue, regardless of its filter.",

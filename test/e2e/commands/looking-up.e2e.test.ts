@@ -234,15 +234,17 @@ describe("looking up, on the running stack", () => {
         return result.stderr;
       };
       expect(await refused(4, "x".repeat(43), "--user", user)).toContain(
-        `No event of user/${user} is stored`,
+        `No event of user/${user} with an <id>`,
       );
-      expect(await refused(4, "y".repeat(43))).toContain("No event is stored");
+      expect(await refused(4, "y".repeat(43))).toContain("No event with an <id>");
       // Of 65 events two begin alike.
       for (let count = 0; count < 65; count += 1) stage.announceEndpoint({ data_available: false });
       await waitUntilIdle(stage.system);
       const firsts = (await stage.storedEvents()).map(({ event }) => event.id.charAt(0));
       const twice = firsts.find((first, index) => firsts.indexOf(first) < index) ?? "";
-      expect(await refused(2, twice)).toMatch(new RegExp(`<id> ${twice} names \\d+ events[^]*\n  ${twice}`));
+      expect(await refused(2, twice)).toMatch(
+        new RegExp(`<id> ${twice} matches \\d+ events[^]*\n  ${twice}`),
+      );
       expect(await refused(2, "no id!")).toContain('<id> "no id!" is no event\'s');
     });
   });
