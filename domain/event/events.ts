@@ -45,6 +45,8 @@ export type EventAttributes = {
   readonly dataAvailable?: boolean;
   readonly dateStart?: string;
   readonly dateEnd?: string;
+  /** Why an account is connected or is not, in the provider's words. */
+  readonly reason?: string;
   /** All attributes that the user has; absent where the event does not say. */
   readonly attributes?: Attributes;
 };
@@ -136,6 +138,7 @@ export function parseAttributes(value: unknown): EventAttributes {
     dataAvailable: optionalBoolean(fields, "dataAvailable"),
     dateStart: optionalText(fields, "dateStart"),
     dateEnd: optionalText(fields, "dateEnd"),
+    reason: optionalText(fields, "reason"),
     attributes: fields.attributes === undefined ? undefined : parseTexts(fields.attributes, "attributes"),
   });
 }

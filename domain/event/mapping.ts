@@ -26,7 +26,7 @@ import {
 
 const idFields = ["userId", "accountId", "companyAccountId"] as const;
 const textFields = ["datasourceId", "endpoint", "eventId", "dateStart", "dateEnd"] as const;
-const otherFields = ["time", "connected", "dataAvailable"] as const;
+const otherFields = ["time", "connected", "dataAvailable", "reason"] as const;
 /** What a mapping can find beside the type of an event. */
 export const mappedFields = [...idFields, ...textFields, ...otherFields];
 
@@ -176,6 +176,8 @@ export function factAt(
       return booleanAt(field, typeof mapping[field] === "string" ? value : booleanOf(value));
     case "endpoint":
       return endpointAt(field, value);
+    case "reason":
+      return reasonAt(value);
     default:
       return textAt(field, value);
   }
@@ -209,6 +211,11 @@ export function textAt(field: string, value: unknown): string | undefined {
     throw permanent(`${field}: expected a short text or a whole number, not ${typeNamed(value)}`);
   }
   return text;
+}
+
+/** A reason is for people: an event whose reason is no short text is stored without it. */
+function reasonAt(value: unknown): string | undefined {
+  return typeof value === "string" && value.length <= longestText && isClean(value) ? value : undefined;
 }
 
 function digitsOf(value: unknown): string | undefined {

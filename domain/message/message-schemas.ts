@@ -90,7 +90,17 @@ const userAttributes = {
       "It compares with no `sequence`.",
   },
 } as const;
-const known = { connected, userId, datasourceId, ...userAttributes };
+
+const status = {
+  since: {
+    type: "string",
+    format: "date-time",
+    description:
+      "Since when it is connected, or is not: when the webhook came, or the provider answered. Where the stage maps reasons.",
+  },
+  reason: text("Why it is connected, or is not, in the provider's words. Where the stage maps reasons."),
+} as const;
+const known = { connected, ...status, userId, datasourceId, ...userAttributes };
 
 const userEvent = object({ userId, deleted, unconfirmed, outcome }, { reconciled, ...userAttributes });
 const accountEvent = object({ accountId, deleted, unconfirmed, outcome }, { ...known, reconciled });

@@ -38,7 +38,10 @@ function ofEvent(
 ): Message {
   const { type, reconciled } = event;
   const facts = { deleted: state.deleted, unconfirmed: state.unconfirmed, outcome, reconciled };
-  const known = { userId: state.userId, datasourceId: state.datasourceId, connected: state.connected };
+  const known = {
+    ...{ userId: state.userId, datasourceId: state.datasourceId, connected: state.connected },
+    ...statusFields(state),
+  };
   switch (type) {
     case "user.created":
     case "user.updated":
@@ -81,7 +84,7 @@ export function reportOfState(state: State, user?: State): Pick<Message, "subjec
 
 function ofAnswer(state: State, attributes: Attributes): Message {
   const { subject, deleted, unconfirmed, userId, datasourceId, connected } = state;
-  const known = { userId, datasourceId, connected, deleted, unconfirmed };
+  const known = { userId, datasourceId, connected, ...statusFields(state), deleted, unconfirmed };
   switch (subject.kind) {
     case "user":
       return {
@@ -98,6 +101,13 @@ function ofAnswer(state: State, attributes: Attributes): Message {
       return { ...attributes, type: "company-account.confirmed", data };
     }
   }
+}
+
+function statusFields({ status: { since, reason } = {} }: Pick<State, "status">) {
+  return present<{ since: string; reason: string }>({
+    since: since === undefined ? undefined : new Date(since).toISOString(),
+    reason,
+  });
 }
 
 /** A message about a user's account or its data, with what is known of that user's attributes. */

@@ -27,6 +27,7 @@ import {
   parseProcessedReceipts,
   receiptKey,
 } from "./last-change.ts";
+import { parseStatus, type Status, statusAfterAnswer, statusAfterEvent } from "./status.ts";
 
 const deletionSources = ["webhook", "reconciliation"] as const;
 type DeletionSource = (typeof deletionSources)[number];
@@ -52,6 +53,7 @@ export type State = {
   readonly userId?: string;
   readonly datasourceId?: string;
   readonly connection?: Connection;
+  readonly status?: Status;
   /** Of a user. */
   readonly attributes?: KnownAttributes;
   readonly processed: ProcessedReceipts;
@@ -68,6 +70,8 @@ export type ApplyOptions = {
   readonly since?: number | undefined;
   /** Whether connections are followed, which readiness needs; absent: where `since` is known. */
   readonly followsConnections?: boolean;
+  /** Whether states and messages say since when and why an account is connected or is not. */
+  readonly givesReasons?: boolean;
   /**
    * Whether the provider is asked before a user's deletion is believed, also where the event has an id or a time: what
    * erases a user must not rest on the webhook's secret alone.
@@ -91,6 +95,7 @@ export function parseState(value: unknown): State {
     userId: optionalText(fields, "userId"),
     datasourceId: optionalText(fields, "datasourceId"),
     connection: parseConnection(fields.connection),
+    status: parseStatus(fields.status),
     attributes: fields.attributes === undefined ? undefined : parseKnownAttributes(fields.attributes),
     processed: parseProcessedReceipts(fields),
     latest: parseLastChange(fields.latest),
@@ -124,7 +129,8 @@ export function applyEvent(
   if (isAgain && outcome !== "unconfirmed" && !counts) return undefined;
   const { attributes: _, ...announced } = event;
   const { connection: known, ...next } = apply(before, event, outcome);
-  const { since, followsConnections = true } = options;
+  const { since, followsConnections = true, givesReasons = false } = options;
+  const status = givesReasons ? statusAfterEvent(before, event, outcome, since) : before.status;
   const wasConnected = before.connected === true;
   const connection =
     since === undefined || !followsConnections || before.subject.kind === "user"
@@ -138,7 +144,7 @@ export function applyEvent(
         });
   return {
     ...next,
-    ...present({ connection, attributes }),
+    ...present({ connection, attributes, status }),
     version,
     processed: addReceipt(before.processed, key),
     latest: isAgain
@@ -164,7 +170,7 @@ export function applyProviderAnswer(
   if (!answer.found && state.deletionBy === undefined) {
     throw retryable("the provider does not know the subject, and no event announced its deletion");
   }
-  const { connected: before, asOf: _, deletionBy, connection, attributes, ...rest } = state;
+  const { connected: before, asOf: _, deletionBy, connection, attributes, status, ...rest } = state;
   const version = state.version + 1;
   const { connected, attributes: answered } = answer.found ? answer : {};
   return {
@@ -174,6 +180,7 @@ export function applyProviderAnswer(
       attributes: answered === undefined ? attributes : afterAnswer(attributes, answered, version, at),
       deletionBy: answer.found ? undefined : deletionBy,
       connection: connectionAfterAnswer(connection, before === true, connected),
+      status: statusAfterAnswer(status, before, connected, at),
     }),
     deleted: !answer.found,
     unconfirmed: false,

@@ -84,6 +84,7 @@ const relayChanges = relay({
   ...deriving,
   versionedRecords: records,
   ...(attributes && { attributes }),
+  givesReasons: settings.givesReasons === true,
   link: linkTable(shared.write),
   removeSuperseded: supersededRemover(shared.read, overflow.remove),
   outbox: outbox(

@@ -19,6 +19,8 @@ export type RelayDependencies = DeriveDependencies &
     readonly versionedRecords: Pick<VersionedRecords, "readAhead" | "loadState">;
     /** Absent where the settings map no attributes; `asks`: whether the provider is asked where their order is unknown. */
     readonly attributes?: { readonly asks: boolean };
+    /** Whether the settings map why accounts are connected or are not. */
+    readonly givesReasons?: boolean;
     readonly link: Link;
     readonly removeSuperseded: RemoveSuperseded;
     readonly outbox: Outbox;
@@ -204,6 +206,7 @@ function write(consequence: Inside, revise: Revise, dependencies: RelayDependenc
       const options = {
         ...{ since, confirmsUserDeletions, asksForUsers: attributes?.asks === true },
         followsConnections: dependencies.settings.readiness !== undefined,
+        givesReasons: dependencies.givesReasons === true,
       };
       return revise.state(subject, (state) => applyEvent(state, event, receipts, options));
     }

@@ -145,6 +145,9 @@ export class Relay extends Construct {
         parkingLastsSeconds: divided(parkingLasts, settings).toSeconds(),
         timeoutSeconds: settings.functions.relay.timeoutSeconds,
         erasesOnDeletion: settings.erasure.onDeletion,
+        ...([settings.mapping.accounts, settings.mapping["company-accounts"]].some(
+          ({ reason }) => reason !== undefined,
+        ) && { givesReasons: true }),
         ...(settings.mapping.users.attributes && {
           attributes: { asks: settings.provider.paths.user !== undefined },
         }),

@@ -111,6 +111,7 @@ function kindSchema(kind: WebhookKind) {
     dataAvailable: optionalSource,
     dateStart: optionalSource,
     dateEnd: optionalSource,
+    reason: optionalSource,
     ids: choice(["uuid", "any"]).exactOptional(),
     events: expression.exactOptional(),
     identity: choice(["body", "eventId"]).exactOptional(),

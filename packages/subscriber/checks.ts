@@ -14,7 +14,7 @@ const ofItsUser = {
   attributes: { type: "object", properties: {}, required: [], additionalProperties: { type: "string" } },
   attributesSequence: like("^[0-9]{20}$"),
 } as const;
-const known = { connected: flag, userId: text, datasourceId: text, ...ofItsUser };
+const known = { connected: flag, since: time, reason: text, userId: text, datasourceId: text, ...ofItsUser };
 const always = { type: "boolean", const: true } as const;
 const dates = { dateStart: text, dateEnd: text };
 const ofEitherAccount = {

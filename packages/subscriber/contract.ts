@@ -70,6 +70,13 @@ type StateOfAccount = State &
   UserAttributes & {
     /** Whether it is connected, after the event; absent while nothing has said so. */
     readonly connected?: boolean;
+    /**
+     * Since when it is connected, or is not: when the webhook came, or the provider answered. Where the stage
+     * maps reasons.
+     */
+    readonly since?: string;
+    /** Why it is connected, or is not, in the provider's words. Where the stage maps reasons. */
+    readonly reason?: string;
     /** The provider's id of the user. */
     readonly userId?: string;
     /** Where the account is: the provider's id of the source. */

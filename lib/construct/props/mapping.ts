@@ -81,6 +81,11 @@ export interface KindMappingProps {
    */
   readonly dateEnd?: string | { readonly header: string };
   /**
+   * Where the provider says why an account is connected or is not: a short text. Messages about accounts then have `reason` and `since`.
+   * @default - as the provider documents it
+   */
+  readonly reason?: string | { readonly header: string };
+  /**
    * `uuid`: ids must be UUIDs; `any`: they need not.
    * @default - as the provider documents it
    */

@@ -42,6 +42,7 @@ const patterns: Readonly<Record<Field, readonly string[]>> = {
   ],
   connected: ["(is )?(connected|linked|active|online)"],
   dataAvailable: ["(((is|has) )?(data )?(available|ready)|has data)"],
+  reason: ["((disconnect|connection|status|error) )?(reason|description|message)"],
   dateStart: [`(${period} ${start}|${start} date)`, start],
   dateEnd: [`(${period} ${end}|${end} date)`, end],
 };

@@ -57,6 +57,7 @@ function factsOf(type: EventType): fc.Arbitrary<EventAttributes> {
       companyAccountId: named(kind === "company-account" || kind === "endpoint"),
       endpoint: kind === "endpoint" ? fc.constant("income") : fc.constant(undefined),
       attributes: fc.constantFrom(undefined, ...(kind === "user" ? [undefined, {}, { loanId: "L-1" }] : [])),
+      reason: kind.endsWith("account") ? maybe(fc.constant("LOCKED")) : fc.constant(undefined),
       ...optionalFacts,
     })
     .map((facts) => present<EventAttributes>(facts));
@@ -136,7 +137,7 @@ class MessageHistory {
       return;
     }
     const before = this.#states.get(nameOf(subjectOf(event)));
-    this.#writeState(before, applyEvent(before, event, receipts));
+    this.#writeState(before, applyEvent(before, event, receipts, { givesReasons: true }));
   }
 
   /** SQS took no two messages in one millisecond: of two endpoint events of the same time neither is the newer. */

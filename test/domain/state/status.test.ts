@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import { messageOfState } from "../../../domain/message/message.ts";
+import { applyEvent, applyProviderAnswer, parseState, type State } from "../../../domain/state/state.ts";
+import { at, eventOf, minute } from "../samples.ts";
+
+type Given = Parameters<typeof eventOf>[1] & { readonly sentAt: number; readonly receipts?: number };
+
+/** Applies events of an account, each with when its webhook was sent. */
+function stateAfter(
+  ...events: readonly (readonly ["connected" | "disconnected" | "updated", Given])[]
+): State {
+  let state: State | undefined;
+  for (const [name, { sentAt: since, receipts = 1, ...more }] of events) {
+    const next = applyEvent(state, eventOf(`account.${name}`, more), receipts, { since, givesReasons: true });
+    state = next === undefined ? state : parseState(JSON.parse(JSON.stringify(next)));
+  }
+  if (state === undefined) throw new Error("no event was applied");
+  return state;
+}
+
+const told = (state: State | undefined) => {
+  const { since, reason } = { ...(state && messageOfState(state, "/s")?.data) } as Record<string, unknown>;
+  return [since === undefined ? undefined : Date.parse(String(since)), reason];
+};
+const connect = ["connected", { sentAt: 1, time: minute(1), reason: "NEW" }] as const;
+
+describe("since when and why an account is connected or is not", () => {
+  it.each([
+    ["a connection", [connect], [1, "NEW"]],
+    [
+      "a disconnection",
+      [connect, ["disconnected", { sentAt: 2, time: minute(2), reason: "LOCKED" }]],
+      [2, "LOCKED"],
+    ],
+    ["one without a reason", [connect, ["disconnected", { sentAt: 2, time: minute(2) }]], [2, undefined]],
+    ["the same again", [connect, ["connected", { sentAt: 3, time: minute(3) }]], [1, "NEW"]],
+    ["another reason", [connect, ["updated", { sentAt: 3, connected: true, reason: "OTHER" }]], [1, "OTHER"]],
+    [
+      "an older event",
+      [connect, ["disconnected", { sentAt: 4, time: minute(0), reason: "OLD" }]],
+      [1, "NEW"],
+    ],
+    ["what does not say", [connect, ["updated", { sentAt: 4, reason: "NOT OF IT" }]], [1, "NEW"]],
+  ] as const)("%s", (_, events, expected) => {
+    expect(told(stateAfter(...events))).toEqual(expected);
+  });
+
+  it.each([
+    ["confirms", false, [2, "LOCKED"]],
+    ["denies", true, [1, "NEW"]],
+    ["does not say", undefined, [1, "NEW"]],
+  ] as const)("waits for the provider's answer where no time orders it: it %s", (_, connected, expected) => {
+    const asking = stateAfter(connect, ["disconnected", { sentAt: 2, reason: "LOCKED" }]);
+    expect(told(asking)).toEqual([1, "NEW"]);
+    const answer = { found: true, ...(connected !== undefined && { connected }) } as const;
+    expect(told(applyProviderAnswer(asking, asking.version, answer, { at }))).toEqual(expected);
+  });
+
+  it("is when the provider answered, where it says what no event did", () => {
+    const asking = stateAfter(
+      connect,
+      ["disconnected", { sentAt: 2 }],
+      ["connected", { sentAt: 3, eventId: "3" }],
+    );
+    const answer = { found: true, connected: false } as const;
+    expect(told(applyProviderAnswer(asking, asking.version, answer, { at }))).toEqual([
+      at.getTime(),
+      undefined,
+    ]);
+  });
+
+  it("is in no state and no message where the settings map no reason", () => {
+    const state = applyEvent(undefined, eventOf("account.connected"), 1, { since: 1 });
+    expect([state?.status, ...told(state)]).toEqual([undefined, undefined, undefined]);
+  });
+});
