@@ -2,7 +2,6 @@ import { fieldsOf, isFields, numberOf, optionalText, present } from "../core/par
 import type { IncomeEvent } from "../event/events.ts";
 import { claimOf } from "./claim.ts";
 import type { Outcome } from "./last-change.ts";
-import type { State } from "./state.ts";
 
 /** Since when an account is connected or is not, and why; kept where the settings map a reason. */
 export type Status = {
@@ -17,7 +16,7 @@ type Claimed = { readonly connected: boolean; readonly since: number; readonly r
 
 /** @param since when the webhook was sent to its queue; absent: when it was received */
 export function statusAfterEvent(
-  { status: known, connected: wasConnected }: Pick<State, "status" | "connected">,
+  { status: known, connected: wasConnected }: { readonly status?: Status; readonly connected?: boolean },
   event: IncomeEvent,
   outcome: Outcome,
   since = Date.parse(event.receivedAt),
