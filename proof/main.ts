@@ -22,7 +22,7 @@ const programs = {
 /** What runs without a name: about 40 minutes on two cores. */
 const steps: readonly (readonly [name: string, file: string, ...args: readonly string[]])[] = [
   ["tests", vitest, "run", "--project", "proof", `--outputFile.json=${report}`],
-  ["chaos", "proof/chaos/main.ts", "--seeds", "1..3"],
+  ["chaos", "proof/chaos/main.ts", "--seeds", "1..3", "--tries", "3"],
   ["outage", "proof/outage/main.ts", "--tasks", "10000"],
   ["model", "proof/model/main.ts", "--runs", "3000"],
   ["alarms", "proof/alarms/main.ts"],

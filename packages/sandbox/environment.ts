@@ -185,8 +185,12 @@ function startDeliveries(
 function retriesOf(version: ProviderInterface, options: DeliveryOptions) {
   const firstRetryMs = options.firstRetryMs ?? 30_000;
   return version === "0.5"
-    ? { firstRetryMs, maxRetryMs: firstRetryMs, maxAttempts: 3 }
-    : { firstRetryMs, maxRetryMs: options.maxRetryMs ?? 3_600_000 };
+    ? { firstRetryMs, maxRetryMs: firstRetryMs, tries: options.tries ?? (() => 3) }
+    : {
+        firstRetryMs,
+        maxRetryMs: options.maxRetryMs ?? 3_600_000,
+        tries: options.tries ?? (() => undefined),
+      };
 }
 
 function choiceOf(datasources: readonly Datasource[]): readonly [Datasource, ...Datasource[]] {

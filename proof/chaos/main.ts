@@ -21,8 +21,16 @@ async function runOnce(
   directory: string,
   interrupted: Promise<undefined>,
 ): Promise<RunResult | undefined> {
-  const { short = false, engine, slow } = flags;
-  const options = { assembly, seed, directory, slow, isShort: short, ...(engine && { engine }) };
+  const { short = false, engine, slow, tries } = flags;
+  const options = {
+    assembly,
+    seed,
+    directory,
+    slow,
+    isShort: short,
+    ...(engine && { engine }),
+    ...(tries && { tries }),
+  };
   const result = await Promise.race([runChaos(options, progress), interrupted]);
   if (result === undefined) return undefined;
   const { faults, line } = result;
@@ -38,10 +46,11 @@ function good(results: readonly RunResult[]): readonly RunResult[] {
   return results.filter(({ faults }) => faults.length === 0);
 }
 
-function again({ short, sabotage, engine, slow }: ChaosFlags, seed: number): string {
+function again({ short, sabotage, engine, slow, tries }: ChaosFlags, seed: number): string {
   const words = [
     `npm run chaos -- --seed ${seed}`,
     ...(short ? ["--short"] : []),
+    ...(tries ? [`--tries ${tries}`] : []),
     ...(sabotage ? [`--sabotage ${sabotage}`] : []),
     ...(engine ? [`--engine ${engine}`] : []),
     ...(slow > 1 ? [`--slow ${slow}`] : []),

@@ -12,6 +12,8 @@ export type ChaosFlags = {
   readonly engine?: DynamoDbEngine;
   readonly assembly?: string;
   readonly keep?: string;
+  /** So often the provider tries each webhook while the receivers are away. */
+  readonly tries?: number;
   /** How many times as long everything takes here as on a quiet machine. */
   readonly slow: number;
 };
@@ -21,6 +23,7 @@ Examples:
   npm run chaos -- --seed 7                          one run: the same seed meets the same schedule of faults and kills
   npm run chaos -- --seeds 1..20                     twenty runs, one after the other
   npm run chaos -- --seed 7 --short                  a sample of the crash points, and every class of faults
+  npm run chaos -- --seed 7 --tries 3                webhooks get lost at the end: reconciliation must make up for them
   npm run chaos -- --seed 7 --sabotage key           the store writes each receipt anew: the run must notice
 A run kills functions at its share of all points: any eight seeds in a row strike every point.
 It exits 0 only if nothing is lost or doubled, the account closes, every class of faults fired, and each of its
@@ -33,6 +36,11 @@ export function parseChaosFlags(args: readonly string[]): ChaosFlags {
     .option("--seed <n>", "what the schedule of faults and kills follows from", wholeNumber(0), 1)
     .option("--seeds <from..to>", "one run for each of these seeds", range)
     .option("--short", "30 s of trouble, somewhat more than a minute in all on a quiet machine")
+    .option(
+      "--tries <n>",
+      "at the end, take the receivers away for ten minutes while the provider tries each webhook this often",
+      wholeNumber(1),
+    )
     .option(
       "--sabotage <name>",
       `run a pipeline that is broken on purpose: ${sabotages.join(" or ")}`,

@@ -7,6 +7,7 @@ import { crashFunctions } from "./crashes/crash-points.ts";
 import { injectFaults } from "./faults/fault-schedule.ts";
 import { keepJournal, leaveTraces } from "./journal.ts";
 import { keepLoading } from "./load/keep-loading.ts";
+import { loseWebhooks } from "./load/lose-webhooks.ts";
 import { recover, waitUntilIdle } from "./load/recover.ts";
 import { type FaultOptions, type Progress, runFaultPhases } from "./run-fault-phases.ts";
 import { type ChaosSystem, startChaosSystem } from "./system.ts";
@@ -43,9 +44,10 @@ export async function runChaos(options: RunOptions, progress: Progress): Promise
   await waitUntilIdle(system, patience);
   progress("Trying once more what was given up on");
   await recover(system, patience);
+  const differences = await loseWebhooks(system, options, progress);
   progress("Counting in the table, in the queues and in what the observers recorded");
   await system.observers.call("finish");
-  const result = account(await gatherEvidence(system, load));
+  const result = account(await gatherEvidence(system, { ...load, tries: options.tries }));
   if (result.lost > 0) leaveTraces(options.directory, [...result.lostEvents.keys()], journal, system);
   const fired: readonly (readonly [string, number])[] = [
     ...faults.counts(),
@@ -60,11 +62,14 @@ export async function runChaos(options: RunOptions, progress: Progress): Promise
   return {
     tally,
     line: reportLine(tally),
-    faults: assessRun(result, {
-      fired,
-      left: crashes.left(),
-      initErrors: system.stack.problems().initErrors,
-    }),
+    faults: [
+      ...assessRun(result, {
+        fired,
+        left: crashes.left(),
+        initErrors: system.stack.problems().initErrors,
+      }),
+      ...differences,
+    ],
   };
 }
 

@@ -9,6 +9,9 @@ const stageFile = z.looseObject({ divideDurationsBy: z.number(), provider: z.loo
 type StageFile = z.output<typeof stageFile>;
 const known = stageFile.parse(JSON.parse(readFileSync(file, "utf8")));
 
+/** What a minute of the stage takes here. */
+export const minuteInMillis = 60_000 / known.divideDurationsBy;
+
 /** How long FIFO queues know a deduplication id on this stage. */
 export const deduplicationSeconds = 300 / known.divideDurationsBy;
 

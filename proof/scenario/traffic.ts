@@ -12,6 +12,29 @@ export function identityOf({ kind, body }: Webhook): string {
   return createHash("sha256").update(`${kind}\n`).update(body).digest("base64url");
 }
 
+/** The identities of the events in a webhook: of `update_multi_endpoint` one for each element, else the webhook's. */
+export function eventIdsOf(webhook: Webhook): readonly string[] {
+  const id = identityOf(webhook);
+  const list = webhook.kind === "endpoints" ? listIn(webhook.body) : undefined;
+  if (list === undefined) return [id];
+  const numbers = new Map<string, number>();
+  return list.elements.map((element) => {
+    const text = JSON.stringify({ ...list.shared, ...element });
+    const number = (numbers.get(text) ?? 0) + 1;
+    numbers.set(text, number);
+    return createHash("sha256").update(`element ${id} ${number}\n${text}`).digest("base64url");
+  });
+}
+
+function listIn(body: Buffer): { readonly shared: object; readonly elements: readonly object[] } | undefined {
+  try {
+    const { endpoints, ...shared } = Object(JSON.parse(body.toString()));
+    return Array.isArray(endpoints) ? { shared, elements: endpoints } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** What the API answered, recorded where it was answered. */
 export type Traffic = {
   readonly observe: (exchange: Exchange) => void;

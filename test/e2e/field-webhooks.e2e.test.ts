@@ -73,6 +73,7 @@ describe("webhooks as other providers send them", () => {
       ["accounts", '{"event":"connector/unheard_of"}'],
     ];
     for (const [kind, body] of sent) expect(await send(kind, body)).toBe(202);
+    expect(await send("account", fixtureText("ping.json"))).toBe(404);
     const deadLettersWith = async (reason: string) => {
       const { queues } = await json("dlq", "list", "--reason", reason);
       return queues.flatMap(({ reasons }: { reasons: readonly object[] }) => reasons);
@@ -101,7 +102,8 @@ describe("webhooks as other providers send them", () => {
     const income = stored.find(({ event }) => event.endpoint === "income");
     expect(income?.body.text).not.toContain("profile");
 
-    const { ignored } = await json("status");
+    const { ignored, wrongPaths } = await json("status");
+    expect(wrongPaths).toBe(1);
     expect(ignored).toEqual(
       expect.arrayContaining([
         { name: "ping", count: 1 },

@@ -7,8 +7,8 @@ export type RetryPolicy = {
   readonly firstRetryMs: number;
   readonly maxRetryMs: number;
   readonly giveUpAfterMs: number;
-  /** Calls for one delivery, unless the delivery says otherwise; absent: only time ends them. */
-  readonly maxAttempts?: number;
+  /** Calls for one delivery, unless the delivery says otherwise; undefined: only time ends them. */
+  readonly tries: () => number | undefined;
   /** How many calls are made at once. */
   readonly concurrency: number;
 };
@@ -144,7 +144,7 @@ export function createDeliveryEngine(dependencies: EngineDependencies): Delivery
 }
 
 function maxAttemptsOf({ maxAttempts }: Claimed, policy: RetryPolicy): number {
-  return maxAttempts ?? policy.maxAttempts ?? Number.POSITIVE_INFINITY;
+  return maxAttempts ?? policy.tries() ?? Number.POSITIVE_INFINITY;
 }
 
 /** The wait before the attempt after `attempts` failed ones: doubled each time, up to the longest. */

@@ -25,6 +25,8 @@ export type DeliveryOptions = {
   readonly firstRetryMs?: number;
   /** Default one hour. */
   readonly maxRetryMs?: number;
+  /** Calls for one delivery, asked for at each failed one; default: three by interface 0.5, else only time ends them. */
+  readonly tries?: () => number | undefined;
   /** Calls at once; default 16. */
   readonly concurrency?: number;
   /** Is called for each call to a webhook, with what came of it. */

@@ -12,6 +12,8 @@ export type Evidence = {
   readonly deadLetters: ReadonlySet<string>;
   /** The provider's ids of who was erased: nothing of them may be left. */
   readonly erased: ReadonlySet<string>;
+  /** So often the provider tries a webhook; absent: until it is answered. */
+  readonly tries?: number | undefined;
   /** What is left of them, in words. */
   readonly remains: readonly string[];
   /** What is missing or wrong, in words that name an event or a subject. */
@@ -76,7 +78,14 @@ export function account(evidence: Evidence): Account {
 function fateOf(
   id: string,
   calls: readonly SentLine[],
-  { stored, deadLetters, erased, losses, written }: Evidence & { readonly written: ReadonlySet<string> },
+  {
+    stored,
+    deadLetters,
+    erased,
+    losses,
+    written,
+    tries = Number.POSITIVE_INFINITY,
+  }: Evidence & { readonly written: ReadonlySet<string> },
 ): EventFate {
   const statuses = calls.flatMap(({ status = 0 }) => status);
   const isAccepted = statuses.some((status) => status >= 200 && status < 300);
@@ -89,5 +98,7 @@ function fateOf(
   if (stored.has(id) && loss === undefined) return "stored";
   if (deadLetters.has(id)) return "deadlettered";
   if (stored.has(id)) return { lost: loss ?? "" };
+  // The provider gave it up, and what it said is there.
+  if (!isAccepted && calls.length >= tries && loss === undefined) return "refused";
   return { lost: losses.find((words) => words.includes(id)) ?? "it is nowhere" };
 }

@@ -12,11 +12,14 @@ import { readMessages, readRecords, readSent } from "./read-records.ts";
 /**
  * Reads what the observers recorded, and what stands in the engines at the end; it takes the dead letters out of their
  * queues.
- * @param erasedUsers users whose erasure was asked for
+ * @param erasedUsers users whose erasure was asked for @param tries after which the provider gives a webhook up
  */
 export async function gatherEvidence(
   system: ChaosSystem,
-  { erased: erasedUsers }: { readonly erased: ReadonlySet<string> },
+  {
+    erased: erasedUsers,
+    tries,
+  }: { readonly erased: ReadonlySet<string>; readonly tries?: number | undefined },
 ): Promise<Evidence> {
   const { stack, access, files } = system;
   const sent = readSent(files.sent);
@@ -56,6 +59,7 @@ export async function gatherEvidence(
     // A task is no event, and neither is what the load put there itself.
     deadLetters: deadLetters.intersection(ids),
     erased,
+    tries,
     remains,
     losses: [...losses, ...unread],
   };
@@ -90,7 +94,7 @@ function isAskedFor(endpoint: string): boolean {
 }
 
 /** Of whom no webhook announced, reconciliation finds out in its own time: nothing is expected of them here. */
-function limitedTo({ snapshot, data }: Truth, announced: ReadonlySet<string>) {
+export function limitedTo({ snapshot, data }: Truth, announced: ReadonlySet<string>) {
   const left = {
     users: snapshot.users.filter(({ id }) => announced.has(id)),
     accounts: snapshot.accounts.filter(({ id }) => announced.has(id)),

@@ -12,8 +12,8 @@ const triesOfRefused = 8;
 const roundsPerRefused = 4;
 
 /**
- * What one round brings: new users and accounts, duplicates, late and contradicting news, large bodies, bodies that
- * can't be read, wrong secrets, a deletion, data that the provider fetched by itself.
+ * What one round brings: new users and accounts, duplicates, late and contradicting news, several events in one webhook,
+ * large bodies, bodies that can't be read, wrong secrets, a deletion, data that the provider fetched by itself.
  * @param round a number of its own, so that each round's events are distinct @returns users whom nothing else names
  */
 export async function sendRound(provider: Provider, round: number): Promise<readonly string[]> {
@@ -39,6 +39,15 @@ export async function sendRound(provider: Provider, round: number): Promise<read
       { event: "update_account", account_id: accountId, user_id: userId, connected: true, padding },
     ],
     ["endpoints", { ...endpointEvent, padding }],
+    [
+      "endpoints",
+      {
+        event: "update_multi_endpoint",
+        account_id: accountId,
+        user_id: userId,
+        endpoints: ["income", "profile"].map((endpoint) => ({ endpoint, data_available: true })),
+      },
+    ],
     [
       "company-accounts",
       {

@@ -6,7 +6,7 @@ import { appendFileSync } from "node:fs";
 import type { Attempt } from "@income-events/sandbox/delivery/engine.ts";
 import { startSandbox } from "@income-events/sandbox/server.ts";
 import { webhookKinds } from "@income-events/sandbox/webhooks.ts";
-import { identityOf } from "../../scenario/traffic.ts";
+import { eventIdsOf, identityOf } from "../../scenario/traffic.ts";
 import type { SentLine } from "../audit/read-records.ts";
 import { serve } from "../remote.ts";
 import type { ProviderMethods } from "./protocol.ts";
@@ -23,8 +23,8 @@ function record({ kind, body, result }: Attempt): void {
     const known = announced.get(subject) ?? new Map();
     announced.set(subject, known.set(id, { kind, body }));
   }
-  const line: SentLine = { kind, id, subjects, ...result };
-  appendFileSync(sentFile, `${JSON.stringify(line)}\n`);
+  const lines = eventIdsOf({ kind, body }).map((each): SentLine => ({ kind, id: each, subjects, ...result }));
+  appendFileSync(sentFile, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
 }
 
 /** The provider's ids in a body; none where it can't be read. */
@@ -37,12 +37,22 @@ function subjectsIn(body: Buffer): readonly string[] {
   }
 }
 
+/** So often a webhook is tried; undefined: until it is answered. */
+let tries: number | undefined;
+
 const sandbox = await startSandbox({
   seed: Number(seed),
   // Always near its end, so that each run of the refresh refreshes.
   tokenLifetimeSeconds: 600,
   pageSize: 2,
-  delivery: { timeoutMs: 60_000, firstRetryMs: 200, maxRetryMs: 2_000, concurrency: 6, onAttempt: record },
+  delivery: {
+    timeoutMs: 60_000,
+    firstRetryMs: 200,
+    maxRetryMs: 2_000,
+    concurrency: 6,
+    tries: () => tries,
+    onAttempt: record,
+  },
 });
 
 const methods: ProviderMethods = {
@@ -66,6 +76,9 @@ const methods: ProviderMethods = {
   deleteUser: sandbox.deleteUser,
   fetchData: sandbox.fetchData,
   headers: (kind) => sandbox.webhook(kind)?.headers ?? {},
+  limitTries: (most) => {
+    tries = most ?? undefined;
+  },
   pending: () => sandbox.deliveries({ status: "pending" }).length,
   deliveries: () => sandbox.deliveries().length,
   truth: () => {

@@ -21,6 +21,8 @@ export type ProviderMethods = {
   fetchData(accountId: string, endpoints: readonly EndpointName[]): void;
   /** The headers that are sent with the webhooks of a kind. */
   headers(kind: WebhookKind): Readonly<Record<string, string>>;
+  /** Tries each webhook so often at most from now on; null: until it is answered. */
+  limitTries(most: number | null): void;
   /** Deliveries that are neither done nor given up. */
   pending(): number;
   /** All deliveries so far. */

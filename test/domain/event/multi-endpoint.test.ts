@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { identify } from "../../../domain/event/identify.ts";
 import type { KindMapping } from "../../../domain/event/mapping.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
+import { eventIdsOf } from "../../../proof/scenario/traffic.ts";
 import { fixtureText } from "../../fixtures/field/fixture-text.ts";
 import { accountId, userId } from "../samples.ts";
 import { eventsIn, said } from "./webhook-events.ts";
@@ -81,6 +82,17 @@ describe("update_multi_endpoint", () => {
     };
     const [income] = eventsIn(body, endpoints, { kind: "endpoints" });
     expect(JSON.parse(income?.text ?? "")).toEqual({ ...name, ...about, endpoint: "income" });
+  });
+
+  it("has the identities that a checker with code of its own expects", () => {
+    const text = JSON.stringify({
+      ...name,
+      ...about,
+      endpoints: ["income", "profile", "income"].map((endpoint) => ({ endpoint, data_available: true })),
+    });
+    const events = eventsIn(text, endpoints, { kind: "endpoints" });
+    expect(events.map(({ id }) => id)).toEqual(eventIdsOf({ kind: "endpoints", body: Buffer.from(text) }));
+    expect(new Set(events.map(({ id }) => id)).size).toBe(3);
   });
 
   it("leaves update_endpoint as it is: one event, whose identity is the webhook's", () => {

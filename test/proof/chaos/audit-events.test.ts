@@ -40,6 +40,17 @@ describe("the account of a run", () => {
     expect(result.unaccounted).toEqual([]);
   });
 
+  it("takes for refused what the provider gave up on, unless what it said is missing", () => {
+    const sent = ["a", "b", "c"].flatMap((id) =>
+      Array.from({ length: 3 }, () => call(id, 503, [`user-${id}`])),
+    );
+    const evidence = { ...nothing, sent: sent.slice(0, -1), losses: ["user user-b is missing"] };
+    const result = account({ ...evidence, tries: 3 });
+    expect(result).toMatchObject({ sent: 3, refused: 1, lost: 2, unaccounted: [] });
+    expect([...result.lostEvents.keys()]).toEqual(["b", "c"]);
+    expect(account(evidence)).toMatchObject({ refused: 0, lost: 3 });
+  });
+
   it("closes for whatever was sent, answered, stored and put aside", () => {
     const id = fc.constantFrom("a", "b", "c", "d", "e");
     const calls = fc.array(fc.tuple(id, fc.constantFrom(202, 401, 503, undefined)));

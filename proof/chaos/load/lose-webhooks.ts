@@ -1,0 +1,78 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { outputOf } from "@income-events/local-stack/outputs.ts";
+import { expectationOf, findLosses } from "../../scenario/compare.ts";
+import { readContents, readTable } from "../../scenario/snapshot.ts";
+import { limitedTo } from "../audit/gather-evidence.ts";
+import type { FaultOptions, Progress } from "../run-fault-phases.ts";
+import { minuteInMillis } from "../synthesize.ts";
+import type { ChaosSystem } from "../system.ts";
+import { waitUntilIdle } from "./recover.ts";
+
+const awayMinutes = 10;
+const recoveryMinutes = 15;
+/** What functions and engines take for the recovery, which no stage divides. */
+const workMs = 60_000;
+const betweenTicksMs = 500;
+const patience = 900_000;
+
+/**
+ * Takes the receivers away for ten minutes, in which users are created and data changes, while the provider tries each
+ * webhook a few times and then gives it up.
+ * @returns what differs from the provider 15 minutes after the receivers are back, in words
+ */
+export async function loseWebhooks(
+  system: ChaosSystem,
+  { tries, slow }: FaultOptions,
+  progress: Progress,
+): Promise<readonly string[]> {
+  if (tries === undefined) return [];
+  const { provider, stack, functions } = system;
+  progress(`Taking the receivers away, while the provider tries each webhook ${tries} times`);
+  const before = await provider.call("createUsers", 3, {});
+  await waitUntilIdle(system, patience);
+  await provider.call("limitTries", tries);
+  const bringBack = stack.gateway.intercept(async ({ principal, action }, phase) =>
+    /Receive/.test(principal) && action === "sqs:SendMessage" && phase === "before"
+      ? { status: 503, errorType: "ServiceUnavailable", message: "injected by chaos" }
+      : undefined,
+  );
+  const [first = "", second = ""] = before.accounts;
+  // Without accounts: the stage `compressed` has no path to list those of a user.
+  const lost = await provider.call("createUsers", 3, { accountsPerUser: 0 });
+  // What the stage starts with: of data that was never read, nothing tells but the webhook that is lost.
+  await provider.call("fetchData", first, ["profile"]);
+  await wait((awayMinutes * minuteInMillis) / 2);
+  await provider.call("fetchData", second, ["profile"]);
+  await wait((awayMinutes * minuteInMillis) / 2);
+  while ((await provider.call("pending")) > 0) await wait(100);
+  bringBack();
+  const back = performance.now();
+  await provider.call("limitTries", null);
+  const names = new Set([before, lost].flatMap(({ users, accounts }) => [...users, ...accounts]));
+  const longest = recoveryMinutes * minuteInMillis + workMs * slow;
+  for (;;) {
+    const differing = await differences(system, names);
+    const passed = performance.now() - back;
+    if (differing.length === 0) {
+      progress(`${(passed / 1_000).toFixed(0)} s later nothing differs from the provider`);
+      await waitUntilIdle(system, patience);
+      return [];
+    }
+    if (passed > longest)
+      return differing.map((words) => `${(longest / 1_000).toFixed(0)} s after lost webhooks: ${words}`);
+    // As the schedule does. What fails, the next tick does.
+    await functions.get("ReconcileUsers")?.invoke("{}");
+    await wait(betweenTicksMs);
+  }
+}
+
+async function differences(
+  { stack, access, provider }: ChaosSystem,
+  names: ReadonlySet<string>,
+): Promise<readonly string[]> {
+  const table = await readTable(access, outputOf(stack, "TableName"));
+  const contents = await readContents(access, outputOf(stack, "OverflowBucketName"), table);
+  const truth = limitedTo(await provider.call("truth"), names);
+  const expected = expectationOf(truth, { accepted: () => new Set() }, new Set());
+  return findLosses(expected, { table, contents, messages: new Map(), deadLetters: [] }, []);
+}
