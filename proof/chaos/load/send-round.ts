@@ -45,7 +45,8 @@ export async function sendRound(provider: Provider, round: number): Promise<read
         event: "update_multi_endpoint",
         account_id: accountId,
         user_id: userId,
-        endpoints: ["income", "profile"].map((endpoint) => ({ endpoint, data_available: true })),
+        // Of no other event: two of one endpoint that are received in the same millisecond have one sequence.
+        endpoints: ["activity", "assets"].map((endpoint) => ({ endpoint, data_available: true })),
       },
     ],
     [
