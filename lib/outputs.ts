@@ -12,6 +12,7 @@ import type { Fetching } from "./provider/fetching.ts";
 import type { Reconciliation } from "./provider/reconciliation.ts";
 import type { TokenRefresh } from "./provider/token-refresh.ts";
 import type { WebhookRegistration } from "./provider/webhook-registration.ts";
+import type { Readiness } from "./readiness/readiness.ts";
 import type { ReadApi } from "./reading/read-api.ts";
 import type { WebhookEndpoint } from "./receiving/webhook-endpoint.ts";
 import type { WebhooksDomain } from "./receiving/webhooks-domain.ts";
@@ -34,6 +35,8 @@ type OutputParts = {
   readonly domain: WebhooksDomain | undefined;
   readonly receiving: ReadonlyMap<WebhookKind, WebhookEndpoint>;
   readonly fetching: Fetching;
+  /** Undefined where the stage waits for no account. */
+  readonly readiness: Readiness | undefined;
   readonly subscribers: Subscribers;
   readonly table: EventTable;
   readonly token: TokenSecret;
@@ -70,6 +73,8 @@ export function addOutputs(scope: Construct, parts: OutputParts): void {
   for (const [kind, { work }] of parts.receiving) addQueues(pascalCase(kind), work, `events of ${kind}`);
   addQueues("Fetch", parts.fetching.work, "calls to the provider's API");
   addQueues("Checks", parts.fetching.checks, "checks of starts, until they are due");
+  if (parts.readiness !== undefined)
+    addQueues("Deadlines", parts.readiness.work, "deadlines of accounts that are waited for");
   addQueues("Erase", parts.erasure.work, "erasures");
   for (const [name, work] of parts.subscribers.queues) {
     addQueues(`Subscriber${pascalCase(name)}`, work, `messages to the subscriber ${name}`);

@@ -22,6 +22,7 @@ import { Fetching } from "./provider/fetching.ts";
 import { Reconciliation } from "./provider/reconciliation.ts";
 import { TokenRefresh } from "./provider/token-refresh.ts";
 import { WebhookRegistration } from "./provider/webhook-registration.ts";
+import { Readiness } from "./readiness/readiness.ts";
 import { ReadApi } from "./reading/read-api.ts";
 import { OtherPaths } from "./receiving/other-paths.ts";
 import { ReceivingAlarms } from "./receiving/receiving-alarms.ts";
@@ -114,8 +115,7 @@ export class Pipeline {
 
   /** Queues with dead letters, of subscribers too. */
   get works(): readonly WorkQueue[] {
-    const { receiving, fetching, subscribers, erasure } = this.#parts;
-    return [...workQueuesByName(receiving, fetching, subscribers).values(), erasure.work];
+    return [...workQueuesByName(this.#parts).values(), this.#parts.erasure.work];
   }
 
   complete(): SecondParts {
@@ -176,6 +176,11 @@ function buildFirst(scope: Construct, { stage, settings, hostedZone, codeOf }: P
   const receipts = new ReceivingAlarms(scope, "Receiving", watched);
   const erasure = new Erasure(scope, "Erasure", settings);
   const fetching = new Fetching(scope, "Fetch", { ...calling, erasureKey: erasure.key, refresh, overflow });
+  const { deadlineHours } = settings.readiness ?? {};
+  const readiness =
+    deadlineHours === undefined
+      ? undefined
+      : new Readiness(scope, "Readiness", { settings, defaults, table, deadlineHours });
   const reconciliation = new Reconciliation(scope, "Reconcile", {
     ...calling,
     ...{ receiving, fetching, api, apiStage, receipts },
@@ -188,23 +193,33 @@ function buildFirst(scope: Construct, { stage, settings, hostedZone, codeOf }: P
   const incoming = { api, apiStage, domain, webhooksUrl, receiving, receipts, secret };
   const dashboard = settings.dashboard ? new Dashboard(scope, "Dashboard") : undefined;
   const kept = { overflow, topic, dashboard };
-  return { ...calling, ...incoming, ...kept, refresh, erasure, fetching, reconciliation, subscribers };
+  return {
+    ...calling,
+    ...incoming,
+    ...kept,
+    refresh,
+    erasure,
+    fetching,
+    readiness,
+    reconciliation,
+    subscribers,
+  };
 }
 
 /** What knows all subscribers, or all queues. */
 function buildSecond(scope: Construct, { stage, written, ...props }: PipelineProps, parts: FirstParts) {
   const settings = { ...props.settings, subscribers: parts.subscribers.settings };
-  const { defaults, receiving, table, overflow, erasure, fetching, subscribers, topic } = parts;
+  const { defaults, receiving, table, overflow, erasure, fetching, readiness, subscribers, topic } = parts;
   const { readers } = subscribers;
   const readApi = new ReadApi(scope, "Read", { settings, defaults, table, overflow, readers });
   // A path, not a host: where it is deployed says nothing about who it is.
   const eventSource = messageSource(stage);
   const sending = { settings, defaults, eventSource, table, subscribers, erasure };
-  const relay = new Relay(scope, "Relay", { ...sending, fetching, readApi, overflow });
+  const relay = new Relay(scope, "Relay", { ...sending, fetching, readiness, readApi, overflow });
   const registration = settings.register.enabled
     ? new WebhookRegistration(scope, "Register", parts)
     : undefined;
-  const works = workQueuesByName(receiving, fetching, subscribers);
+  const works = workQueuesByName(parts);
   const archive = new DeadLetterArchive(scope, "Archive", {
     settings,
     defaults,

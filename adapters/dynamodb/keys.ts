@@ -21,6 +21,11 @@ export function stateKey(subject: Subject): Key {
   return { pk: partitionOf(subject), sk: "STATE" };
 }
 
+/** How ready an account is. */
+export function readinessKey(subject: Subject): Key {
+  return { pk: partitionOf(subject), sk: "READINESS" };
+}
+
 /** What the sort keys of a subject's documents begin with, and of a user's links to accounts. */
 export const documentPrefix = "DOCUMENT#";
 export const linkPrefix = "ACCOUNT#";

@@ -54,6 +54,7 @@ const kindsByPrefix = {
   [versionPrefix]: "versions",
   [supersededPrefix]: "notes of objects",
   HOLD: "holds",
+  READINESS: "readiness",
   [linkPrefix]: "links",
 };
 

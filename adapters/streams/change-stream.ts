@@ -7,11 +7,12 @@ import { parseReceipts } from "../../domain/event/receipts.ts";
 import { ownerOf, parseSubject } from "../../domain/event/subjects.ts";
 import { parseDocument, type SupersededObject } from "../../domain/fetch/document.ts";
 import { parseDataName } from "../../domain/fetch/document-name.ts";
+import { parseAccountReadiness } from "../../domain/readiness/stored-readiness.ts";
 import type { Change } from "../../domain/state/change.ts";
 import { parseState } from "../../domain/state/state.ts";
 import { readPlace } from "../dynamodb/documents.ts";
 import { itemVersion, readItem } from "../dynamodb/items.ts";
-import { documentKey, documentPrefix, eventKey, stateKey } from "../dynamodb/keys.ts";
+import { documentKey, documentPrefix, eventKey, readinessKey, stateKey } from "../dynamodb/keys.ts";
 
 /** A record of the table's stream, as Lambda hands it over; the types of `@types/aws-lambda` claim more. */
 export type StreamRecord = {
@@ -71,6 +72,13 @@ export function changeOf(before: Fields | undefined, after: Fields): Change {
   if (sortKey === "STATE") {
     return { type: "state", before: before && parseState(before.state), after: parseState(after.state) };
   }
+  if (sortKey === "READINESS") {
+    return {
+      type: "readiness",
+      before: before && parseAccountReadiness(before.readiness),
+      after: parseAccountReadiness(after.readiness),
+    };
+  }
   if (sortKey.startsWith(documentPrefix)) {
     const place = readPlace(withBytes(fieldsOf(after.document, "document")));
     return {
@@ -121,6 +129,11 @@ function imagesOf(change: Change): readonly [before: Fields | undefined, after: 
       const { before, after } = change;
       const key = stateKey(after.subject);
       return [before && { ...key, state: before }, { ...key, state: after }];
+    }
+    case "readiness": {
+      const { before, after } = change;
+      const key = readinessKey(after.subject);
+      return [before && { ...key, readiness: before }, { ...key, readiness: after }];
     }
     case "document": {
       const { before, after, place } = change;

@@ -13,6 +13,7 @@ import {
   type Key,
   linkPrefix,
   partitionOf,
+  readinessKey,
   stateKey,
 } from "../dynamodb/keys.ts";
 import { scanTable } from "../dynamodb/table-scan.ts";
@@ -44,10 +45,11 @@ export type StoredChanges = {
 };
 
 /** As they follow each other in a partition. */
-const sortKeys = [documentPrefix, eventPrefix, stateKey({ kind: "user", id: "" }).sk] as const;
+const anybody: Subject = { kind: "user", id: "" };
+const sortKeys = [documentPrefix, eventPrefix, readinessKey(anybody).sk, stateKey(anybody).sk] as const;
 /** Behind the last of them: DynamoDB refuses to go on from a key at the very end. */
-const lastSortKey = `${sortKeys[2]}~`;
-const attributes = ["document", "event", "receipts", "schemaVersion", "state"];
+const lastSortKey = `${sortKeys[3]}~`;
+const attributes = ["document", "event", "readiness", "receipts", "schemaVersion", "state"];
 
 export function storedChanges(client: DynamoDBClient, TableName: string): StoredChanges {
   return {
@@ -127,7 +129,7 @@ async function* readPartition(
   const query = {
     TableName,
     KeyConditionExpression: "pk = :pk AND sk BETWEEN :first AND :last",
-    ProjectionExpression: "pk, sk, schemaVersion, #document, #event, receipts, #state",
+    ProjectionExpression: "pk, sk, schemaVersion, #document, #event, readiness, receipts, #state",
     ExpressionAttributeNames: { "#document": "document", "#event": "event", "#state": "state" },
     ExpressionAttributeValues: marshall({ ":pk": pk, ":first": first, ":last": lastSortKey }),
     ConsistentRead: true,

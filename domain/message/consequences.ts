@@ -6,6 +6,8 @@ import { type Subject, subjectOf } from "../event/subjects.ts";
 import type { DocumentPlace, SupersededObject } from "../fetch/document.ts";
 import { type DataName, rangeOf } from "../fetch/document-name.ts";
 import { documentTask, type FetchTask, receiptCause, stateTask } from "../fetch/task.ts";
+import { type AccountReadiness, statusOf } from "../readiness/account-readiness.ts";
+import type { Deadline } from "../readiness/deadline.ts";
 import type { ReadinessSettings } from "../readiness/readiness-settings.ts";
 import type { EraseTask } from "../recovery/erasure.ts";
 import type { Change } from "../state/change.ts";
@@ -13,6 +15,7 @@ import { correlationOf, haveSameMessage, type LastChange } from "../state/last-c
 import type { State } from "../state/state.ts";
 import { type MessageOrigin, messageOfDocument, messageOfEndpointEvent, messageOfState } from "./message.ts";
 import type { Message } from "./message-schemas.ts";
+import { messageOfReadiness } from "./readiness-message.ts";
 
 /**
  * What follows from a change. `applyEvent` writes to the table, whose stream then has the next change; the others leave
@@ -27,8 +30,13 @@ export type Consequence =
       /** When the webhook of this receipt was sent to its queue, milliseconds since 1970. */
       readonly since: number;
     }
+  | {
+      readonly type: "followReadiness";
+      readonly change: Extract<Change, { type: "state" | "document" }>;
+    }
   | { readonly type: "link"; readonly userId: string; readonly accountId: string }
   | { readonly type: "call"; readonly task: FetchTask }
+  | { readonly type: "endWait"; readonly deadline: Deadline }
   | { readonly type: "erase"; readonly task: EraseTask }
   | { readonly type: "removeObject"; readonly superseded: SupersededObject }
   /** `place`: where the data lies that the message reports. */
@@ -49,14 +57,18 @@ export function consequencesOf(change: Change, settings: DeriveSettings): readon
     case "event":
       return ofEvent(change, settings);
     case "state":
-      return ofState(change.before, change.after, settings.source);
+      return [...ofState(change.before, change.after, settings.source), ...readinessAfter(change, settings)];
+    case "readiness":
+      return ofReadiness(change.before, change.after, settings);
     case "document": {
       // The data is read already. Subscribers are notified where a call brought other data than the one before.
       const { before, after, place } = change;
       const isTold = after.announced === undefined || before?.announced === after.announced;
-      return isTold
-        ? []
-        : [{ type: "publish", message: messageOfDocument(after, settings), ...present({ place }) }];
+      const message = isTold ? undefined : messageOfDocument(after, settings);
+      return [
+        ...(message === undefined ? [] : [{ type: "publish", message, ...present({ place }) } as const]),
+        ...readinessAfter(change, settings),
+      ];
     }
   }
 }
@@ -115,6 +127,45 @@ function ofState(before: State | undefined, after: State, source: string): reado
   }
   if (after.unconfirmed) list.push({ type: "call", task: stateTask("fetchState", subject, version, ids) });
   return publish(list, messageOfState(after, source));
+}
+
+/** What an account's state or one of its documents means for how ready the account is; see domain/readiness. */
+function readinessAfter(
+  change: Extract<Change, { type: "state" | "document" }>,
+  { readiness }: DeriveSettings,
+): readonly Consequence[] {
+  const { after } = change;
+  if (readiness === undefined || after.subject.kind !== "account") return [];
+  const matters =
+    change.type === "state"
+      ? changesConnection(change.before, change.after)
+      : change.after.range === undefined && readiness.endpoints.includes(change.after.endpoint);
+  return matters ? [{ type: "followReadiness", change }] : [];
+}
+
+function changesConnection(before: State | undefined, after: State): boolean {
+  return (
+    before?.connection?.since !== after.connection?.since ||
+    before?.connected !== after.connected ||
+    before?.deleted !== after.deleted ||
+    before?.unconfirmed !== after.unconfirmed ||
+    before?.userId !== after.userId
+  );
+}
+
+function ofReadiness(
+  before: AccountReadiness | undefined,
+  after: AccountReadiness,
+  origin: MessageOrigin,
+): readonly Consequence[] {
+  const { subject, since, announced, correlationId } = after;
+  const isTold = announced === undefined || before?.announced?.version === announced.version;
+  const isBegun = statusOf(after) === "waiting" && before?.since !== since;
+  const deadline = { subject, since, ...present({ correlationId }) };
+  return publish(
+    isBegun ? [{ type: "endWait", deadline }] : [],
+    isTold ? undefined : messageOfReadiness(after, origin),
+  );
 }
 
 /**

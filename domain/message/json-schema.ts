@@ -1,5 +1,5 @@
 /** The part of JSON Schema that messages are described with: good as draft 2020-12 and as draft 7. */
-export type Schema = TextSchema | FlagSchema | CountSchema | AnySchema | ObjectSchema;
+export type Schema = TextSchema | FlagSchema | CountSchema | AnySchema | ListSchema | ObjectSchema;
 
 export type TextSchema = {
   readonly type: "string";
@@ -18,6 +18,8 @@ export type CountSchema = { readonly type: "integer"; readonly description: stri
 
 /** Whatever JSON there is. */
 export type AnySchema = { readonly type?: undefined; readonly description: string };
+
+export type ListSchema = { readonly type: "array"; readonly description: string; readonly items: Schema };
 
 /** What is not named in `properties` may be there too: a reader passes it over. */
 export type ObjectSchema = {
@@ -42,15 +44,19 @@ export type TypeOf<S> = S extends { readonly const: infer Value }
         ? boolean
         : S extends { readonly type: "integer" }
           ? number
-          : S extends { readonly additionalProperties: { readonly type: "string" } }
-            ? Readonly<Record<string, string>>
-            : S extends { readonly properties: infer P; readonly required: readonly (infer Required)[] }
-              ? Flat<
-                  { readonly [Name in keyof P as Name extends Required ? Name : never]: TypeOf<P[Name]> } & {
-                    readonly [Name in keyof P as Name extends Required ? never : Name]?: TypeOf<P[Name]>;
-                  }
-                >
-              : unknown;
+          : S extends { readonly items: infer Item }
+            ? readonly TypeOf<Item>[]
+            : S extends { readonly additionalProperties: { readonly type: "string" } }
+              ? Readonly<Record<string, string>>
+              : S extends { readonly properties: infer P; readonly required: readonly (infer Required)[] }
+                ? Flat<
+                    {
+                      readonly [Name in keyof P as Name extends Required ? Name : never]: TypeOf<P[Name]>;
+                    } & {
+                      readonly [Name in keyof P as Name extends Required ? never : Name]?: TypeOf<P[Name]>;
+                    }
+                  >
+                : unknown;
 
 type Flat<T> = { [Name in keyof T]: T[Name] };
 
@@ -75,6 +81,10 @@ export function texts(description: string) {
     required: [],
     additionalProperties: { type: "string" },
   } as const;
+}
+
+export function list<const Item extends Schema>(items: Item, description: string) {
+  return { type: "array", description, items } as const;
 }
 
 type Properties = Readonly<Record<string, Schema>>;

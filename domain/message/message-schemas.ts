@@ -1,6 +1,8 @@
 import type { Outcome } from "../state/last-change.ts";
-import { count, flag, type ObjectSchema, object, type TypeOf, text, texts } from "./json-schema.ts";
+import { count, flag, type ObjectSchema, object, type TypeOf, text } from "./json-schema.ts";
 import type { MessageType } from "./message-types.ts";
+import { readinessContract } from "./readiness-schemas.ts";
+import { userAttributes } from "./user-attributes.ts";
 
 /**
  * What is promised to subscribers: the one source of the messages' types, of the reader's checks, and of the
@@ -26,7 +28,7 @@ export const attributes = object(
     source: { ...text("`/income-events/<stage>`."), pattern: "^/income-events/." },
     subject: text(
       "`user/<id>`, `account/<id>`, `company-account/<id>`; of data with `/<endpoint>` behind it, and with " +
-        "`/<first day>..<last day>` behind that where it is read by dates. In an id `%`, `/` and `#` " +
+        "`/<first day>..<last day>` behind that where it is read by dates; of readiness with `/readiness`. In an id `%`, `/` and `#` " +
         "are percent-encoded. Of a test `subscriber/<name>`.",
     ),
     time: {
@@ -75,21 +77,6 @@ const reconciled = {
 const deleted = flag("Whether it is deleted, after the event. Final, unless `account.restored` follows.");
 const unconfirmed = flag("Whether what is known is in doubt, until the provider has answered.");
 const connected = flag("Whether it is connected, after the event; absent while nothing has said so.");
-
-/** Of the user whom a message is about, or whose account or data. */
-const userAttributes = {
-  attributes: texts(
-    "What the stage's `mapping.users.attributes` takes from the user's metadata, such as the number of a loan: all that " +
-      "is known when the message is sent. Absent while nothing is known; empty once they were removed.",
-  ),
-  attributesSequence: {
-    type: "string",
-    pattern: "^[0-9]{20}$",
-    description:
-      "Of all messages about a user, its accounts and their data, the one with the highest has the newest `attributes`. " +
-      "It compares with no `sequence`.",
-  },
-} as const;
 
 const status = {
   since: {
@@ -246,6 +233,7 @@ export const contract = {
       ...ofEitherAccount,
     },
   },
+  ...readinessContract,
   "subscriber.test": {
     sentWhen:
       "An operator tried this subscriber (`subscribers test`): sent to its queue alone, whatever its filter says.",

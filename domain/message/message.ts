@@ -202,7 +202,7 @@ function timeOf({ time, receivedAt }: IncomeEvent): string {
 
 type Attributes = Omit<Message, "type" | "data">;
 
-function attributesOf(
+export function attributesOf(
   {
     source,
     subject,

@@ -24,6 +24,10 @@ export async function userOf(change: Change, loadState: LoadState): Promise<Stat
     }
     case "document":
       return ownerOf(change.after.subject, change.after.userId, loadState);
+    case "readiness": {
+      const { userId } = change.after;
+      return userId === undefined ? undefined : loadState(userNamed(userId));
+    }
   }
 }
 

@@ -7,7 +7,7 @@ import type { State } from "../state/state.ts";
 import { endpointOfDays, type ReadinessSettings } from "./readiness-settings.ts";
 
 /** Why an endpoint of an account is missing at its deadline. */
-export const missingReasons = ["not announced", "none", "too few days", "failing", "dead letter"] as const;
+export const missingReasons = ["notAnnounced", "none", "tooFewDays", "failing", "deadLetter"] as const;
 export type MissingReason = (typeof missingReasons)[number];
 
 /** A document that was read after the connection began; no `digest`: the provider has none. */
@@ -68,6 +68,11 @@ export type Status = "waiting" | Announcement["status"] | "ended";
 export function statusOf({ isConnected, announced, since }: AccountReadiness): Status {
   if (!isConnected) return "ended";
   return announced?.since === since ? announced.status : "waiting";
+}
+
+/** Whether a connection is still waited for, as far as is known. */
+export function isWaitedFor(known: AccountReadiness, since: number): boolean {
+  return known.since === since && statusOf(known) === "waiting";
 }
 
 /** Whether a state begins a connection that is not followed yet: its documents are then to be read. */
@@ -139,8 +144,9 @@ export function afterDocument(
   return next === known ? undefined : announceReady({ ...next, version: known.version + 1 });
 }
 
-/** What keeps an endpoint from being read. */
-export type Failures = Readonly<Record<string, "failing" | "dead letter" | undefined>>;
+/** What keeps endpoints from being read. */
+export type Failures = Readonly<Record<string, FailureReason | undefined>>;
+export type FailureReason = Extract<MissingReason, "failing" | "deadLetter">;
 
 /**
  * What becomes of a connection at its deadline: ready after all, or incomplete.
@@ -158,7 +164,7 @@ export function atDeadline(
   now: number,
 ): AccountReadiness | "settled" | "held" {
   const { state, documents, failures } = facts;
-  if (known === undefined || known.since !== since || statusOf(known) !== "waiting") return "settled";
+  if (known === undefined || !isWaitedFor(known, since)) return "settled";
   if (state === undefined || !isConnected(state) || state.connection?.since !== since) return "settled";
   if (state.unconfirmed || !known.isConfirmed) return "held";
   const next = { ...withDocuments(known, documents, now), version: known.version + 1 };
@@ -230,13 +236,13 @@ function missingIn(
   return endpoints.flatMap((endpoint) => {
     const reason = reasonOf(readings[endpoint], endpoint === endpointOfDays ? minDays : undefined);
     if (reason === undefined) return [];
-    const failure = reason === "not announced" ? failures[endpoint] : undefined;
+    const failure = reason === "notAnnounced" ? failures[endpoint] : undefined;
     return [{ endpoint, reason: failure ?? reason }];
   });
 }
 
 function reasonOf(reading: Reading | undefined, minDays: number | undefined): MissingReason | undefined {
-  if (reading === undefined) return "not announced";
+  if (reading === undefined) return "notAnnounced";
   if (reading.digest === undefined) return "none";
-  return minDays !== undefined && (reading.days ?? 0) < minDays ? "too few days" : undefined;
+  return minDays !== undefined && (reading.days ?? 0) < minDays ? "tooFewDays" : undefined;
 }

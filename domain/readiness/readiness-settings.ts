@@ -1,9 +1,4 @@
-import { permanent } from "../core/failures.ts";
-import { fieldsOf, numberOf, present, textsOf } from "../core/parse.ts";
-
-/** When a user counts as ready: once none of the connected accounts is waited for, or once one of them is ready. */
-export const userRules = ["all", "any"] as const;
-export type UserRule = (typeof userRules)[number];
+import { type Fields, fieldsOf, numberOf, present, textsOf } from "../core/parse.ts";
 
 /** What an account must have before its operator can decide. A connection keeps what held when it began. */
 export type ReadinessSettings = {
@@ -11,22 +6,27 @@ export type ReadinessSettings = {
   readonly deadlineSeconds: number;
   /** Days that the document of `income` must cover. */
   readonly minDays?: number;
-  readonly users: UserRule;
 };
 
 /** The endpoint whose days count. */
 export const endpointOfDays = "income";
 
+/** Documents that are waited for, as fetch needs to know them. */
+export type Awaited = Pick<ReadinessSettings, "endpoints" | "minDays">;
+
+/** @returns as `parseReadinessSettings` */
+export function parseAwaited(value: unknown): Awaited | undefined {
+  return value === undefined ? undefined : awaitedIn(fieldsOf(value, "readiness"));
+}
+
+function awaitedIn(fields: Fields): Awaited {
+  const minDays = fields.minDays === undefined ? undefined : numberOf(fields, "minDays");
+  return present<Awaited>({ endpoints: textsOf(fields, "endpoints"), minDays });
+}
+
 /** @returns undefined where the stage has no such setting. @throws permanent failure naming the field */
 export function parseReadinessSettings(value: unknown): ReadinessSettings | undefined {
   if (value === undefined) return undefined;
   const fields = fieldsOf(value, "readiness");
-  const users = userRules.find((rule) => rule === fields.users);
-  if (users === undefined) throw permanent(`readiness.users: expected one of ${userRules.join(", ")}`);
-  return present<ReadinessSettings>({
-    endpoints: textsOf(fields, "endpoints"),
-    deadlineSeconds: numberOf(fields, "deadlineSeconds"),
-    minDays: fields.minDays === undefined ? undefined : numberOf(fields, "minDays"),
-    users,
-  });
+  return { ...awaitedIn(fields), deadlineSeconds: numberOf(fields, "deadlineSeconds") };
 }

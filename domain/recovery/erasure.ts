@@ -149,6 +149,7 @@ function allIn(change: Change): readonly Subject[] {
     }
     case "state":
     case "document":
+    case "readiness":
       return [change.after.subject, ...usersOf(change.after.userId)];
   }
 }

@@ -1,6 +1,7 @@
 import { present } from "../core/parse.ts";
 import { isUnordered } from "../event/events.ts";
 import type { Document } from "../fetch/document.ts";
+import { type AccountReadiness, statusOf } from "../readiness/account-readiness.ts";
 import type { Change } from "../state/change.ts";
 import { changedAt, correlationOf, type LastChange, receiptKey } from "../state/last-change.ts";
 import { replayState } from "../state/replay-message.ts";
@@ -50,8 +51,9 @@ export function repairsOfEvent(
  * @param isRead whether a document of the subject was read since the state's present version: then a start is no news
  */
 export function repairsOfState(state: State, isRead: boolean): readonly Change[] {
-  // Without its user before, the link is written again; already connected before, nothing is started.
-  const { userId: _, ...before } = { ...state, version: state.version - 1 };
+  // Without its user before, the link is written again, and without its connection that is followed; already connected
+  // before, nothing is started.
+  const { userId: _, connection: __, ...before } = { ...state, version: state.version - 1 };
   const after = state.latest.cause === "event" ? withoutCause(state) : state;
   return [{ type: "state", before: isRead ? before : undefined, after }];
 }
@@ -59,6 +61,11 @@ export function repairsOfState(state: State, isRead: boolean): readonly Change[]
 /** What is there of its data; what is still to be read follows from the events that announced it. */
 export function repairsOfDocument(document: Document): readonly Change[] {
   return [{ type: "document", before: undefined, after: document }];
+}
+
+/** What was announced of it last; while its account is waited for, also what ends the wait. */
+export function repairsOfReadiness(readiness: AccountReadiness): readonly Change[] {
+  return [{ type: "readiness", before: undefined, after: readiness }];
 }
 
 /** What is outstanding is repaired whenever it began: nothing says when its task got lost. */
@@ -69,6 +76,11 @@ export function needsRepair(change: Change, period: Period): boolean {
       return isWithin(period, change.event.receivedAt) || isRepeated(change);
     case "state":
       return change.after.unconfirmed || isAnnouncedWithin(change.after.latest, period);
+    case "readiness": {
+      const { announced } = change.after;
+      const isWaiting = statusOf(change.after) === "waiting";
+      return isWaiting || (announced !== undefined && isWithin(period, new Date(announced.at).toISOString()));
+    }
     case "document": {
       const { announced } = change.after;
       return announced !== undefined && isWithin(period, new Date(announced).toISOString());

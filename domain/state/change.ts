@@ -1,6 +1,7 @@
 import type { IncomeEvent } from "../event/events.ts";
 import type { Receipts } from "../event/receipts.ts";
 import type { Document, DocumentPlace } from "../fetch/document.ts";
+import type { AccountReadiness } from "../readiness/account-readiness.ts";
 import { correlationOf } from "./last-change.ts";
 import type { State } from "./state.ts";
 
@@ -19,6 +20,11 @@ export type Change =
       readonly after: Document;
       /** Where its data lies; absent where that does not matter. */
       readonly place?: DocumentPlace | undefined;
+    }
+  | {
+      readonly type: "readiness";
+      readonly before: AccountReadiness | undefined;
+      readonly after: AccountReadiness;
     };
 
 /** The id of what led to a change; see `correlationOf`. */
@@ -29,6 +35,7 @@ export function correlationOfChange(change: Change): string | undefined {
     case "state":
       return correlationOf(change.after.latest);
     case "document":
+    case "readiness":
       return change.after.correlationId;
   }
 }

@@ -7,6 +7,7 @@ import {
   messageOfState,
 } from "../message/message.ts";
 import type { Message } from "../message/message-schemas.ts";
+import { messageOfReadiness } from "../message/readiness-message.ts";
 import { wants } from "../message/subscribers.ts";
 import type { Change } from "./change.ts";
 import { isHistoryFull, isProcessed } from "./last-change.ts";
@@ -70,6 +71,11 @@ export function replayRecord(
       const { after } = change;
       const message = after.latest.cause === "answer" ? messageOfState(after, origin.source) : undefined;
       return message === undefined ? [] : [{ message, timestamp: message.time }];
+    }
+    case "readiness": {
+      if (change.after.announced === undefined) return [];
+      const message = messageOfReadiness(change.after, origin);
+      return [{ message, timestamp: message.time }];
     }
     case "document": {
       if (change.after.announced === undefined) return [];

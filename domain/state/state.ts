@@ -131,12 +131,11 @@ export function applyEvent(
   const { connection: known, ...next } = apply(before, event, outcome);
   const { since, followsConnections = true, givesReasons = false } = options;
   const status = givesReasons ? statusAfterEvent(before, event, outcome, since) : before.status;
-  const wasConnected = before.connected === true;
   const connection =
     since === undefined || !followsConnections || before.subject.kind === "user"
       ? known
       : connectionAfterEvent(known, {
-          wasConnected,
+          wasConnected: before.connected === true,
           claimed: claimOf(event).connected,
           outcome,
           isAgain,

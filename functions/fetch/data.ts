@@ -8,6 +8,7 @@ import { batchingReader } from "../../adapters/dynamodb/batching-reader.ts";
 import { batchingWriter } from "../../adapters/dynamodb/batching-writer.ts";
 import { versionKeeper } from "../../adapters/dynamodb/document-versions.ts";
 import { documentReader, documentStore } from "../../adapters/dynamodb/documents.ts";
+import { readinessRecords } from "../../adapters/dynamodb/readiness.ts";
 import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { subjectDigest } from "../../adapters/erasure/subject-digest.ts";
 import { findErased } from "../../adapters/erasure/tombstones.ts";
@@ -25,6 +26,7 @@ import {
   parseStartEndpoints,
 } from "../../domain/fetch/provider-settings.ts";
 import { giveUpLimits } from "../../domain/fetch/waiting.ts";
+import { parseAwaited } from "../../domain/readiness/readiness-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
 import { providerClient } from "../runtime/provider-client.ts";
@@ -48,6 +50,8 @@ const keep =
     : versionKeeper(shared.read, shared.write, numberOf(settings, "documentVersionsDays"));
 const timeoutSeconds = numberOf(settings, "timeoutSeconds");
 
+const awaited = parseAwaited(settings.readiness);
+
 const handle = fetcher({
   versionedRecords: versionedRecords(table, tableName, shared),
   documents: documentStore(shared.read, shared.write, overflow, keep),
@@ -69,6 +73,7 @@ const handle = fetcher({
   provider,
   attributes: settings.attributes === undefined ? {} : parseTexts(settings.attributes, "attributes"),
   startEndpoints: parseStartEndpoints(settings.startEndpoints),
+  readiness: awaited && { ...awaited, ...readinessRecords(shared.read, shared.write) },
   readAfterSeconds: numberOf(settings, "readAfterSeconds"),
   retrying: {
     retry: parseRetrySettings(settings.retry),

@@ -1,5 +1,6 @@
 import type { ServiceClock } from "../../adapters/aws/service-clock.ts";
 import type { DocumentStore, ReadDocuments } from "../../adapters/dynamodb/documents.ts";
+import type { ReadinessRecords } from "../../adapters/dynamodb/readiness.ts";
 import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { FindErased } from "../../adapters/erasure/tombstones.ts";
 import type { ProviderClient } from "../../adapters/provider/provider-client.ts";
@@ -8,6 +9,7 @@ import type { SharedSend } from "../../adapters/sqs/batching-sender.ts";
 import type { Hide } from "../../adapters/sqs/message-visibility.ts";
 import type { AttributeExpressions } from "../../domain/event/attributes.ts";
 import type { ProviderSettings } from "../../domain/fetch/provider-settings.ts";
+import type { Awaited } from "../../domain/readiness/readiness-settings.ts";
 import type { Log } from "../runtime/log.ts";
 import type { RetryLimits } from "./retry-decision.ts";
 
@@ -33,6 +35,8 @@ export type FetcherDependencies = {
   readonly attributes: AttributeExpressions;
   /** What is fetched when an account becomes connected. */
   readonly startEndpoints: readonly string[];
+  /** Documents that accounts wait for; absent where the stage has no such setting. */
+  readonly readiness?: (Awaited & Pick<ReadinessRecords, "markFailure">) | undefined;
   /** Of its time the function keeps this for what comes after the last call. */
   readonly longestRunInMillis: number;
   /** So long events may take to answer a start, before its endpoints are read anyway. */

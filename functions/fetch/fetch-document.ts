@@ -1,6 +1,11 @@
 import { sizeOf } from "../../adapters/aws/compressed.ts";
 import type { ServiceClock } from "../../adapters/aws/service-clock.ts";
-import type { Content, DocumentStore, StoredDocument } from "../../adapters/dynamodb/documents.ts";
+import {
+  type Content,
+  type DocumentStore,
+  type StoredDocument,
+  textOfContent,
+} from "../../adapters/dynamodb/documents.ts";
 import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { FindErased } from "../../adapters/erasure/tombstones.ts";
 import type { ProviderClient } from "../../adapters/provider/provider-client.ts";
@@ -17,6 +22,8 @@ import {
 } from "../../domain/fetch/coverage.ts";
 import { type Document, documentAfter } from "../../domain/fetch/document.ts";
 import { type DocumentTask, subjectsOf } from "../../domain/fetch/task.ts";
+import { daysIn } from "../../domain/readiness/days.ts";
+import { type Awaited, endpointOfDays } from "../../domain/readiness/readiness-settings.ts";
 import type { Delivered, Delivery, TaskResult } from "./delivered-tasks.ts";
 import { type PagesDependencies, readPages } from "./read-pages.ts";
 
@@ -26,6 +33,7 @@ export type DocumentDependencies = PagesDependencies & {
   readonly findErased: FindErased;
   readonly client: Pick<ProviderClient, "call" | "checkReady">;
   readonly clock: ServiceClock;
+  readonly readiness?: Awaited | undefined;
   /** Resolves when the calls of the batch are over, too, or after a time. */
   readonly untilReady: () => Promise<void>;
 };
@@ -72,13 +80,36 @@ export async function fetchDocument(
     const found = content && { ...content, size: sizeOf(content.parts) };
     const { asOf, by } = plan;
     const task = { ...covering.task, ...present({ userId }) };
-    const updated = documentAfter(stored?.document, { asOf, by, task }, found);
+    const { readFor, days } = ofAwaited(plan.covered, content, dependencies);
+    const updated = documentAfter(stored?.document, { asOf, by, task, readFor }, found, days);
     const written = await save({ stored, updated, content }, dependencies);
     for (const task of [...plan.covered, ...plan.waiting]) {
       results.set(task, resultOf(task, plan.covered.includes(task), written, now));
     }
   }
   return tasks.map((task) => results.get(task) ?? failureOf(retryable("the task was not looked at")));
+}
+
+/** What is kept of a document that accounts wait for. */
+function ofAwaited(
+  [first, ...others]: readonly Task[],
+  content: Content | undefined,
+  { readiness, provider }: DocumentDependencies,
+): { readonly readFor?: number; readonly days?: number } {
+  if (readiness === undefined || first === undefined) return {};
+  const { subject, endpoint, range } = first.task;
+  if (subject.kind !== "account" || range !== undefined || !readiness.endpoints.includes(endpoint)) return {};
+  const readFor = Math.max(first.since, ...others.map(({ since }) => since));
+  const counts = content !== undefined && readiness.minDays !== undefined && endpoint === endpointOfDays;
+  return counts ? { readFor, days: daysCovered(content, provider.paging.items) } : { readFor };
+}
+
+function daysCovered({ parts, contentType }: Content, items: string): number {
+  try {
+    return daysIn(textOfContent(parts, contentType), items);
+  } catch {
+    return 0;
+  }
 }
 
 /** The document's user: from a task, else from the account's state, which is read in the same request. */

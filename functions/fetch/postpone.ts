@@ -1,4 +1,6 @@
 import type { SQSRecord } from "aws-lambda";
+import { failureOf } from "../../domain/core/failures.ts";
+import { readTask } from "../../domain/fetch/task.ts";
 import { type HandleFailures, redriveCountOf, rejectTo } from "../runtime/sqs-batch.ts";
 import type { FetcherDependencies, TaskQueue } from "./dependencies.ts";
 import { decideRetry, type RetryDecision } from "./retry-decision.ts";
@@ -11,7 +13,7 @@ export function postpone(dependencies: FetcherDependencies): HandleFailures {
   const { retrying, clock, random, send, log } = dependencies;
   return async (failed) => {
     const decisions = failed.map((each) => decideRetry(each, retrying, clock(), random()));
-    await hideAll(decisions, dependencies);
+    await Promise.all([hideAll(decisions, dependencies), markAwaited(decisions, dependencies)]);
     return Promise.all(
       decisions.map(async ({ type: what, record, reason }) => {
         if (what === "hide") return false;
@@ -46,6 +48,33 @@ async function hideAll(
     if (failure === undefined) log("TASK_POSTPONED", { ...ids, reason, delayInSeconds: seconds });
     else log("MESSAGE_FAILED", { ...ids, reason: failure.reason });
   }
+}
+
+/** A task that failed so often is no passing trouble: a deadline that comes before it is done says so. */
+const receivesOfFailing = 3;
+
+/** Marks documents that accounts wait for and that can't be read. A mark that is lost costs a reason, and no more. */
+async function markAwaited(
+  decisions: readonly RetryDecision[],
+  { readiness, clock, log }: FetcherDependencies,
+): Promise<void> {
+  if (readiness === undefined) return;
+  const marks = decisions.map(
+    async ({ type: what, record: { body, messageId, attributes }, correlationId }) => {
+      const isFailing = Number(attributes.ApproximateReceiveCount) === receivesOfFailing;
+      if (what === "hide" && !isFailing) return;
+      try {
+        const task = readTask(body);
+        if (task.type !== "fetchDocument" || task.subject.kind !== "account") return;
+        if (!readiness.endpoints.includes(task.endpoint)) return;
+        const reason = what === "hide" ? "failing" : "deadLetter";
+        await readiness.markFailure(task.subject, task.endpoint, { reason, at: clock() });
+      } catch (error) {
+        log("MESSAGE_FAILED", { messageId, correlationId, reason: failureOf(error).reason });
+      }
+    },
+  );
+  await Promise.all(marks);
 }
 
 /** The queue that a message came from: its ARN ends, as its address does, in its name. */

@@ -4,9 +4,11 @@ import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import type { DynamoDBBatchResponse } from "aws-lambda";
 import { leanClient } from "../../adapters/aws/lean-client.ts";
+import { serviceClock } from "../../adapters/aws/service-clock.ts";
 import { batchingReader } from "../../adapters/dynamodb/batching-reader.ts";
 import { batchingWriter } from "../../adapters/dynamodb/batching-writer.ts";
 import { linkTable } from "../../adapters/dynamodb/links.ts";
+import { readinessRecords } from "../../adapters/dynamodb/readiness.ts";
 import { recordMarks } from "../../adapters/dynamodb/record-marks.ts";
 import { supersededRemover } from "../../adapters/dynamodb/superseded-objects.ts";
 import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
@@ -19,6 +21,7 @@ import { isFields, numberOf, textOf } from "../../domain/core/parse.ts";
 import { longestRunInSeconds, parseReadByRange } from "../../domain/fetch/provider-settings.ts";
 import { parseSubscribers } from "../../domain/message/subscribers.ts";
 import { unreadDocuments } from "../../domain/read/reading-mode.ts";
+import { parseReadinessSettings } from "../../domain/readiness/readiness-settings.ts";
 import { namesIn, readSettings, variable } from "../runtime/environment.ts";
 import { inlineDocuments } from "../runtime/inline-documents.ts";
 import { log, logged } from "../runtime/log.ts";
@@ -51,6 +54,7 @@ const isOnlyWay = documentsUrl === unreadDocuments;
 const inline = inlineLimit === undefined ? undefined : inlineDocuments(inlineLimit, overflow, isOnlyWay);
 
 const failures = overflowBucket(variable("FAILURES_BUCKET"));
+const readiness = parseReadinessSettings(settings.readiness);
 const deriving = {
   findErased: findErased(shared.read, digestOf),
   erasesOnDeletion: settings.erasesOnDeletion === true,
@@ -58,6 +62,7 @@ const deriving = {
     source: textOf(settings, "eventSource"),
     documentsUrl,
     readByRange: parseReadByRange(settings.readByRange),
+    readiness,
   },
   log,
 };
@@ -85,11 +90,20 @@ const relayChanges = relay({
   versionedRecords: records,
   ...(attributes && { attributes }),
   givesReasons: settings.givesReasons === true,
+  readiness: readiness && {
+    records: readinessRecords(shared.read, shared.write),
+    settings: readiness,
+    clock: serviceClock(table),
+  },
   link: linkTable(shared.write),
   removeSuperseded: supersededRemover(shared.read, overflow.remove),
   outbox: outbox(
     send,
-    { fetch: fetchQueueUrl, erase: variable("ERASE_QUEUE_URL") },
+    {
+      fetch: fetchQueueUrl,
+      erase: variable("ERASE_QUEUE_URL"),
+      deadlines: namesIn("DEADLINE_QUEUE_URL")[0],
+    },
     publisher(send, subscribers, log, { inline, retries }),
   ),
   marks: recordMarks(table, tableName, now),

@@ -1,12 +1,13 @@
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
-import type { Failure } from "../../domain/core/failures.ts";
+import { type Failure, permanent } from "../../domain/core/failures.ts";
 import { type FetchTask, mergeKeyOf, mergeTasks } from "../../domain/fetch/task.ts";
 import type { Consequence } from "../../domain/message/consequences.ts";
+import { writeDeadline } from "../../domain/readiness/deadline.ts";
 import { writeEraseTask } from "../../domain/recovery/erasure.ts";
 import { fetchTaskMessage } from "../runtime/fetch-task-message.ts";
-import { deliver, type Publish } from "../runtime/subscriber-queues.ts";
+import { deliver, type FailedText, type OutgoingText, type Publish } from "../runtime/subscriber-queues.ts";
 
-type Outgoing = Extract<Consequence, { type: "call" | "erase" | "publish" }>;
+type Outgoing = Extract<Consequence, { type: "call" | "endWait" | "erase" | "publish" }>;
 
 /**
  * @param index of the record of the batch of which something could not be sent
@@ -20,7 +21,12 @@ type Fail = (index: number, failure: Failure, subscriber?: string) => void;
  */
 export type Outbox = (lists: readonly (readonly Outgoing[])[], fail: Fail) => Promise<void>;
 
-export type TaskQueues = { readonly fetch: string; readonly erase: string };
+/** `deadlines` is absent where the stage waits for no account. */
+export type TaskQueues = {
+  readonly fetch: string;
+  readonly erase: string;
+  readonly deadlines?: string | undefined;
+};
 
 export function outbox(send: Send, queues: TaskQueues, publish: Publish): Outbox {
   return async (lists, fail) => {
@@ -37,6 +43,13 @@ export function outbox(send: Send, queues: TaskQueues, publish: Publish): Outbox
           consequence.type === "erase" ? [{ index, body: writeEraseTask(consequence.task) }] : [],
         ),
       ),
+      deliverTo(
+        queues.deadlines,
+        outgoing.flatMap(({ index, consequence }) =>
+          consequence.type === "endWait" ? [{ index, body: writeDeadline(consequence.deadline) }] : [],
+        ),
+        send,
+      ),
       publish(
         outgoing.flatMap(({ index, consequence }) =>
           consequence.type === "publish"
@@ -47,6 +60,19 @@ export function outbox(send: Send, queues: TaskQueues, publish: Publish): Outbox
     ]);
     for (const { text, failure, subscriber } of failed.flat()) fail(text.index, failure, subscriber);
   };
+}
+
+async function deliverTo(
+  queueUrl: string | undefined,
+  texts: readonly OutgoingText[],
+  send: Send,
+): Promise<readonly FailedText[]> {
+  if (texts.length === 0) return [];
+  if (queueUrl === undefined) {
+    const { failure } = permanent("readiness: this relay has no queue of deadlines");
+    return texts.map((text) => ({ text, failure }));
+  }
+  return deliver(send, queueUrl, texts);
 }
 
 /** The tasks of one document become one; where that can't be sent, all records fail that led to it. */

@@ -4,7 +4,7 @@ import type { Link } from "../../adapters/dynamodb/links.ts";
 import type { RemoveSuperseded } from "../../adapters/dynamodb/superseded-objects.ts";
 import type { Revise, VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { StreamRecord } from "../../adapters/streams/change-stream.ts";
-import { type Failure, FailureError, failureOf } from "../../domain/core/failures.ts";
+import { type Failure, FailureError, failureOf, permanent } from "../../domain/core/failures.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import type { Consequence } from "../../domain/message/consequences.ts";
 import { applyEvent } from "../../domain/state/state.ts";
@@ -13,6 +13,7 @@ import { addAttributes, readAttributes } from "./attributes.ts";
 import { type DeriveDependencies, type Derived, derive, dropErased, type Step } from "./derive.ts";
 import type { Outbox } from "./outbox.ts";
 import { logParked, type ParkingDependencies, runMarked } from "./parking.ts";
+import { followReadiness, type ReadinessDependencies } from "./readiness.ts";
 
 export type RelayDependencies = DeriveDependencies &
   ParkingDependencies & {
@@ -21,12 +22,14 @@ export type RelayDependencies = DeriveDependencies &
     readonly attributes?: { readonly asks: boolean };
     /** Whether the settings map why accounts are connected or are not. */
     readonly givesReasons?: boolean;
+    /** Absent where the stage has no such setting. */
+    readonly readiness?: ReadinessDependencies | undefined;
     readonly link: Link;
     readonly removeSuperseded: RemoveSuperseded;
     readonly outbox: Outbox;
   };
 
-type Inside = Extract<Consequence, { type: "applyEvent" | "link" }>;
+type Inside = Extract<Consequence, { type: "applyEvent" | "link" | "followReadiness" }>;
 type Removal = Extract<Consequence, { type: "removeObject" }>;
 type Outgoing = Exclude<Consequence, Inside | Removal>;
 
@@ -83,7 +86,7 @@ function outgoingOf({ consequences, failure }: Step): readonly Outgoing[] {
 }
 
 function isInside(consequence: Consequence): consequence is Inside {
-  return consequence.type === "applyEvent" || consequence.type === "link";
+  return ["applyEvent", "link", "followReadiness"].includes(consequence.type);
 }
 
 /** The subjects whose states are to be written. */
@@ -195,7 +198,14 @@ async function attempt(run: () => Promise<void>): Promise<Failure | undefined> {
 }
 
 function subjectOf(consequence: Inside): Subject {
-  return consequence.type === "link" ? { kind: "account", id: consequence.accountId } : consequence.subject;
+  switch (consequence.type) {
+    case "applyEvent":
+      return consequence.subject;
+    case "link":
+      return { kind: "account", id: consequence.accountId };
+    case "followReadiness":
+      return consequence.change.after.subject;
+  }
 }
 
 function write(consequence: Inside, revise: Revise, dependencies: RelayDependencies): Promise<void> {
@@ -212,6 +222,9 @@ function write(consequence: Inside, revise: Revise, dependencies: RelayDependenc
     }
     case "link":
       return dependencies.link(consequence.userId, consequence.accountId);
+    case "followReadiness":
+      if (dependencies.readiness === undefined) throw permanent("readiness: this relay follows none");
+      return followReadiness(consequence, dependencies.readiness);
   }
 }
 

@@ -29,6 +29,11 @@ export type FetchingProps = {
   readonly refresh: TokenRefresh;
 };
 
+/** What the function keeps of documents that are waited for. */
+function readinessOf({ endpoints, minDays }: NonNullable<Settings["readiness"]>) {
+  return { endpoints, ...(minDays !== undefined && { minDays }) };
+}
+
 function keepsVersions({ retention }: Settings): boolean {
   return retention.documentVersionsDays > 0;
 }
@@ -100,6 +105,7 @@ export class Fetching extends Construct {
         retentionSeconds: this.work.retention.toSeconds(),
         longestOutageSeconds: settings.fetch.longestOutageHours * 3_600,
         startEndpoints: settings.startEndpoints,
+        ...(settings.readiness && { readiness: readinessOf(settings.readiness) }),
         ...(keepsVersions(settings) && { documentVersionsDays: settings.retention.documentVersionsDays }),
       },
       permissions: [

@@ -1,19 +1,30 @@
 import { Fn } from "aws-cdk-lib";
 import type { Fetching } from "../provider/fetching.ts";
+import type { Readiness } from "../readiness/readiness.ts";
 import type { Subscribers } from "../relay/subscribers.ts";
 import type { WebhookEndpoint } from "./webhook-endpoint.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
+type QueueOwners = {
+  readonly receiving: ReadonlyMap<string, WebhookEndpoint>;
+  readonly fetching: Fetching;
+  /** Undefined where the stage waits for no account. */
+  readonly readiness: Readiness | undefined;
+  readonly subscribers: Subscribers;
+};
+
 /** Every queue that has dead letters, except that of erasures, by the name that commands give it; see packages/cli/status/work-queues.ts. */
-export function workQueuesByName(
-  receiving: ReadonlyMap<string, WebhookEndpoint>,
-  fetching: Fetching,
-  subscribers: Subscribers,
-): ReadonlyMap<string, WorkQueue> {
+export function workQueuesByName({
+  receiving,
+  fetching,
+  readiness,
+  subscribers,
+}: QueueOwners): ReadonlyMap<string, WorkQueue> {
   return new Map<string, WorkQueue>([
     ...[...receiving].map(([kind, { work }]) => [kind, work] as const),
     ["fetch", fetching.work],
     ["checks", fetching.checks],
+    ...(readiness === undefined ? [] : [["deadlines", readiness.work] as const]),
     ...[...subscribers.queues].map(([name, work]) => [`subscriber/${name}`, work] as const),
   ]);
 }

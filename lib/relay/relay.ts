@@ -5,11 +5,14 @@ import * as targets from "aws-cdk-lib/aws-events-targets";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import type * as s3 from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
+import { nameOfData } from "../../domain/fetch/document-name.ts";
+import type { ReadinessSettings } from "../../domain/readiness/readiness-settings.ts";
 import type { Erasure } from "../erasure/erasure.ts";
 import { allow, allowItems, writeStatements } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
 import { ofEventSource } from "../observability/alarm-metrics.ts";
 import type { Fetching } from "../provider/fetching.ts";
+import type { Readiness } from "../readiness/readiness.ts";
 import type { ReadApi } from "../reading/read-api.ts";
 import { divided, every, wholeDays } from "../settings/durations.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -26,6 +29,8 @@ export type RelayProps = {
   readonly eventSource: string;
   readonly table: EventTable;
   readonly fetching: Fetching;
+  /** Undefined where the stage waits for no account. */
+  readonly readiness: Readiness | undefined;
   readonly subscribers: Subscribers;
   readonly erasure: Erasure;
   readonly readApi: ReadApi;
@@ -39,23 +44,32 @@ const resendEvery = Duration.minutes(5);
 /** What a subscriber's queue refuses for longer raises the alarm. */
 const parkingLasts = Duration.minutes(15);
 
-/**
- * What has consequences: changes, but of data that is read again and the same; and where DynamoDB deletes an item that has
- * expired, the object that it pointed to. What others delete is an erasure, which sees to objects, or a loss to be restored.
- */
-const relayed = [
-  changes([{ prefix: "EVENT#" }]),
-  changes(["STATE"]),
-  changes([{ prefix: "DOCUMENT#" }], { NewImage: { document: { M: { news: { BOOL: [true] } } } } }),
-  {
-    eventName: ["REMOVE"],
-    userIdentity: { principalId: ["dynamodb.amazonaws.com"] },
-    dynamodb: {
-      Keys: { sk: { S: [{ prefix: "VERSION#" }, { prefix: "SUPERSEDED#" }] } },
-      OldImage: { document: { M: { object: { S: [{ exists: true }] } } } },
-    },
+/** Where DynamoDB deletes an item that has expired, the object that it pointed to goes. */
+const expired = {
+  eventName: ["REMOVE"],
+  userIdentity: { principalId: ["dynamodb.amazonaws.com"] },
+  dynamodb: {
+    Keys: { sk: { S: [{ prefix: "VERSION#" }, { prefix: "SUPERSEDED#" }] } },
+    OldImage: { document: { M: { object: { S: [{ exists: true }] } } } },
   },
-];
+};
+
+/**
+ * What has consequences: changes, but of data that is read again and the same, and what expires. What others delete is an
+ * erasure, which sees to objects, or a loss to be restored.
+ */
+function relayedBy({ readiness }: Settings): readonly object[] {
+  const common = [
+    changes([{ prefix: "EVENT#" }]),
+    changes(["STATE", ...(readiness === undefined ? [] : ["READINESS"])]),
+    changes([{ prefix: "DOCUMENT#" }], { NewImage: { document: { M: { news: { BOOL: [true] } } } } }),
+    expired,
+  ];
+  if (readiness === undefined) return common;
+  // A new connection is ready also with data that is the same.
+  const names = readiness.endpoints.map((endpoint) => `DOCUMENT#${nameOfData({ endpoint }, "#")}`);
+  return [...common, changes(names)];
+}
 
 function changes(sortKey: readonly unknown[], image: object = {}): object {
   return { eventName: ["INSERT", "MODIFY"], dynamodb: { Keys: { sk: { S: sortKey } }, ...image } };
@@ -67,6 +81,10 @@ function readByRange({ readRange, readCompanyRange }: Settings["provider"]["path
     ...Object.keys(readRange ?? {}).map((endpoint) => `account/${endpoint}`),
     ...Object.keys(readCompanyRange ?? {}).map((endpoint) => `company-account/${endpoint}`),
   ];
+}
+
+function readinessOf({ deadlineHours, ...rest }: NonNullable<Settings["readiness"]>): ReadinessSettings {
+  return { ...rest, deadlineSeconds: deadlineHours * 3_600 };
 }
 
 /** Derives what follows from each change of the table, from its stream: the outbox of the pipeline. */
@@ -97,7 +115,7 @@ export class Relay extends Construct {
       // What was given up is counted there only.
       metricsConfig: { metrics: [lambda.MetricType.EVENT_COUNT] },
       reportBatchItemFailures: true,
-      filters: relayed.map((pattern) => ({ pattern: JSON.stringify(pattern) })),
+      filters: relayedBy(settings).map((pattern) => ({ pattern: JSON.stringify(pattern) })),
       // A queue would get metadata only, which no longer report the record once the stream has dropped it. Not the
       // ready-made S3 destination: it would let the relay read and delete what it gave up on.
       onFailure: { bind: () => ({ destination: this.failures.bucketArn }) },
@@ -119,12 +137,17 @@ export class Relay extends Construct {
 
   #addFunction(props: RelayProps) {
     const { settings, defaults, eventSource, table, fetching, subscribers, erasure } = props;
-    const { readApi, overflow } = props;
+    const { readApi, overflow, readiness } = props;
     const hasInline = settings.subscribers.some(({ documents }) => documents === "inline");
     const works = [...subscribers.queues.values()];
     const { queue: fetchQueue } = fetching.work;
     const { queue: eraseQueue } = erasure.work;
-    const sendTo = [fetchQueue, eraseQueue, ...works.map(({ queue }) => queue)];
+    const sendTo = [
+      fetchQueue,
+      eraseQueue,
+      ...(readiness === undefined ? [] : [readiness.work.queue]),
+      ...works.map(({ queue }) => queue),
+    ];
     return new PipelineFunction(this, "Changes", {
       ...defaults,
       entry: "functions/relay/changes.ts",
@@ -134,6 +157,7 @@ export class Relay extends Construct {
         TABLE_NAME: table.table.tableName,
         FETCH_QUEUE_URL: fetchQueue.queueUrl,
         ERASE_QUEUE_URL: eraseQueue.queueUrl,
+        ...(readiness && { DEADLINE_QUEUE_URL: readiness.work.queue.queueUrl }),
         ERASURE_KEY_ARN: erasure.key.secretArn,
         ...subscribers.environment,
         DOCUMENTS_URL: readApi.url,
@@ -152,6 +176,7 @@ export class Relay extends Construct {
           attributes: { asks: settings.provider.paths.user !== undefined },
         }),
         readByRange: readByRange(settings.provider.paths),
+        ...(settings.readiness && { readiness: readinessOf(settings.readiness) }),
         subscribers: settings.subscribers.map(({ name, types, documents }) => {
           return { name, ...(types && { types }), ...(documents === "inline" && { documents }) };
         }),

@@ -3,6 +3,7 @@ import { headersOf } from "../../domain/event/mapping.ts";
 import { longestCallInSeconds, longestRunInSeconds } from "../../domain/fetch/provider-settings.ts";
 import { giveUpLimits, longestOutageInHours } from "../../domain/fetch/waiting.ts";
 import { wants } from "../../domain/message/subscribers.ts";
+import { endpointOfDays } from "../../domain/readiness/readiness-settings.ts";
 import { isPlaceholder, isPrivate } from "./provider-schema.ts";
 import type { Stage } from "./stage-schema.ts";
 
@@ -144,6 +145,22 @@ export const crossChecks: readonly CrossCheck[] = [
     error:
       "needs provider.paths.user, by which a deletion is confirmed before anybody is erased; " +
       "set the provider's path that answers 404 for a user it does not have, or leave onDeletion out",
+  },
+  {
+    reads: ["readiness", "provider"],
+    holds: ({ readiness, provider }) =>
+      readiness?.endpoints.every((name) => provider.paths.readRange?.[name] === undefined) !== false,
+    path: ["readiness", "endpoints"],
+    error:
+      "has one that provider.paths.readRange reads by ranges of dates, of which none is ever complete; take it out of " +
+      "one of them",
+  },
+  {
+    reads: ["readiness"],
+    holds: ({ readiness }) =>
+      readiness?.minDays === undefined || readiness.endpoints.includes(endpointOfDays),
+    path: ["readiness", "minDays"],
+    error: `counts the days of ${endpointOfDays}, which readiness.endpoints does not name; add it there, or leave minDays out`,
   },
   {
     reads: ["archive"],

@@ -4,6 +4,7 @@ import { alarmsSchema } from "./alarms-schema.ts";
 import { encryptionSchema } from "./encryption-schema.ts";
 import { mappingSchema } from "./mapping-schema.ts";
 import { providerSchema } from "./provider-schema.ts";
+import { readinessSchema } from "./readiness-schema.ts";
 import { reconcileSchema } from "./reconcile-schema.ts";
 import {
   choice,
@@ -115,6 +116,7 @@ export const stageSchema = section({
     /** So long the provider may fail, at least, before tasks are given up. */
     longestOutageHours: scalableDuration(1, 240, ": SQS keeps a task for 14 days").default(72),
   }).prefault({}),
+  readiness: readinessSchema,
   token: section({
     // More than one new version of a secret in ten minutes exhausts its versions.
     refreshEveryMinutes: scalableDuration(10, 1_440).default(15),

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { eventTypes } from "../../domain/event/events.ts";
-import { answerTypes, erasureTypes } from "../../domain/message/message-types.ts";
+import { answerTypes, erasureTypes, readinessTypes } from "../../domain/message/message-types.ts";
 import { wants } from "../../domain/message/subscribers.ts";
 import { accountsOf } from "./principals.ts";
 import { choice, fixedDuration, listOf, remedyOf, scalableDuration, section, text } from "./setting-types.ts";
 
-const messageTypes = [...eventTypes, ...answerTypes, ...erasureTypes];
+const messageTypes = [...eventTypes, ...answerTypes, ...readinessTypes, ...erasureTypes];
 const typePattern = z
   .string({ error: remedyOf("write a message type as a text") })
   .refine((pattern) => messageTypes.some((type) => wants({ name: "", types: [pattern] }, type)), {

@@ -1,6 +1,6 @@
 import type { MessageType } from "./contract.ts";
 import type { ObjectSchema } from "./schema.ts";
-import { object } from "./shape.ts";
+import { list, object } from "./shape.ts";
 
 const text = { type: "string", minLength: 1 } as const;
 const flag = { type: "boolean" } as const;
@@ -50,6 +50,15 @@ const dataUpdated = {
   ),
   ...ofEitherAccount,
 };
+
+const decidedBy = list(
+  object({ endpoint: text, href: text, version: like("^[0-9]+$"), sha256: like("^[0-9a-f]{64}$") }, {}),
+);
+const reason = {
+  type: "string",
+  enum: ["notAnnounced", "none", "tooFewDays", "failing", "deadLetter"],
+} as const;
+const readiness = { ...account, connectedSince: time, documents: decidedBy };
 
 type Check = {
   /** Which messages replace each other: the newest counts. */
@@ -107,5 +116,13 @@ export const checks: Readonly<Record<MessageType, Check>> = {
   "account.erased": { newestOf: "subject", data: object(account, {}) },
   "company-account.erased": { newestOf: "subject", data: object(company, {}) },
   "data.updated": { newestOf: "subject and type", data: dataUpdated },
+  "account.ready": { newestOf: "subject", data: object(readiness, { ...user, ...ofItsUser }) },
+  "account.incomplete": {
+    newestOf: "subject",
+    data: object(
+      { ...readiness, missing: list(object({ endpoint: text, reason }, {})) },
+      { ...user, ...ofItsUser },
+    ),
+  },
   "subscriber.test": { newestOf: "subject", data: object({ test: always }, {}) },
 };

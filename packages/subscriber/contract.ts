@@ -8,7 +8,7 @@ export type Attributes = {
   readonly source: string;
   /**
    * `user/<id>`, `account/<id>`, `company-account/<id>`; of data with `/<endpoint>` behind it, and with
-   * `/<first day>..<last day>` behind that where it is read by dates. In an id `%`, `/` and `#` are
+   * `/<first day>..<last day>` behind that where it is read by dates; of readiness with `/readiness`. In an id `%`, `/` and `#` are
    * percent-encoded. Of a test `subscriber/<name>`.
    */
   readonly subject: string;
@@ -154,6 +154,35 @@ type DataUpdated = OfEndpoint & {
   };
 };
 
+type AccountReadiness = OfAccount &
+  UserAttributes & {
+    /** When the connection began that it speaks of: when its webhook was received, ISO 8601 in UTC. */
+    readonly connectedSince: string;
+    /** The documents that were read since the connection began, as they were then. */
+    readonly documents: readonly {
+      /** The name of the provider's endpoint, such as `income`. */
+      readonly endpoint: string;
+      /** Where exactly this version is read, for ever: see the guide to documents. */
+      readonly href: string;
+      /** Of two versions of a document the higher number is the newer. */
+      readonly version: string;
+      /** Of the bytes as the provider gave them, in lower-case hex. */
+      readonly sha256: string;
+    }[];
+    /** The provider's id of the user. */
+    readonly userId?: string;
+  };
+
+type MissingEndpoint = {
+  /** The name of the provider's endpoint, such as `income`. */
+  readonly endpoint: string;
+  /**
+   * `notAnnounced`: it was not read since the connection began; `none`: the provider has none; `tooFewDays`: it
+   * covers less than `readiness.minDays`; `failing`: its reads fail; `deadLetter`: they were given up.
+   */
+  readonly reason: "notAnnounced" | "none" | "tooFewDays" | "failing" | "deadLetter";
+};
+
 type SubscriberTest = {
   /** It announces nothing. */
   readonly test: true;
@@ -211,6 +240,18 @@ type Data = {
   readonly "company-account.erased": OfCompanyAccount;
   /** An endpoint's data was fetched and is not what was stored before. */
   readonly "data.updated": DataUpdated;
+  /**
+   * Each endpoint of the setting `readiness` was read after the account was connected. Once for each
+   * connection.
+   */
+  readonly "account.ready": AccountReadiness;
+  /**
+   * At the deadline of `readiness` an endpoint was missing. `account.ready` may still follow, once it has come.
+   */
+  readonly "account.incomplete": AccountReadiness & {
+    /** Each endpoint that is missing, and why. */
+    readonly missing: readonly MissingEndpoint[];
+  };
   /**
    * An operator tried this subscriber (`subscribers test`): sent to its queue alone, whatever its filter
    * says.

@@ -7,6 +7,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import { signedFetch } from "@income-events/local-stack/api/signed-fetch.ts";
 import { registerSubscribers } from "@income-events/local-stack/stack/subscriber-callers.ts";
+import { writeDeadline } from "../../domain/readiness/deadline.ts";
 import { eraseTask, writeEraseTask } from "../../domain/recovery/erasure.ts";
 import { fifoOrder } from "../scenario/clients.ts";
 import type { AlarmStack } from "./alarm-stack.ts";
@@ -32,7 +33,23 @@ const unreadable = (entry: string, queue: string, what: string): AlarmScenario =
 export const deadLetterScenarios: readonly AlarmScenario[] = [
   unreadable("fetching-dead-letters", "Fetch", "task of the fetch queue"),
   unreadable("erasure-dead-letters", "Erase", "task of the queue of erasures"),
+  unreadable("deadline-dead-letters", "Deadlines", "message of the queue of deadlines"),
 ];
+
+export const deadlinesBehind: AlarmScenario = {
+  entry: "deadlines-behind",
+  condition: "many accounts are not ready",
+  make: async ({ sqs, output, meets }) => {
+    const QueueUrl = output("DeadlinesQueueUrl");
+    // What was received and failed is invisible for a time, as what is not due.
+    const end = meets(/^ReadinessDeadlines/, ["dynamodb:BatchGetItem"], outOfOrder);
+    const deadline = { subject: { kind: "account", id: randomUUID() }, since: Date.now() } as const;
+    await times(12, () =>
+      sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: writeDeadline(deadline) })),
+    );
+    return end;
+  },
+};
 
 /** A message that waits because its function takes none. */
 const stalled = (entry: string, functionId: RegExp, queue: string, condition: string): AlarmScenario => ({

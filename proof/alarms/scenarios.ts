@@ -2,6 +2,7 @@ import { providerDown, refreshFailing, tokenScenarios, upkeepScenarios } from ".
 import {
   archivingFailing,
   deadLetterScenarios,
+  deadlinesBehind,
   erasureFailing,
   erasureLate,
   fetchingBehind,
@@ -27,6 +28,7 @@ export const scenarios: readonly AlarmScenario[] = [
   // Before events that fail for a while: on a busy machine those are late, too.
   eventsLate,
   ...deadLetterScenarios,
+  deadlinesBehind,
   // Before calls that fail for a while: their tasks wait in the same queue, and keep their age.
   fetchingLate,
   ...receivingScenarios,

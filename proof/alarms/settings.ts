@@ -32,6 +32,7 @@ export const alarmSettings = {
   },
   relay: { retryAttempts: 2 },
   fetch: { maxConcurrency: 2, longestOutageHours: 240 },
+  readiness: { endpoints: ["income"] },
   reconcile: { everyHours: 1, maxDeletions: { percent: 5, atLeast: 2 } },
   archive: { beforeEndHours: 336 },
   alarms: {

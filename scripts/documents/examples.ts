@@ -8,6 +8,7 @@ import { consequencesOf } from "../../domain/message/consequences.ts";
 import { messageOfErasure, withAttributes } from "../../domain/message/message.ts";
 import type { Message } from "../../domain/message/message-schemas.ts";
 import { testMessage } from "../../domain/message/test-message.ts";
+import { afterDocument, atDeadline, beginConnection } from "../../domain/readiness/account-readiness.ts";
 import type { Change } from "../../domain/state/change.ts";
 import { type Answer, applyEvent, applyProviderAnswer, type State } from "../../domain/state/state.ts";
 
@@ -67,6 +68,28 @@ function restored(subject: Subject): readonly Message[] {
   const event = received("accounts", { type: "account.restored", accountId, userId }, 13);
   const after = applyEvent(before, { ...event, reconciled: true }, 1);
   return after === undefined ? [] : published({ type: "state", before, after });
+}
+
+/** An account that has one of two endpoints at its deadline, and then the other. */
+function readiness(subject: Subject): readonly Message[] {
+  const [since, deadline] = [timestamp(1).getTime(), timestamp(61).getTime()];
+  const settings = { endpoints: ["income", "employment"], deadlineSeconds: 3_600 } as const;
+  const event = received("accounts", { type: "account.connected", accountId, userId }, 1);
+  const state = applyEvent(undefined, event, 1, { since });
+  const read = (endpoint: string, asOf: number) => {
+    const task = documentTask(subject, { endpoint }, asOf, { cause: event.id, userId });
+    const found = { digest: createHash("sha256").update(endpoint).digest("hex"), size: 8 };
+    return documentAfter(undefined, { asOf, by: [], task }, found);
+  };
+  const documents = [read("income", timestamp(11).getTime())];
+  const begun = state && beginConnection(undefined, state, documents, { settings, now: deadline });
+  const incomplete = atDeadline(begun, since, { state, documents, failures: {} }, deadline);
+  if (typeof incomplete === "string") throw new Error(`scripts/documents/examples.ts: ${incomplete}`);
+  const late = timestamp(90).getTime();
+  const ready = afterDocument(incomplete, read("employment", late), late);
+  return [incomplete, ...(ready === undefined ? [] : [ready])].flatMap((after) =>
+    published({ type: "readiness", before: undefined, after }),
+  );
 }
 
 function published(change: Change): readonly Message[] {
@@ -144,6 +167,7 @@ export const examples: readonly Message[] = [
     dateStart: "2026-01-01",
     dateEnd: "2026-01-31",
   }),
+  ...readiness({ kind: "account", id: accountId }),
   testMessage("0f3b6a52-8d1c-4e27-9a64-51c7b8e2d940", "everything", source, timestamp(12)),
   ...erasuresOf([
     { kind: "user", id: userId },

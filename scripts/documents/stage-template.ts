@@ -21,6 +21,7 @@ const inProduction = {
   ...documented,
   production: true,
   provider: { ...documented.provider, baseUrls: { sandbox: "https://api.income-provider.com" } },
+  readiness: { endpoints: ["income"] },
   alarms: { emails: ["on-call@example.com"] },
 };
 

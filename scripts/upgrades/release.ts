@@ -36,6 +36,7 @@ const everything = {
       certificateArn: "arn:aws:acm:eu-central-1:123456789012:certificate/4f6e",
     },
   },
+  readiness: { endpoints: ["income", "employment"] },
   retention: { documentVersionsDays: 400, auditDays: 400 },
   erasure: { onDeletion: true },
   logs: { invocations: true },

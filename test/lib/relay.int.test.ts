@@ -1,15 +1,16 @@
 import { parseEventFilter } from "@income-events/local-stack/sources/event-filter.ts";
 import { describe, expect, it } from "vitest";
-import { nameOf } from "./synthesized.ts";
+import { nameOf, productionSettings, synthesized } from "./synthesized.ts";
 import { production } from "./synthesized-stages.ts";
 
 describe("the relay", () => {
-  const sources = production.ofType("AWS::Lambda::EventSourceMapping");
-  const source = sources.find(({ id }) => nameOf(id) === "RelaySource");
-  const relayed = (): readonly string[] => {
+  const patternsOf = (stack: typeof production): readonly string[] => {
+    const sources = stack.ofType("AWS::Lambda::EventSourceMapping");
+    const source = sources.find(({ id }) => nameOf(id) === "RelaySource");
     const filters = JSON.stringify(source?.Properties.FilterCriteria);
     return [...filters.matchAll(/"Pattern":("(?:[^"\\]|\\.)*")/g)].map(([, text]) => JSON.parse(text ?? ""));
   };
+  const relayed = () => patternsOf(production);
 
   it("is handed events, states, documents with news, and what expires with an object, alone", () => {
     const sortKey = (S: unknown[]) => ({ Keys: { sk: { S } } });
@@ -32,6 +33,26 @@ describe("the relay", () => {
         },
       },
     ]);
+  });
+
+  it("is handed readiness and each read of its endpoints where the stage has them, by five filters at most", () => {
+    const waiting = synthesized({ ...productionSettings, readiness: { endpoints: ["income", "profile"] } });
+    const added = patternsOf(waiting).filter((pattern) => !relayed().includes(pattern));
+    expect(added.map((pattern) => JSON.parse(pattern).dynamodb.Keys.sk.S)).toEqual([
+      ["STATE", "READINESS"],
+      ["DOCUMENT#income", "DOCUMENT#profile"],
+    ]);
+    // AWS Lambda developer guide, "Control which events Lambda sends to your function": up to five filters.
+    expect(patternsOf(waiting)).toHaveLength(5);
+    const namesOf = (stack: typeof production, type: string) =>
+      stack.ofType(type).map(({ id }) => nameOf(id));
+    for (const type of ["AWS::Lambda::Function", "AWS::SQS::Queue"]) {
+      const [before, after] = [namesOf(production, type), namesOf(waiting, type)];
+      expect(before.filter((name) => name.startsWith("Readiness"))).toEqual([]);
+      expect(
+        after.filter((name) => !before.includes(name)).every((name) => name.startsWith("Readiness")),
+      ).toBe(true);
+    }
   });
 
   it("is handed the expiry of an item with an object, as the stream reports it, and no other removal", () => {

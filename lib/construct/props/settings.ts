@@ -41,6 +41,8 @@ export interface SettingsProps {
   readonly relay?: RelayProps;
   /** The settings `fetch.*`. */
   readonly fetch?: FetchProps;
+  /** The settings `readiness.*`. */
+  readonly readiness?: ReadinessProps;
   /** The settings `token.*`. */
   readonly token?: TokenProps;
   /** The settings `reconcile.*`. */
@@ -181,6 +183,22 @@ export interface FetchRetryProps {
    * @default 900
    */
   readonly maxSeconds?: number | Duration;
+}
+
+/** The settings `readiness.*`. */
+export interface ReadinessProps {
+  /** Endpoints of which each connected account must have a document, such as `["income", "employment"]`: one to ten. An endpoint of `provider.paths.readRange` is refused. */
+  readonly endpoints: readonly string[];
+  /**
+   * The time from the connection to `account.incomplete`. At most 120,000 accounts wait at once, the limit of SQS, so with 24 hours 5,000 an hour may end incomplete. From 1 to 240.
+   * @default 24
+   */
+  readonly deadlineHours?: number | Duration;
+  /**
+   * Days that the document of `income` must cover: from the first `date_start` of its records to the last `date_end`. From 1 to 3650.
+   * @default - none
+   */
+  readonly minDays?: number | Duration;
 }
 
 /** The settings `token.*`. */

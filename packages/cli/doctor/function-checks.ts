@@ -5,7 +5,7 @@ import {
 import { type EventSource, eventSources } from "../../../adapters/sqs/event-sources.ts";
 import { commandLine } from "../core/command-line.ts";
 import { oneLine } from "../core/printable.ts";
-import { ownQueues, workQueueArn } from "../status/work-queues.ts";
+import { ownQueuesOf, workQueueArn } from "../status/work-queues.ts";
 import { type Check, deployAgain, type Finding, found } from "./finding.ts";
 
 /** Outputs that name functions; of those that are not there the settings leave the part out. */
@@ -61,7 +61,7 @@ export const eventSourceCheck: Check = {
   name: "event sources",
   examine: async ({ deployment, clients: { lambda } }) => {
     const { stage, client } = deployment;
-    const queues = ownQueues.map(async (name) => {
+    const queues = ownQueuesOf(deployment).map(async (name) => {
       const sources = await eventSources(lambda, { EventSourceArn: workQueueArn(deployment, name) });
       return checkEventSources(`the queue ${name}`, sources, stage, client.region);
     });

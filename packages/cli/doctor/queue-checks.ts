@@ -25,6 +25,11 @@ const watched: readonly {
     deadLetters: "fetching-dead-letters",
     late: ["fetching-late", "fetching-behind"],
   },
+  {
+    isOf: (name) => name === "deadlines",
+    deadLetters: "deadline-dead-letters",
+    late: ["deadlines-behind"],
+  },
   { isOf: (name) => name === "erase", deadLetters: "erasure-dead-letters", late: ["erasure-late"] },
   { isOf: isSubscriber, deadLetters: "subscriber-dead-letters", late: ["subscriber-behind"] },
 ];

@@ -4,6 +4,7 @@ import { streamOf } from "../../../adapters/streams/table-stream.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { nameOf, subjectOf } from "../../../domain/event/subjects.ts";
 import { nameOfData } from "../../../domain/fetch/document-name.ts";
+import { type AccountReadiness, statusOf } from "../../../domain/readiness/account-readiness.ts";
 import type { Change } from "../../../domain/state/change.ts";
 import type { State } from "../../../domain/state/state.ts";
 import type { Operation } from "../core/command.ts";
@@ -35,7 +36,7 @@ export function happeningOf(record: TailRecord, now: Date): Happening | undefine
 
 function isShown({ sk }: Readonly<Record<string, unknown>>): boolean {
   const key = typeof sk === "object" && sk !== null && "S" in sk ? String(sk.S) : "";
-  return key === "STATE" || key.startsWith("EVENT#") || key.startsWith("DOCUMENT#");
+  return key === "STATE" || key === "READINESS" || key.startsWith("EVENT#") || key.startsWith("DOCUMENT#");
 }
 
 type HappeningFields = Omit<Happening, "at">;
@@ -51,7 +52,18 @@ function describe(change: Change): HappeningFields | undefined {
       const name = `${nameOf(subject)}/${nameOfData(change.after, "/")}`;
       return { what: news ? "data changed" : "data read", subject: name };
     }
+    case "readiness":
+      return ofReadiness(change.before, change.after);
   }
+}
+
+function ofReadiness(
+  before: AccountReadiness | undefined,
+  after: AccountReadiness,
+): HappeningFields | undefined {
+  const status = statusOf(after);
+  if (before !== undefined && statusOf(before) === status && before.since === after.since) return undefined;
+  return { what: `readiness: ${status}`, subject: nameOf(after.subject), version: after.version };
 }
 
 function receivedTimes(count: number): string {

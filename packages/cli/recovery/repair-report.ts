@@ -48,6 +48,7 @@ function nameOfChange({ change }: Underived): string {
     case "event":
       return change.event.id;
     case "state":
+    case "readiness":
       return nameOf(change.after.subject);
     case "document":
       return `${nameOf(change.after.subject)}/${nameOfData(change.after, "/")}`;

@@ -8,6 +8,7 @@ import {
   type Period,
   repairsOfDocument,
   repairsOfEvent,
+  repairsOfReadiness,
   repairsOfState,
 } from "../../../domain/recovery/repair.ts";
 import type { Change } from "../../../domain/state/change.ts";
@@ -23,7 +24,7 @@ export type RepairPorts = {
   readonly onPage: (examined: number, repaired: number) => void;
 };
 
-export type RepairCounts = { events: number; states: number; documents: number };
+export type RepairCounts = { events: number; states: number; documents: number; readiness: number };
 
 export type Repaired = {
   /** Stored items whose consequences were derived again. */
@@ -35,7 +36,7 @@ export type Repaired = {
 
 /** Derives the consequences of stored items again, page by page; whatever fails is reported and does not end it. */
 export async function repair(ports: RepairPorts, period: Period): Promise<Repaired> {
-  const repaired: RepairCounts = { events: 0, states: 0, documents: 0 };
+  const repaired: RepairCounts = { events: 0, states: 0, documents: 0, readiness: 0 };
   const failed: Underived[] = [];
   const unreadable: Key[] = [];
   let examined = 0;
@@ -45,12 +46,13 @@ export async function repair(ports: RepairPorts, period: Period): Promise<Repair
     failed.push(...(await ports.relay(await repairsOf(wanted, period, ports.records))));
     unreadable.push(...page.unreadable);
     examined += page.examined;
-    ports.onPage(examined, repaired.events + repaired.states + repaired.documents);
+    const { events, states, documents, readiness } = repaired;
+    ports.onPage(examined, events + states + documents + readiness);
   }
   return { repaired, failed, unreadable };
 }
 
-const countOf = { event: "events", state: "states", document: "documents" } as const;
+const countOf = { event: "events", state: "states", document: "documents", readiness: "readiness" } as const;
 
 /** What is known of subjects is read once for a page. */
 async function repairsOf(
@@ -67,6 +69,8 @@ async function repairsOf(
         return repairsOfState(change.after, await isRead(change.after, records));
       case "document":
         return repairsOfDocument(change.after);
+      case "readiness":
+        return repairsOfReadiness(change.after);
     }
   });
   return (await Promise.all(lists)).flat();

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { present } from "../../../domain/core/parse.ts";
 import { eventTypes } from "../../../domain/event/events.ts";
-import { answerTypes } from "../../../domain/message/message-types.ts";
+import { answerTypes, readinessTypes } from "../../../domain/message/message-types.ts";
 import { type Subscriber, wants } from "../../../domain/message/subscribers.ts";
 import type { ReplayRun } from "../../../domain/recovery/replay-run.ts";
 import type { ReplaySelection } from "../../../domain/state/replay.ts";
@@ -29,7 +29,7 @@ const defaultRate = 50;
  */
 export function planReplay(flags: ReplayFlags, all: readonly Subscriber[], now: Date): ReplayRun {
   const { type, allTypes = false } = flags;
-  const types = [...eventTypes, ...answerTypes];
+  const types = [...eventTypes, ...answerTypes, ...readinessTypes];
   if (type !== undefined && !types.some((one) => wants({ name: "", types: [type] }, one)))
     throw CommandError.usage(
       `--type ${JSON.stringify(type)} is no message's: write one of ${types.join(", ")}; or a prefix with *.`,

@@ -6,7 +6,7 @@ import type { Deployment } from "../core/deployment.ts";
 
 /** A queue of the stage and its dead letters, by the name that commands give it. */
 export type WorkQueue = {
-  /** A webhook kind, `fetch`, `checks`, `erase`, or `subscriber/<name>`. */
+  /** A webhook kind, `fetch`, `checks`, `deadlines`, `erase`, or `subscriber/<name>`. */
   readonly name: string;
   readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
@@ -14,11 +14,11 @@ export type WorkQueue = {
 
 export type SubscriberQueue = Subscriber & Pick<WorkQueue, "queueUrl" | "deadLetterQueueUrl">;
 
-/** The queues that functions of the stage itself read, in the order of the data's way. */
-export const ownQueues = [...webhookKinds, "fetch", "checks", "erase"] as const;
+/** The queues that functions of a stage itself read, in the order of the data's way. */
+export const ownQueues = [...webhookKinds, "fetch", "checks", "deadlines", "erase"] as const;
 type OwnQueue = (typeof ownQueues)[number];
 
-type Outputs = Pick<Deployment, "output">;
+type Outputs = Pick<Deployment, "output" | "optionalOutput">;
 
 /** What the names of a queue's outputs begin with. */
 const outputPrefixes: Readonly<Record<OwnQueue, string>> = {
@@ -28,6 +28,7 @@ const outputPrefixes: Readonly<Record<OwnQueue, string>> = {
   "company-accounts": "CompanyAccounts",
   fetch: "Fetch",
   checks: "Checks",
+  deadlines: "Deadlines",
   erase: "Erase",
 };
 
@@ -38,10 +39,16 @@ export function workQueues(deployment: Outputs): readonly WorkQueue[] {
     queueUrl,
     deadLetterQueueUrl,
   }));
-  return [...ownQueues.map((name) => workQueue(deployment, name)), ...subscribers];
+  return [...ownQueuesOf(deployment).map((name) => workQueue(deployment, name)), ...subscribers];
 }
 
-export function workQueue({ output }: Outputs, name: OwnQueue): WorkQueue {
+/** Those of a stage: one without `readiness` has no deadlines. */
+export function ownQueuesOf({ optionalOutput }: Pick<Outputs, "optionalOutput">): readonly OwnQueue[] {
+  const hasDeadlines = optionalOutput(`${outputPrefixes.deadlines}QueueUrl`) !== undefined;
+  return ownQueues.filter((name) => name !== "deadlines" || hasDeadlines);
+}
+
+export function workQueue({ output }: Pick<Outputs, "output">, name: OwnQueue): WorkQueue {
   const prefix = outputPrefixes[name];
   return {
     name,
@@ -51,12 +58,12 @@ export function workQueue({ output }: Outputs, name: OwnQueue): WorkQueue {
 }
 
 /** For what AWS knows by the ARN alone, such as event sources. */
-export function workQueueArn({ output }: Outputs, name: OwnQueue): string {
+export function workQueueArn({ output }: Pick<Outputs, "output">, name: OwnQueue): string {
   return output(`${outputPrefixes[name]}QueueArn`);
 }
 
 /** Who gets what, and where. @throws permanent failure naming the field of the output */
-export function subscriberQueues({ output }: Outputs): readonly SubscriberQueue[] {
+export function subscriberQueues({ output }: Pick<Outputs, "output">): readonly SubscriberQueue[] {
   const value = parseJson(output("Subscribers"), "the output Subscribers");
   const entries: readonly unknown[] = Array.isArray(value) ? value : [];
   return parseSubscribers(value).map((subscriber, index) => {

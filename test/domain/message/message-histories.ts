@@ -15,6 +15,14 @@ import { consequencesOf } from "../../../domain/message/consequences.ts";
 import { messageOfErasure, withAttributes } from "../../../domain/message/message.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
 import { testMessage } from "../../../domain/message/test-message.ts";
+import {
+  type AccountReadiness,
+  afterDocument,
+  afterState,
+  atDeadline,
+  beginConnection,
+  beginsConnection,
+} from "../../../domain/readiness/account-readiness.ts";
 import type { Change } from "../../../domain/state/change.ts";
 import { type Answer, applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
 import { documentRead, eventChange, minute } from "../samples.ts";
@@ -23,6 +31,7 @@ const settings = {
   source: "/income-events/test",
   readByRange: ["account/income"],
   documentsUrl: "https://reads.example/",
+  readiness: { endpoints: ["income"], deadlineSeconds: 60 },
 };
 const { source } = settings;
 
@@ -33,6 +42,8 @@ type Step =
   | ({ readonly do: "receive" } & Receipt)
   | ({ readonly do: "answer" } & Answer)
   | { readonly do: "fetch"; readonly digest: string | undefined }
+  /** The deadlines of all accounts that are waited for. */
+  | { readonly do: "endWaits" }
   | { readonly do: "test"; readonly id: string };
 
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
@@ -79,9 +90,10 @@ const fetch: fc.Arbitrary<Step> = fc.record({
   digest: maybe(fc.constantFrom("1".repeat(64), "2".repeat(64))),
 });
 const step = fc.oneof(
-  { weight: 4, arbitrary: receipt },
+  { weight: 6, arbitrary: receipt },
   { weight: 1, arbitrary: answer },
   { weight: 2, arbitrary: fetch },
+  { weight: 1, arbitrary: fc.constant({ do: "endWaits" } as const) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("test" as const), id: fc.uuid() }) },
 );
 
@@ -99,6 +111,7 @@ class MessageHistory {
   readonly messages: Message[] = [];
   readonly #states = new Map<string, State>();
   readonly #documents = new Map<string, Document>();
+  readonly #readiness = new Map<string, AccountReadiness>();
   readonly #tasks = new Map<string, DocumentTask>();
   readonly #receivedAt = new Map<string, number>();
   #reads = 0;
@@ -115,6 +128,9 @@ class MessageHistory {
         return;
       case "fetch":
         for (const [key, task] of this.#tasks) this.#read(key, task, step.digest);
+        return;
+      case "endWaits":
+        for (const readiness of this.#readiness.values()) this.#endWait(readiness);
         return;
       case "test":
         this.messages.push(testMessage(step.id, "some", source, new Date(this.messages.length)));
@@ -137,7 +153,37 @@ class MessageHistory {
       return;
     }
     const before = this.#states.get(nameOf(subjectOf(event)));
-    this.#writeState(before, applyEvent(before, event, receipts, { givesReasons: true }));
+    const options = { since: this.#reads * 10_000, givesReasons: true };
+    this.#writeState(before, applyEvent(before, event, receipts, options));
+  }
+
+  #endWait(before: AccountReadiness): void {
+    const { subject, since } = before;
+    const state = this.#states.get(nameOf(subject));
+    const after = atDeadline(before, since, { state, documents: [], failures: {} }, this.#now);
+    if (typeof after === "object") this.#writeReadiness(after);
+  }
+
+  get #now(): number {
+    return this.#reads * 10_000;
+  }
+
+  #follow(change: Extract<Change, { type: "state" | "document" }>): void {
+    const known = this.#readiness.get(nameOf(change.after.subject));
+    const documents = [...this.#documents.values()];
+    const at = { settings: settings.readiness, now: this.#now };
+    if (change.type === "document") this.#writeReadiness(known && afterDocument(known, change.after, at.now));
+    else if (beginsConnection(known, change.after))
+      this.#writeReadiness(beginConnection(known, change.after, documents, at));
+    else this.#writeReadiness(known && afterState(known, change.after));
+  }
+
+  #writeReadiness(after: AccountReadiness | undefined): void {
+    if (after === undefined) return;
+    const name = nameOf(after.subject);
+    const before = this.#readiness.get(name);
+    this.#readiness.set(name, after);
+    this.#relay({ type: "readiness", before, after });
   }
 
   /** SQS took no two messages in one millisecond: of two endpoint events of the same time neither is the newer. */
@@ -160,7 +206,7 @@ class MessageHistory {
   ): void {
     const before = this.#documents.get(key);
     this.#reads += 1;
-    const call = { asOf: this.#reads, subject, name, ...present({ correlationId, userId }) };
+    const call = { asOf: this.#now, subject, name, ...present({ correlationId, userId }) };
     const after = documentRead(before, digest, call);
     this.#documents.set(key, after);
     this.#relay({ type: "document", before, after });
@@ -177,6 +223,7 @@ class MessageHistory {
   #relay(change: Change): void {
     for (const consequence of consequencesOf(change, settings)) {
       if (consequence.type === "publish") this.messages.push(this.#ofUser(consequence.message));
+      else if (consequence.type === "followReadiness") this.#follow(consequence.change);
       else if (consequence.type === "call" && consequence.task.type === "fetchDocument")
         this.#tasks.set(groupOf(consequence.task), consequence.task);
     }

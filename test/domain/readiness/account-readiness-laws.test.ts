@@ -14,7 +14,7 @@ import { applyEvent, applyProviderAnswer, type State } from "../../../domain/sta
 import { account, at, eventOf } from "../samples.ts";
 
 const endpoints = ["income", "employment"] as const;
-const settings = { endpoints, deadlineSeconds: 60, minDays: 90, users: "all" } as const;
+const settings = { endpoints, deadlineSeconds: 60, minDays: 90 } as const;
 const second = 1_000;
 
 type Record = { readonly state: State } | { readonly document: Document };
@@ -56,7 +56,9 @@ class World {
   delete(): void {
     this.isConnected = false;
     this.#writeState(
-      applyEvent(this.state, eventOf("account.deleted", { eventId: "e" }), 1, { since: this.now }),
+      applyEvent(this.state, eventOf("account.deleted", { eventId: "e" }), 1, {
+        since: this.now,
+      }),
     );
   }
 

@@ -14,7 +14,7 @@ import {
 import { applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
 import { account, at, eventOf, minute } from "../samples.ts";
 
-const settings = { endpoints: ["income", "employment"], deadlineSeconds: 60, users: "all" } as const;
+const settings = { endpoints: ["income", "employment"], deadlineSeconds: 60 } as const;
 const connected = eventOf("account.connected");
 const disconnected = eventOf("account.disconnected");
 const timed = (type: "connected" | "disconnected", time: number) =>
@@ -133,13 +133,13 @@ it.each<[string, readonly Document[], Failures, readonly Missing[]]>([
     "nothing was read",
     [read("income", { days: 90 })],
     {},
-    [{ endpoint: "employment", reason: "not announced" }],
+    [{ endpoint: "employment", reason: "notAnnounced" }],
   ],
   [
     "it was read before the connection",
     [read("income", { days: 90 }), read("employment", { asOf: 2_999 })],
     {},
-    [{ endpoint: "employment", reason: "not announced" }],
+    [{ endpoint: "employment", reason: "notAnnounced" }],
   ],
   [
     "the provider has none",
@@ -151,15 +151,15 @@ it.each<[string, readonly Document[], Failures, readonly Missing[]]>([
     "it covers too few days",
     [read("income", { days: 89 }), read("employment", { days: 1 })],
     {},
-    [{ endpoint: "income", reason: "too few days" }],
+    [{ endpoint: "income", reason: "tooFewDays" }],
   ],
   [
     "it can't be read",
     [],
-    { income: "failing", employment: "dead letter" },
+    { income: "failing", employment: "deadLetter" },
     [
       { endpoint: "income", reason: "failing" },
-      { endpoint: "employment", reason: "dead letter" },
+      { endpoint: "employment", reason: "deadLetter" },
     ],
   ],
   [

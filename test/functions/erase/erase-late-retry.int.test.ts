@@ -63,7 +63,7 @@ await describeOnTables("an erasure, and late retries of webhooks of who is erase
       log: keptLog().log,
     });
     for (;;) {
-      const records = (await fixture.table.stream()).filter(isRelayed);
+      const records = (await fixture.table.stream()).filter((record) => isRelayed(record));
       if (records.length === relayedSoFar) return;
       const batch = records.slice(relayedSoFar);
       relayedSoFar = records.length;

@@ -2,10 +2,12 @@ import { randomUUID } from "node:crypto";
 import { DeleteMessageCommand } from "@aws-sdk/client-sqs";
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from "aws-lambda";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
+import { serviceClock } from "../../../adapters/aws/service-clock.ts";
 import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
 import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
 import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
 import { linkTable } from "../../../adapters/dynamodb/links.ts";
+import { readinessRecords } from "../../../adapters/dynamodb/readiness.ts";
 import { recordMarks } from "../../../adapters/dynamodb/record-marks.ts";
 import { supersededRemover } from "../../../adapters/dynamodb/superseded-objects.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
@@ -16,6 +18,7 @@ import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { parkedChanges, parkedFor } from "../../../adapters/streams/parked-changes.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
+import type { ReadinessSettings } from "../../../domain/readiness/readiness-settings.ts";
 import { outbox } from "../../../functions/relay/outbox.ts";
 import { relay } from "../../../functions/relay/relay.ts";
 import { resender } from "../../../functions/relay/resend.ts";
@@ -55,12 +58,14 @@ export function relayFixture(tables: string) {
     bucket: TestBucket;
     fetchQueueUrl: string;
     eraseQueueUrl: string;
+    deadlineQueueUrl: string;
     erasesOnDeletion: boolean;
     /** Absent: the settings map no attributes. */
     attributes: { readonly asks: boolean } | undefined;
     subscribers: Readonly<Record<(typeof names)[number], Queues>>;
     entries: LogEntry[];
     readByRange: string[];
+    readiness: ReadinessSettings | undefined;
     now: () => Date;
     retries: Retries;
     resend: () => Promise<void>;
@@ -83,12 +88,14 @@ export function relayFixture(tables: string) {
     made.bucket = await made.system.createBucket();
     made.fetchQueueUrl = await made.system.createQueue({ FifoQueue: "true" });
     made.eraseQueueUrl = await made.system.createQueue();
+    made.deadlineQueueUrl = await made.system.createQueue();
     made.erasesOnDeletion = false;
     made.attributes = undefined;
     made.subscribers = { everything: await queuesOf(), accounts: await queuesOf() };
     const kept = keptLog();
     made.entries = kept.entries;
     made.readByRange = [];
+    made.readiness = undefined;
     made.now = () => new Date();
     made.retries = { waitsMs: [], wait: async () => undefined, now: () => made.now() };
     const joined = [
@@ -104,15 +111,19 @@ export function relayFixture(tables: string) {
       read: batchingReader(made.system.dynamodb, made.table.name),
       write: batchingWriter(made.system.dynamodb, made.table.name),
     };
+    const clock = serviceClock(made.system.dynamodb);
     made.handler = (event) =>
       relay({
         versionedRecords: versionedRecords(made.system.dynamodb, made.table.name, shared),
         link: linkTable(shared.write),
         removeSuperseded: supersededRemover(shared.read, overflowBucket(made.bucket.name).remove),
         findErased: findErased(shared.read, digestOf),
+        readiness: made.readiness && {
+          ...{ records: readinessRecords(shared.read, shared.write), settings: made.readiness, clock },
+        },
         outbox: outbox(
           send,
-          { fetch: made.fetchQueueUrl, erase: made.eraseQueueUrl },
+          { fetch: made.fetchQueueUrl, erase: made.eraseQueueUrl, deadlines: made.deadlineQueueUrl },
           publisher(send, joined, kept.log, { retries: made.retries }),
         ),
         marks: recordMarks(made.system.dynamodb, made.table.name, made.now),
@@ -120,7 +131,12 @@ export function relayFixture(tables: string) {
         now: made.now,
         erasesOnDeletion: made.erasesOnDeletion,
         ...(made.attributes && { attributes: made.attributes }),
-        settings: { source, readByRange: made.readByRange, documentsUrl: "https://reads.example/" },
+        settings: {
+          source,
+          readByRange: made.readByRange,
+          readiness: made.readiness,
+          documentsUrl: "https://reads.example/",
+        },
         log: kept.log,
       })(event);
     made.resend = () =>
@@ -149,7 +165,8 @@ export function relayFixture(tables: string) {
     for (const event of events) await write([receiptOf(event)]);
   }
 
-  const relayed = async () => (await made.table.stream()).filter(isRelayed);
+  const relayed = async () =>
+    (await made.table.stream()).filter((record) => isRelayed(record, made.readiness?.endpoints));
   const invoke = (records: readonly unknown[]) => made.handler({ Records: lambdaRecords(records) });
 
   /** Hands over the stream from a record on, until nothing new comes. @returns how many records there are */

@@ -1,12 +1,13 @@
 import type { _Record } from "@aws-sdk/client-dynamodb-streams";
 import type { DynamoDBRecord } from "aws-lambda";
 
-/** What the stack's filter criteria let through. */
-export function isRelayed({ eventName, dynamodb }: _Record): boolean {
+/** What the stack's filter criteria let through. @param endpoints of the setting `readiness` */
+export function isRelayed({ eventName, dynamodb }: _Record, endpoints: readonly string[] = []): boolean {
   const sortKey = dynamodb?.Keys?.sk?.S ?? "";
   if (eventName === "REMOVE") return false;
+  if (endpoints.some((endpoint) => sortKey === `DOCUMENT#${endpoint}`)) return true;
   if (sortKey.startsWith("DOCUMENT#")) return dynamodb?.NewImage?.document?.M?.news?.BOOL === true;
-  return sortKey === "STATE" || sortKey.startsWith("EVENT#");
+  return sortKey === "STATE" || sortKey === "READINESS" || sortKey.startsWith("EVENT#");
 }
 
 /** Records as Lambda hands them over: by way of JSON, with times in seconds. */

@@ -12,6 +12,7 @@ const entries = [
   "functions/receive/other-paths.ts",
   "functions/relay/changes.ts",
   "functions/fetch/data.ts",
+  "functions/readiness/deadlines.ts",
   "functions/refresh/token.ts",
   "functions/register/webhooks.ts",
   "functions/reconcile/users.ts",

@@ -11,8 +11,8 @@ const parsed = (divideDurationsBy: number, more: object = {}) =>
 
 describe("divideDurationsBy", () => {
   const allSettings = settingsIn(settingsSchema);
-  // CloudWatch Logs offers a list of periods; none is a fraction of a day.
-  const neitherKind = ["retention.logsDays"];
+  // Days that data covers; CloudWatch Logs offers a list of periods, and none is a fraction of a day.
+  const neitherKind = ["readiness.minDays", "retention.logsDays"];
 
   it("knows each setting that is named for a unit of time as waiting or working time", () => {
     const times = allSettings.filter(({ path }) => /(Seconds|Minutes|Hours|Days)$/.test(path.at(-1) ?? ""));

@@ -81,7 +81,7 @@ describe("a reader", () => {
   describe("after an owner's erasure", () => {
     const erased = exampleOf("account.erased");
     const of = (subject: string, change: object = {}) => ({ ...connected, id: subject, subject, ...change });
-    const later = { type: "account.ready", data: {}, sequence: "9".repeat(19).padStart(20, "0") };
+    const later = { type: "account.scored", data: {}, sequence: "9".repeat(19).padStart(20, "0") };
     const owner = erased.subject;
     const cases: readonly (readonly [string, object])[] = [
       ["the owner itself", of(owner, { sequence: "8".repeat(20) })],
@@ -92,7 +92,7 @@ describe("a reader", () => {
       ],
       ["news of an endpoint", { ...exampleOf("endpoint.updated"), subject: `${owner}/income` }],
       ["a type of a later release", of(owner, later)],
-      ["a subject of a later release", of(`${owner}/readiness`, later)],
+      ["a subject of a later release", of(`${owner}/score`, later)],
       ["a replay", { ...exampleOf("data.updated"), subject: `${owner}/income`, replayid: "r" }],
     ];
 

@@ -8,7 +8,10 @@ const subscriber = (name: string, types?: readonly string[]) => ({
   deadLetterQueueUrl: `https://dead/${name}`,
 });
 const subscribers = [subscriber("billing", ["user.*"]), subscriber("risk")];
-const deployed = { output: (name: string) => (name === "Subscribers" ? JSON.stringify(subscribers) : name) };
+const deployed = {
+  output: (name: string) => (name === "Subscribers" ? JSON.stringify(subscribers) : name),
+  optionalOutput: () => undefined,
+};
 
 describe("the queues of a stage", () => {
   it("are those of the webhook kinds, of the calls and of the subscribers, in the data's order", () => {
@@ -33,6 +36,11 @@ describe("the queues of a stage", () => {
       },
       { name: "subscriber/risk", queueUrl: "https://queue/risk", deadLetterQueueUrl: "https://dead/risk" },
     ]);
+  });
+
+  it("include that of deadlines where the stage has one", () => {
+    const waiting = { ...deployed, optionalOutput: (name: string) => name };
+    expect(workQueues(waiting).map(({ name }) => name)).toContain("deadlines");
   });
 
   it("contain a subscriber's filter; an output that is incomplete is refused with the field's name", () => {

@@ -1,0 +1,35 @@
+import { permanent } from "../core/failures.ts";
+import { present } from "../core/parse.ts";
+import { nameOf } from "../event/subjects.ts";
+import type { AccountReadiness } from "../readiness/account-readiness.ts";
+import { hrefOfDocument } from "./document-reference.ts";
+import { attributesOf, type MessageOrigin } from "./message.ts";
+import type { DataOf, Message } from "./message-schemas.ts";
+
+/**
+ * The message of an account's last announcement, the same each time until there is another.
+ * @throws permanent failure where nothing was announced
+ */
+export function messageOfReadiness(
+  { subject, announced, userId, correlationId }: AccountReadiness,
+  { source, documentsUrl }: MessageOrigin,
+): Message {
+  if (announced === undefined) throw permanent("announced: missing");
+  const { version, since, at, missing } = announced;
+  const common = { source, subject: `${nameOf(subject)}/readiness`, version };
+  const time = new Date(at).toISOString();
+  const attributes = attributesOf(common, `${common.subject}.${version}`, time, correlationId);
+  const documents = announced.documents.map(({ endpoint, digest, announced: number }) => {
+    const href = `${hrefOfDocument(subject, { endpoint }, documentsUrl)}?version=${number}`;
+    return { endpoint, href, version: String(number), sha256: digest };
+  });
+  const data = present<DataOf<"account.ready">>({
+    accountId: subject.id,
+    userId,
+    connectedSince: new Date(since).toISOString(),
+    documents,
+  });
+  return announced.status === "ready"
+    ? { ...attributes, type: "account.ready", data }
+    : { ...attributes, type: "account.incomplete", data: { ...data, missing } };
+}

@@ -1,0 +1,30 @@
+import { isFields } from "../core/parse.ts";
+import { sourceAt } from "../event/json-source.ts";
+
+const millisPerDay = 86_400_000;
+
+/**
+ * How many days the records of a document cover, from the first `date_start` to the last `date_end`, both included.
+ * @param text valid JSON
+ * @param items where an object has its list, as `provider.paging.items`
+ * @returns 0 where no record has both
+ */
+export function daysIn(text: string, items: string): number {
+  const source = text.trimStart().startsWith("[") ? sourceAt(text, "") : sourceAt(text, items);
+  const records: unknown = source && JSON.parse(text.slice(source.start, source.end));
+  if (!Array.isArray(records)) return 0;
+  let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const record of records) {
+    if (!isFields(record)) continue;
+    const [start, end] = [dayOf(record.date_start), dayOf(record.date_end)];
+    if (start === undefined || end === undefined) continue;
+    first = Math.min(first, start);
+    last = Math.max(last, end);
+  }
+  return last < first ? 0 : last - first + 1;
+}
+
+function dayOf(value: unknown): number | undefined {
+  const time = typeof value === "string" ? Date.parse(value.slice(0, 10)) : Number.NaN;
+  return Number.isNaN(time) ? undefined : Math.floor(time / millisPerDay);
+}

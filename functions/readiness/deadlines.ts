@@ -1,0 +1,30 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { SQSClient } from "@aws-sdk/client-sqs";
+import { leanClient } from "../../adapters/aws/lean-client.ts";
+import { serviceClock } from "../../adapters/aws/service-clock.ts";
+import { batchingReader } from "../../adapters/dynamodb/batching-reader.ts";
+import { batchingWriter } from "../../adapters/dynamodb/batching-writer.ts";
+import { readinessRecords } from "../../adapters/dynamodb/readiness.ts";
+import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
+import { messageVisibility } from "../../adapters/sqs/message-visibility.ts";
+import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
+import { variable } from "../runtime/environment.ts";
+import { log, logged } from "../runtime/log.ts";
+import { deadlineKeeper } from "./deadline-keeper.ts";
+
+const table = leanClient(new DynamoDBClient({}));
+const sqs = leanClient(new SQSClient({}));
+const tableName = variable("TABLE_NAME");
+const shared = { read: batchingReader(table, tableName), write: batchingWriter(table, tableName) };
+
+export const handler = logged(
+  deadlineKeeper({
+    records: readinessRecords(shared.read, shared.write),
+    loadState: versionedRecords(table, tableName, shared).loadState,
+    clock: serviceClock(table),
+    hide: messageVisibility(sqs),
+    send: sqsSender(sqs),
+    queue: { url: variable("DEADLINE_QUEUE_URL"), deadLetterUrl: variable("DEAD_LETTER_QUEUE_URL") },
+    log,
+  }),
+);

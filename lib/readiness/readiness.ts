@@ -1,0 +1,93 @@
+import { Duration } from "aws-cdk-lib";
+import * as lambda from "aws-cdk-lib/aws-lambda";
+import { Construct } from "constructs";
+import { allow, consumeQueue } from "../function/permissions.ts";
+import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
+import { Alarm } from "../observability/alarm.ts";
+import { deadLetters } from "../observability/alarm-metrics.ts";
+import { visibilityFor, WorkQueue } from "../receiving/work-queue.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { EventTable } from "../storage/event-table.ts";
+
+export type ReadinessProps = {
+  readonly settings: Settings;
+  readonly deadlineHours: number;
+  readonly defaults: FunctionDefaults;
+  readonly table: EventTable;
+};
+
+/** SQS: messages of a standard queue that are received and not deleted. The rest waits, and deadlines come late. */
+const mostInFlight = 120_000;
+const warnedInFlight = 90_000;
+/** Each wait is a receive, and SQS's most are more than 240 hours have. */
+const mostReceives = 1_000;
+
+/** Deadlines of accounts that subscribers wait for: in a queue of their own, whose messages are invisible until they are due. */
+export class Readiness extends Construct {
+  readonly work: WorkQueue;
+
+  constructor(scope: Construct, id: string, props: ReadinessProps) {
+    super(scope, id);
+    const { settings } = props;
+    const visibilityTimeout = visibilityFor(settings.functions.relay.timeoutSeconds, settings);
+    this.work = new WorkQueue(this, "Work", { settings, visibilityTimeout, receives: mostReceives });
+    const target = this.#addFunction(props).lambda;
+    new lambda.EventSourceMapping(this, "Source", {
+      target,
+      eventSourceArn: this.work.queue.queueArn,
+      batchSize: 10,
+      maxConcurrency: 2,
+      reportBatchItemFailures: true,
+    });
+    this.#addAlarms(props);
+  }
+
+  #addFunction({ settings, defaults, table }: ReadinessProps): PipelineFunction {
+    const { queue, deadLetterQueue } = this.work;
+    return new PipelineFunction(this, "Deadlines", {
+      ...defaults,
+      entry: "functions/readiness/deadlines.ts",
+      description: "Announces accounts that are incomplete at their deadline",
+      size: settings.functions.relay,
+      environment: {
+        TABLE_NAME: table.table.tableName,
+        DEADLINE_QUEUE_URL: queue.queueUrl,
+        DEAD_LETTER_QUEUE_URL: deadLetterQueue.queueUrl,
+      },
+      settings: {},
+      permissions: [
+        allow([...consumeQueue, "sqs:ChangeMessageVisibility"], [queue.queueArn]),
+        allow(["sqs:SendMessage"], [deadLetterQueue.queueArn]),
+        allow(["dynamodb:BatchGetItem", "dynamodb:PartiQLUpdate"], [table.table.tableArn]),
+      ],
+    });
+  }
+
+  #addAlarms({ settings, deadlineHours }: ReadinessProps): void {
+    const period = Duration.minutes(5);
+    new Alarm(this, "Many", {
+      entry: "deadlines-behind",
+      metric: this.work.queue.metricApproximateNumberOfMessagesNotVisible({ statistic: "Maximum" }),
+      impact:
+        `Over ${warnedInFlight} accounts wait for their data. At ${mostInFlight}, which is ` +
+        `${Math.floor(mostInFlight / (deadlineHours * settings.divideDurationsBy))} an hour that are not ready within ` +
+        "their deadline, " +
+        "further deadlines come late: account.incomplete is late, account.ready is not.",
+      remedy: "To see why data is missing: npx income-events status",
+      period,
+      // Where durations are divided, so many fewer wait.
+      threshold: Math.ceil(warnedInFlight / settings.divideDurationsBy),
+      breaching: 1,
+      outOf: 1,
+    });
+    new Alarm(this, "DeadLetters", {
+      entry: "deadline-dead-letters",
+      metric: deadLetters(this.work),
+      impact: "Deadlines were given up: accounts that are incomplete are not announced.",
+      remedy: "To see them with their reasons: npx income-events dlq show deadlines",
+      period,
+      breaching: 1,
+      outOf: 1,
+    });
+  }
+}

@@ -1,0 +1,13 @@
+import { endpoint, listOf, remedyOf, scalableDuration, section, wholeNumber } from "./setting-types.ts";
+
+/** When subscribers are told that there is enough of an account to decide; see `domain/readiness/`. */
+export const readinessSchema = section({
+  endpoints: listOf(endpoint)
+    .min(1, { error: remedyOf("name at least one endpoint") })
+    .max(10, { error: remedyOf("name at most ten endpoints") })
+    .refine((names) => new Set(names).size === names.length, {
+      error: remedyOf("name each endpoint once"),
+    }),
+  deadlineHours: scalableDuration(1, 240, ": SQS keeps what waits for it for 14 days").default(24),
+  minDays: wholeNumber(1, 3_650).exactOptional(),
+}).exactOptional();

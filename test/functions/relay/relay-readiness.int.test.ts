@@ -1,0 +1,255 @@
+import { randomUUID } from "node:crypto";
+import { DeleteItemCommand } from "@aws-sdk/client-dynamodb";
+import { SendMessageCommand } from "@aws-sdk/client-sqs";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { expect, test } from "vitest";
+import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
+import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
+import { contentOf, documentStore } from "../../../adapters/dynamodb/documents.ts";
+import { readinessKey } from "../../../adapters/dynamodb/keys.ts";
+import { readinessRecords } from "../../../adapters/dynamodb/readiness.ts";
+import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
+import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
+import type { EventType } from "../../../domain/event/events.ts";
+import type { Subject } from "../../../domain/event/subjects.ts";
+import { documentAfter } from "../../../domain/fetch/document.ts";
+import { documentTask } from "../../../domain/fetch/task.ts";
+import type { MessageOf } from "../../../domain/message/message-schemas.ts";
+import { deadlineKeeper } from "../../../functions/readiness/deadline-keeper.ts";
+import { describeOnTables } from "../../support/engines.ts";
+import { deliver, keptLog } from "../support/lambda.ts";
+import { accountEvent, relayFixture } from "../support/relay-fixture.ts";
+
+await describeOnTables("an account that is waited for", (tables) => {
+  const fixture = relayFixture(tables);
+  const { record, pump, invoke, relayed, messages, bodiesOf } = fixture;
+
+  /** Hands the messages of the deadlines' queue over. @returns for how long each becomes invisible that has not ended */
+  async function passDeadlines(clock = () => Date.now()): Promise<readonly number[]> {
+    const { dynamodb } = fixture.system;
+    const read = batchingReader(dynamodb, fixture.table.name);
+    const write = batchingWriter(dynamodb, fixture.table.name);
+    const hidden: number[] = [];
+    const keep = deadlineKeeper({
+      records: readinessRecords(read, write),
+      loadState: versionedRecords(dynamodb, fixture.table.name).loadState,
+      clock,
+      hide: async (_, all) => {
+        hidden.push(...all.map(({ seconds }) => seconds));
+        return all.map(() => undefined);
+      },
+      send: async (_, all) => all.map(() => undefined),
+      queue: { url: "deadlines", deadLetterUrl: "dead deadlines" },
+      log: keptLog().log,
+    });
+    const left = await deliver(fixture.system, fixture.deadlineQueueUrl, keep);
+    expect(left).toHaveLength(hidden.length);
+    return hidden;
+  }
+
+  const begin = Date.now() - 3_600_000;
+
+  /** An account whose facts come one a second. */
+  function waitedFor(accountId: string = randomUUID(), userId = `u${accountId}`) {
+    fixture.readiness = { endpoints: ["income", "employment"], deadlineSeconds: 60 };
+    const subject: Subject = { kind: "account", id: accountId };
+    let second = 0;
+    const next = () => begin + 1_000 * ++second;
+    return {
+      accountId,
+      userId,
+      subject,
+      event: async (name: "connected" | "disconnected" | "deleted") => {
+        const time = new Date(next()).toISOString();
+        const type: EventType = `account.${name}`;
+        await record(accountEvent({ accountId, userId, type, time, receivedAt: time }));
+      },
+      read: async (endpoint: string, text: string | undefined) => {
+        const { dynamodb } = fixture.system;
+        const read = batchingReader(dynamodb, fixture.table.name);
+        const write = batchingWriter(dynamodb, fixture.table.name);
+        const store = documentStore(read, write, overflowBucket(fixture.bucket.name));
+        const known = await store.load(subject, { endpoint });
+        const content = text === undefined ? undefined : contentOf(text);
+        const at = next();
+        const task = documentTask(subject, { endpoint }, at, { cause: "test", userId });
+        const call = { asOf: at, by: [], task, readFor: at };
+        const found = content && { digest: content.digest, size: text?.length ?? 0 };
+        await store.save(known, documentAfter(known?.document, call, found), content);
+      },
+    };
+  }
+
+  const announced = async () =>
+    (await messages(fixture.subscribers.everything.queueUrl)).filter(
+      (message): message is MessageOf<"account.ready"> => message.type === "account.ready",
+    );
+
+  test("is ready once each endpoint was read after it was connected, whatever comes twice", async () => {
+    const account = waitedFor();
+    await account.read("income", "[0]");
+    await account.event("connected");
+    await account.read("income", "[1]");
+    await account.read("trips", "[1]");
+    let seen = await pump();
+    expect(await announced()).toEqual([]);
+    await account.read("employment", "[2]");
+    seen = await pump(seen);
+    await account.event("connected");
+    await account.read("income", "[3]");
+    seen = await pump(seen);
+    const subject = `account/${account.accountId}/readiness`;
+    const ready = {
+      type: "account.ready",
+      id: `${subject}.2`,
+      subject,
+      sequence: "2".padStart(20, "0"),
+      data: { accountId: account.accountId, userId: account.userId },
+    };
+    const [message, ...others] = await announced();
+    expect(others).toEqual([]);
+    expect(message).toMatchObject(ready);
+    expect(message?.data.connectedSince).toBe(new Date(begin + 2_000).toISOString());
+    expect(message?.data.documents).toMatchObject([
+      { endpoint: "income", sha256: contentOf("[1]").digest },
+      { endpoint: "employment", sha256: contentOf("[2]").digest },
+    ]);
+    for (const { href, version } of message?.data.documents ?? [])
+      expect(href).toMatch(`?version=${version}`);
+
+    // All of it again: what was announced comes with the same id, and nothing else does.
+    await invoke(await relayed());
+    await pump(seen);
+    expect(await announced()).toEqual([message]);
+  });
+
+  test("is ready again after a reconnect, also with data that is the same", async () => {
+    const account = waitedFor();
+    await account.event("connected");
+    await account.read("income", "[1]");
+    await account.read("employment", "[1]");
+    let seen = await pump();
+    expect(await announced()).toHaveLength(1);
+    await account.event("disconnected");
+    await account.event("connected");
+    await account.read("income", "[1]");
+    seen = await pump(seen);
+    expect(await announced()).toEqual([]);
+    await account.read("employment", "[1]");
+    await pump(seen);
+    expect(await announced()).toHaveLength(1);
+  });
+
+  test("is ready by what was read before the relay came to its connection", async () => {
+    const account = waitedFor();
+    await account.event("connected");
+    let seen = (await relayed()).length;
+    await account.read("income", "[1]");
+    await account.read("employment", "[1]");
+    await invoke((await relayed()).slice(0, seen));
+    const all = await relayed();
+    // The documents' own records are behind that of the state.
+    const state = all.slice(seen).filter(({ dynamodb }) => dynamodb?.Keys?.sk?.S === "STATE");
+    await invoke(state);
+    seen = all.length;
+    await pump(seen);
+    expect(await announced()).toHaveLength(1);
+  });
+
+  test("is incomplete at its deadline, once, with what is missing and why, and ready when that comes", async () => {
+    const account = waitedFor();
+    await account.event("connected");
+    await account.read("employment", undefined);
+    let seen = await pump();
+    const [deadline = ""] = await bodiesOf(fixture.deadlineQueueUrl);
+    const again = () =>
+      fixture.system.sqs.send(
+        new SendMessageCommand({ QueueUrl: fixture.deadlineQueueUrl, MessageBody: deadline }),
+      );
+    await again();
+    expect(await passDeadlines(() => begin + 30_000)).toEqual([31]);
+    await again();
+    await again();
+    expect(await passDeadlines()).toEqual([]);
+    seen = await pump(seen);
+    const incomplete = (await messages(fixture.subscribers.everything.queueUrl)).filter(
+      ({ type }) => type === "account.incomplete",
+    );
+    expect(incomplete).toMatchObject([
+      {
+        time: new Date(begin + 61_000).toISOString(),
+        data: {
+          missing: [
+            { endpoint: "income", reason: "notAnnounced" },
+            { endpoint: "employment", reason: "none" },
+          ],
+          documents: [],
+        },
+      },
+    ]);
+    await account.read("income", "[1]");
+    await account.read("employment", "[1]");
+    await pump(seen);
+    expect(await announced()).toHaveLength(1);
+    await again();
+    expect(await passDeadlines()).toEqual([]);
+  });
+
+  test("is ready by its deadline's look where the setting no longer names an endpoint", async () => {
+    const account = waitedFor();
+    await account.event("connected");
+    const seen = await pump();
+    fixture.readiness = { endpoints: ["income"], deadlineSeconds: 60 };
+    await account.read("income", "[1]");
+    await account.read("employment", "[1]");
+    await pump(seen);
+    await passDeadlines();
+    await pump(seen);
+    expect(await announced()).toHaveLength(1);
+  });
+
+  test("that was erased before its deadline stays erased", async () => {
+    const account = waitedFor();
+    await account.event("connected");
+    await pump();
+    const Key = marshall(readinessKey(account.subject));
+    const TableName = fixture.table.name;
+    await fixture.system.dynamodb.send(new DeleteItemCommand({ TableName, Key }));
+    expect(await passDeadlines()).toEqual([]);
+    expect(await fixture.itemsBy("READINESS")).toEqual([]);
+  });
+
+  test.each(["connected", "income", "employment"])(
+    "is erased after %s: nothing is announced, and nothing stays",
+    async (step) => {
+      const account = waitedFor();
+      const steps = ["connected", "income", "employment"];
+      await account.event("connected");
+      let seen = await pump();
+      for (const endpoint of steps.slice(1)) {
+        if (steps.indexOf(endpoint) > steps.indexOf(step)) break;
+        await account.read(endpoint, "[1]");
+      }
+      await fixture.bury(account.subject);
+      await account.read("income", "[2]");
+      await account.read("employment", "[2]");
+      seen = await pump(seen);
+      expect(await announced()).toEqual([]);
+      expect((await bodiesOf(fixture.eraseQueueUrl)).length).toBeGreaterThan(0);
+      await pump(seen);
+    },
+  );
+
+  test("is not followed where the stage has no such setting", async () => {
+    const account = waitedFor();
+    fixture.readiness = undefined;
+    await account.event("connected");
+    await account.read("income", "[1]");
+    await account.read("employment", "[1]");
+    await pump();
+    expect(await announced()).toEqual([]);
+    expect(await fixture.itemsBy("READINESS")).toEqual([]);
+    const [{ state } = {}] = await fixture.itemsBy("STATE");
+    expect(state).not.toHaveProperty("connection");
+  });
+});
