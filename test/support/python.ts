@@ -13,17 +13,21 @@ export const pythonEnvironment = {
   PYTHONDONTWRITEBYTECODE: "1",
 };
 
-/** From 1.28.82 on boto3 calls SQS by JSON, as the local stack answers. */
-const check =
+const versionCheck =
   "import boto3, sys; sys.exit(tuple(int(part) for part in boto3.__version__.split('.')) < (1, 28, 82))";
+const candidates = ["python3", "/usr/bin/python3"];
+const runs = (program: string) => (each: string) => spawnSync(each, ["-c", program]).status === 0;
+const newer = candidates.find(runs(versionCheck));
+const any = newer ?? candidates.find(runs("import boto3"));
 
-/** The path's Python, else Debian's, with such a boto3. */
-export const python =
-  ["python3", "/usr/bin/python3"].find((each) => spawnSync(each, ["-c", check]).status === 0) ?? "python3";
+/** The path's Python, else Debian's, with boto3. */
+export const python = any ?? "python3";
 
-/** Whether tests in Python run: where FORBID_SKIPS is set they do, and fail without such a boto3. */
-export const runsPython =
-  process.env.FORBID_SKIPS !== undefined || spawnSync(python, ["-c", check]).status === 0;
+/** Whether tests in Python run: where FORBID_SKIPS is set they do, and fail without boto3. */
+export const runsPython = process.env.FORBID_SKIPS !== undefined || any !== undefined;
+
+/** Whether its programs can read queues: from 1.28.82 on boto3 calls SQS by JSON, as the local stack answers. */
+export const readsQueues = newer !== undefined;
 
 /**
  * Answers each question, a command of `driver.py` with its argument, by the Python packages.

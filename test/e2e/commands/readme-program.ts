@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { printedFor } from "../../support/printed-environment.ts";
 import { runProgram } from "../../support/program.ts";
-import { python, pythonEnvironment, runsPython } from "../../support/python.ts";
+import { python, pythonEnvironment, readsQueues } from "../../support/python.ts";
 import type { LookedUpStage } from "./looked-up-stage.ts";
 
 const incomeDocument = z.object({
@@ -22,14 +22,16 @@ const blockOf = (file: string, language: string) =>
 export function describeShownPrograms(use: () => LookedUpStage): void {
   const title =
     "the program of %s prints each user's loan id and income by month, to the cent what the provider has";
+  const inPython = [
+    ["the Python reader's page", python, ["-c", blockOf("packages/subscriber-python/README.md", "python")]],
+    ["the example in Python", python, ["examples/monthly-income/monthly_income.py"]],
+  ] as const;
   it.each([
-    ["the README", ["--input-type=module", "-e", blockOf("README.md", "js")]],
-    ["the example in Node", ["examples/monthly-income/main.ts"]],
-  ])(title, (_, args) => printsIncome(process.execPath, args));
-  it.skipIf(!runsPython).each([
-    ["the Python reader's page", ["-c", blockOf("packages/subscriber-python/README.md", "python")]],
-    ["the example in Python", ["examples/monthly-income/monthly_income.py"]],
-  ])(title, (_, args) => printsIncome(python, args));
+    ["the README", process.execPath, ["--input-type=module", "-e", blockOf("README.md", "js")]],
+    ["the example in Node", process.execPath, ["examples/monthly-income/main.ts"]],
+    // Debian 12 has an older boto3, which the local stack's queues don't answer.
+    ...(readsQueues ? inPython : []),
+  ] as const)(title, (_, runtime, args) => printsIncome(runtime, args));
 
   it("names for each subscriber a program that prints something of it", async () => {
     const { system } = use();
