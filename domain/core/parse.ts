@@ -68,3 +68,15 @@ export function present<T extends object>(fields: { [K in keyof T]: T[K] | undef
   }
   return kept as T;
 }
+
+/** Reads an object whose values are texts. @throws permanent failure naming the field */
+export function parseTexts(value: unknown, what: string): Readonly<Record<string, string>> {
+  const fields = fieldsOf(value, what);
+  return Object.fromEntries(
+    Object.keys(fields).map((name) => {
+      const text = fields[name];
+      if (typeof text !== "string") throw permanent(`${what}: expected texts`);
+      return [name, text];
+    }),
+  );
+}

@@ -1,5 +1,4 @@
-import { permanent } from "../core/failures.ts";
-import { fieldsOf, isFields } from "../core/parse.ts";
+import { isFields } from "../core/parse.ts";
 import { canonicalId } from "./canonical-id.ts";
 import { isClean } from "./json-text.ts";
 import { isRawNumber } from "./lossless-json.ts";
@@ -107,16 +106,4 @@ function parentsOf(expression: string): readonly string[] {
 function parentsOfPath(path: string): readonly string[] {
   const parent = path.replace(lastStep, "");
   return parent === path ? [] : [parent, ...parentsOfPath(parent)];
-}
-
-/** Reads texts by name that our own code wrote. @throws permanent failure naming the field */
-export function parseTexts(value: unknown, what: string): Readonly<Record<string, string>> {
-  const fields = fieldsOf(value, what);
-  return Object.fromEntries(
-    Object.keys(fields).map((name) => {
-      const text = fields[name];
-      if (typeof text !== "string") throw permanent(`${what}: expected texts`);
-      return [name, text];
-    }),
-  );
 }

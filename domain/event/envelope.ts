@@ -1,5 +1,5 @@
 import { permanent } from "../core/failures.ts";
-import { fieldsOf, numberOf, parseJson, textOf } from "../core/parse.ts";
+import { fieldsOf, numberOf, parseJson, parseTexts, textOf } from "../core/parse.ts";
 import { checkSchemaVersion } from "../message/schema-version.ts";
 import { type EventAttributes, isWebhookKind, parseAttributes, type WebhookKind } from "./events.ts";
 import { jsonText } from "./json-text.ts";
@@ -55,20 +55,10 @@ export function readEnvelope(text: string): Envelope {
     kind: fields.kind,
     id: textOf(fields, "id"),
     receivedAt: textOf(fields, "receivedAt"),
-    ...(fields.headers === undefined ? {} : { headers: readHeaders(fields.headers) }),
+    ...(fields.headers === undefined ? {} : { headers: parseTexts(fields.headers, "headers") }),
     ...(fields.isElement === true ? { isElement: true } : {}),
     body: parseBody(fields.body),
   };
-}
-
-function readHeaders(value: unknown): MappedHeaders {
-  const entries = Object.entries(fieldsOf(value, "headers"));
-  return Object.fromEntries(
-    entries.map(([name, text]) => {
-      if (typeof text !== "string") throw permanent("headers: expected texts");
-      return [name, text];
-    }),
-  );
 }
 
 /** @throws permanent failure naming the field that is wrong */

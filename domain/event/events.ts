@@ -1,6 +1,6 @@
 import { permanent } from "../core/failures.ts";
-import { fieldsOf, optionalBoolean, optionalText, present, textOf } from "../core/parse.ts";
-import { type Attributes, parseTexts } from "./attributes.ts";
+import { fieldsOf, optionalBoolean, optionalText, parseTexts, present, textOf } from "../core/parse.ts";
+import type { Attributes } from "./attributes.ts";
 
 /** The webhook kinds of the provider, in the order of its specification; also the names of routes and queues. */
 export const webhookKinds = ["users", "accounts", "endpoints", "company-accounts"] as const;

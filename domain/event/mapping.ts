@@ -1,8 +1,8 @@
 import { permanent } from "../core/failures.ts";
 import { isNameOrDate } from "../core/mask.ts";
-import { fieldsOf, optionalText, present } from "../core/parse.ts";
+import { fieldsOf, optionalText, parseTexts, present } from "../core/parse.ts";
 import { readTime } from "../core/timestamps.ts";
-import { type AttributeExpressions, parseTexts } from "./attributes.ts";
+import type { AttributeExpressions } from "./attributes.ts";
 import { canonicalId, isUuid } from "./canonical-id.ts";
 import {
   type EventAttributes,

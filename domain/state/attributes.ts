@@ -1,5 +1,5 @@
-import { fieldsOf, numberOf, optionalText, present } from "../core/parse.ts";
-import { type Attributes, parseTexts } from "../event/attributes.ts";
+import { fieldsOf, numberOf, optionalText, parseTexts, present } from "../core/parse.ts";
+import type { Attributes } from "../event/attributes.ts";
 import type { IncomeEvent } from "../event/events.ts";
 import type { Outcome } from "./last-change.ts";
 

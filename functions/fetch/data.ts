@@ -17,9 +17,8 @@ import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { batchingSender } from "../../adapters/sqs/batching-sender.ts";
 import { messageVisibility } from "../../adapters/sqs/message-visibility.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
-import { numberOf } from "../../domain/core/parse.ts";
+import { numberOf, parseTexts } from "../../domain/core/parse.ts";
 import { parseRetrySettings } from "../../domain/core/retry.ts";
-import { parseTexts } from "../../domain/event/attributes.ts";
 import {
   longestRunInSeconds,
   parseProviderSettings,

@@ -10,6 +10,7 @@ const page = readFileSync(join(import.meta.dirname, "../../docs/operate/runbook.
 const alarms = synthesized({
   ...productionSettings,
   alarms: { ...productionSettings.alarms, nothingReceivedHours: 24 },
+  readiness: { endpoints: ["income"] },
 })
   .ofType("AWS::CloudWatch::Alarm")
   .map(({ id, Properties }) => readAlarm(id, Properties));

@@ -18,6 +18,8 @@ NEWEST_OF: Mapping[str, str] = {
         for change in ("connected", "disconnected")
     },
     "account.restored": "subject",
+    "account.ready": "subject",
+    "account.incomplete": "subject",
     "endpoint.updated": "subject and type",
     "data.updated": "subject and type",
     "subscriber.test": "subject",

@@ -205,10 +205,12 @@ describe("a reader", () => {
   });
 
   it("reads every example of the documents", async () => {
-    const { read, handled } = keepingReader();
-    for (const example of examples)
+    for (const example of examples) {
+      // They are no history: each comes first to a reader of its own.
+      const { read, handled } = keepingReader();
       expect(await read(text(example))).toEqual({ settled: true, as: "handled" });
-    expect(handled).toEqual(examples);
+      expect(handled).toEqual([example]);
+    }
   });
 });
 
