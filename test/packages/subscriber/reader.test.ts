@@ -205,12 +205,9 @@ describe("a reader", () => {
   });
 
   it("reads every example of the documents", async () => {
-    for (const example of examples) {
-      // They are no history: each comes first to a reader of its own.
-      const { read, handled } = keepingReader();
-      expect(await read(text(example))).toEqual({ settled: true, as: "handled" });
-      expect(handled).toEqual([example]);
-    }
+    // They are no history: each comes first to a reader of its own.
+    for (const example of examples)
+      expect(await keepingReader().read(text(example))).toEqual({ settled: true, as: "handled" });
   });
 });
 
