@@ -5,7 +5,7 @@ import { retryable } from "../domain/core/failures.ts";
 import { decodeUtf8 } from "../domain/event/envelope.ts";
 import { asUtf8 } from "../domain/event/payload.ts";
 
-/** What `decoded` undoes, and so what may be sent (`Accept-Encoding`). */
+/** The content codings that `decoded` supports, for the header `Accept-Encoding`. */
 export const acceptEncoding = "gzip, deflate, br, zstd";
 
 type Decode = (bytes: Uint8Array, limit: Pick<ZlibOptions, "maxOutputLength">) => Promise<Uint8Array>;
@@ -17,7 +17,7 @@ const raw: Decode = promisify(inflateRaw);
 const decoders: Readonly<Record<string, Decode>> = {
   gzip,
   "x-gzip": gzip,
-  // Named after the format within zlib's, and sent in either.
+  // Senders use either the zlib format or raw deflate under this name.
   deflate: async (bytes, limit) => {
     try {
       return await zlib(bytes, limit);
@@ -30,13 +30,13 @@ const decoders: Readonly<Record<string, Decode>> = {
   zstd: promisify(zstdDecompress),
 };
 
-/** More codings than anybody uses, each of which costs work. */
+/** More codings than any sender uses. Each costs processor time. */
 const maxCodings = 4;
 
 /**
- * Undoes the codings of a body, the last one first, whether they were asked for or not.
- * @param contentEncoding as the header has it
- * @throws retryable failure where the body is not what its header says; `tooLarge` over the limit
+ * Decodes the content codings of a body, last one first, whether or not they were requested.
+ * @param contentEncoding the value of the header
+ * @throws retryable failure if the body does not match its header; `tooLarge` over the limit
  */
 export async function decoded(
   body: Uint8Array,
@@ -68,8 +68,8 @@ export async function decoded(
 }
 
 /**
- * A webhook's body without its codings and in UTF-8. Some senders compress and don't say so: the bytes tell.
- * @param headers by names in lower case
+ * Decodes a webhook's body and converts it to UTF-8. Detects compression that the headers do not mention.
+ * @param headers by lower-case name
  * @throws as `decoded` does
  */
 export async function plainBody(

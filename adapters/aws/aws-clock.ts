@@ -1,7 +1,7 @@
 import { GetQueueAttributesCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import { isFields } from "../../domain/core/parse.ts";
 
-/** The time by AWS's clock, as an answer of it reports to the second. @returns undefined where it says none */
+/** AWS's time, to the second, from the headers of a response. @returns undefined if they contain none */
 export async function awsTime(client: SQSClient, queueUrl: string): Promise<Date | undefined> {
   let lastDate: string | undefined;
   const command = new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ["QueueArn"] });

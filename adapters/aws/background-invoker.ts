@@ -1,7 +1,6 @@
 /**
- * Invokes a function without waiting for what it does. The client of Lambda is loaded when it is first needed, which
- * is rare.
- * @param event what the function gets
+ * Invokes a function without waiting for its result. The Lambda client is loaded on first use, which is rare.
+ * @param event the function's input
  */
 export function backgroundInvoker(functionName: string, event: object = {}): () => Promise<void> {
   return async () => {

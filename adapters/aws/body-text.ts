@@ -1,10 +1,10 @@
 import type { Body } from "../../domain/event/envelope.ts";
 import type { OverflowBucket } from "../s3/overflow-bucket.ts";
 
-/** What a webhook brought; reconciliation's facts are no text. */
+/** The body of a webhook. Reconciliation's facts have no text. */
 export type WebhookBody = Exclude<Body, { type: "facts" }>;
 
-/** The text of a body, wherever it lies. @throws permanent failure where the body was not kept */
+/** The text of a body, which may be in S3. @throws permanent failure if the body was not kept */
 export async function bodyText(body: WebhookBody, overflow: Pick<OverflowBucket, "get">): Promise<string> {
   switch (body.type) {
     case "text":

@@ -4,10 +4,10 @@ import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { createGzip, gunzip, gzipSync } from "node:zlib";
 
-/** Text as UTF-8, in parts: what is large is never copied into one piece before it is small. */
+/** UTF-8 text in parts, so that large text is compressed without being copied into one piece. */
 export type Parts = readonly Uint8Array[];
 
-/** What is this small is compressed at once: a stream would cost more than the compression. */
+/** Up to this size, text is compressed synchronously, since a stream would cost more. */
 const smallInBytes = 65_536;
 
 export async function compress(parts: Parts): Promise<Uint8Array> {

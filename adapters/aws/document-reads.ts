@@ -4,29 +4,32 @@ import { InvokeCommand, type LambdaClient } from "@aws-sdk/client-lambda";
 import { Hash } from "@smithy/core/serde";
 import { SignatureV4 } from "@smithy/signature-v4";
 
-/** What the read API answered; absent fields: it did not say. */
+/** The read API's response. Fields are absent if the response does not contain them. */
 export type ReadAnswer = {
   readonly status: number;
-  /** Of the bytes of a document, uncompressed, in lower-case hex. */
+  /** Of the document's uncompressed bytes, in lower-case hex. */
   readonly sha256: string;
   /** The `type` of problem details. */
   readonly problem?: string;
-  /** Where the newest version is. */
+  /** The address of the newest version. */
   readonly newest?: string;
-  /** When the document was observed, in milliseconds, to a second. */
+  /** When the document was observed, in milliseconds since 1970, to the second. */
   readonly observedAt?: number;
 };
 
-/** Reads an address of the read API. @throws where there is no answer */
+/** Reads an address of the read API. @throws if there is no response */
 export type ReadDocument = (href: string) => Promise<ReadAnswer>;
 
-/** Whose identity reads, and where: the configuration of a client of AWS. */
+/** The credentials and region of the caller, as in the configuration of an AWS client. */
 export type ReadAs = Pick<ConstructorParameters<typeof SignatureV4>[0], "credentials" | "region">;
 
 /** Longer than the read function may take. */
 const answerTimeoutInMs = 60_000;
 
-/** Calls a function's URL, signed with Signature Version 4; an address that is the ARN of an alias is invoked. */
+/**
+ * Calls a function's URL, signed with Signature Version 4. If the address is an alias's ARN, invokes the function
+ * instead.
+ */
 export function documentReads({ credentials, region }: ReadAs, lambda: () => LambdaClient): ReadDocument {
   const sha256 = Hash.bind(null, "sha256");
   const signer = new SignatureV4({ credentials, region, sha256, service: "lambda" });
@@ -42,13 +45,13 @@ export function documentReads({ credentials, region }: ReadAs, lambda: () => Lam
       headers: { host: url.host },
     });
     const { host: _, ...sent } = headers;
-    // fetch takes gzip and expands it.
+    // fetch requests gzip and decompresses it.
     const signal = AbortSignal.timeout(answerTimeoutInMs);
     return answerOf(await fetch(url, { headers: sent, redirect: "error", signal }));
   };
 }
 
-/** As if it had been answered at a URL. */
+/** Returns the result as if a URL had returned it. */
 async function invoke(href: string, lambda: LambdaClient): Promise<Response> {
   const [, FunctionName, path] = /^([^/]+)(\/.*)$/.exec(href) ?? [];
   const command = new InvokeCommand({

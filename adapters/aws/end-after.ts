@@ -1,9 +1,9 @@
-/** Ends something after a time, unless that is cleared before; `refresh` begins the time again. */
+/** A running timeout. `refresh` restarts it; `clear` cancels it. */
 export type Deadline = { readonly refresh: () => void; readonly clear: () => void };
 
 /**
- * What has come in already counts as in time: a process that was held up, or frozen, finds that its time is over
- * before it looks at its connections.
+ * Calls `end` after a time. Data that has already arrived counts as in time: a process that was frozen sees its
+ * timers expire before it reads its connections.
  */
 export function endAfter(milliseconds: number, end: () => void): Deadline {
   let lastLook: NodeJS.Immediate | undefined;

@@ -3,9 +3,9 @@ import { permanent } from "../../domain/core/failures.ts";
 import { fieldsOf, optionalText, parseJson } from "../../domain/core/parse.ts";
 
 /**
- * Invokes a function by its name with an event, and waits.
- * @returns what it returned
- * @throws permanent failure with the function's own reason where it failed
+ * Invokes a function by name and waits for it.
+ * @returns its result
+ * @throws permanent failure with the function's reason if it failed
  */
 export async function invokeFunction(client: LambdaClient, name: string, event: object): Promise<unknown> {
   const { FunctionError, Payload } = await client.send(

@@ -7,7 +7,7 @@ import type { Search } from "../../domain/event/mapping.ts";
 import { quotedInExpression } from "../../domain/event/mapping-source.ts";
 import { mergeEach } from "../../domain/event/merge-each.ts";
 
-/** To the library a raw number is an object: this is about what it may be used for as a number. */
+/** An expression calculates with a raw number, which the library treats as an object. */
 class InexactError extends JMESPathTypeError {
   constructor(value: unknown) {
     super({ currentValue: value, actualType: "number", expectedTypes: ["an exact number"] });
@@ -24,7 +24,7 @@ const refuseRaw = (name: Name) => (args: Arguments) => {
   return call(name, args);
 };
 
-/** Among a list's elements, whose types the library checks only where one type alone may be in it. */
+/** Rejects raw numbers within lists too: the library checks elements only if one type alone is allowed. */
 const refuseRawElements = (name: Name) => (args: Arguments) => {
   if (args.flat().some(isRawNumber)) throw new InexactError(args);
   return call(name, args);
@@ -36,7 +36,7 @@ const exactSum = (name: "funcSum" | "funcAvg") => (args: Arguments) => {
   return call(name, args);
 };
 
-/** The language's own functions, and `merge_each`, for bodies that have numbers that are exact in their digits alone. */
+/** The language's functions and `merge_each`, for bodies with numbers that only their digits hold exactly. */
 const exactFunctions = Object.assign(new Functions(), {
   funcType: (args: Arguments) => (isRawNumber(args[0]) ? "number" : call("funcType", args)),
   funcToNumber: (args: Arguments) => {
@@ -61,15 +61,15 @@ const exactFunctions = Object.assign(new Functions(), {
   funcValues: refuseRaw("funcValues"),
   funcMergeEach: ([list, object]: Arguments) => mergeEach(list, object),
 });
-/** The library finds them anew for each search, which takes longer than most searches. */
+/** Cached: the library collects them for each search, which takes longer than most searches. */
 const found = exactFunctions.introspectMethods().add("funcMergeEach");
 exactFunctions.methods.add("funcMergeEach");
 exactFunctions.introspectMethods = () => found;
 
-/** Evaluates JMESPath on what `parseExact` reads; the library keeps each expression's compiled form. */
+/** Evaluates JMESPath on the output of `parseExact`. The library caches compiled expressions. */
 export const jmespathSearch: Search = (expression, data) => {
   try {
-    // Where a number is compared with an object, and so with a raw number, the library gives nothing.
+    // The library gives no result if it compares a number with an object, and so with a raw number.
     if (comparesSizes(expression) && hasRawNumber(data)) throw new InexactError(data);
     return search(expression, data as JSONObject, { customFunctions: exactFunctions });
   } catch (error) {
@@ -78,7 +78,7 @@ export const jmespathSearch: Search = (expression, data) => {
       (error instanceof JMESPathTypeError && isRawNumber(error.currentValue));
     if (isInexact)
       throw permanent("the expression calculates with a number that only its digits hold exactly");
-    // The library's message may quote the value that an expression choked on.
+    // The library's message may quote a value.
     throw permanent(`the expression fails: ${error instanceof Error ? error.name : "error"}`);
   }
 };

@@ -1,16 +1,15 @@
-/** A client of the SDK's. */
+/** A client of the AWS SDK. */
 type Client = {
   readonly middlewareStack: { readonly remove: (name: string) => boolean };
   readonly config: { cacheMiddleware?: boolean };
 };
 
-/** What a client does for each request, and nobody here reads: copies for a log, and the description of itself. */
+/** Middleware whose output nobody uses here: copies for a log, and the user agent. */
 const unread = ["loggerMiddleware", "getUserAgentMiddleware"];
 
 /**
- * A client without the steps of a request that serve nobody here, and which puts the others together once for each
- * operation: together a seventh of what a request costs. The SDK's logger copies each request and answer, even where
- * nobody listens.
+ * Removes unused middleware from a client and composes the rest once for each operation. Together this saves a
+ * seventh of the cost of a request. The SDK's logger copies each request and response, even if nobody reads them.
  */
 export function leanClient<Lean extends Client>(client: Lean): Lean {
   for (const name of unread) client.middlewareStack.remove(name);

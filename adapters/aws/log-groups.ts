@@ -2,7 +2,6 @@ import { type CloudFormationClient, paginateListStackResources } from "@aws-sdk/
 import { type CloudWatchLogsClient, paginateFilterLogEvents } from "@aws-sdk/client-cloudwatch-logs";
 import { present } from "../../domain/core/parse.ts";
 
-/** Which lines are searched for. */
 export type LogSearch = {
   readonly since: Date;
   readonly until?: Date;
@@ -10,15 +9,15 @@ export type LogSearch = {
   readonly pattern?: string;
 };
 
-/** Some lines, in no order, and how far the search is. */
+/** Some lines, in no order, and the progress of the search. */
 export type LogLines = {
   readonly lines: readonly string[];
-  /** Log groups that are read to their end, and all. */
+  /** Number of log groups read to their end, and in total. */
   readonly done: number;
   readonly of: number;
 };
 
-/** The lines of log groups since a time, page by page: a page may be empty though more follow. */
+/** The lines of log groups since a time, page by page. A page may be empty although more follow. */
 export async function* logPages(
   client: CloudWatchLogsClient,
   groups: readonly string[],
@@ -38,7 +37,7 @@ export async function* logPages(
   }
 }
 
-/** The names of a stack's log groups whose logical ids are wanted. */
+/** The names of a stack's log groups, filtered by logical id. */
 export async function stackLogGroups(
   client: CloudFormationClient,
   stack: string,
@@ -56,12 +55,12 @@ export async function stackLogGroups(
   return names;
 }
 
-/** Selects lines with a text in them, also in the middle of a word, where the text is an id or a name. */
+/** A filter pattern for lines that contain a text, even within a word if the text is an id or a name. */
 export function textPattern(text: string): string {
   return /^[\w\-/.]+$/.test(text) ? `%${text.replaceAll(".", "\\.")}%` : JSON.stringify(text);
 }
 
-/** Selects lines of JSON whose field has one of these texts. */
+/** A filter pattern for JSON lines whose field equals one of these texts. */
 export function fieldPattern(field: string, texts: readonly string[]): string {
   return `{ ${texts.map((text) => `($.${field} = ${JSON.stringify(text)})`).join(" || ")} }`;
 }

@@ -11,10 +11,10 @@ export type Point = { readonly at: Date; readonly value: number };
 
 const hour = 3_600;
 const hours = 24;
-/** Queries of one request. Source: CloudWatch API reference, "GetMetricData". */
+/** CloudWatch's limit of queries in a request. Source: CloudWatch API reference, "GetMetricData". */
 const queriesAtOnce = 500;
 
-/** The points of each query between two times, the latest first. CloudWatch is some minutes behind. */
+/** The points of each query between two times, latest first. CloudWatch is some minutes behind. */
 export async function readMetrics(
   client: CloudWatchClient,
   queries: readonly MetricQuery[],
@@ -42,7 +42,7 @@ export async function readMetrics(
   return found;
 }
 
-/** The sums of metrics in the last 24 hours, in their order. */
+/** The sum of each metric over the last 24 hours, in order. */
 export async function sumsOfLastDay(
   client: CloudWatchClient,
   metrics: readonly Metric[],

@@ -1,10 +1,9 @@
 /**
- * Takes the place of the SDK's event streams in the bundles of functions, none of whose requests has one. The SDK loads
- * them by an import when it needs them, for which esbuild keeps each module of the SDK that they share apart and whole.
+ * Replaces the SDK's event streams in the bundles of functions, where no request uses them. The SDK imports them
+ * dynamically, so esbuild would keep every module that they share with the rest separate and whole.
  */
 export const eventStreamSerdeProvider = () => ({});
 
-/** A client's configuration as it is. */
 export const resolveEventStreamSerdeConfig = <Config>(config: Config): Config => config;
 
 export class EventStreamSerde {

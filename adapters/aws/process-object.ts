@@ -1,5 +1,5 @@
 /**
- * Takes the place of `node:process` in the bundles of functions. As an ES module that one is asked for all that it
- * exports, and so opens standard input, output and error while the function starts.
+ * Replaces `node:process` in the bundles of functions. Importing that as an ES module reads all its exports, which
+ * opens standard input, output and error during a cold start.
  */
 export const { env, versions } = process;

@@ -10,11 +10,14 @@ import {
 import { readMetrics } from "./metric-points.ts";
 
 export type ReceivingMetrics = {
-  /** Of the metrics that are made of log lines. */
+  /** Namespace of the metrics that are derived from log lines. */
   readonly namespace: string;
-  /** Answered with 429. */
+  /** Metric of requests answered with 429. */
   readonly throttled: string;
-  /** Answered with 503 for a body that another try does not change: it asks for a run by itself. */
+  /**
+   * Metric of requests answered with 503 for a body that a retry does not change. Such a request triggers a run
+   * itself.
+   */
   readonly notKept: string;
   readonly apiId: string;
 };
@@ -22,9 +25,10 @@ export type ReceivingMetrics = {
 type Query = { readonly metric: Metric; readonly periodInMillis: number; readonly sign: 1 | -1 };
 
 /**
- * Reads what the API's metrics counted: four, which CloudWatch bills at each request; a fifth where webhooks failed.
- * Source: CloudWatch API reference, "GetMetricData"; API Gateway developer guide, "Monitor CloudWatch metrics for HTTP APIs".
- * @throws retryable failure where CloudWatch does not answer
+ * Reads the API's metrics. CloudWatch bills each of the four queries; a fifth follows if webhooks failed.
+ * Source: CloudWatch API reference, "GetMetricData"; API Gateway developer guide, "Monitor CloudWatch metrics for
+ * HTTP APIs".
+ * @throws retryable failure if CloudWatch does not answer
  */
 export async function receivingCounts(
   client: CloudWatchClient,
@@ -51,7 +55,6 @@ export async function receivingCounts(
   return { unanswered: together(failed, throttles, explained), accepted: together(came, refused) };
 }
 
-/** The sums of each query, in their order. */
 async function sumsOf(
   client: CloudWatchClient,
   queries: readonly Query[],

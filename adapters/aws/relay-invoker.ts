@@ -6,24 +6,24 @@ import type { Change } from "../../domain/state/change.ts";
 import { type StreamRecord, writeChange } from "../streams/change-stream.ts";
 import { invokeFunction } from "./function-invoker.ts";
 
-/** A record that the relay can't relay, with the reason where it reported one. */
+/** A record that the relay can't process, with the reason if it reported one. */
 export type FailedRecord = { readonly record: StreamRecord; readonly reason: string };
 export type RelayRecords = (records: readonly StreamRecord[]) => Promise<readonly FailedRecord[]>;
 
-/** Few enough for the function's time even where each takes a write, and for the 6 MB of an invocation. */
+/** Small enough for the function's timeout even if each record takes a write, and for Lambda's limit of 6 MB. */
 const batchLimits = {
   maxItems: 50,
   maxBytes: 4_000_000,
   bytesOf: (record: StreamRecord) => Buffer.byteLength(JSON.stringify(record)),
 };
 const maxAttempts = 2;
-/** So many records in a row, from the first on, are no poison: the relay itself fails. */
+/** If this many records fail in a row from the start, the relay itself fails, not the records. */
 const maxFailuresInARow = 5;
 
 /**
- * Has the relay's own function relay records, in order, as Lambda does with those of a stream. One that fails twice
- * is reported and left behind.
- * @throws permanent failure with the relay's reason where nothing at all can be relayed
+ * Invokes the relay function with records, in order, as Lambda does for the stream. A record that fails twice is
+ * reported and skipped.
+ * @throws permanent failure with the relay's reason if no record at all can be relayed
  */
 export function relayInvoker(client: LambdaClient, functionName: string): RelayRecords {
   let isProven = false;
@@ -60,7 +60,10 @@ export function relayInvoker(client: LambdaClient, functionName: string): RelayR
   };
 }
 
-/** `failed`: the record there, and perhaps later ones. `crashed`: nothing is known of any. */
+/**
+ * `failed`: the record at index `at` failed, and perhaps later ones. `crashed`: the result of every record is
+ * unknown.
+ */
 type Outcome =
   | { readonly type: "relayed" }
   | { readonly type: "failed"; readonly at: number; readonly reason: string }
@@ -77,7 +80,7 @@ async function invokeOnce(
       records,
     );
   } catch (error) {
-    // The function's own failure; what keeps it from being invoked is the caller's to know.
+    // The function itself failed. Errors of the invocation go to the caller.
     if (error instanceof FailureError) return { type: "crashed", reason: error.failure.reason };
     throw error;
   }
@@ -92,11 +95,11 @@ function readOutcome(value: unknown, records: readonly StreamRecord[]): Outcome 
   return { type: "failed", at: Math.max(0, at), reason: "its log says why (RECORD_FAILED)" };
 }
 
-/** A change whose consequences the relay can't derive, with the reason where it reported one. */
+/** A change that the relay can't process, with the reason if it reported one. */
 export type Underived = { readonly change: Change; readonly reason: string };
 export type RelayChanges = (changes: readonly Change[]) => Promise<readonly Underived[]>;
 
-/** Has the relay relay changes that no stream announces. Their numbers, which its log names, count from 1. */
+/** Relays changes that no stream announces. Their sequence numbers, which appear in the relay's log, count from 1. */
 export function changeRelay(relay: RelayRecords): RelayChanges {
   let count = 0;
   return async (changes) => {

@@ -1,10 +1,10 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { isFields } from "../../domain/core/parse.ts";
 
-/** The time by DynamoDB's clock, in milliseconds since 1970, as its last answer said to the second; 0 before the first. */
+/** DynamoDB's time in milliseconds since 1970, to the second, from its last response; 0 before the first one. */
 export type ServiceClock = () => number;
 
-/** Reads the clock from all answers that a client gets from now on. */
+/** Reads the clock from all later responses of a client. */
 export function serviceClock(client: DynamoDBClient): ServiceClock {
   let latest = 0;
   client.middlewareStack.add(

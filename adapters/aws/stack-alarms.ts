@@ -8,21 +8,21 @@ import {
 export type StackAlarm = {
   readonly name: string;
   readonly description: string;
-  /** The entry of the runbook that its description names: what it is about, in a stable word. */
+  /** The runbook entry that its description links: a stable name for its topic. */
   readonly entry: string;
   readonly isOn: boolean;
   /** Whether anybody is notified when it goes off. */
   readonly isTold: boolean;
-  /** Since when it is so. */
+  /** When it entered its current state. */
   readonly since: Date | undefined;
-  /** The time that it looks back over: so long after its cause has ended it is off. */
+  /** Length of its evaluation window: it turns off this long after its cause has ended. */
   readonly lookBackSeconds: number;
 };
 
 /**
- * The alarms of a stack, by the names that CloudFormation makes: `<stack>-<logical id>-<random>`, the latter two of
- * letters and digits only. So those of a stack whose name begins with this one's are distinguished.
- * @param prefix `<stack>-`, and what the logical ids begin with
+ * The alarms of a stack, found by the names that CloudFormation generates: `<stack>-<logical id>-<random>`, the last
+ * two with letters and digits only. This excludes stacks whose name starts with this one's.
+ * @param prefix `<stack>-`, and the prefix of the logical ids
  * Source: CloudFormation user guide, "Resource attribute reference", physical ids.
  */
 export async function stackAlarms(client: CloudWatchClient, prefix: string): Promise<readonly StackAlarm[]> {
@@ -58,7 +58,7 @@ function entryOf(description: string): string | undefined {
   return /runbook\.md#([a-z-]+)/.exec(description)?.[1];
 }
 
-/** Of an alarm on an expression. */
+/** The period of an alarm on a metric expression. */
 function longestPeriod(metrics: readonly MetricDataQuery[]): number {
   return Math.max(60, ...metrics.map(({ MetricStat }) => MetricStat?.Period ?? 0));
 }

@@ -16,7 +16,7 @@ const connection: ReadonlySet<string> = new Set([
   "ETIMEDOUT",
 ]);
 
-/** Whether an error of AWS passes by itself: AWS asks to go slower, has a trouble of its own, or is out of reach. */
+/** Whether an error is transient: AWS throttles, has an internal error, or is unreachable. */
 export function isTransient(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   if (throttled.has(error.name) || error.name === "TimeoutError") return true;
@@ -24,7 +24,7 @@ export function isTransient(error: unknown): error is Error {
   return "$fault" in error && error.$fault === "server";
 }
 
-/** Whether the answer is about what was asked for, and would be the same again: no outage of AWS, nor of the way to it. */
+/** Whether AWS rejected the request itself and would reject it again. Not an outage of AWS or of the network. */
 export function isRefusal(error: unknown): boolean {
   if (error instanceof FailureError) return error.failure.type === "permanent";
   return error instanceof Error && "$fault" in error && error.$fault === "client" && !isTransient(error);

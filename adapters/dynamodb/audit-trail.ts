@@ -10,15 +10,15 @@ import { type ActOutcome, type OperatorAct, parseOperatorAct } from "../../domai
 import { itemVersion, readItem } from "./items.ts";
 import { auditKey } from "./keys.ts";
 
-/** Keeps what operators did, one item for each act. */
+/** Stores operators' actions, one item each. */
 export type AuditTrail = {
   readonly begin: (act: OperatorAct) => Promise<void>;
   readonly end: (act: OperatorAct, outcome: ActOutcome, count: number | undefined) => Promise<void>;
-  /** The newest first. @param since ISO 8601 in UTC; undefined: all */
+  /** Newest first. @param since ISO 8601 in UTC; undefined: all */
   readonly list: (since: string | undefined) => AsyncIterable<OperatorAct>;
 };
 
-/** @param days so long an act is kept; undefined: without limit */
+/** @param days how long an action is kept; undefined: without limit */
 export function auditTrail(client: DynamoDBClient, TableName: string, days: number | undefined): AuditTrail {
   return {
     begin: async (act) => {
@@ -33,7 +33,7 @@ export function auditTrail(client: DynamoDBClient, TableName: string, days: numb
         new UpdateItemCommand({
           TableName,
           Key: marshall(auditKey(at, id)),
-          // What has expired meanwhile is not begun again.
+          // Does not recreate an action that has expired meanwhile.
           ConditionExpression: "attribute_exists(pk)",
           UpdateExpression: `SET audit.outcome = :outcome${count === undefined ? "" : ", audit.#count = :count"}`,
           ...(count !== undefined && { ExpressionAttributeNames: { "#count": "count" } }),

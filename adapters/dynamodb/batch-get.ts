@@ -6,22 +6,22 @@ import type { Key } from "./keys.ts";
 
 export type Item = Record<string, AttributeValue>;
 
-/** DynamoDB: keys of one request. */
+/** DynamoDB's limit of keys in a request. */
 const maxKeys = 100;
-/** What DynamoDB left out of an answer is asked for again so often. */
+/** Maximum attempts to read the keys that DynamoDB left unprocessed. */
 const maxAttempts = 4;
 
 export type GetOptions = {
-  /** Those that are wanted; absent: all. */
+  /** Attributes to read; absent: all. */
   readonly attributes?: readonly string[];
-  /** Half as dear, and what was written within the last second may be missing. */
+  /** Costs half, but may miss writes of the last second. */
   readonly isEventual?: boolean;
 };
 
 /**
- * Reads items, in as few requests as the limits allow. Those that are not there are not in the answer.
- * @param keys each once: DynamoDB refuses a request that names one twice
- * @throws retryable failure where DynamoDB does not answer for all: what is there must not be guessed
+ * Reads items in as few requests as the limits allow. Missing items are left out.
+ * @param keys without duplicates, which DynamoDB rejects
+ * @throws retryable failure if DynamoDB does not answer for every key: an unread item must not pass for a missing one
  */
 export async function batchGet(
   client: DynamoDBClient,

@@ -13,41 +13,44 @@ import type { Fields } from "../../domain/core/parse.ts";
 import { nameOf } from "./batching-reader.ts";
 import type { Key } from "./keys.ts";
 
-/** Compares what stands at a path of the item. An engine differs on a path that is missing, so it must be there. */
+/** Compares the value at a path of the item. The path must exist: engines differ on missing paths. */
 export type Condition = {
   readonly path: readonly string[];
   readonly operator: "=" | "<>";
   readonly value: string | number;
 };
 
-/** An insert expects no item of that key, an update one on which all its conditions hold. */
+/** An insert requires that no item has the key; an update requires that all its conditions hold. */
 export type Write =
   | { readonly type: "insert"; readonly key: Key; readonly attributes: Fields }
   | {
       readonly type: "update";
       readonly key: Key;
-      /** One attribute: not every engine takes several, so that what changes together lies in one map. */
+      /** One attribute, since not every engine takes several: put what changes together into one map. */
       readonly attribute: string;
       readonly value: unknown;
       readonly where: readonly Condition[];
     };
 
 /**
- * Makes one write. After an answer that was lost it may have been made before: `conflict` can mean one's own.
- * @throws permanent failure where DynamoDB can't take it; a retryable one where it can't be made now
+ * Makes one write. After a lost answer, `conflict` can mean the caller's own earlier attempt.
+ * @throws permanent failure if DynamoDB rejects the write; retryable failure if it can't make it now
  */
 export type WriteItem = (write: Write) => Promise<"written" | "conflict">;
 
-/** Waits before an attempt that follows so many others. */
+/** Waits before the next attempt, after `attempts` attempts. */
 type BackOff = (attempts: number) => Promise<void>;
 
-/** DynamoDB: statements of a request. So many items of 400 KB, base64 included, stay below the 16 MB of a batch of writes. */
+/**
+ * DynamoDB's limit of statements in a request. 25 items of 400 KB, base64 included, stay below its limit of 16 MB for
+ * a batch of writes.
+ */
 const maxStatements = 25;
-/** So often a statement is sent that DynamoDB asks to repeat; the SDK repeats requests by itself. */
+/** Maximum attempts for a statement that fails with a transient error. The SDK retries whole requests by itself. */
 const maxAttempts = 4;
 const firstPauseInMs = 100;
 
-/** At random up to a ceiling that doubles with each attempt: short beside the time that an invocation has. */
+/** Waits a random time below a ceiling that doubles with each attempt; short for an invocation. */
 const backOffAtRandom: BackOff = async (attempts) => {
   await sleep(Math.random() * firstPauseInMs * 2 ** (attempts - 1));
 };
@@ -69,7 +72,7 @@ type Pending = {
   readonly reject: (error: unknown) => void;
 };
 
-/** Those who write at the same time share one request, and its failure; what becomes of a statement is its writer's own. */
+/** Concurrent writes share one request and its failure; each statement has its own result. */
 export function batchingWriter(
   client: DynamoDBClient,
   tableName: string,
@@ -93,7 +96,7 @@ export function batchingWriter(
     });
 }
 
-/** Settles each write that it is given, and never fails itself. */
+/** Sends writes in batches. Settles every write; never throws. */
 class StatementRequests {
   readonly #client: DynamoDBClient;
   readonly #backOff: BackOff;
@@ -103,7 +106,7 @@ class StatementRequests {
     this.#backOff = backOff;
   }
 
-  /** DynamoDB refuses a request that names a key twice: what is written to one key follows in order. */
+  /** DynamoDB rejects a request that names a key twice, so writes to one key go into consecutive requests. */
   async sendAll(writes: readonly Pending[]): Promise<void> {
     for (const round of roundsOf(writes, ({ key }) => key)) {
       const batches = batchesOf(round, { maxItems: maxStatements });
@@ -120,7 +123,7 @@ class StatementRequests {
     }
   }
 
-  /** @returns what is to be sent again */
+  /** @returns the writes to send again */
   async #request(batch: readonly Pending[], isLast: boolean): Promise<readonly Pending[]> {
     try {
       const Statements = batch.map(({ statement }) => statement);
@@ -132,7 +135,7 @@ class StatementRequests {
       } else if (batch.length === 1) {
         for (const { reject } of batch) reject(permanent(`DynamoDB: ${error.name}`));
       } else {
-        // One statement that can't be taken must not fail the others.
+        // One invalid statement must not fail the others.
         await Promise.all(batch.map((pending) => this.#send([pending])));
       }
       return [];
@@ -140,7 +143,7 @@ class StatementRequests {
   }
 }
 
-/** @returns false where the write is to be sent again */
+/** @returns false if the write must be sent again */
 function isOver({ resolve, reject }: Pending, response: BatchStatementResponse | undefined, isLast: boolean) {
   const code = response === undefined ? "InternalServerError" : response.Error?.Code;
   if (transient.includes(code) && !isLast) return false;

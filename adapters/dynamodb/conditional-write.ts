@@ -1,12 +1,12 @@
 import { type AttributeValue, ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 
-/** The item that failed a write's condition: empty unless the write asks for it by `ReturnValuesOnConditionCheckFailure`. */
+/** The item that failed a write's condition; empty unless the write sets `ReturnValuesOnConditionCheckFailure`. */
 export type ConflictingItem = Readonly<Record<string, AttributeValue>>;
 
 /**
- * Waits for a write under a condition.
- * @returns undefined where it is made, else the item on which its condition failed
- * @throws whatever else keeps it from being made
+ * Waits for a conditional write.
+ * @returns undefined if it succeeded, else the item that failed its condition
+ * @throws any other error of the write
  */
 export async function conflictOf(write: Promise<unknown>): Promise<ConflictingItem | undefined> {
   try {
@@ -18,7 +18,7 @@ export async function conflictOf(write: Promise<unknown>): Promise<ConflictingIt
   }
 }
 
-/** Waits for a write under a condition. @returns false where the condition failed @throws as `conflictOf` */
+/** Waits for a conditional write. @returns false if its condition failed @throws as `conflictOf` */
 export async function isWritten(write: Promise<unknown>): Promise<boolean> {
   return (await conflictOf(write)) === undefined;
 }

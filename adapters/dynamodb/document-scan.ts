@@ -7,13 +7,13 @@ import { scanTable } from "./table-scan.ts";
 
 export type DocumentPage = {
   readonly documents: readonly StoredDocument[];
-  /** How many items were read for it. */
+  /** How many items the scan read. */
   readonly examined: number;
-  /** Where to go on; absent at the end. */
+  /** Where to resume; absent on the last page. */
   readonly last?: Key;
 };
 
-/** All documents of the table, in no order; see `scanTable` for what that reads. @param after where an earlier scan stopped */
+/** All documents of the table, in no order. See `scanTable` for the cost. @param after where to resume */
 export async function* scanDocuments(
   client: DynamoDBClient,
   tableName: string,

@@ -13,15 +13,15 @@ import { itemVersion, readItem } from "./items.ts";
 import { partitionOf, versionKey, versionPrefix } from "./keys.ts";
 import { holdsIn } from "./legal-holds.ts";
 
-/** A document as it was, with the version that superseded it. */
+/** A superseded version of a document, with the version that superseded it. */
 export type StoredVersion = StoredDocument & { readonly supersededAt: number };
 
-/** Holds are set by people: one that changes so often meanwhile is none. */
+/** Operators set holds by hand, so they rarely change during one write. */
 const maxAttempts = 4;
 
 /**
- * Keeps each version as an item of its own. Whether a hold is on its subject or its user is read once it is there: a hold
- * that is set later finds it.
+ * Stores each superseded version as an item of its own. Reads legal holds after the write, so that a hold that is set
+ * later finds the version.
  */
 export function versionKeeper(read: ReadKey, write: WriteItem, days: number): KeepVersion {
   return async ({ document, place }, { userId, announced: supersededAt }) => {
@@ -37,7 +37,7 @@ export function versionKeeper(read: ReadKey, write: WriteItem, days: number): Ke
     const attributes = { schemaVersion: itemVersion, document: version, expiresAt };
     let isKeptHeld: boolean | undefined = false;
     if ((await write({ type: "insert", key, attributes })) === "conflict") {
-      // An attempt before kept it, and did not come to supersede it.
+      // A previous attempt stored it and failed before the document was replaced.
       await update("document", version);
       isKeptHeld = undefined;
     }
@@ -48,7 +48,7 @@ export function versionKeeper(read: ReadKey, write: WriteItem, days: number): Ke
     for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
       const isHeld = (await holdsIn(read, holders)).length > 0;
       if (isHeld === isKeptHeld) return;
-      // DynamoDB lets live what has no number there.
+      // DynamoDB does not expire an item whose time to live is not a number.
       await update("expiresAt", isHeld ? null : expiresAt);
       isKeptHeld = isHeld;
     }
@@ -56,18 +56,21 @@ export function versionKeeper(read: ReadKey, write: WriteItem, days: number): Ke
   };
 }
 
-/** Reads versions that were superseded, consistently. What has expired is gone, also before DynamoDB deletes it. */
+/** Reads superseded versions, consistently. Skips expired versions that DynamoDB has not deleted yet. */
 export type DocumentVersions = {
   readonly exactly: (subject: Subject, name: DataName, version: number) => Promise<StoredVersion | undefined>;
-  /** What was known at a time, in milliseconds since 1970. */
+  /** The version that was current at `time`, in milliseconds since 1970. */
   readonly at: (subject: Subject, name: DataName, time: number) => Promise<StoredVersion | undefined>;
-  /** The last one before a version. */
+  /** The last version before `version`. */
   readonly before: (subject: Subject, name: DataName, version: number) => Promise<StoredVersion | undefined>;
-  /** Of one document the newest first; of all of a subject where none is named. */
+  /** The versions of one document, newest first; without a name, of all the subject's documents. */
   readonly all: (subject: Subject, name?: DataName) => Promise<readonly StoredVersion[]>;
 };
 
-/** The version that was superseded and is asked for; undefined where it is not kept, or none is asked for. */
+/**
+ * Finds the superseded version that a request asks for.
+ * @returns undefined if it is not kept, or the request asks for none
+ */
 export async function supersededVersion(
   { exactly, at }: Pick<DocumentVersions, "exactly" | "at">,
   { subject, name }: { readonly subject: Subject; readonly name: DataName },
@@ -77,7 +80,7 @@ export async function supersededVersion(
   return asOf === undefined ? undefined : at(subject, name, asOf);
 }
 
-/** The role of the function that reads is allowed these attributes, and no other (lib/reading/read-api.ts). */
+/** The read function's role may read only these attributes (lib/reading/read-api.ts). */
 const projection = {
   ProjectionExpression: "pk, sk, schemaVersion, #document, expiresAt",
   ExpressionAttributeNames: { "#document": "document" },
@@ -116,7 +119,7 @@ export function documentVersions(
     },
     at: async (subject, name, time) => {
       const found = await lastUntil(subject, name, time);
-      // What followed it may be gone, or have been that the provider had none.
+      // The version after it may have been deleted, or the provider may have had no data then.
       return found !== undefined && time < found.supersededAt ? found : undefined;
     },
     before: (subject, name, version) => lastUntil(subject, name, version - 1),

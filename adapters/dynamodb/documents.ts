@@ -15,7 +15,7 @@ import { itemVersion, readItem } from "./items.ts";
 import { documentKey, documentPrefix, partitionOf } from "./keys.ts";
 import { noteSuperseded } from "./superseded-objects.ts";
 
-/** Data as the provider gave it, byte for byte: JSON, so that its numbers keep their digits. `digest` as `digestOf`. */
+/** The provider's data, byte for byte, so that numbers keep their digits. `digest`: see `digestOf`. */
 export type Content = { readonly parts: Parts; readonly digest: string; readonly contentType: string };
 
 /** @param text in UTF-8 */
@@ -24,36 +24,37 @@ export function contentOf(text: string | Parts, contentType = plainJson): Conten
   return { parts, digest: digestOf(parts), contentType };
 }
 
-/** The text of data. @throws permanent failure where it is not what its content type says */
+/** Decodes data by the charset of its content type. @throws permanent failure if it is not in that charset */
 export function textOfContent(parts: Parts, contentType = plainJson): string {
   const text = decodeText(Buffer.concat(parts), mediaTypeOf(contentType)?.charset);
   if (text === undefined) throw permanent("the data is not in its charset");
   return text;
 }
 
-/** A document with the place of its data. */
+/** A document and where its data is stored. */
 export type StoredDocument = { readonly document: Document; readonly place: DocumentPlace };
 
 /**
- * The most compressed bytes that lie in the item itself. Each write of an item is billed by its kilobytes, each object by
- * a request: at about this size they cost the same.
+ * Maximum compressed size of data that is stored in the item itself; larger data goes to S3. DynamoDB bills a write
+ * by the kilobyte and S3 by the request: at about this size they cost the same.
  */
 const inlineLimitInBytes = 6_144;
 
 /**
- * Keeps a version that is about to be superseded, before what supersedes it is written: killed in between, it is done again.
- * @param next what supersedes it
+ * Stores the version that is about to be superseded. Runs before the new version is written, so that a retry after a
+ * crash repeats it.
+ * @param next the new version
  */
 export type KeepVersion = (superseded: StoredDocument, next: Document) => Promise<void>;
 
-/** Stores documents, each in one item; large data lies in S3 beside it. */
+/** Stores documents, one item each; large data goes to S3. */
 export type DocumentStore = {
-  /** Reads consistently; those who read at the same time share a request. */
+  /** Reads consistently; concurrent reads share a request. */
   readonly load: (subject: Subject, name: DataName) => Promise<StoredDocument | undefined>;
   /**
-   * Writes a document over the one that was read, and over no other.
-   * @param content undefined where the provider has none
-   * @param untilReady waited for once the data is in its place: those who write at the same time share a request
+   * Writes a document if the stored one is still `known`.
+   * @param content undefined if the provider has none
+   * @param untilReady awaited once the data is stored, so that concurrent writes share a request
    */
   readonly save: (
     known: StoredDocument | undefined,
@@ -63,7 +64,7 @@ export type DocumentStore = {
   ) => Promise<"written" | "conflict">;
 };
 
-/** @param keep what was superseded; absent: only the newest is kept */
+/** @param keep stores superseded versions; absent: only the newest version is kept */
 export function documentStore(
   read: ReadKey,
   write: WriteItem,
@@ -99,8 +100,8 @@ export function documentStore(
 }
 
 /**
- * Large data lies under its subject's name, where an erasure finds it. Its object is named by `announced` and content, so
- * that none takes the place of another, and whoever's write is refused puts what the winner put, and deletes nothing.
+ * Large data is stored under its subject's name, where an erasure finds it. The object's name contains `announced`
+ * and the digest, so writers never overwrite each other's data and the loser of a race deletes nothing.
  */
 async function placeOf(
   { parts, digest }: Content,
@@ -141,7 +142,7 @@ function codecOf(name: string | undefined): DocumentPlace["codec"] {
   throw permanent("document.codec: expected gzip or identity");
 }
 
-/** Reads all documents of a subject, each range of dates by itself. */
+/** Reads all documents of a subject; each range of dates is a document of its own. */
 export type ReadDocuments = (subject: Subject) => Promise<readonly StoredDocument[]>;
 
 export function documentReader(client: DynamoDBClient, TableName: string): ReadDocuments {
@@ -161,8 +162,9 @@ export function documentReader(client: DynamoDBClient, TableName: string): ReadD
 }
 
 /**
- * Reads a document's data back whole, wherever it lies; undefined where the provider has none.
- * @throws permanent failure where what is there is not what was stored
+ * Reads a document's data from its item or from S3.
+ * @returns undefined if the provider has no data
+ * @throws permanent failure if the data does not match its digest
  */
 export async function contentOfDocument(
   {

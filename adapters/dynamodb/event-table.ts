@@ -17,10 +17,10 @@ import { batchingWriter, type WriteItem } from "./batching-writer.ts";
 import { itemVersion } from "./items.ts";
 import { eventKey, type Key } from "./keys.ts";
 
-/** One receipt of an event, with the body that it came from (credentials dropped), and the message that carried it. */
+/** One receipt of an event: the event, its body (credentials removed) and the message that carried it. */
 export type Receipt = { readonly event: IncomeEvent; readonly body: Body; readonly message: EventMessage };
 
-/** Records a batch of receipts: for each, in order, whether it was the event's first, or why it is not stored. */
+/** Records receipts. @returns for each, in order, whether it was the event's first, or why it was not stored */
 export type RecordReceipts = (
   receipts: readonly Receipt[],
 ) => Promise<readonly ("first" | "duplicate" | Failure)[]>;
@@ -28,7 +28,7 @@ export type RecordReceipts = (
 type Merged = MergedReceipt<Receipt>;
 
 const secondsPerDay = 86_400;
-/** Who count receipts of one event at the same time are few: equal ones of a batch are merged. */
+/** Few writers update one event's counter concurrently, since duplicates within a batch are merged. */
 const maxAttempts = 8;
 
 export function eventTable(
@@ -47,14 +47,14 @@ export function eventTable(
 
 export type EventPorts = {
   readonly write: WriteItem;
-  /** May miss what was written lately. */
+  /** Eventually consistent: may miss recent writes. */
   readonly look: ReadKey;
   readonly readConsistently: ReadKey;
 };
 
 /**
- * Records receipts of events, each with one write that counts (see docs/adr/0001): an insert, which a known event
- * refuses, or, where the same bytes may be a true repeat, a look at what is known and a count of it. `expiresAt` is the
+ * Records receipts with one write per event (see docs/adr/0001). The write is an insert, which fails for a known
+ * event. Where the same bytes may be a real repeat, it reads the item first and updates its count. `expiresAt` is the
  * time to live in epoch seconds.
  */
 export function receiptRecorder(
@@ -86,7 +86,7 @@ export function receiptRecorder(
         const next = countReceipts(known, merged);
         if (next === undefined || (await count(write, key, known, next)) === "written") return "duplicate";
       }
-      // Another was faster, or the look was too early.
+      // Another writer was faster, or the eventual read was stale.
       known = await receiptsOf(readConsistently, key);
     }
     throw retryable("event contended", 1);
@@ -111,7 +111,7 @@ export function receiptRecorder(
   };
 }
 
-/** One message may carry several events, and several messages one. */
+/** A message may carry several events, and several messages may carry the same event. */
 function nameOfReceipt({ event, message }: Receipt): string {
   return JSON.stringify([keyOf(event), message.id]);
 }
@@ -125,7 +125,10 @@ async function receiptsOf(read: ReadKey, key: Key): Promise<Receipts | undefined
   return item && parseReceipts(item.receipts);
 }
 
-/** Writes over what was read, and over nothing else: `last` tells apart an event that was erased and came anew. */
+/**
+ * Updates the count if it has not changed since the read. `last` distinguishes an event that was erased and received
+ * anew.
+ */
 function count(write: WriteItem, key: Key, known: Receipts, next: Receipts) {
   return write({
     type: "update",

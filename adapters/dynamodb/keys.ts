@@ -1,7 +1,7 @@
 import type { Subject } from "../../domain/event/subjects.ts";
 import { type DataName, nameOfData } from "../../domain/fetch/document-name.ts";
 
-/** The table's keys: one partition per user, account and company account. Nothing else builds keys. */
+/** A key of the table. Each user, account and company account has a partition. Only this file builds keys. */
 export type Key = { readonly pk: string; readonly sk: string };
 
 const prefixes = { user: "USER", account: "ACCOUNT", "company-account": "COMPANY" } as const;
@@ -10,7 +10,7 @@ export function partitionOf(subject: Subject): string {
   return `${prefixes[subject.kind]}#${subject.id}`;
 }
 
-/** What the sort keys of events begin with; the event's id follows. */
+/** Prefix of the sort keys of events; the event's id follows. */
 export const eventPrefix = "EVENT#";
 
 export function eventKey(owner: Subject, id: string): Key {
@@ -26,7 +26,7 @@ export function readinessKey(subject: Subject): Key {
   return { pk: partitionOf(subject), sk: "READINESS" };
 }
 
-/** What the sort keys of a subject's documents begin with, and of a user's links to accounts. */
+/** Prefixes of the sort keys of a subject's documents, and of a user's links to accounts. */
 export const documentPrefix = "DOCUMENT#";
 export const linkPrefix = "ACCOUNT#";
 
@@ -34,63 +34,61 @@ export function documentKey(subject: Subject, name: DataName): Key {
   return { pk: partitionOf(subject), sk: `${documentPrefix}${nameOfData(name, "#")}` };
 }
 
-/** What the sort keys of superseded versions begin with. */
+/** Prefix of the sort keys of superseded versions. */
 export const versionPrefix = "VERSION#";
 
-/** A version of a document that was superseded, in the order of versions. */
+/** A superseded version of a document. Keys sort by version. */
 export function versionKey(subject: Subject, name: DataName, announced: number): Key {
   return { pk: partitionOf(subject), sk: `${versionPrefix}${nameOfVersion(name, announced)}` };
 }
 
-/** What the sort keys of superseded objects begin with. */
+/** Prefix of the sort keys of superseded objects. */
 export const supersededPrefix = "SUPERSEDED#";
 
-/** Until when the object of a version stays that was superseded. */
+/** How long the object of a superseded version is kept. */
 export function supersededKey(subject: Subject, name: DataName, announced: number): Key {
   return { pk: partitionOf(subject), sk: `${supersededPrefix}${nameOfVersion(name, announced)}` };
 }
 
-/** The longest number of milliseconds that is a date. */
+/** Digits of the largest time that `Date` can hold, in milliseconds. */
 const digitsOfTime = 16;
 
-/** No name of data contains what stands before the version. */
+/** Names of data never contain the `@` that precedes the version. */
 function nameOfVersion(name: DataName, announced: number): string {
   return `${nameOfData(name, "#")}@${String(announced).padStart(digitsOfTime, "0")}`;
 }
 
-/** The legal hold on a subject. */
 export function holdKey(subject: Subject): Key {
   return { pk: partitionOf(subject), sk: "HOLD" };
 }
 
-/** Joins an account to its user, in the user's partition. */
+/** Links an account to its user, in the user's partition. */
 export function linkKey(userId: string, accountId: string): Key {
   return { pk: partitionOf({ kind: "user", id: userId }), sk: `${linkPrefix}${accountId}` };
 }
 
-/** The counter of calls in one window of the provider's rate, by when it begins (milliseconds since 1970). */
+/** The counter of calls in one window of the provider's rate limit. @param begin milliseconds since 1970 */
 export function callWindowKey(begin: number): Key {
   return { pk: "PROVIDER", sk: `WINDOW#${begin}` };
 }
 
-/** Whether the provider is called at all. */
 export const breakerKey: Key = { pk: "PROVIDER", sk: "BREAKER" };
 
-/** Which version of the token the provider refuses. */
+/** The version of the token that the provider refuses. */
 export const refusalNoteKey: Key = { pk: "PROVIDER", sk: "REFUSED-TOKEN" };
 
-/** How far the comparison with the provider's list of users has come. */
+/** Progress of the comparison with the provider's list of users. */
 export const reconciliationKey: Key = { pk: "RECONCILE", sk: "USERS" };
 
-/** That a run was asked for, because webhooks were lost. */
+/** A request for a reconciliation run, made because webhooks were lost. */
 export const runRequestKey: Key = { pk: "RECONCILE", sk: "REQUEST" };
 
-/** An orphan's mark, or the deletion that it became. They name an account, so an erasure removes both. */
+/** An orphan's mark, or the deletion that followed it. Both name an account, so an erasure removes them. */
 export function orphanKey(item: "mark" | "deletion", accountId: string): Key {
   return { pk: "ORPHANS", sk: `${item.toUpperCase()}#${accountId}` };
 }
 
-/** Who was erased, by digest: nobody can tell from it who that was. */
+/** The tombstone of an erased subject. The digest does not reveal who it was. */
 export function tombstoneKey(digest: string): Key {
   return { pk: `ERASED#${digest}`, sk: "TOMBSTONE" };
 }
@@ -99,15 +97,15 @@ export function isTombstone({ sk }: Key): boolean {
   return sk === tombstoneKey("").sk;
 }
 
-/** How far an erasure that somebody follows has come. */
+/** Progress of an erasure that somebody follows. */
 export function erasureReportKey(id: string): Key {
   return { pk: `ERASURE#${id}`, sk: "REPORT" };
 }
 
-/** Which erasure's run looks through the dead letters: one at a time. */
+/** The lease on searching the dead letters: one erasure at a time. */
 export const sweepLeaseKey: Key = { pk: "ERASURES", sk: "SWEEP" };
 
-/** Whose partition it is; undefined where it is none of a subject. */
+/** The subject of a partition; undefined if the partition is not a subject's. */
 export function subjectOfPartition(partition: string): Subject | undefined {
   for (const kind of ["user", "account", "company-account"] as const) {
     const prefix = `${prefixes[kind]}#`;
@@ -116,17 +114,16 @@ export function subjectOfPartition(partition: string): Subject | undefined {
   return undefined;
 }
 
-/** What operators did, in the order of time. */
+/** Operators' actions, in order of time. */
 export function auditKey(at: string, id: string): Key {
   return { pk: "AUDIT", sk: `${at}#${id}` };
 }
 
-/** How often a record of the stream ended the relay's process. */
+/** How often a stream record crashed the relay. */
 export function relayMarkKey(sequenceNumber: string): Key {
   return { pk: "RELAY", sk: `MARK#${sequenceNumber}` };
 }
 
-/** How far a replay has come. */
 export function replayKey(id: string): Key {
   return { pk: "REPLAY", sk: id };
 }

@@ -15,7 +15,7 @@ import { itemVersion, readItem } from "./items.ts";
 import { holdKey, partitionOf, stateKey, subjectOfPartition, versionPrefix } from "./keys.ts";
 import { scanTable } from "./table-scan.ts";
 
-/** Those of some subjects that a legal hold is on: one consistent read for all of them. */
+/** Returns the subjects that are under a legal hold, with one consistent read for all of them. */
 export async function holdsIn(read: ReadKey, subjects: readonly Subject[]): Promise<readonly Subject[]> {
   const looks = await Promise.all(
     subjects.map(async (subject) => ((await read(holdKey(subject))) === undefined ? [] : [subject])),
@@ -23,10 +23,8 @@ export async function holdsIn(read: ReadKey, subjects: readonly Subject[]): Prom
   return looks.flat();
 }
 
-/** A legal hold, which an operator has set. */
 export type LegalHold = { readonly at: string; readonly reason: string };
 
-/** The holds that are on some subjects. */
 export async function loadHolds(
   read: ReadKey,
   subjects: readonly Subject[],
@@ -45,20 +43,20 @@ function parseHold(item: Fields): LegalHold {
   return { at: textOf(hold, "at"), reason: textOf(hold, "reason") };
 }
 
-/** Holds, and what they do to the versions of documents: these don't expire while one is on their subject or its user. */
+/** Sets and clears legal holds. Versions of documents do not expire while a hold is on their subject or its user. */
 export type LegalHolds = {
-  /** @param accounts whose versions it covers as well. @returns how many versions don't expire any more */
+  /** @param accounts accounts whose versions the hold covers too. @returns how many versions no longer expire */
   readonly set: (subject: Subject, hold: LegalHold, accounts: readonly Subject[]) => Promise<number>;
   /**
-   * @param expiryOf of a version, in epoch seconds
-   * @returns how many versions expire again; undefined where there was no hold
+   * @param expiryOf computes a version's expiry, in epoch seconds
+   * @returns how many versions expire again; undefined if there was no hold
    */
   readonly clear: (
     subject: Subject,
     accounts: readonly Subject[],
     expiryOf: (supersededAt: number) => number,
   ) => Promise<number | undefined>;
-  /** All of the table, a page at a time; see `scanTable` for what that reads. */
+  /** All holds of the table, a page at a time. See `scanTable` for the cost. */
   readonly list: () => AsyncIterable<{
     readonly examined: number;
     readonly holds: readonly (LegalHold & { readonly subject: Subject })[];
@@ -115,7 +113,7 @@ export function legalHolds(client: DynamoDBClient, TableName: string): LegalHold
 
   return {
     set: async (subject, hold, accounts) => {
-      // Before the versions: whoever keeps one meanwhile sees it, or has its version seen here.
+      // Write the hold first: a version that is stored concurrently either sees the hold or is found below.
       const item = { ...holdKey(subject), schemaVersion: itemVersion, hold };
       await client.send(new PutItemCommand({ TableName, Item: marshall(item) }));
       let count = 0;

@@ -2,7 +2,7 @@ import type { WriteItem } from "./batching-writer.ts";
 import { itemVersion } from "./items.ts";
 import { linkKey } from "./keys.ts";
 
-/** Joins an account to its user; the same link may be written again. */
+/** Links an account to its user. Idempotent. */
 export type Link = (userId: string, accountId: string) => Promise<void>;
 
 export function linkTable(write: WriteItem): Link {

@@ -15,10 +15,9 @@ import {
 import { itemVersion, readItem } from "./items.ts";
 import { orphanKey } from "./keys.ts";
 
-/** What is kept of an orphan. */
 export type OrphanItem = "mark" | "deletion";
 
-/** What scheduled runs of reconciliation keep of accounts that the provider lists no more. */
+/** Stores what scheduled reconciliation runs found: accounts that the provider no longer lists. */
 export type Orphans = {
   readonly mark: (accountId: string) => Promise<OrphanMark | undefined>;
   readonly marks: () => Promise<readonly OrphanMark[]>;
@@ -28,7 +27,7 @@ export type Orphans = {
   readonly remove: (item: OrphanItem, accountId: string) => Promise<void>;
 };
 
-/** Longer than two runs in a row take, and than a deletion counts against the limit. */
+/** Longer than two consecutive runs take, and than a deletion counts against the limit. */
 const keptDays = 30;
 
 export function orphans(client: DynamoDBClient, TableName: string): Orphans {

@@ -5,11 +5,11 @@ import type { Subject } from "../../domain/event/subjects.ts";
 import { readItem } from "./items.ts";
 import { linkPrefix, partitionOf } from "./keys.ts";
 
-/** Reads what lies in the partition of a user or an account. */
+/** Reads the partition of a user or an account. */
 export type Partitions = {
-  /** Ids of the accounts that are joined to a user. */
+  /** Ids of the accounts that are linked to a user. */
   readonly accountsOf: (userId: string) => Promise<readonly string[]>;
-  /** Whether anything at all is stored of a subject. */
+  /** Whether anything is stored about a subject. */
   readonly isKnown: (subject: Subject) => Promise<boolean>;
 };
 

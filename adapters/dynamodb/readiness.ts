@@ -9,19 +9,19 @@ import { readDocument } from "./documents.ts";
 import { itemVersion } from "./items.ts";
 import { documentKey, readinessKey } from "./keys.ts";
 
-/** What is kept of how ready accounts are, in an item of their own. All reads are consistent. */
+/** Stores how ready each account is, in an item of its own. All reads are consistent. */
 export type ReadinessRecords = {
   readonly load: (account: Subject) => Promise<AccountReadiness | undefined>;
   readonly documents: (account: Subject, endpoints: readonly string[]) => Promise<readonly Document[]>;
-  /** What has kept endpoints from being read since the connection began. */
+  /** Why endpoints could not be read since the connection began. */
   readonly failures: (account: Subject, known: AccountReadiness) => Promise<Failures>;
-  /** Marks an endpoint that can't be read, of an account that is waited for; others stay as they are. */
+  /** Marks an endpoint that can't be read. Does nothing if the account has no readiness item. */
   readonly markFailure: (account: Subject, endpoint: string, mark: FailureMark) => Promise<void>;
-  /** Writes a version over the one before it, and over no other. */
+  /** Writes a version if the stored one is the version before it. */
   readonly save: (next: AccountReadiness) => Promise<"written" | "conflict">;
 };
 
-/** Beside the versions, which it does not change. `at`: milliseconds since 1970. */
+/** Stored beside the versioned attribute. `at`: milliseconds since 1970. */
 export type FailureMark = { readonly reason: FailureReason; readonly at: number };
 
 const markOf = (endpoint: string) => `failure-${endpoint}`;

@@ -2,11 +2,11 @@ import { type DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { relayMarkKey } from "./keys.ts";
 
-/** How often each record of the table's stream ended the process that worked on it. */
+/** Counts how often a stream record crashed the process that handled it. */
 export type RecordMarks = {
-  /** Marks a record before the work. @returns how often it was marked and not cleared before */
+  /** Marks a record before it is handled. @returns how many marks it already had */
   readonly add: (sequenceNumber: string) => Promise<number>;
-  /** Clears the marks of a record after the work, whether that failed or not. */
+  /** Clears a record's marks after it was handled, successfully or not. */
   readonly clear: (sequenceNumber: string) => Promise<void>;
 };
 

@@ -4,10 +4,10 @@ import { parseReplayRun, type ReplayRun } from "../../domain/recovery/replay-run
 import { type Checkpoint, checkpointAt } from "../streams/checkpoint.ts";
 import { replayKey } from "./keys.ts";
 
-/** Keeps a replay until it is done: whoever has access to the table can go on with it. */
+/** Stores the progress of a replay, so that anybody with access to the table can resume it. */
 export type ReplayCheckpoint = Checkpoint<ReplayRun> & { readonly remove: () => Promise<void> };
 
-/** So long an interrupted replay can be gone on with. */
+/** How long an interrupted replay can be resumed. */
 const keptForSeconds = 7 * 86_400;
 
 export function replayRuns(

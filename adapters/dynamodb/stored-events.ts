@@ -16,20 +16,20 @@ import { itemVersion, readItem } from "./items.ts";
 import { eventKey, eventPrefix, partitionOf } from "./keys.ts";
 import { scanTable } from "./table-scan.ts";
 
-/** What the table keeps of an event beside its body, and how often that was received. */
+/** A stored event without its body, and how often it was received. */
 export type StoredEvent = { readonly event: IncomeEvent; readonly receipts: Receipts };
 export type EventPage = { readonly events: readonly StoredEvent[]; readonly examined: number };
 export type EventDetails = { readonly body: Body; readonly keptUntil: Date };
 
-/** The events of the table, seen by an operator. */
+/** Reads and erases stored events, for operators' commands. */
 export type StoredEvents = {
-  /** Those in the partition of a user, account or company account. */
+  /** The events in the partition of a user, account or company account. */
   readonly eventsOf: (owner: Subject) => Promise<readonly StoredEvent[]>;
-  /** Those of the whole table whose ids begin so, in no order; see `scanTable` for what that reads. */
+  /** The events of the whole table whose ids start with `idBegins`, in no order. See `scanTable` for the cost. */
   readonly scan: (idBegins?: string) => AsyncIterable<EventPage>;
-  /** What came with an event, and until when both are kept; undefined where it is gone. */
+  /** An event's body and expiry; undefined if the event has been deleted. */
   readonly detailsOf: (event: IncomeEvent) => Promise<EventDetails | undefined>;
-  /** Deletes all that the partition holds. @returns how many items */
+  /** Deletes all items of the partition. @returns how many */
   readonly erase: (owner: Subject) => Promise<number>;
 };
 
@@ -83,7 +83,7 @@ export function storedEvents(client: DynamoDBClient, TableName: string): StoredE
   };
 }
 
-/** @throws a retryable failure where a later release wrote it */
+/** @throws retryable failure if a later release wrote the item */
 function readStoredEvent(item: Fields): StoredEvent {
   checkSchemaVersion(item.schemaVersion, itemVersion);
   return { event: parseEvent(item.event), receipts: parseReceipts(item.receipts) };

@@ -16,16 +16,16 @@ import { readDocument, type StoredDocument } from "./documents.ts";
 import { readItem } from "./items.ts";
 import { documentKey, documentPrefix, linkPrefix, partitionOf, stateKey } from "./keys.ts";
 
-/** Reads what is known of a subject: states and documents, never events. All reads are consistent. */
+/** Reads the states and documents of subjects, consistently. Never reads events. */
 export type SubjectReads = {
   readonly state: (subject: Subject) => Promise<State | undefined>;
   readonly document: (subject: Subject, name: DataName) => Promise<StoredDocument | undefined>;
   readonly documents: (subject: Subject) => Promise<readonly StoredDocument[]>;
-  /** The states of a user's accounts, in the order of their ids. */
+  /** The states of a user's accounts, sorted by id. */
   readonly accounts: (userId: string) => Promise<readonly State[]>;
 };
 
-/** The function's role is allowed these attributes, and no other (lib/reading/read-api.ts). */
+/** The function's role may read only these attributes (lib/reading/read-api.ts). */
 const projection = {
   ProjectionExpression: "pk, sk, schemaVersion, #state, #document",
   ExpressionAttributeNames: { "#state": "state", "#document": "document" },

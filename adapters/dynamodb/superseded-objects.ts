@@ -9,14 +9,14 @@ import { itemVersion } from "./items.ts";
 import { documentKey, supersededKey, versionKey } from "./keys.ts";
 
 /**
- * So long the object of superseded data stays: a restore brings back a document as it was up to 35 days before, and a
- * list that takes the 14 days of a message to read supersedes what was there as of its beginning.
+ * Days that the object of superseded data is kept. A restore can bring back a document from up to 35 days ago.
+ * Reading a list can take the 14 days of a message, and supersedes the document as of when the reading began.
  */
 const objectDays = 35 + 14;
 
 /**
- * Notes until when the object of superseded data stays, in an item whose expiry the stream announces.
- * @param next what supersedes it, and is not written yet
+ * Records how long to keep the object of superseded data, in an item whose expiry the stream announces.
+ * @param next the version that supersedes it, not written yet
  */
 export async function noteSuperseded(
   write: WriteItem,
@@ -30,17 +30,18 @@ export async function noteSuperseded(
   const noted = present({ subject, endpoint, range, announced, object });
   const attributes = { schemaVersion: itemVersion, document: noted, expiresAt };
   if ((await write({ type: "insert", key, attributes })) === "written") return;
-  // An attempt before noted it, and did not come to supersede it.
+  // A previous attempt recorded it and failed before the document was replaced.
   const update = { type: "update", key, attribute: "expiresAt", value: expiresAt, where: [] } as const;
   if ((await write(update)) === "conflict") throw retryable("a note went while it was renewed", 1);
 }
 
-/** Removes an object that an item pointed to which has expired, unless another one still does. */
+/** Deletes the object that an expired item pointed to, unless another item still points to it. */
 export type RemoveSuperseded = (superseded: SupersededObject) => Promise<void>;
 
 /**
- * A document's object may have been noted by who then failed to supersede it, and a kept version may be held. Where the
- * document is gone it was erased, with its objects; or it was lost, and a restore needs them.
+ * Another item may still point to the object: the document, if the write that should have superseded it failed, or a
+ * version under a legal hold. If the document is missing, the object stays: an erasure has already deleted it, or a
+ * restore needs it.
  */
 export function supersededRemover(read: ReadKey, remove: RemoveObject): RemoveSuperseded {
   return async ({ subject, name, announced, object }) => {

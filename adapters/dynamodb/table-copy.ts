@@ -13,18 +13,18 @@ import { isTombstone, subjectOfPartition } from "./keys.ts";
 
 /** An item of a table that was restored from a backup. */
 export type RestoredItem = {
-  /** Whose partition it is in; undefined for a tombstone. */
+  /** The subject whose partition holds it; undefined for a tombstone. */
   readonly subject: Subject | undefined;
-  /** Everyone whom it speaks of, its subject included. */
+  /** All subjects that it names, `subject` included. */
   readonly subjects: readonly Subject[];
   readonly isEvent: boolean;
-  /** As DynamoDB has it, so that it is copied to the digit. */
+  /** The item as DynamoDB returns it, so that the copy keeps every digit of a number. */
   readonly raw: Record<string, AttributeValue>;
 };
 
 /**
- * Reads what is worth restoring: what is known of subjects, and tombstones. The pacing of calls and how far a comparison
- * came belong to the present, and what has expired was gone already.
+ * Reads the items worth restoring: tombstones and the unexpired items of subjects. The pacing of calls and the
+ * progress of a comparison are left out, since they belong to the present.
  */
 export async function* restoredItems(
   client: DynamoDBClient,
@@ -49,7 +49,7 @@ function readRestored(raw: Record<string, AttributeValue>, now: Date): RestoredI
   return { subject, subjects, isEvent: key.sk.startsWith("EVENT#"), raw };
 }
 
-/** Copies an item unless there is one in its place: that is newer. @returns whether it was copied */
+/** Copies an item unless the table has one with its key, which is newer. @returns whether it was copied */
 export async function copyItem(
   client: DynamoDBClient,
   tableName: string,

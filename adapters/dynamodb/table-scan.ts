@@ -3,11 +3,11 @@ import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { type Fields, fieldsOf, textOf } from "../../domain/core/parse.ts";
 import type { Key } from "./keys.ts";
 
-/** What a scan looks for. Whatever it finds: all items are read, and paid for. */
+/** What a scan returns. It reads all items, and AWS bills all of them. */
 export type TableScan = {
-  /** What the sort keys of the wanted items begin with. */
+  /** Prefixes of the sort keys of the wanted items. */
   readonly sortKeys: readonly string[];
-  /** Attributes that are wanted beside the keys. */
+  /** Attributes to return beside the keys. */
   readonly attributes: readonly string[];
   /** Where an earlier scan stopped. */
   readonly after?: Key;
@@ -15,15 +15,15 @@ export type TableScan = {
 
 export type ScanPage = {
   readonly items: readonly Fields[];
-  /** How many items were read for it. */
+  /** How many items the scan read. */
   readonly examined: number;
-  /** Where to go on; absent at the end. */
+  /** Where to resume; absent on the last page. */
   readonly last?: Key;
 };
 
 /**
- * Reads the whole table, a page of at most 1 MB at a time and one after the other, so that the pipeline's own reads
- * hardly notice. Eventually consistent, for half the price: what was written a moment ago may be missing.
+ * Reads the whole table, one page of at most 1 MB after another, so that it hardly slows the pipeline's own reads.
+ * Eventually consistent, for half the price: may miss recent writes.
  */
 export async function* scanTable(
   client: DynamoDBClient,
@@ -62,7 +62,7 @@ function keyOf(value: unknown): Key {
 
 export type TableSize = { readonly items: number; readonly bytes: number };
 
-/** How large the table is, as AWS counts it about every six hours. */
+/** The table's size, which AWS updates about every six hours. */
 export async function tableSize(client: DynamoDBClient, TableName: string): Promise<TableSize> {
   const { Table } = await client.send(new DescribeTableCommand({ TableName }));
   return { items: Table?.ItemCount ?? 0, bytes: Table?.TableSizeBytes ?? 0 };

@@ -7,34 +7,33 @@ import { batchingWriter, type WriteItem } from "./batching-writer.ts";
 import { itemVersion } from "./items.ts";
 import { stateKey } from "./keys.ts";
 
-/** Gives the next version of what is known, or undefined where nothing changes. */
+/** Returns the next version of a state, or undefined if nothing changes. */
 export type Change = (known: State | undefined) => State | undefined;
 
 /**
- * Revises states, which carry a version: a version is written only over the one that it was made of.
- * @param known the state as it was read before, to try first; absent: it is read
+ * Updates states. A version is written only over the version that it was made from.
+ * @param known the state as read before, tried first; absent: it is read
  */
 export type Revise = {
   readonly state: (subject: Subject, change: Change, known?: State) => Promise<void>;
 };
 
-/** Reads and updates states. */
 export type VersionedRecords = Revise & {
   /**
-   * Reads states with one request, to be updated soon and one after the other: each version is tried over what was
-   * read, or was written here since. What can't be read ahead is read in its turn.
+   * Reads states with one request, for updates that follow. Each update first tries the state that was read, or that
+   * this process wrote since. A state that could not be read is read at its update.
    */
   readonly readAhead: (subjects: readonly Subject[]) => Promise<Revise>;
   readonly loadState: (subject: Subject) => Promise<State | undefined>;
 };
 
-/** Those who read or write at the same time share requests. */
+/** A reader and a writer whose concurrent calls share requests. */
 export type SharedRequests = { readonly read: ReadKey; readonly write: WriteItem };
 
-/** Writers of one state are few (its events, its fetch): a loser reads again, and rarely loses twice. */
+/** Few writers update one state (its events and its fetch): a loser reads again and rarely loses twice. */
 const maxAttempts = 8;
 
-/** @param shared requests to share with others; absent: with nobody but the records themselves */
+/** @param shared a reader and a writer that other code uses too; absent: new ones */
 export function versionedRecords(
   client: DynamoDBClient,
   tableName: string,
@@ -59,7 +58,7 @@ export function versionedRecords(
     return outcome === "written";
   };
 
-  /** @param ahead what was read ahead, by name; it is kept as it is written */
+  /** @param ahead states that were read ahead, by name; updated after each write */
   const revising = (ahead: Map<string, State | undefined>): Revise => ({
     state: async (subject, change, given) => {
       const name = nameOf(subject);
@@ -71,7 +70,7 @@ export function versionedRecords(
           if (ahead.has(name)) ahead.set(name, next);
           return;
         }
-        // Another was faster.
+        // Another writer was faster.
         ahead.delete(name);
         known = await loadState(subject);
       }

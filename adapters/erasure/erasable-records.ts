@@ -22,28 +22,28 @@ import {
 /** An item of a subject's partition, as an erasure sees it. */
 export type ErasableRecord = {
   readonly key: Key;
-  /** `events`, `states` and so on: what a report counts. */
+  /** `events`, `states` and so on, as reports count them. */
   readonly kind: string;
-  /** Whom it names: its own user, or accounts. */
+  /** The subjects that it names: its user, or accounts. */
   readonly named: readonly Subject[];
-  /** Whether it says whose an account is: its state, its link to its user, or one of its own events. */
+  /** Whether it says who owns an account: a link to the user, or an event of the account itself. */
   readonly saysOwner: boolean;
-  /** Of an account's state: whose it is. */
+  /** The owner of an account, from the account's state. */
   readonly ownerId?: string;
-  /** The user whom a document names, or the last event that changed a state. */
+  /** The user named by a document, or by the last event of a state. */
   readonly lastUserId?: string;
-  /** The object that holds the event's body. */
+  /** The S3 object that holds the event's body. */
   readonly bodyObject?: string;
 };
 
 export type ErasableRecords = {
-  /** All of a partition, a page at a time. */
+  /** All items of a partition, a page at a time. */
   readonly pagesOf: (subject: Subject) => AsyncIterable<readonly ErasableRecord[]>;
-  /** Removes the last event from a state, or the user's id from a document, where it still names that user. */
+  /** Removes the last event from a state, or the user's id from a document, if it still names that user. */
   readonly forgetLastEvent: (record: ErasableRecord) => Promise<void>;
-  /** @returns whether it was there: another erasure may have been first */
+  /** @returns false if it was missing: another erasure may have deleted it */
   readonly remove: (record: Pick<ErasableRecord, "key">) => Promise<boolean>;
-  /** Replays that are to be gone on with, as texts: they name their subject, and the item that they have come to. */
+  /** Interrupted replays, as text. They name their subject and the last item that they reached. */
   readonly replays: () => Promise<readonly { readonly key: Key; readonly text: string }[]>;
 };
 
@@ -58,7 +58,7 @@ const kindsByPrefix = {
   [linkPrefix]: "links",
 };
 
-/** Of documents, which hold their data, only whose they are. */
+/** Documents contain their data; only their owner is read. */
 const projection = {
   ProjectionExpression:
     "pk, sk, #event, #body.#key, #state.#userId, #state.#latest.#event, #document.#userId",
@@ -131,7 +131,7 @@ function forgetting({ sk }: Key, userId: string | undefined) {
     };
   }
   return {
-    // What has no message of its own: nothing is announced again.
+    // A cause without a message, so that nothing is announced again.
     UpdateExpression: "SET #state.#latest = :again",
     ConditionExpression: "#state.#latest.#event.#userId = :user",
     ExpressionAttributeNames: {
@@ -144,7 +144,7 @@ function forgetting({ sk }: Key, userId: string | undefined) {
   };
 }
 
-/** Nothing is refused here: what can't be read must go all the same. */
+/** Accepts any item: unreadable ones must be erased too. */
 export function readRecord(item: Readonly<Record<string, unknown>>): ErasableRecord {
   const key = keyOf(item);
   const [, kind = "others"] =
@@ -163,13 +163,13 @@ export function readRecord(item: Readonly<Record<string, unknown>>): ErasableRec
   };
 }
 
-/** A link says it, and so does an event of the account itself. */
+/** Links do, and events of the account itself. */
 function saysOwner(kind: string, item: Readonly<Record<string, unknown>>): boolean {
   const type = textAt(item, "event", "type");
   return kind === "links" || (isEventType(type) && subjectKindOf(type) !== "endpoint");
 }
 
-/** Whom an item names: its own user, or accounts. */
+/** The subjects that an item names: its user, or accounts. */
 export function namedBy({ sk }: Key, item: Readonly<Record<string, unknown>>): readonly Subject[] {
   const linked = sk.startsWith(linkPrefix) ? sk.slice(linkPrefix.length) : undefined;
   const ids = {

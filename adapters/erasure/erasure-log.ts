@@ -8,8 +8,8 @@ import {
 import { fieldsOf, parseJson, textOf } from "../../domain/core/parse.ts";
 
 /**
- * Remembers outside of the table who was erased, as one object for each, named by its digest: what is restored from
- * a backup is erased again from it. It holds digests and times only, so that it needs no erasure itself.
+ * Records erased subjects outside the table, one object each, named by the subject's digest. A restore from a backup
+ * erases them again. The log contains only digests and times, so it needs no erasure itself.
  */
 export type WriteErasureLog = (digest: string, erasedAt: string) => Promise<void>;
 
@@ -24,7 +24,7 @@ export function erasureLogWriter(client: S3Client, bucket: string): WriteErasure
   };
 }
 
-/** @returns the digests of all who were erased */
+/** @returns the digests of all erased subjects */
 export async function readErasureLog(client: S3Client, bucket: string): Promise<ReadonlySet<string>> {
   const digests = new Set<string>();
   let token: string | undefined;
@@ -42,7 +42,7 @@ export async function readErasureLog(client: S3Client, bucket: string): Promise<
   return digests;
 }
 
-/** @returns when somebody was erased, by their digest; undefined where the log does not name them */
+/** @returns when the subject of a digest was erased; undefined if the log does not name it */
 export async function readErasedAt(
   client: S3Client,
   bucket: string,

@@ -13,26 +13,29 @@ import { isWritten } from "../dynamodb/conditional-write.ts";
 import { itemVersion, readItem } from "../dynamodb/items.ts";
 import { erasureReportKey } from "../dynamodb/keys.ts";
 
-/** How far an erasure has come, for whoever follows it: counts, and nobody's id. */
+/** Progress of an erasure. It contains counts and no ids. */
 export type ErasureReport = {
   readonly step: string;
   readonly isDone: boolean;
-  /** Whether anybody was found; of nobody it may not be said that they are erased. */
+  /** Whether the subject was found. If not, don't report it as erased. */
   readonly isFound: boolean;
-  /** Whether a legal hold kept it from being begun; absent: no. */
+  /** Whether a legal hold prevented the erasure; absent: no. */
   readonly isHeld?: true;
-  /** The subject, and what was found to be its own. */
+  /** Number of subjects: the erased one, and those that belong to it. */
   readonly subjects: number;
   readonly removed: Removed;
   /** Queues of dead letters that could not be searched. */
   readonly incomplete: readonly string[];
-  /** Kinds of objects of which S3 refused some. */
+  /** Kinds of objects that S3 refused to return, at least some of them. */
   readonly refused: readonly RefusedKind[];
-  /** Whether all else is done, and the erasure stays open until S3 gives what it refuses; absent: no. */
+  /** Whether only objects that S3 refuses are left, which keep the erasure open; absent: no. */
   readonly isWaiting?: true;
 };
 
-/** How a step ended; `held`: the erasure was not begun, `waiting`: S3 refuses objects that may name the erased. */
+/**
+ * How a step ended. `held`: a legal hold prevented the erasure. `waiting`: S3 refuses objects that may name the
+ * erased subject.
+ */
 export type StepOutcome = "going on" | "waiting" | "done" | "held";
 
 export type KeepReport = (task: EraseTask, outcome: StepOutcome) => Promise<void>;
@@ -51,9 +54,9 @@ export function keepReport(client: DynamoDBClient, tableName: string, now: () =>
       ...(outcome === "waiting" && { isWaiting: true }),
     };
     const item = { ...erasureReportKey(id), schemaVersion: itemVersion, expiresAt, ...report, ...state };
-    // A copy of a step that comes when its records are gone finds fewer than the first one did.
+    // A duplicate of a step that runs after its records are deleted finds fewer than the first run.
     const isNoCopy = "(attribute_not_exists(subjects) OR subjects <= :subjects)";
-    // A step says last how far it came: the steps after it may have come to the end before.
+    // A step writes its report last, so later steps may already have finished.
     const isNotOver = isDone ? "" : " AND (attribute_not_exists(isDone) OR isDone = :false)";
     await isWritten(
       client.send(

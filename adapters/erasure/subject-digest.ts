@@ -5,13 +5,13 @@ import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import { secretReader } from "../secrets/secret-reader.ts";
 
 /**
- * Digests a subject with the stage's erasure key: who has no key can't tell from a digest who was erased, nor try
- * ids until one fits.
+ * Digests a subject with the stage's erasure key. Without the key, nobody can tell from a digest who was erased, nor
+ * find out by trying ids.
  * @returns HMAC-SHA256 in base64url
  */
 export type DigestOf = (subject: Subject) => Promise<string>;
 
-/** The key is never changed: it is read once an hour, so that a function that starts again asks once. */
+/** The key never changes, so one read an hour is enough. */
 const keptForInSeconds = 3_600;
 
 export function subjectDigest(
@@ -26,7 +26,7 @@ export function subjectDigest(
       .digest("base64url");
 }
 
-/** @throws permanent failure where the secret is not as the deployment makes it */
+/** @throws permanent failure if the secret is not as the deployment creates it */
 function parseErasureKey(text: string): string {
   return textOf(fieldsOf(parseJson(text, "the erasure key"), "the erasure key"), "key");
 }

@@ -6,10 +6,10 @@ import { itemVersion } from "../dynamodb/items.ts";
 import { sweepLeaseKey } from "../dynamodb/keys.ts";
 
 /**
- * Lets one run at a time look through the dead letters: two would hide them from each other. A run that was ended by
- * force has it until what it has hidden comes back.
+ * Lets one run at a time search the dead letters: two would hide messages from each other. A killed run keeps the
+ * lease until its messages are visible again.
  * @param seconds how long the run may take
- * @returns undefined where another run has it; else how to give it back
+ * @returns undefined if another run has the lease, else a function that releases it
  */
 export type TakeSweep = (seconds: number) => Promise<(() => Promise<void>) | undefined>;
 

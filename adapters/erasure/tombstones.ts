@@ -21,8 +21,8 @@ import { tombstoneKey } from "../dynamodb/keys.ts";
 import type { DigestOf } from "./subject-digest.ts";
 
 /**
- * What stands in the place of an erased subject: when it was erased first, under which correlation id, so that several
- * erasures report the same of it, and whether subscribers were notified.
+ * What remains of an erased subject: when it was first erased, under which correlation id, so that later erasures
+ * report the same, and whether subscribers were notified.
  */
 export type Tombstone = {
   readonly erasedAt: string;
@@ -30,24 +30,24 @@ export type Tombstone = {
   readonly correlationId?: string;
 };
 
-/** What one erasure found: counts, and nobody's id. */
+/** What one erasure found. It contains counts and no ids. */
 export type Found = {
   readonly removed: Removed;
-  /** Queues with dead letters that no look saw. */
+  /** Queues with dead letters that the erasure could not see. */
   readonly incomplete: readonly string[];
-  /** Kinds of objects of which S3 refused some. */
+  /** Kinds of objects that S3 refused to return, at least some of them. */
   readonly refused: readonly RefusedKind[];
-  /** Whether the second pass is over, too, and S3 refused nothing in it. */
+  /** Whether the second pass has finished too, and S3 refused nothing in it. */
   readonly isFinished: boolean;
 };
 
-/** Who of some subjects is erased, by name; one consistent read for all of them. */
+/** Finds which of some subjects are erased, by name, with one consistent read for all of them. */
 export type FindErased = (subjects: readonly Subject[]) => Promise<ReadonlySet<string>>;
 
 export function findErased(read: ReadKey, digestOf: DigestOf): FindErased {
   return async (subjects) => {
     const named = new Map(subjects.map((subject) => [nameOf(subject), subject]));
-    // Who is erased must not be guessed: where DynamoDB does not answer for all, this throws.
+    // Throws if DynamoDB does not answer for all: whether a subject is erased must not be guessed.
     const looks = [...named].map(async ([name, subject]) => {
       const tombstone = await read(tombstoneKey(await digestOf(subject)));
       return tombstone === undefined ? [] : [name];
@@ -56,14 +56,14 @@ export function findErased(read: ReadKey, digestOf: DigestOf): FindErased {
   };
 }
 
-/** Tombstones as an erasure places them. Items hold digests only. */
+/** Writes tombstones for erasures. Items contain only digests. */
 export type Tombstones = {
-  /** Places one with the erasure's correlation id, or lets one that is there live on with its own. */
+  /** Places a tombstone with the erasure's correlation id. An existing one keeps its own and lives longer. */
   readonly place: (digest: string, correlationId: string | undefined) => Promise<Tombstone>;
   readonly isPlaced: (digest: string) => Promise<boolean>;
-  /** Subscribers know. */
+  /** Records that subscribers were notified. */
   readonly markAnnounced: (digest: string) => Promise<void>;
-  /** Keeps what an erasure found, under its correlation id; a later pass of it replaces what an earlier one kept. */
+  /** Stores what an erasure found, under its correlation id. A later pass replaces what an earlier one stored. */
   readonly keepFound: (
     digest: string,
     correlationId: string,
@@ -73,7 +73,7 @@ export type Tombstones = {
 
 const secondsPerDay = 86_400;
 
-/** @param lifetimeInDays how long a copy of what was erased can turn up */
+/** @param lifetimeInDays how long a copy of erased data can still turn up */
 export function tombstones(
   client: DynamoDBClient,
   tableName: string,
@@ -149,10 +149,10 @@ export function tombstones(
   };
 }
 
-/** A tombstone as whoever asks about an erasure reads it. */
+/** A tombstone, as reports on an erasure read it. */
 export type KeptErasure = { readonly erasedAt: string; readonly found: readonly Found[] };
 
-/** @returns undefined where there is none: never erased, or longer ago than a tombstone lives */
+/** @returns undefined if the subject was never erased, or its tombstone has expired */
 export async function readErasure(
   client: DynamoDBClient,
   tableName: string,

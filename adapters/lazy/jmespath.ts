@@ -1,2 +1,2 @@
-/** JMESPath in a file that is loaded when it is first needed. */
+/** JMESPath, loaded on first use. */
 export { jmespathSearch } from "../aws/jmespath-search.ts";

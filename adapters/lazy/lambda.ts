@@ -1,2 +1,2 @@
-/** What functions use of Lambda's client, in a file that is loaded when it is first needed. */
+/** The parts of the Lambda client that functions use, loaded on first use. */
 export { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";

@@ -1,4 +1,4 @@
-/** What functions use of S3's client, in a file that is loaded when it is first needed. */
+/** The parts of the S3 client that functions use, loaded on first use. */
 export {
   DeleteObjectCommand,
   GetObjectCommand,

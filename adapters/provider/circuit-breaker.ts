@@ -15,26 +15,26 @@ import { isWritten } from "../dynamodb/conditional-write.ts";
 import { itemVersion, readItem } from "../dynamodb/items.ts";
 import { breakerKey } from "../dynamodb/keys.ts";
 
-/** Reports what an admitted call found. Never throws: what it could not write expires by itself. */
+/** Reports the result of an admitted call. Never throws: state that it could not write expires by itself. */
 export type Report = (result: CallResult) => Promise<void>;
 
 type CircuitBreakerOptions = {
   readonly settings: BreakerSettings;
-  /** The longest time that a call can take: until then one caller probes alone. */
+  /** The longest time that a call can take; one caller probes alone for this long. */
   readonly longestCallInSeconds: number;
   readonly now: () => Date;
   readonly random: () => number;
-  /** Called by the caller that changes the state, so once over all callers. */
+  /** Called only by the caller that changes the state, so once across all callers. */
   readonly onStateChange: (state: "open" | "closed") => void;
 };
 
-/** How long a caller trusts what it has read: another may have changed the breaker since. */
+/** How long a caller trusts the state that it has read; another caller may change it meanwhile. */
 const trustedForInSeconds = 5;
 
 /**
- * A circuit breaker that all environments of all functions share through the table. Closed, it costs each a read in
- * five seconds. A caller whose calls fail in a row opens it; from then on nobody calls, until its time has passed and
- * one caller has won the probe. Only the probe's result closes it.
+ * A circuit breaker that all environments of all functions share through the table. While closed, it costs each
+ * environment one read every five seconds. A caller whose calls fail in a row opens it. After its time has passed,
+ * one caller wins the probe, and only the probe's result closes it.
  */
 export class CircuitBreaker {
   readonly #client: DynamoDBClient;
@@ -42,7 +42,7 @@ export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
   #known: { readonly breaker: Breaker; readonly until: number } | undefined;
   #failuresInARow = 0;
-  /** The tasks of a batch ask concurrently: one read answers them all. */
+  /** Concurrent tasks of a batch share one read. */
   #loading: Promise<Breaker> | undefined;
 
   constructor(client: DynamoDBClient, tableName: string, options: CircuitBreakerOptions) {
@@ -51,10 +51,10 @@ export class CircuitBreaker {
     this.#options = options;
   }
 
-  /** Admits a call, or throws a retryable failure with the time until the provider is tried again. */
+  /** Admits a call. @throws retryable failure with the time until the provider is tried again */
   async admit(): Promise<Report> {
     const { now, longestCallInSeconds } = this.#options;
-    // Ends: a probe that is not won was won by another, who has changed what is read next.
+    // Terminates: if this caller loses the probe, another one has changed the state that is read next.
     for (;;) {
       const breaker = await this.#currentUnlessOpen();
       if (breaker.openUntil === 0) return this.#reporter();
@@ -64,7 +64,7 @@ export class CircuitBreaker {
     }
   }
 
-  /** Throws the same where no call would be admitted; never probes. */
+  /** Throws as `admit` does, but never probes. */
   async gate(): Promise<void> {
     await this.#currentUnlessOpen();
   }
@@ -96,7 +96,7 @@ export class CircuitBreaker {
     return breaker;
   }
 
-  /** @returns whether it was still as it was seen */
+  /** @returns false if the state has changed since it was read */
   async #write(seen: Breaker, next: Breaker): Promise<boolean> {
     const isWritten = await replace(this.#client, this.#tableName, seen, next);
     if (isWritten) this.#keep(next);
@@ -109,7 +109,7 @@ export class CircuitBreaker {
       if (result === "healthy") await this.#healthy(probe);
       else await this.#failed(probe ?? (await this.#current()), probe !== undefined, result);
     };
-    // A probe's lease expires, and the next failure opens it as well: the call's own result counts more.
+    // A failed report must not fail the call: a probe's lease expires, and the next failure opens the breaker.
     return (result) => record(result).catch(() => undefined);
   }
 
@@ -138,7 +138,6 @@ export class CircuitBreaker {
   }
 }
 
-/** The breaker as it is in the table. */
 export async function loadBreaker(client: DynamoDBClient, tableName: string): Promise<Breaker> {
   const { Item } = await client.send(
     new GetItemCommand({ TableName: tableName, Key: marshall(breakerKey), ConsistentRead: true }),

@@ -17,14 +17,14 @@ type HttpRequest = {
 /** In milliseconds. */
 type RequestTimeouts = { readonly connect: number; readonly headers: number };
 
-// Kept short: an environment of a function can be frozen, and its connections end unseen.
+// Short, because connections of a frozen function environment close unnoticed.
 const keptForInMillis = 10_000;
 
 /**
- * Requests over connections that are kept for the next one; HTTP/1.1 only. A request resolves with the beginning of an
- * answer, whose body is still to be read. Redirects are not followed.
- * @param protocol of all addresses that are asked, `http:` or `https:`
- * @param lookup finds the addresses of a name, and may refuse them; absent: Node's own
+ * Sends requests over keep-alive connections, HTTP/1.1 only. A request resolves with the start of the response, whose
+ * body is still to be read. Redirects are not followed.
+ * @param protocol of all addresses, `http:` or `https:`
+ * @param lookup resolves names and may reject them; absent: Node's own
  */
 export function requestSender(
   protocol: string,
@@ -33,8 +33,8 @@ export function requestSender(
 ): (url: URL, request: HttpRequest) => Promise<IncomingMessage> {
   const isSecure = protocol === "https:";
   const options = { keepAlive: true, timeout: keptForInMillis, ...(lookup && { lookup }) };
-  // Never imported: as an ES module `node:http` loads all that it exports, Node's WebSocket client with it, which takes
-  // longer than the rest of a start. In AWS it is not needed.
+  // Not imported: as an ES module, `node:http` loads all its exports, including Node's WebSocket client, which takes
+  // longer than the rest of a cold start. In AWS it is not needed.
   const { Agent, request } = isSecure ? https : process.getBuiltinModule("node:http");
   const agent = new Agent(options);
   return (url, { method, headers, body, signal }) =>
@@ -58,33 +58,32 @@ export function requestSender(
         deadline.clear();
         reject(error);
       };
-      // Not once: what comes after the answer's beginning is the body's, and must not end the process.
+      // Not `once`: an error after the start of the response belongs to the body and must not crash the process.
       call.on("error", fail);
       call.once("close", () => fail(new Error("closed")));
       call.end(body);
     });
 }
 
-/** As an error of the network is reported, by its code. */
+/** Has a `code`, like errors of the network. */
 function timedOut(code: string): Error {
   return Object.assign(new Error(code), { code });
 }
 
-/** What is read of an error's page, so that its connection can be used again; more is not worth the time. */
+/** How much of an error response is read, so that its connection can be reused. */
 const maxOfErrorPage = { bytes: 65_536, milliseconds: 1_000 } as const;
 
 type BodyLimits = {
-  /** As it comes, and without its content codings. */
+  /** Applies to the body as received, and again after decoding. */
   readonly maxBytes: number;
-  /** The longest between two parts. */
+  /** The longest time between two chunks. */
   readonly silenceInMillis: number;
 };
 
 /**
- * Reads a body whole, and undoes its content codings. Over the limit the connection is cut: what else would come is never
- * received.
- * @throws permanent failure over the limit, retryable where it is in no coding that its header names; the connection's
- * errors as they are
+ * Reads a whole body and decodes it. Over the limit it closes the connection, so that the rest is never received.
+ * @throws permanent failure over the limit; retryable failure if the body does not match its content coding; the
+ * connection's errors unchanged
  */
 export async function readBody(
   body: IncomingMessage,
@@ -102,7 +101,7 @@ export async function readBody(
     for await (const chunk of chunksOf(body)) {
       deadline.refresh();
       bytes += chunk.byteLength;
-      // Leaving the loop ends the body, and with it the connection.
+      // Leaving the loop destroys the body, and with it the connection.
       if (bytes > maxBytes) throw tooLarge();
       chunks.push(chunk);
     }
@@ -116,7 +115,7 @@ function chunksOf(body: IncomingMessage): AsyncIterable<Uint8Array> {
   return body;
 }
 
-/** Reads a body that nobody wants to its end, if that is near; else the connection is cut. */
+/** Reads an unwanted body to its end if that is near; else closes the connection. */
 export async function discard(body: IncomingMessage): Promise<void> {
   const deadline = endAfter(maxOfErrorPage.milliseconds, () => cut(body));
   try {
@@ -126,7 +125,7 @@ export async function discard(body: IncomingMessage): Promise<void> {
       if (bytes > maxOfErrorPage.bytes) break;
     }
   } catch {
-    // It broke off, and nobody wants it.
+    // Errors of an unwanted body do not matter.
   } finally {
     deadline.clear();
   }
@@ -136,7 +135,7 @@ function cut(body: IncomingMessage): void {
   body.on("error", () => undefined).destroy();
 }
 
-/** All addresses of a name, as `dns.lookup` gives them. */
+/** Resolves a name to all its addresses, as `dns.lookup` does. */
 export type ResolveAll = (
   hostname: string,
   options: { readonly all: true },
@@ -147,8 +146,8 @@ export const privateAddressReason =
   "the provider's address is private; correct provider.baseUrls, or set provider.allowPrivateAddresses to true";
 
 /**
- * Resolves names for a connection and refuses one of which any address is private. What it answers is what is
- * connected to: no second look at the name lies between the check and its use.
+ * Resolves names for a connection and rejects a name if any of its addresses is private. The connection uses the
+ * addresses that were checked, without a second lookup.
  */
 export function publicLookup(resolve: ResolveAll = resolveName): LookupFunction {
   return (hostname, { all }, callback) => {

@@ -19,20 +19,20 @@ import {
   requestSender,
 } from "./http.ts";
 
-/** The provider's answer to a call that was allowed; without data where none was expected. */
+/** The provider's answer; `found: false` if it has no such resource. The data is empty if none was expected. */
 export type ApiAnswer = ({ readonly found: true } & GivenData) | { readonly found: false };
 
-/** One call. `path` stands under the provider's base address. */
+/** One call. `path` is relative to the provider's base address. */
 export type ApiCall = {
   readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
-  /** Leads on from the path: an address or a path, as an answer gave it. Never followed to another origin. */
+  /** An address or path from an earlier answer, resolved against `path`. It must keep the provider's origin. */
   readonly link?: string;
   /** Sent as JSON. */
   readonly body?: unknown;
   /** Absent: data. */
   readonly expects?: Expectation;
-  /** Milliseconds that the caller has left: the call ends within them, and within its own time-outs. */
+  /** Milliseconds that the caller has left. The call ends within them, and within its own timeouts. */
   readonly timeLeft?: () => number;
 };
 
@@ -43,16 +43,16 @@ export class Unauthorized extends Error {
   override name = "Unauthorized";
 }
 
-/** The provider's HTTP interface: makes a call and says what its answer means. */
+/** The provider's HTTP API: makes calls and interprets the answers. */
 export class ProviderApi {
   readonly #baseUrl: string;
   readonly #limits: ApiLimits;
   readonly #now: () => Date;
   readonly #send: ReturnType<typeof requestSender>;
-  /** An address in place of a name is never looked up. */
+  /** Checked here, because an IP address is never looked up. */
   readonly #isRefused: boolean;
 
-  /** @param resolve gives all addresses of the provider's name */
+  /** @param resolve resolves the provider's name to all its addresses */
   constructor(baseUrl: string, limits: ApiLimits, now: () => Date, resolve?: ResolveAll) {
     const { timeouts, allowPrivateAddresses } = limits;
     this.#baseUrl = baseUrl;
@@ -67,10 +67,11 @@ export class ProviderApi {
   }
 
   /**
-   * Makes a call with a token. It ends within the sum of its three time-outs, however slowly an answer arrives.
-   * @returns the answer; `found: false` where the provider has no such thing
-   * @throws `Unauthorized` where it refused the token, other failures as `outcomeOf` decides; retryable ones of the
-   * network; permanent ones for answers that are too large, and for a provider at a private address, unless allowed
+   * Makes a call with a token. It ends within the sum of its three timeouts, however slowly an answer arrives.
+   * @returns the answer; `found: false` if the provider has no such resource
+   * @throws `Unauthorized` if the provider refused the token; failures as `outcomeOf` decides; retryable failures of
+   * the network; permanent failures for answers that are too large, and for a provider at a private address, unless
+   * allowed
    */
   async send(token: string, call: ApiCall): Promise<ApiAnswer> {
     const { method, path, link, body, expects = "data", timeLeft } = call;
@@ -110,7 +111,6 @@ export class ProviderApi {
 
 const nothing = new Uint8Array();
 
-/** @throws `Unauthorized` and failures */
 function answerOf(outcome: AnswerOutcome): ApiAnswer {
   switch (outcome.type) {
     case "data":
@@ -126,7 +126,7 @@ function answerOf(outcome: AnswerOutcome): ApiAnswer {
   }
 }
 
-/** @throws permanent failure where a link leads away from the provider: the token must not */
+/** @throws permanent failure if a link leads to another origin, which must not get the token */
 function urlOf(baseUrl: string, path: string, link: string | undefined): URL {
   const base = new URL(`${baseUrl.replace(/\/$/, "")}${path}`);
   if (link === undefined) return base;
@@ -151,7 +151,7 @@ function failureOfCall(what: string, error: unknown, signal: AbortSignal): Failu
   return retryable(`${what}: ${signal.aborted ? "it took too long" : codeOf(error)}`);
 }
 
-/** What ended a call, for people, by the code that a log is searched for. */
+/** Readable texts for error codes. Log searches use the codes. */
 const meanings: Readonly<Record<string, string>> = {
   CONNECT_TIMEOUT: "no connection in time",
   HEADERS_TIMEOUT: "no answer in time",

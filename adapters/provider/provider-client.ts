@@ -8,26 +8,26 @@ import { type ApiAnswer, type ApiCall, type ProviderApi, Unauthorized } from "./
 import type { RateLimiter } from "./rate-limiter.ts";
 import type { TokenRefusals } from "./token-refusals.ts";
 
-/** Why a call waits that nobody has set a token for. */
+/** The reason of a call that waits for an operator to set the token. */
 export const noToken = "no token is set";
 
-/** How long a task waits for a token that is missing, or was refused twice. */
+/** How long a task waits for a token that is missing or was refused twice. */
 const tokenWaitInSeconds = 60;
 
 export type GuardedApiOptions = {
   readonly api: Pick<ProviderApi, "send">;
   readonly limiter: Pick<RateLimiter, "permit" | "gate">;
-  /** Absent for the calls that keep the token alive: their path may answer while data paths fail. */
+  /** Absent for calls that keep the token alive: their path may answer while data paths fail. */
   readonly breaker?: Pick<CircuitBreaker, "admit" | "gate"> | undefined;
-  /** How long a call waits for the rate before it fails; 0 where its task can wait better. */
+  /** How long a call waits for the rate limit before it fails; 0 if its task can wait better. */
   readonly patienceInSeconds: number;
   readonly now: () => Date;
   readonly sleep?: (milliseconds: number) => Promise<unknown>;
 };
 
 /**
- * Guards each call to the provider, a repeated one included: the circuit breaker admits it, the rate permits it, and
- * its result is reported to the breaker. A run of refusals of different calls counts like an outage.
+ * Guards each call to the provider, retries included: the circuit breaker admits it, the rate limiter permits it, and
+ * the breaker gets its result. A run of refusals of different calls counts like an outage.
  */
 export class GuardedApi {
   readonly #options: GuardedApiOptions;
@@ -38,7 +38,7 @@ export class GuardedApi {
     this.#refusals = new Refusals(options.now);
   }
 
-  /** @throws as `ProviderApi.send` does; a retryable failure while the breaker is open or the rate is used up */
+  /** @throws as `ProviderApi.send` does; retryable failure while the breaker is open or the rate is used up */
   async send(token: string, call: ApiCall): Promise<ApiAnswer> {
     const { api, breaker } = this.#options;
     const report = await breaker?.admit();
@@ -56,13 +56,13 @@ export class GuardedApi {
     }
   }
 
-  /** Throws what a call would throw for the breaker or the rate, and makes none. */
+  /** Throws as `send` does while the breaker is open or the rate limit is used up. Makes no call. */
   async check(): Promise<void> {
     await this.#options.breaker?.gate();
     this.#options.limiter.gate();
   }
 
-  /** Asks again when the next window of the rate begins, until the patience ends. */
+  /** Retries at the start of each rate window, until the patience ends. */
   async #permit(): Promise<void> {
     const { limiter, patienceInSeconds, now, sleep = sleepFor } = this.#options;
     const end = now().getTime() + patienceInSeconds * 1000;
@@ -78,7 +78,7 @@ export class GuardedApi {
   }
 }
 
-/** Calls to the provider with the current token. A refused token is read again, and the call made once more. */
+/** Calls the provider with the current token. If the token is refused, reads it again and retries once. */
 export class ProviderClient {
   readonly #api: Pick<GuardedApi, "send" | "check">;
   readonly #secret: SecretReader<TokenVersion>;
@@ -96,8 +96,8 @@ export class ProviderClient {
   }
 
   /**
-   * @throws as `GuardedApi.send` does, and a waiting failure while the provider takes no token. A second 401 fails this
-   * call only; it is reported, so that the token is refreshed.
+   * @throws as `GuardedApi.send` does, and a waiting failure while the provider refuses the token. A second 401 fails
+   * only this call; it is reported, so that the token is refreshed.
    */
   async call(call: ApiCall): Promise<ApiAnswer> {
     const first = await this.#secret.read();
@@ -116,7 +116,7 @@ export class ProviderClient {
     throw waiting("the token was refused", tokenWaitInSeconds);
   }
 
-  /** Throws what a call would throw where that is known without one. */
+  /** Throws as `call` would, if that is known without a request. */
   async checkReady(): Promise<void> {
     await this.#api.check();
     this.#usableToken(await this.#secret.read());
@@ -126,7 +126,7 @@ export class ProviderClient {
     try {
       return await this.#api.send(this.#usableToken(version), call);
     } catch (error) {
-      // Some providers answer 403 where a token has lost its rights: the refresher tries it.
+      // Some providers answer 403 when a token has lost its rights; the refresher checks it.
       if (isRefusedCall(error)) await this.#refusals.report(version.versionId);
       throw error;
     }
@@ -138,7 +138,7 @@ export class ProviderClient {
     return token;
   }
 
-  /** Reads a refused token again. Concurrent calls share the reading, later ones use its result. */
+  /** Reads a refused token again. Concurrent calls share one read; later calls use its result. */
   async #readOther(refused: TokenVersion): Promise<TokenVersion> {
     const kept = await this.#secret.read();
     if (kept.versionId !== refused.versionId) return kept;
@@ -149,12 +149,12 @@ export class ProviderClient {
   }
 }
 
-/** How long an answer shows that the provider refuses one call alone. */
+/** How long an answer to one call proves that the refusal of another concerns that call alone. */
 const answerCountsForMs = 5 * 60_000;
-/** Maximum number of refused calls that are told apart. */
+/** Maximum number of refused calls to track. */
 const maxRefused = 100;
 
-/** Which calls one process saw refused since the provider last answered, and what it answered then. */
+/** The calls that the provider has refused since its last answer, and that answer, as one process saw them. */
 class Refusals {
   readonly #now: () => Date;
   readonly #refused = new Set<string>();
@@ -176,7 +176,7 @@ class Refusals {
     return isRepeated;
   }
 
-  /** The error, which says whether the call is refused alone. */
+  /** Returns the error, marked if the provider refuses this call alone. */
   judged(error: unknown, path: string): unknown {
     if (!isRefusedCall(error)) return error;
     const { path: other, at = 0 } = this.#answered ?? {};
@@ -187,8 +187,8 @@ class Refusals {
 }
 
 /**
- * A provider that refuses a call, for its token or for good, or has no data ready, is healthy; a failure that may pass says
- * that it is not well.
+ * Only a retryable failure counts against the provider. If it refuses a call or a token, or has no data ready, it is
+ * healthy.
  */
 function callResultOf(error: unknown): CallResult {
   const failure = error instanceof FailureError ? error.failure : undefined;
@@ -196,7 +196,7 @@ function callResultOf(error: unknown): CallResult {
   return { pauseInSeconds: failure.delayInSeconds };
 }
 
-/** In milliseconds; undefined where something else failed than the rate. */
+/** The time to wait in milliseconds; undefined if anything but the rate limit failed. */
 function waitOf(error: unknown): number | undefined {
   if (!(error instanceof FailureError) || error.failure.type !== "retryable") return undefined;
   const { waitsFor, delayInSeconds } = error.failure;

@@ -7,10 +7,13 @@ import { conflictOf } from "../dynamodb/conditional-write.ts";
 import { itemVersion } from "../dynamodb/items.ts";
 import { callWindowKey } from "../dynamodb/keys.ts";
 
-/** Callers that wait for the next window return spread over a minute: each takes its share, and few come in vain. */
+/** Waiting callers return spread over a minute, so that few find the next window used up. */
 const spreadInSeconds = 60;
 const keptForInSeconds = 3600;
-/** A lease that is late once is nearly always in time in the next window; waiting instead would take a minute. */
+/**
+ * Maximum attempts to get a lease within its window. A late lease nearly always succeeds in the next window; waiting
+ * would take a minute.
+ */
 const maxLeases = 3;
 
 type Table = { readonly client: DynamoDBClient; readonly tableName: string };
@@ -18,8 +21,8 @@ type Leased = { readonly window: number; readonly usable: number };
 type Caller = { readonly go: () => void; readonly refuse: (error: unknown) => void };
 
 /**
- * Paces calls to the provider: all callers together never make more than `requestsPerMinute` calls in any minute.
- * The calls that an environment wants at about the same time are leased as one batch from the window's counter.
+ * Limits calls to the provider: all callers together make at most `requestsPerMinute` calls in any minute. Calls that
+ * one environment wants concurrently are leased from the window's counter as one batch.
  */
 export class RateLimiter {
   readonly #table: Table;
@@ -32,14 +35,14 @@ export class RateLimiter {
   #isLeasing = false;
   #usedUp = -1;
 
-  /** @param gathered resolves when a batch is leased that was begun */
+  /** @param gathered resolves when the callers of a batch have arrived */
   constructor(
     client: DynamoDBClient,
     tableName: string,
     requestsPerMinute: number,
     {
       now,
-      // The callers of a batch come in the same turn: the answer to one read lets them all go on.
+      // The callers of a batch arrive in one turn of the event loop, since one read resumes them all.
       gathered = () => new Promise((resolve) => setImmediate(resolve)),
     }: { readonly now: () => Date; readonly gathered?: () => Promise<unknown> },
   ) {
@@ -51,7 +54,7 @@ export class RateLimiter {
     this.#length = windowInSeconds * 1000;
   }
 
-  /** Resolves where a call may be made at once; else throws a retryable failure with the time to wait. */
+  /** Resolves if a call may be made now. @throws retryable failure with the time to wait */
   permit(): Promise<void> {
     return new Promise<void>((go, refuse) => {
       this.#callers.push({ go, refuse });
@@ -61,7 +64,7 @@ export class RateLimiter {
     });
   }
 
-  /** Throws the same where this environment knows already that the window is used up; makes no request. */
+  /** Throws as `permit` does if this environment knows that the window is used up. Makes no request. */
   gate(): void {
     if (this.#usedUp === this.#windowNow()) throw this.#failureUntilEndOf(this.#usedUp);
   }
@@ -86,7 +89,7 @@ export class RateLimiter {
     for (const { refuse } of refused) refuse(failure);
   }
 
-  /** A lease that came too late is lost: calls of one window that leave in the next would be too many there. */
+  /** Discards a lease that arrives after its window: its calls would exceed the limit of the next one. */
   async #leaseInTime(wanted: number, tries = maxLeases): Promise<Leased> {
     const window = this.#windowNow();
     const granted = await lease(this.#table, Math.round(window * this.#length), wanted, this.#callsPerWindow);
@@ -105,7 +108,8 @@ export class RateLimiter {
 }
 
 /**
- * Takes as many of the wanted calls as the window that begins at `begin` (milliseconds since 1970) still has.
+ * Takes as many of the wanted calls as the window has left.
+ * @param begin of the window, in milliseconds since 1970
  * @returns how many
  */
 async function lease(table: Table, begin: number, wanted: number, callsPerWindow: number): Promise<number> {
@@ -113,11 +117,11 @@ async function lease(table: Table, begin: number, wanted: number, callsPerWindow
   const used = await take(table, begin, permits, callsPerWindow);
   if (used === undefined) return permits;
   const rest = callsPerWindow - used;
-  // What others left; if they take that too meanwhile, there is nothing left.
+  // Takes what others left. If that fails, they have used it up meanwhile.
   return rest > 0 && (await take(table, begin, rest, callsPerWindow)) === undefined ? rest : 0;
 }
 
-/** @returns undefined where the batch was taken, else how many calls were taken before */
+/** @returns undefined if the permits were taken, else how many calls were used before */
 async function take(
   { client, tableName }: Table,
   begin: number,
@@ -145,7 +149,7 @@ async function take(
   return full && numberOf(unmarshall(full), "used");
 }
 
-/** How many calls of the provider were permitted in the minute before `now`, of all functions together. */
+/** How many calls to the provider all functions together were permitted in the minute before `now`. */
 export async function callsInLastMinute(
   client: DynamoDBClient,
   tableName: string,

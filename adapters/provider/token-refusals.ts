@@ -6,28 +6,29 @@ import { itemVersion, readItem } from "../dynamodb/items.ts";
 import { refusalNoteKey } from "../dynamodb/keys.ts";
 
 /**
- * The note of the token's version that the provider refuses: one item of the table for all functions. Whoever notes
- * a version first asks for a refresh; the refresher reads the note in each run, so that a request can't be lost.
+ * The note of the token version that the provider refuses: one item for all functions. The first to note a version
+ * requests a refresh. The refresher reads the note in each run, so that no request is lost.
  */
 export type RefusalNote = {
   /**
-   * @param asks whether the caller asks for a refresh then; default true
-   * @returns "noted" for the first one that asks, and the first one; "ended" where nothing helps this version
+   * @param asks whether the caller then requests a refresh; default true
+   * @returns "noted" for the first caller, and for the first that requests a refresh; "ended" if the version is
+   * unusable
    */
   readonly note: (versionId: string, asks?: boolean) => Promise<"noted" | "known" | "ended">;
   readonly read: () => Promise<string | undefined>;
   /**
-   * Claims the one refresh call of this minute, for all runs of the refresher together.
-   * @returns false where another claimed it less than a minute ago
+   * Claims the one refresh call of this minute, across all runs of the refresher.
+   * @returns false if another run claimed it less than a minute ago
    */
   readonly claimRefresh: (now: Date) => Promise<boolean>;
-  /** Says of a noted version whether it is of no use any more; a note of another version is left alone. */
+  /** Records whether a noted version is unusable. Does nothing if the note is about another version. */
   readonly conclude: (versionId: string, isEnded: boolean) => Promise<void>;
 };
 
 /**
- * What is known of a version of the token: `noted` where a call was refused with it, `ended` where nothing helps it.
- * For operators, who change nothing by looking.
+ * The status of a token version: `noted` if a call with it was refused, `ended` if it is unusable. Read-only, for
+ * operators.
  */
 export async function refusalOf(
   client: DynamoDBClient,
@@ -39,7 +40,7 @@ export async function refusalOf(
   );
   const note = Item && readItem(Item);
   if (note?.refusedVersion !== versionId) return "none";
-  // Proven since: that a call was refused was its path's own matter.
+  // The refresher has since proven the token: the refusal was about that call's path.
   if (note.isEnded === false) return "none";
   return note.isEnded === true ? "ended" : "noted";
 }
@@ -51,7 +52,7 @@ export function refusalNote(client: DynamoDBClient, tableName: string): RefusalN
   return {
     note: async (versionId, asks = true) => {
       const isOther = "attribute_not_exists(#version) OR #version <> :version";
-      // Whoever noted it first may be one that asks nobody.
+      // The first to note it may not have requested a refresh.
       const isUnasked = "attribute_not_exists(#ended) AND attribute_not_exists(#asked)";
       const set = "SET #version = :version, schemaVersion = :schema";
       const known = await conflictOf(
@@ -82,7 +83,7 @@ export function refusalNote(client: DynamoDBClient, tableName: string): RefusalN
           new UpdateItemCommand({
             ...item,
             UpdateExpression: "SET #claimed = :now, schemaVersion = :schema",
-            // A time ahead of this run's is a wrong clock's, and holds up nobody.
+            // A claim too far in the future comes from a wrong clock and must not block.
             ConditionExpression:
               "attribute_not_exists(#claimed) OR NOT #claimed BETWEEN :minuteAgo AND :minuteAhead",
             ExpressionAttributeNames: { "#claimed": "refreshClaimedAt" },
@@ -111,22 +112,22 @@ export function refusalNote(client: DynamoDBClient, tableName: string): RefusalN
   };
 }
 
-/** What one process knows of refused tokens, so that a burst of refusals costs one write and asks once. */
+/** One process's cache of refused tokens: a burst of refusals costs one write and one refresh request. */
 export type TokenRefusals = {
-  /** Whether the refresher found that this version is of no use: calls with it are spared. */
+  /** Whether the refresher found this version unusable. Calls with it are skipped. */
   readonly isEnded: (versionId: string) => boolean;
-  /** Reports that a version was refused, also when the secret had been read again. */
+  /** Reports that a version was refused, even after the secret was read again. */
   readonly report: (versionId: string) => Promise<void>;
 };
 
-/** For so long a process spares calls with a version of no use; then it sees for itself. */
+/** How long a process skips calls with an unusable version before it tries again. */
 const endedForInSeconds = 60;
-/** So soon it asks again whether a version that it has reported is of no use: the refresher takes a few seconds. */
+/** How long a process waits before it checks a reported version again. The refresher takes a few seconds. */
 const knownForInSeconds = 5;
 
 /**
- * @param askRefresh wakes the refresher, which reads the note; without it, or should it fail, its next scheduled run
- * does
+ * @param askRefresh starts the refresher, which reads the note. If absent or failing, the next scheduled run reads
+ * it.
  */
 export function tokenRefusals(
   { note }: Pick<RefusalNote, "note">,
@@ -150,7 +151,7 @@ export function tokenRefusals(
   return {
     isEnded: (versionId) => isKnown(versionId) && known?.isEnded === true,
     report: (versionId) => {
-      // One after the other: those who come with the first find what it has learned.
+      // Sequential, so that concurrent callers use what the first one learned.
       const turn = reporting.then(() => report(versionId));
       reporting = turn.catch(() => undefined);
       return turn;

@@ -7,18 +7,18 @@ import { type Continuation, parseContinuation } from "../../domain/fetch/paging.
 import { compress, expand, type Parts } from "../aws/compressed.ts";
 import type { OverflowBucket } from "./overflow-bucket.ts";
 
-/** A list that is still being read: the read that it belongs to, where it goes on, and its items so far. */
+/** A list that is still being read: its read, where to continue, and the items so far. */
 export type PartialList = { readonly read: ReadInPages; readonly from: Continuation; readonly items: Parts };
 
-/** Which read: that of a document whose task a message brought. */
+/** Identifies a read by its document and the message that carried its task. */
 export type PagesOf = DataName & { readonly subject: Subject; readonly messageId: string };
 
-/** Keeps what was read of a list, under its subject's name, where an erasure finds it. */
+/** Stores the part of a list read so far, under its subject's name, where an erasure finds it. */
 export type KeptPages = {
   readonly keep: (of: PagesOf, list: PartialList) => Promise<void>;
-  /** What is kept is of no use. */
+  /** Discards the stored pages. */
   readonly forget: (of: PagesOf) => Promise<void>;
-  /** Undefined where there is nothing: nothing was kept, it was forgotten, or it has expired. */
+  /** Undefined if nothing was stored, or if it was discarded or has expired. */
   readonly find: (of: PagesOf) => Promise<PartialList | undefined>;
 };
 
@@ -29,11 +29,11 @@ export function keptPages(bucket: OverflowBucket): KeptPages {
     `pages/${nameOf(subject)}/${nameOfData(name, "/")}/${messageId}.gz`;
   return {
     keep: async (of, { read, from, items }) => {
-      // JSON has no line end of its own: the items follow behind the first.
+      // This JSON contains no line end, so the first one separates it from the items.
       const head = Buffer.from(jsonText({ read, from }));
       await bucket.put(keyOf(of), await compress([head, lineEnd, ...items]));
     },
-    // Who writes pages may not delete them.
+    // The role that writes pages may not delete them.
     forget: (of) => bucket.put(keyOf(of), new Uint8Array()),
     find: async (of) => {
       const compressed = await bucket.find(keyOf(of));

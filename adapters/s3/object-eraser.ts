@@ -1,12 +1,12 @@
 import { DeleteObjectCommand, paginateListObjectsV2, type S3Client } from "@aws-sdk/client-s3";
 
-/** Deletes objects of a bucket. One that is not there is as good as deleted. */
+/** Deletes objects of a bucket. Deleting a missing object succeeds. */
 export type ObjectEraser = {
   readonly remove: (key: string) => Promise<void>;
-  /** @param prefix of the objects' keys, to its last slash. @returns how many there were */
+  /** @param prefix of the objects' keys, up to its last slash. @returns how many were deleted */
   readonly removeBelow: (prefix: `${string}/`) => Promise<number>;
   readonly countBelow: (prefix: `${string}/`) => Promise<number>;
-  /** Objects below a prefix in the order of their keys, a page at a time. @param after a key, to go on from it */
+  /** Objects below a prefix in the order of their keys, a page at a time. @param after a key, to resume after it */
   readonly pagesBelow: (
     prefix: `${string}/`,
     after: string | undefined,

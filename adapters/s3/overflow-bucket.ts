@@ -4,37 +4,37 @@ import { isRefused, statusOf } from "./refused.ts";
 import { s3Client } from "./s3-client.ts";
 
 /**
- * What is too large for a message or an item. The client of S3 is loaded when it is first needed: small ones
- * never touch S3, and then pay nothing for it.
+ * Stores what is too large for a message or an item. The S3 client is loaded on first use, so that small data does
+ * not pay for it.
  */
 export type OverflowBucket = {
   readonly put: (key: string, content: string | Uint8Array) => Promise<void>;
   readonly get: (key: string) => Promise<Uint8Array>;
-  /** How many bytes an object has, as it lies there. */
+  /** The stored size of an object, in bytes. */
   readonly size: (key: string) => Promise<number>;
-  /** Undefined where there is nothing. @throws where KMS refuses to decrypt it */
+  /** Undefined if the object is missing. @throws if KMS refuses to decrypt it */
   readonly find: (key: string) => Promise<Uint8Array | undefined>;
 };
 
-/** Bytes, or why there are none: S3 has no such object, or refuses it, as it does where it can't decrypt it. */
+/** Bytes, or why there are none: S3 has no such object, or refuses it, for example if it can't decrypt it. */
 export type LookAtObject = (key: string) => Promise<Uint8Array | "missing" | "refused">;
 
-/** The bytes of an object as they come; undefined where there is nothing. Throws where KMS refuses to decrypt it. */
+/** Streams the bytes of an object; undefined if it is missing. @throws if KMS refuses to decrypt it */
 export type OpenObject = (key: string) => Promise<Readable | undefined>;
 
-/** Deletes an object. One that is not there is as good as deleted. */
+/** Deletes an object. Deleting a missing object succeeds. */
 export type RemoveObject = (key: string) => Promise<void>;
 
-/** @param known the client to use; absent: one as the environment says */
+/** @param known the client to use; absent: one configured by the environment */
 export function overflowBucket(
   bucket: string,
   known?: S3Client,
 ): OverflowBucket & {
   readonly open: OpenObject;
   readonly remove: RemoveObject;
-  /** For roles that may list the bucket: only they hear of what is missing. */
+  /** Needs permission to list the bucket; without it, S3 does not report that an object is missing. */
   readonly look: LookAtObject;
-  /** The objects whose keys begin so, in the order of their keys. */
+  /** The objects whose keys start with `prefix`, in the order of their keys. */
   readonly list: (prefix: string) => Promise<readonly { readonly key: string; readonly since: Date }[]>;
 } {
   const connect = once(async () => {
@@ -98,9 +98,9 @@ export function overflowBucket(
 }
 
 /**
- * S3 answers 403 for a missing object where the caller may not list the bucket, and for an object that KMS does not let
- * the caller decrypt. Only the message tells them apart: "… not authorized to perform: kms:Decrypt", or, for a key of
- * another account, "The ciphertext refers to a customer master key that does not exist …".
+ * S3 answers 403 for a missing object if the caller may not list the bucket, and for an object that KMS does not let
+ * the caller decrypt. Only the message distinguishes them: "… not authorized to perform: kms:Decrypt", or, for a key
+ * of another account, "The ciphertext refers to a customer master key that does not exist …".
  */
 function isMissing({ $metadata, message }: S3ServiceException): boolean {
   const status = $metadata.httpStatusCode;

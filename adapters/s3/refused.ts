@@ -1,8 +1,9 @@
 import { isFields } from "../../domain/core/parse.ts";
 
 /**
- * Whether S3 refused an object that is there: 403 where the caller may not read it or KMS denies the key, 400 where the key
- * is disabled or gone. Only a caller that may list the bucket can tell: to others S3 says 403 of a missing object, too.
+ * Whether S3 refused an existing object: 403 if the caller may not read it or KMS denies the key, 400 if the key is
+ * disabled or deleted. Only a caller that may list the bucket can tell; for others, S3 answers 403 for a missing
+ * object too.
  * Source: Amazon S3 API reference, "GetObject".
  */
 export function isRefused(error: unknown): boolean {

@@ -1,10 +1,9 @@
 import type { S3Client, S3ClientConfig } from "@aws-sdk/client-s3";
 
 /**
- * A client of S3 for functions and commands. Wherever an endpoint is set (here, by a variable such as
- * `AWS_ENDPOINT_URL`, or in AWS's configuration file), a bucket's name is part of the path: nothing resolves
- * `<bucket>.localhost`.
- * @param S3 the class, which some load only when they need it
+ * An S3 client for functions and commands. If an endpoint is set (here, by a variable such as `AWS_ENDPOINT_URL`, or
+ * in AWS's configuration file), the bucket's name is part of the path, since nothing resolves `<bucket>.localhost`.
+ * @param S3 the class, which some callers load on first use
  */
 export function s3Client(S3: typeof S3Client, settings: S3ClientConfig = {}): S3Client {
   const client = new S3(settings);

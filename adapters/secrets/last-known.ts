@@ -1,20 +1,20 @@
 import { isRefusal } from "../aws/transient-errors.ts";
 
-/** How a client asks for a secret that has a fallback: a caller of the function waits meanwhile. */
+/** Client settings for a secret that has a fallback. Short, since the function's caller is waiting. */
 export const briefRequests = {
   maxAttempts: 2,
   requestHandler: { connectionTimeout: 1_000, requestTimeout: 1_500, throwOnRequestTimeout: true },
 };
 
-/** How long the last known value serves by default. */
+/** How long the last value is used by default. */
 const servesForInSeconds = 900;
-/** How soon an unavailable service is asked again: not by each caller, who would wait for it. */
+/** How soon an unavailable service is retried: not by each caller, which would wait for it. */
 const asksAgainInSeconds = 10;
 
 /**
- * Reads as `read` does. While that fails because AWS is unavailable, the value that was read last serves for 15 minutes.
- * An answer that refuses the value (no such secret, no permission, content that can't be parsed) ends that at once.
- * @param onFallback called for each failed read, when the known value is used instead
+ * Reads as `read` does. While AWS is unavailable, returns the last value for up to 15 minutes. A refusal (no such
+ * secret, no permission, invalid content) discards that value at once.
+ * @param onFallback called for each failed read, when the last value is returned instead
  */
 export function lastKnown<T>(
   read: () => Promise<T>,

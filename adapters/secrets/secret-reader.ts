@@ -1,20 +1,19 @@
 import { GetSecretValueCommand, type SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 
-/** Reads one secret and keeps what it says for a while, so that a busy function asks once a minute. */
+/** Reads one secret and caches its value, so that a busy function reads it once a minute. */
 export type SecretReader<T> = {
   readonly read: () => Promise<T>;
-  /** Reads again now, whatever is kept: what was kept turned out to be wrong. */
+  /** Reads the secret now and replaces the cached value, which turned out to be wrong. */
   readonly readAgain: () => Promise<T>;
 };
 
-/** How long a value is kept by default. */
+/** How long a value is cached by default. */
 export const keptForInSeconds = 60;
 
 /**
- * @param parse reads the secret's string, with the id of its version; what it throws reaches the caller, and nothing is
- * kept
- * @param now the clock, for the age of what is kept
- * @param keptFor how long a value is kept, in seconds
+ * @param parse parses the secret's string, with the id of its version; its errors reach the caller and are not cached
+ * @param now the clock, for the age of the cached value
+ * @param keptFor how long a value is cached, in seconds
  */
 export function secretReader<T>(
   client: SecretsManagerClient,
@@ -34,7 +33,7 @@ export function secretReader<T>(
     const value = fetchValue();
     const entry = { value, since: now().getTime() };
     kept = entry;
-    // A failure is not kept; callers who wait for this very read see it.
+    // A failure is not cached; only callers that share this read get it.
     value.catch(() => {
       if (kept === entry) kept = undefined;
     });

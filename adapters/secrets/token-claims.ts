@@ -1,7 +1,7 @@
 import { decodeJwt } from "jose/jwt/decode";
 import type { TokenLifetime } from "../../domain/fetch/token-lifetime.ts";
 
-/** Reads a JWT's claims without verifying its signature, which is the provider's business. */
+/** Reads a JWT's lifetime without verifying its signature, which is the provider's job. */
 export function readTokenLifetime(token: string): TokenLifetime {
   try {
     const { iat, exp } = decodeJwt(token);
@@ -10,12 +10,12 @@ export function readTokenLifetime(token: string): TokenLifetime {
       ...(isTime(exp) ? { expiresAt: exp } : {}),
     };
   } catch {
-    // No JWT: a lifetime can't be read, and so it is refreshed on every run.
+    // Not a JWT: without a known lifetime, the token is refreshed on every run.
     return {};
   }
 }
 
-/** All claims of a JWT; undefined where the text is none. */
+/** All claims of a JWT; undefined if the text is not a JWT. */
 export function readClaims(token: string): Readonly<Record<string, unknown>> | undefined {
   try {
     return { ...decodeJwt(token) };
@@ -34,7 +34,7 @@ export function isJwt(text: string): boolean {
   }
 }
 
-// A claim is whatever the token says: its type is a promise of the library, not of the provider.
+// The library's types don't guarantee what a provider puts into a claim.
 function isTime(claim: unknown): claim is number {
   return typeof claim === "number" && Number.isFinite(claim);
 }

@@ -10,25 +10,25 @@ import {
 import { fieldsOf, optionalText, parseJson, present } from "../../domain/core/parse.ts";
 import type { TokenVersion } from "../../domain/fetch/token-succession.ts";
 
-/** A version as it was read, with the time of its making. */
+/** A version of the token, with its creation time. */
 export type StoredToken = TokenVersion & { readonly createdAt: Date };
 
-/** The token's lifetime in Secrets Manager: pending until it is proven, then current. */
+/** The token in Secrets Manager. A version is pending until it is proven, then current. */
 export type TokenSecret = {
   readonly current: () => Promise<StoredToken>;
   readonly pending: () => Promise<StoredToken | undefined>;
-  /** Stores a token as pending, with the version that it was refreshed from; the same again is the same version. */
+  /**
+   * Stores a token as pending, with the version that it was refreshed from. Idempotent: the same input is the same
+   * version.
+   */
   readonly propose: (token: string, replaces: string) => Promise<TokenVersion>;
-  /** Makes a version current in place of `replaced`. @returns false where that one is not current any more */
+  /** Makes a version current in place of `replaced`. @returns false if `replaced` is no longer current */
   readonly promote: (versionId: string, replaced: string) => Promise<boolean>;
-  /** Ends that a version is pending; one that isn't any more is left alone. */
+  /** Removes the pending label of a version. Does nothing if the version no longer has it. */
   readonly discard: (versionId: string) => Promise<void>;
 };
 
-/**
- * Reads `{"token": "<JWT>", "replaces": "<version>"}`; no token is the placeholder, until an operator has set the
- * first one.
- */
+/** Reads `{"token": "<JWT>", "replaces": "<version>"}`. The placeholder has no token, until an operator sets one. */
 export function parseTokenSecret(text: string, versionId: string): TokenVersion {
   const fields = fieldsOf(parseJson(text, "the token secret"), "the token secret");
   const replaces = optionalText(fields, "replaces");
@@ -49,7 +49,7 @@ export function tokenSecret(client: SecretsManagerClient, secretId: string): Tok
       throw error;
     }
   };
-  /** @returns false where the label is not on the version that is said to have it: a compare-and-swap. */
+  /** @returns false if the version no longer has the label: a compare-and-swap */
   const moveStage = async (
     stage: "AWSCURRENT" | "AWSPENDING",
     change: { MoveToVersionId?: string; RemoveFromVersionId: string },
@@ -61,7 +61,7 @@ export function tokenSecret(client: SecretsManagerClient, secretId: string): Tok
       return true;
     } catch (error) {
       if (!(error instanceof SecretsManagerServiceException) || error.$fault !== "client") throw error;
-      // AWS names four refusals of this call and not which of them a version without the label gets: the label says it.
+      // AWS does not document which of four errors means that the version lacks the label, so read the label.
       const holder = await (stage === "AWSCURRENT" ? read(stage) : pending());
       if (holder?.versionId === change.RemoveFromVersionId) throw error;
       return false;
@@ -77,7 +77,7 @@ export function tokenSecret(client: SecretsManagerClient, secretId: string): Tok
           SecretId: secretId,
           SecretString: text,
           VersionStages: ["AWSPENDING"],
-          // Of all that is stored: two refreshers may get the same token for different ones.
+          // A hash of all the content: two refreshers may get the same token in place of different ones.
           ClientRequestToken: createHash("sha256").update(text).digest("hex"),
         }),
       );
@@ -91,15 +91,15 @@ export function tokenSecret(client: SecretsManagerClient, secretId: string): Tok
   };
 }
 
-/** Sets the token by hand: it is current at once, whatever a refresh has pending. */
+/** Sets the token by hand. It is current at once, even if a refresh is pending. */
 export async function setToken(client: SecretsManagerClient, secretId: string, token: string): Promise<void> {
-  // Without a request token of our own: the same token would else be the same version, and keep its old label.
+  // No request token: with one, the same token would be the same version and keep its old label.
   await client.send(
     new PutSecretValueCommand({ SecretId: secretId, SecretString: JSON.stringify({ token }) }),
   );
 }
 
-/** Stores a token that an operator gave as pending: the refresher tries it. @returns its version */
+/** Stores an operator's token as pending, for the refresher to try. @returns its version */
 export async function proposeByHand(
   client: SecretsManagerClient,
   secretId: string,

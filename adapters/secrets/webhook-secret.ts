@@ -12,11 +12,11 @@ import {
   writeWebhookSecret,
 } from "../../domain/core/webhook-secret.ts";
 
-/** The secret as it is now, uncached. */
+/** The current secret, uncached. */
 export type StoredWebhookSecret = {
-  /** Undefined where no value is configured. */
+  /** Undefined if no value is configured. */
   readonly secret: WebhookSecret | undefined;
-  /** Since when, by the clock of Secrets Manager. */
+  /** When it was set, by the clock of Secrets Manager. */
   readonly since: Date;
   readonly versionId: string;
 };
@@ -24,8 +24,8 @@ export type StoredWebhookSecret = {
 export type WebhookSecretStore = {
   readonly read: () => Promise<StoredWebhookSecret>;
   /**
-   * Makes a secret current in the place of the version `replaced`.
-   * @throws permanent failure where another version has become current meanwhile
+   * Makes a secret current in place of the version `replaced`.
+   * @throws permanent failure if another version has become current meanwhile
    */
   readonly replace: (secret: WebhookSecret, replaced: string) => Promise<void>;
 };
@@ -46,7 +46,7 @@ export function webhookSecretStore(client: SecretsManagerClient, secretId: strin
     read,
     replace: async (secret, replaced) => {
       try {
-        // Secrets Manager makes no second version with the same token: of two that replace the same version, one
+        // Secrets Manager creates only one version for a request token: if two callers replace the same version, one
         // is refused. (Promoting a pending version would be safe too, but `since` would be before its promotion.)
         await put(secret, createHash("sha256").update(replaced).digest("hex"));
       } catch (error) {

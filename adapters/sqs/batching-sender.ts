@@ -1,7 +1,7 @@
 import type { Failure } from "../../domain/core/failures.ts";
 import type { Outgoing, Send } from "./sqs-sender.ts";
 
-/** Sends as `Send` does. @param untilReady resolves when those are ready, too, who send at about the same time */
+/** Sends as `Send` does. @param untilReady resolves when concurrent senders are ready too */
 export type SharedSend = (
   queueUrl: string,
   messages: readonly Outgoing[],
@@ -10,7 +10,7 @@ export type SharedSend = (
 
 type Batch = { readonly messages: Outgoing[]; readonly outcomes: ReturnType<Send> };
 
-/** Those who send to one queue at the same time share requests; what becomes of a message is its sender's own. */
+/** Concurrent sends to one queue share requests; each message has its own result. */
 export function batchingSender(send: Send): SharedSend {
   const open = new Map<string, Batch>();
   const openBatch = (queueUrl: string): Batch => {

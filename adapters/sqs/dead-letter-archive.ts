@@ -13,19 +13,22 @@ import { checkSchemaVersion } from "../../domain/message/schema-version.ts";
 import type { DeadLetter, DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
 import { isRefused } from "../s3/refused.ts";
 
-/** Keeps dead letters that would have expired, an object each: `dead-letters/<queue>/<day of sending>/<message id>.json`. */
+/**
+ * Archives dead letters before they expire, one object each.
+ * Objects: `dead-letters/<queue>/<day of sending>/<message id>.json`.
+ */
 export type DeadLetterArchive = {
-  /** Writes a dead letter; once more, it replaces the same object. `queue` is the name that commands give it. */
+  /** Writes a dead letter; writing it again replaces its object. `queue` is the name that commands use. */
   readonly put: (queue: string, deadLetter: DeadLetter) => Promise<void>;
   readonly place: (queue: string) => DeadLetterPlace;
-  /** The dead letters of all other queues, such as those of a subscriber that was removed or renamed. */
+  /** The dead letters of all other queues, such as those of a removed or renamed subscriber. */
   readonly placeOfOthers: (queues: readonly string[]) => DeadLetterPlace;
   readonly count: (queue: string) => Promise<number>;
 };
 
 const batchSize = 10;
 
-/** The version of archived dead letters that this release writes. */
+/** The schema version of archived dead letters that this release writes. */
 const deadLetterVersion = 1;
 
 export function deadLetterArchive(client: S3Client, Bucket: string): DeadLetterArchive {
@@ -96,8 +99,8 @@ async function* listKeys(
 type Archived = { readonly Key: string; readonly deadLetter: DeadLetter };
 
 /**
- * One that can't be read is a dead letter too, with all its text: else it would hide all others.
- * @returns undefined where another reader took it meanwhile
+ * Returns an invalid object as a dead letter with its whole text, so that it does not block the others.
+ * @returns undefined if another reader has deleted it
  */
 async function readDeadLetter(
   client: S3Client,
@@ -127,7 +130,7 @@ function readOrWhole(body: string, known: Pick<DeadLetter, "messageId" | "sentAt
   }
 }
 
-/** @throws permanent failure naming the field; a retryable one where it is of a later release */
+/** @throws permanent failure naming the field; retryable failure if a later release wrote it */
 function parseDeadLetter(value: unknown, key: string): DeadLetter {
   const fields = fieldsOf(value, key);
   checkSchemaVersion(fields.schemaVersion, deadLetterVersion);

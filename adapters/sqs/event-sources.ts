@@ -1,6 +1,6 @@
 import { type LambdaClient, paginateListEventSourceMappings } from "@aws-sdk/client-lambda";
 
-/** What hands a queue's messages, or a stream's records, to a function. */
+/** An event source mapping: passes a queue's messages, or a stream's records, to a function. */
 export type EventSource = { readonly id: string; readonly state: string };
 
 /** @param of the queue's ARN, or the function's name */

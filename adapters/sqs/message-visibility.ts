@@ -1,19 +1,19 @@
 import { ChangeMessageVisibilityBatchCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
 
-/** A message that was received, and how much longer it is to stay hidden. */
+/** A received message, and how many seconds from now it stays invisible. */
 export type Hidden = { readonly receiptHandle: string; readonly seconds: number };
 
 /**
- * Hides messages that were received: SQS delivers each again after its time, counted from now.
- * @returns one entry per message, in order: undefined where it is hidden, else what went wrong
+ * Changes the visibility of received messages. SQS delivers each again after its time, counted from now.
+ * @returns one entry per message, in order: undefined if it succeeded, else what went wrong
  */
 export type Hide = (
   queueUrl: string,
   messages: readonly Hidden[],
 ) => Promise<readonly (Failure | undefined)[]>;
 
-/** @returns a `Hide` for up to ten messages at a time, which is what a batch has at most */
+/** @returns a `Hide` for at most ten messages, the size of a batch */
 export function messageVisibility(client: SQSClient): Hide {
   return async (queueUrl, messages) => {
     if (messages.length === 0) return [];

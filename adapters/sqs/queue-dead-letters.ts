@@ -4,15 +4,15 @@ import type { DeadLetter, DeadLetterPlace } from "../../domain/recovery/dead-let
 import { queueDepth } from "./queue-depth.ts";
 import { deleteAll, receiveBatch, releaseAll } from "./queue-messages.ts";
 
-/** A long poll asks all of a queue's servers: a short one may find nothing where there is something. */
+/** A long poll queries all servers of a queue; a short poll may miss messages. */
 const pollInSeconds = 1;
 
-/** Whether a queue may hold more than so many messages that a reader has in its hands; see `nothingBeside`. */
+/** Whether a queue may hold messages beyond the `held` ones of a reader; see `nothingBeside`. */
 export type MayHide = (held: number) => Promise<boolean>;
 
 /**
- * Asks SQS whether all of a queue's messages are in a reader's hands. Its counts are approximate and lag by a minute:
- * who relies on it looks again later.
+ * Asks SQS whether a queue may hold messages beyond those of a reader. The counts are approximate and lag by a
+ * minute, so a caller that relies on them checks again later.
  */
 export function nothingBeside(client: SQSClient, queueUrl: string): MayHide {
   return async (held) => {
@@ -22,10 +22,11 @@ export function nothingBeside(client: SQSClient, queueUrl: string): MayHide {
 }
 
 /**
- * The dead letters of a dead-letter queue. Those that stay are hidden from others until the reading ends, then
- * released, however it ends; their receive counts rise by one.
- * @param hiddenSeconds asked at each receive: after that time what a killed reading has hidden comes back by itself
- * @param mayHide asked when nothing more comes, with how many are held; absent: nobody minds what others hold
+ * The dead letters of a dead-letter queue. Those that stay are invisible to others until the reading ends, even by an
+ * error, and are then released. Their receive counts rise by one.
+ * @param hiddenSeconds the visibility timeout, called at each receive; messages of a killed reading return after it
+ * @param mayHide called when no more messages arrive, with the number held; absent: messages that others hold are
+ * ignored
  */
 export function queueDeadLetters(
   client: SQSClient,
@@ -34,7 +35,7 @@ export function queueDeadLetters(
   mayHide: MayHide = async () => false,
 ): DeadLetterPlace {
   return async (look) => {
-    // Without their bodies: there may be many.
+    // Without bodies, since there may be many.
     const staying = new Map<string, Pick<Message, "ReceiptHandle">>();
     const taken = new Set<string>();
     let notTaken = 0;
@@ -47,14 +48,14 @@ export function queueDeadLetters(
       }
     };
     try {
-      // In a long reading what was hidden first comes round again; after a whole round there is nothing else.
+      // In a long reading the first messages become visible again. After a whole round of them, none are new.
       for (let againInRow = 0; againInRow <= staying.size; ) {
         const batch = await receiveBatch(client, queueUrl, { poll: pollInSeconds, hidden: hiddenSeconds() });
         if (batch.length === 0) break;
         const isNew = (message: Message) => !staying.has(idOf(message)) && !taken.has(idOf(message));
         const unseen = batch.filter(isNew);
         for (const message of batch) staying.set(idOf(message), { ReceiptHandle: message.ReceiptHandle });
-        // A standard queue may show a message again that was deleted.
+        // A standard queue may redeliver a deleted message.
         await take(batch.filter((message) => taken.has(idOf(message))));
         againInRow = unseen.length === 0 ? againInRow + batch.length : 0;
         if (unseen.length === 0) continue;

@@ -1,12 +1,12 @@
 import { GetQueueAttributesCommand, type SQSClient } from "@aws-sdk/client-sqs";
 
-/** What SQS says of a queue now; all counts are approximate. */
+/** A queue's depth. All counts are approximate. */
 export type QueueDepth = {
   /** Ready to be received, or delayed. */
   readonly waiting: number;
   /** Received, and neither deleted nor visible again. */
   readonly inFlight: number;
-  /** So long a message is kept. */
+  /** How long the queue keeps a message. */
   readonly retentionSeconds: number;
 };
 

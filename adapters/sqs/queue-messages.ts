@@ -7,10 +7,10 @@ import {
 } from "@aws-sdk/client-sqs";
 import { batchesOf } from "../../domain/core/batches.ts";
 
-/** SQS: the most messages of one request. */
+/** SQS's limit of messages in a request. */
 const batchSize = 10;
 
-/** Receives up to ten messages, with all of their attributes, and hides them. Times are in seconds. */
+/** Receives up to ten messages with all their attributes and makes them invisible. Times are in seconds. */
 export async function receiveBatch(
   client: SQSClient,
   queueUrl: string,
@@ -31,7 +31,7 @@ export async function receiveBatch(
 
 type Received = Pick<Message, "ReceiptHandle">;
 
-/** Deletes messages that were received. @returns those of which SQS says that it could not */
+/** Deletes received messages. @returns those that SQS could not delete */
 export async function deleteAll<M extends Received>(
   client: SQSClient,
   QueueUrl: string,
@@ -46,7 +46,7 @@ export async function deleteAll<M extends Received>(
   return left;
 }
 
-/** Lets messages that were received be received again at once. One that can't be comes back by itself. */
+/** Makes received messages visible at once. One that fails becomes visible after its timeout. */
 export async function releaseAll(
   client: SQSClient,
   QueueUrl: string,

@@ -2,29 +2,29 @@ import type { CloudWatchClient } from "@aws-sdk/client-cloudwatch";
 import { type MetricQuery, type Point, readMetrics } from "../aws/metric-points.ts";
 
 /**
- * What CloudWatch knows of queues and SQS itself does not tell. SQS measures each queue that was used within six hours,
- * once a minute, free of charge; CloudWatch is some minutes behind. Source: SQS developer guide, "Available CloudWatch
- * metrics for Amazon SQS".
+ * Queue metrics that only CloudWatch has. SQS measures each queue that was used within six hours once a minute, free
+ * of charge; CloudWatch is some minutes behind.
+ * Source: SQS developer guide, "Available CloudWatch metrics for Amazon SQS".
  */
 export type QueueMetrics = {
-  /** The age of the oldest message in seconds, by queue; left out where nothing was measured lately. */
+  /** Age of the oldest message in seconds, by queue. Queues without recent data are left out. */
   readonly oldestAges: (queueUrls: readonly string[]) => Promise<ReadonlyMap<string, number>>;
   /**
-   * When something was last sent to each queue: to the minute within three hours, to the hour before that; left out
-   * where nothing was for two weeks.
+   * When a message was last sent to each queue: to the minute within three hours, to the hour before that. Queues
+   * without one in two weeks are left out.
    */
   readonly lastSent: (queueUrls: readonly string[]) => Promise<ReadonlyMap<string, Date>>;
-  /** How many messages were sent to each queue and received of it, by the beginning of the period; periods without are left out. */
+  /** Messages sent to and received from each queue, by the start of the period. Periods without any are left out. */
   readonly traffic: (
     queueUrls: readonly string[],
     seconds: number,
     period: number,
   ) => Promise<ReadonlyMap<string, QueueTraffic>>;
-  /** When somebody last asked each queue for messages, in vain or not; as exact as `lastSent`. */
+  /** When each queue was last polled, successfully or not; as exact as `lastSent`. */
   readonly lastAsked: (queueUrls: readonly string[]) => Promise<ReadonlyMap<string, Date>>;
 };
 
-/** Messages by the beginning of a period, in seconds since 1970. */
+/** Message counts by the start of a period, in seconds since 1970. */
 export type Series = readonly (readonly [at: number, count: number])[];
 export type QueueTraffic = { readonly sent: Series; readonly received: Series };
 
@@ -32,12 +32,12 @@ type Wanted = { readonly metric: string; readonly stat: "Sum" | "Maximum"; reado
 
 const minute = 60;
 const hour = 60 * minute;
-/** CloudWatch is at most so far behind. */
+/** Maximum delay of CloudWatch. */
 const lately = 15 * minute;
 const twoWeeks = 14 * 24 * hour;
 
 export function queueMetrics(client: CloudWatchClient, now: () => Date): QueueMetrics {
-  /** The points of a metric of each queue in the last `seconds`, the latest first. */
+  /** A metric's points for each queue in the last `seconds`, latest first. */
   const read = async (queueUrls: readonly string[], { metric, stat, period }: Wanted, seconds: number) => {
     const end = now().getTime() / 1000;
     const begin = Math.floor((end - seconds) / period) * period;

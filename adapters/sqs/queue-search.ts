@@ -1,17 +1,17 @@
 import type { Message, SQSClient } from "@aws-sdk/client-sqs";
 import { deleteAll, receiveBatch, releaseAll } from "./queue-messages.ts";
 
-/** A message that was searched for; `reason` is what dead letters carry. */
+/** A message that the search found; dead letters carry a `reason`. */
 export type FoundMessage = { readonly body: string; readonly reason: string | undefined };
 
 export type QueueSearch = {
   readonly queueUrl: string;
   readonly isWanted: (body: string) => boolean;
-  /** Asked with all that was found so far; the search ends one receive later. */
+  /** Called with all messages found so far. Once it returns true, the search ends after one more receive. */
   readonly isComplete: (found: readonly FoundMessage[]) => boolean;
-  /** What becomes of messages that are not wanted: released when the search ends, or deleted as they come. */
+  /** What to do with unwanted messages: release them when the search ends, or delete them on arrival. */
   readonly others: "release" | "delete";
-  /** Called with each message that is not wanted, once where SQS delivers it once. */
+  /** Called with each unwanted message, once if SQS delivers it once. */
   readonly onOther?: (body: string) => void;
   /** How long the search may take. */
   readonly seconds: number;
@@ -19,14 +19,17 @@ export type QueueSearch = {
 
 export type SearchResult = { readonly found: readonly FoundMessage[]; readonly others: number };
 
-/** The longest that SQS waits for a message. */
+/** SQS's limit for a long poll. */
 const longestPollInSeconds = 20;
-/** Beyond the search's end, so that none comes twice; then what a killed search has hidden comes back by itself. */
+/**
+ * Visibility timeout beyond the end of the search, so that no message arrives twice. After a killed search its
+ * messages return then.
+ */
 const spareSeconds = 30;
 
 /**
- * Searches a queue for messages and deletes what is found. A message that is not wanted is received once at
- * most: it stays hidden from the queue's readers until the search ends, and its receive count rises by one.
+ * Searches a queue and deletes the messages that it finds. An unwanted message is received at most once: it stays
+ * invisible to the queue's readers until the search ends, and its receive count rises by one.
  */
 export async function searchQueue(client: SQSClient, search: QueueSearch): Promise<SearchResult> {
   const { queueUrl, isWanted, isComplete, others, onOther, seconds } = search;
@@ -48,7 +51,7 @@ export async function searchQueue(client: SQSClient, search: QueueSearch): Promi
     while (!isComplete(found) && Date.now() < end) {
       await take(Math.min(longestPollInSeconds, Math.ceil((end - Date.now()) / 1000)));
     }
-    // Once more: what should not come shows only after what should.
+    // One more receive, since an unexpected message arrives only after the expected ones.
     await take(1);
   } finally {
     await releaseAll(client, queueUrl, held);

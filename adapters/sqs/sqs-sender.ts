@@ -8,22 +8,22 @@ import { batchesOf } from "../../domain/core/batches.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
 
 /**
- * A message to be sent. `reason`, which dead-letter queues show, and `returns` (see `domain/recovery/redrive-count.ts`) become message
- * attributes; one that has no room beside a very large body is left out, for without the body it would say nothing.
+ * A message to send. `reason`, which dead-letter queues show, and `returns` (see `domain/recovery/redrive-count.ts`)
+ * become message attributes. An attribute that does not fit beside a very large body is left out.
  */
 export type Outgoing = {
   readonly body: string;
   readonly delayInSeconds?: number;
   readonly reason?: string;
   readonly returns?: string;
-  /** Of a FIFO queue, which asks for both: what is handed out one after the other, and what is taken once. */
+  /** Required by FIFO queues: the message group id and the deduplication id. */
   readonly group?: string;
   readonly deduplication?: string;
 };
 
 /**
  * Sends messages to a queue in as few requests as the limits allow.
- * @returns one entry per message, in order: undefined where it is durable in SQS, else what went wrong
+ * @returns one entry per message, in order: undefined if SQS has stored it, else what went wrong
  */
 export type Send = (
   queueUrl: string,
@@ -32,14 +32,14 @@ export type Send = (
 
 const maxBytes = 1_048_576;
 const attributeAllowance = 1_024;
-/** SQS: ten messages and 1 MiB a request, attributes included. */
+/** SQS's limits for a request: ten messages and 1 MiB, attributes included. */
 const batchLimits = {
   maxItems: 10,
   maxBytes: maxBytes,
   bytesOf: ({ body }: Outgoing) => Buffer.byteLength(body) + attributeAllowance,
 };
 
-/** Whether a message's attributes have room beside its body. */
+/** Whether a message's attributes fit beside its body. */
 export function hasRoomForAttributes(body: string): boolean {
   return Buffer.byteLength(body) <= maxBytes - attributeAllowance;
 }
@@ -51,7 +51,7 @@ export function sqsSender(client: SQSClient): Send {
   };
 }
 
-/** Sends each message with a request of its own: of one message that is less to write, to check and to read than a batch. */
+/** Sends each message in its own request, which is cheaper than a batch of one. */
 export function singleSender(client: SQSClient): Send {
   const sendOne = async (QueueUrl: string, message: Outgoing): Promise<Failure | undefined> => {
     try {
@@ -64,13 +64,13 @@ export function singleSender(client: SQSClient): Send {
   return (queueUrl, messages) => Promise.all(messages.map((message) => sendOne(queueUrl, message)));
 }
 
-/** Messages of one request by the id that each has in it. */
+/** Messages of one request, by their ids in it. */
 type Batch = ReadonlyMap<string, Outgoing>;
 
-/** Why a message was not taken; `isTransient` where the fault is SQS's own, and of this message alone. */
+/** Why SQS did not accept a message. `isTransient`: by SQS's own fault, for this message alone. */
 type Refusal = { readonly failure: Failure; readonly isTransient: boolean };
 
-/** The SDK sends a request that fails again. What SQS fails to take of one, by its own fault, is sent again here, once. */
+/** The SDK retries failed requests. This retries, once, the messages that SQS did not accept by its own fault. */
 async function sendBatch(
   client: SQSClient,
   queueUrl: string,
@@ -119,7 +119,7 @@ const dataType = "String";
 const longestReason = 256;
 
 function attributesOf({ body, reason, returns }: Outgoing) {
-  // Most messages have none, and nobody need count the bytes of their bodies.
+  // Most messages have no attributes, so skip counting the bytes of the body.
   if (reason === undefined && returns === undefined) return {};
   let room = maxBytes - Buffer.byteLength(body);
   const fitting = Object.entries({ returns, reason: reason?.slice(0, longestReason) }).flatMap(

@@ -8,20 +8,19 @@ import { batchesOf } from "../../domain/core/batches.ts";
 import type { DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
 
 export type TagSearch = {
-  /** What the names of the queues begin with. */
   readonly namePrefix: string;
   readonly key: string;
   readonly value: string;
-  /** Names of queues that are not asked for their tags. */
+  /** Names of queues whose tags are not read. */
   readonly except: ReadonlySet<string>;
 };
 
-/** The most that SQS answers at once. Source: Amazon SQS API reference, "ListQueues". */
+/** SQS's limit of queues in a page. Source: Amazon SQS API reference, "ListQueues". */
 const pageSize = 1_000;
-/** Queues that are asked for their tags together. */
+/** Number of queues whose tags are read concurrently. */
 const atOnce = 10;
 
-/** The URLs of the account's queues that carry a tag. */
+/** The URLs of the account's queues that have a tag. */
 export async function taggedQueues(
   client: SQSClient,
   { namePrefix: QueueNamePrefix, key, value, except }: TagSearch,
@@ -37,12 +36,12 @@ export async function taggedQueues(
   return found;
 }
 
-/** The name of a queue, which ends its URL. */
+/** The name of a queue, the end of its URL. */
 export function nameOfQueue(url: string): string {
   return url.slice(url.lastIndexOf("/") + 1);
 }
 
-/** A queue that may be deleted while it is read; it is empty then. */
+/** Treats a queue that is deleted while it is read as empty. */
 export function unlessDeleted(place: DeadLetterPlace): DeadLetterPlace {
   return async (look) => {
     try {
@@ -54,7 +53,7 @@ export function unlessDeleted(place: DeadLetterPlace): DeadLetterPlace {
   };
 }
 
-/** A queue that was deleted is listed for a while. */
+/** SQS still lists a deleted queue for a while; it counts as untagged. */
 async function tagsOf(client: SQSClient, QueueUrl: string): Promise<Readonly<Record<string, string>>> {
   try {
     const { Tags = {} } = await client.send(new ListQueueTagsCommand({ QueueUrl }));

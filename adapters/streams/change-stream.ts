@@ -14,7 +14,7 @@ import { readPlace } from "../dynamodb/documents.ts";
 import { itemVersion, readItem } from "../dynamodb/items.ts";
 import { documentKey, documentPrefix, eventKey, readinessKey, stateKey } from "../dynamodb/keys.ts";
 
-/** A record of the table's stream, as Lambda hands it over; the types of `@types/aws-lambda` claim more. */
+/** A record of the table's stream as Lambda passes it; `@types/aws-lambda` promises more fields. */
 export type StreamRecord = {
   readonly dynamodb?:
     | {
@@ -27,8 +27,8 @@ export type StreamRecord = {
 
 /**
  * Reads a stream record as a change of the domain.
- * @throws permanent failure naming the field that is wrong: the record then ends in the failure destination; a retryable
- * one where it is of a later release
+ * @throws permanent failure naming the invalid field, which sends the record to the failure destination; retryable
+ * failure if a later release wrote it
  */
 export function readChange(record: StreamRecord): Change {
   const after = readImage(record.dynamodb?.NewImage);
@@ -37,9 +37,9 @@ export function readChange(record: StreamRecord): Change {
 }
 
 /**
- * Reads the record of an item that has expired. The stream's filter lets through those that pointed to an object.
- * @returns undefined where the item is there
- * @throws permanent failure naming the field that is wrong
+ * Reads the record of an expired item. The stream's filter passes only items that pointed to an object.
+ * @returns undefined if the item still exists
+ * @throws permanent failure naming the invalid field
  */
 export function readExpired({ dynamodb }: StreamRecord): SupersededObject | undefined {
   const before = dynamodb?.NewImage === undefined ? readImage(dynamodb?.OldImage) : undefined;
@@ -55,8 +55,8 @@ export function readExpired({ dynamodb }: StreamRecord): SupersededObject | unde
 
 /**
  * Reads an item of the table as a change of the domain.
- * @param before the item as it was; undefined where it is new, or where nothing is known of that
- * @throws permanent failure naming the field that is wrong
+ * @param before the previous item; undefined if the item is new or its previous value unknown
+ * @throws permanent failure naming the invalid field
  */
 export function changeOf(before: Fields | undefined, after: Fields): Change {
   const sortKey = textOf(after, "sk");
@@ -91,7 +91,7 @@ export function changeOf(before: Fields | undefined, after: Fields): Change {
   throw permanent("sk: the stream's filter should have left this record out");
 }
 
-/** Lambda hands over bytes as base64, and so does `writeChange`. */
+/** Lambda passes bytes as base64, and so does `writeChange`. */
 function withBytes(document: Fields): Fields {
   const { content } = document;
   return typeof content === "string" ? { ...document, content: Buffer.from(content, "base64") } : document;
@@ -99,13 +99,13 @@ function withBytes(document: Fields): Fields {
 
 function readImage(image: Record<string, unknown> | undefined): Fields | undefined {
   if (image === undefined) return undefined;
-  // Nothing follows from what an event was read from, which is most of its item.
+  // The relay does not need an event's body, which is most of its item.
   const { body: _, ...read } = image;
-  // The image is what our own writes made it; unmarshall throws on anything that is no attribute value.
+  // Our own writes made the image; unmarshall throws on anything that is not an attribute value.
   return readItem(read as Record<string, AttributeValue>);
 }
 
-/** Writes a change as a record of the stream, for the relay to take it as one. */
+/** Writes a change as a stream record, for the relay. */
 export function writeChange(change: Change, sequenceNumber: string): StreamRecord {
   const [before, after] = imagesOf(change);
   return {

@@ -6,31 +6,31 @@ import { isWritten } from "../dynamodb/conditional-write.ts";
 import { itemVersion, readItem } from "../dynamodb/items.ts";
 import { type Key, reconciliationKey, runRequestKey } from "../dynamodb/keys.ts";
 
-/** Keeps how far some work has come, from one step to the next. */
+/** Stores the progress of some work between its steps. */
 export type Checkpoint<T> = {
   readonly load: () => Promise<T | undefined>;
   /**
-   * Writes a step over the one before it.
-   * @returns the step as it was written; undefined where another process has written its own there
+   * Writes a step over the previous one.
+   * @returns the step as written; undefined if another process has written one since
    */
   readonly save: (step: T) => Promise<T | undefined>;
 };
 
-/** Where the steps are kept: in the attribute of one item. */
+/** Where the steps are stored: an attribute of one item. */
 export type Place<T> = {
   readonly key: Key;
   readonly attribute: string;
   readonly parse: (value: unknown) => T;
-  /** Its time to live, in epoch seconds; absent: it stays. */
+  /** Time to live, in epoch seconds; absent: the item does not expire. */
   readonly expiresAt?: () => number;
 };
 
-/** The run of reconciliation between two ticks. */
+/** The progress of a reconciliation run between two ticks. */
 export function checkpoint(client: DynamoDBClient, tableName: string): Checkpoint<Run> {
   return checkpointAt(client, tableName, { key: reconciliationKey, attribute: "run", parse: parseRun });
 }
 
-/** The request for a run between two schedules. */
+/** The request for a reconciliation run before the next scheduled one. */
 export function runRequests(client: DynamoDBClient, tableName: string): Checkpoint<RunRequest> {
   return checkpointAt(client, tableName, {
     key: runRequestKey,

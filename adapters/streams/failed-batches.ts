@@ -7,20 +7,20 @@ import {
 import type { StreamRecord } from "./change-stream.ts";
 import { readParked } from "./parked-changes.ts";
 
-/** A batch of the table's stream that Lambda gave up on: an object of the failures bucket. */
+/** A batch of stream records that Lambda gave up on: an object of the failures bucket. */
 export type FailedBatch = {
   readonly key: string;
-  /** When Lambda gave it up. */
+  /** When Lambda gave up on it. */
   readonly since?: Date;
-  /** @throws permanent failure where the object holds no records */
+  /** @throws permanent failure if the object holds no records */
   readonly read: () => Promise<readonly StreamRecord[]>;
   readonly remove: () => Promise<void>;
 };
 
 /**
- * The batches in the failures bucket, in the order of their keys.
- * Source: Lambda developer guide, "Retain discarded records for a DynamoDB event source": objects lie at
- * `aws/lambda/<mapping>/<shard>/<date>/…`; in S3, and only there, `payload` is the whole event, as text.
+ * The batches in the failures bucket, in the order of their keys, `aws/lambda/<mapping>/<shard>/<date>/…`. Only in S3
+ * is `payload` the whole event, as text.
+ * Source: Lambda developer guide, "Retain discarded records for a DynamoDB event source".
  */
 export async function* failedBatches(client: S3Client, Bucket: string): AsyncGenerator<FailedBatch> {
   for await (const { Contents = [] } of paginateListObjectsV2(

@@ -4,12 +4,12 @@ import type { overflowBucket } from "../s3/overflow-bucket.ts";
 import type { StreamRecord } from "./change-stream.ts";
 
 /**
- * Puts records aside that the relay can't do, where `repair --failures` finds them.
- * @param subscriber who alone did not get the messages of these records; absent: they were not relayed at all
+ * Stores records that the relay can't process, where `repair --failures` finds them.
+ * @param subscriber the only one that did not get the messages of these records; absent: they were not relayed at all
  */
 export type Park = (records: readonly StreamRecord[], reason: string, subscriber?: string) => Promise<void>;
 
-/** Records of which one subscriber did not get the messages. */
+/** Records whose messages one subscriber did not get. */
 export type ParkedBatch = {
   readonly since: Date;
   readonly read: () => Promise<readonly StreamRecord[]>;
@@ -18,13 +18,13 @@ export type ParkedBatch = {
 
 type Bucket = Pick<ReturnType<typeof overflowBucket>, "put" | "get" | "list" | "remove">;
 
-/** Lambda's own objects lie beside these, at `aws/lambda/<mapping>/`. */
+/** Lambda stores its own objects beside these, at `aws/lambda/<mapping>/`. */
 const folder = "aws/lambda/parked";
 const folderOf = (subscriber: string) => `${folder}-for/${subscriber}/`;
 
 /**
- * Parked records lie where Lambda puts what it gave up on, in the same form. The same records parked again replace their
- * object. See `failed-batches.ts`.
+ * Stores parked records where Lambda stores batches that it gave up on, in the same form. Parking the same records
+ * again replaces their object. See `failed-batches.ts`.
  */
 export function parkedChanges({ put }: Pick<Bucket, "put">, now: () => Date): Park {
   return async (records, reason, subscriber) => {
@@ -42,7 +42,7 @@ export function parkedChanges({ put }: Pick<Bucket, "put">, now: () => Date): Pa
   };
 }
 
-/** What is parked for a subscriber, the oldest records first. */
+/** The batches parked for a subscriber, oldest first. */
 export async function parkedFor(
   { get, list, remove }: Pick<Bucket, "get" | "list" | "remove">,
   subscriber: string,
@@ -55,7 +55,7 @@ export async function parkedFor(
   }));
 }
 
-/** The records of an object, which Lambda or the relay wrote. @throws permanent failure where it holds none */
+/** Reads the records of an object that Lambda or the relay wrote. @throws permanent failure if it holds none */
 export function readParked(text: string): readonly StreamRecord[] {
   const invocation = fieldsOf(parseJson(text, "the object"), "the object");
   const { Records } = fieldsOf(parseJson(textOf(invocation, "payload"), "payload"), "payload");
@@ -63,7 +63,7 @@ export function readParked(text: string): readonly StreamRecord[] {
   return Records.map((record: unknown) => readRecord(record));
 }
 
-/** As Lambda wrote it; the relay reads what else it says. */
+/** Checks only `SequenceNumber`; the relay checks the rest. */
 function readRecord(value: unknown): StreamRecord {
   const record = fieldsOf(value, "payload.Records");
   const dynamodb = fieldsOf(record.dynamodb, "payload.Records.dynamodb");

@@ -19,7 +19,7 @@ import {
 import { scanTable } from "../dynamodb/table-scan.ts";
 import { changeOf } from "./change-stream.ts";
 
-/** A stored event, state or document, as the change that announced it if nothing had been there before. */
+/** A stored item, as the change that would announce it as new. */
 export type StoredChange = { readonly key: Key; readonly change: Change };
 
 export type StoredPage = {
@@ -27,27 +27,27 @@ export type StoredPage = {
   readonly found: readonly StoredChange[];
   /** Items that this release can't read. */
   readonly unreadable: readonly Key[];
-  /** How many items were read for it. */
+  /** How many items the scan read. */
   readonly examined: number;
 };
 
-/** Reads all that has consequences. What is gone on with begins behind `after`, the key of an item. */
+/** Reads all items that lead to messages. `after` is the key of an item, to resume after it. */
 export type StoredChanges = {
-  /** The whole table; see `scanTable` for what that reads. */
+  /** The whole table. See `scanTable` for the cost. */
   readonly all: (after?: Key) => AsyncIterable<StoredPage>;
   /**
-   * What is about a subject: a user's accounts too, and an account's events that lie with its user. An event that
-   * announced its user is found by its account only where the account's state knows that user.
+   * Items about a subject, including a user's accounts, and an account's events in its user's partition. The latter
+   * are found only if the account's state names the user.
    */
   readonly of: (subject: Subject, after?: Key) => AsyncIterable<StoredPage>;
-  /** Whether an event's own item is still there. */
+  /** Whether an event's own item still exists. */
   readonly has: (event: IncomeEvent) => Promise<boolean>;
 };
 
-/** As they follow each other in a partition. */
+/** Sort keys, in the order of a partition. */
 const anybody: Subject = { kind: "user", id: "" };
 const sortKeys = [documentPrefix, eventPrefix, readinessKey(anybody).sk, stateKey(anybody).sk] as const;
-/** Behind the last of them: DynamoDB refuses to go on from a key at the very end. */
+/** After the last sort key: DynamoDB rejects a start key at the very end of the range. */
 const lastSortKey = `${sortKeys[3]}~`;
 const attributes = ["document", "event", "readiness", "receipts", "schemaVersion", "state"];
 
@@ -92,7 +92,7 @@ export function storedChanges(client: DynamoDBClient, TableName: string): Stored
   };
 }
 
-/** The partitions that hold what is about a subject, in the order of their keys. */
+/** The partitions that hold items about a subject, in the order of their keys. */
 async function partitionsOf(
   client: DynamoDBClient,
   TableName: string,
@@ -156,7 +156,7 @@ function readItems(items: readonly Fields[]): Pick<StoredPage, "found" | "unread
   return { found, unreadable };
 }
 
-/** Read for an account: the partition of its user too, which holds events of others. */
+/** For an account, the user's partition is read too, which also holds events of other accounts. */
 function isAbout(subject: Subject, change: Change): boolean {
   if (subject.kind === "user") return true;
   const other = change.type === "event" ? subjectOf(change.event) : change.after.subject;

@@ -3,27 +3,27 @@ import { isTransient } from "../aws/transient-errors.ts";
 import { type StreamShards, streamShards } from "./stream-shards.ts";
 
 export type Following = {
-  /** Ends it. */
+  /** Stops following. */
   readonly signal: AbortSignal;
   readonly wait: (seconds: number) => Promise<void>;
-  /** From here on nothing is missed. */
+  /** Called when no later change can be missed. */
   readonly onReady: () => void;
-  /** AWS asks to go slower, or is out of reach: it goes on by itself. */
+  /** Called when AWS throttles or is unreachable. Following continues by itself. */
   readonly onError: (reason: string, error: Error) => void;
-  /** Is called once it went on after an error. */
+  /** Called when a retry succeeds after an error. */
   readonly onRecovered?: () => void;
-  /** Whether it goes on after every error, as where somebody may sign in again meanwhile; else it ends with most. */
+  /** Retry after every error, for example where somebody may sign in again. Default: only after transient errors. */
   readonly endures?: boolean;
 };
 
 const secondsBetweenReads = 1;
 const longestBackOffInSeconds = 30;
-/** So many reads later new shards are looked for, though none has ended. */
+/** Number of reads between two searches for new shards while no shard has ended. */
 const readsBetweenLooks = 60;
 
 /**
- * Follows a table's stream from now on: every change, in order within its partition. Each shard is read once a second.
- * A trap: a shard has at most two readers, beyond that all of them are throttled, the relay too.
+ * Follows a table's stream from now on: every change, in order within its partition. Reads each shard once a second.
+ * More than two readers of a shard are all throttled, including the relay.
  */
 export async function* followStream(
   client: DynamoDBStreamsClient,
@@ -34,7 +34,7 @@ export async function* followStream(
   try {
     yield* follow(shards, following);
   } catch (error) {
-    // What the end interrupts is no failure.
+    // An error caused by the abort is not a failure.
     if (!following.signal.aborted) throw error;
   }
 }
@@ -54,7 +54,7 @@ async function* follow(shards: StreamShards, following: Following): AsyncGenerat
   }
 }
 
-/** Runs an operation until it succeeds, as long as its troubles pass by themselves. */
+/** Retries an operation after transient errors, or after every error if `endures` is set. */
 function persistently({ signal, wait, onError, onRecovered, endures }: Omit<Following, "onReady">) {
   return async <T>(operation: () => Promise<T>): Promise<T> => {
     for (let tries = 0; ; tries += 1) {

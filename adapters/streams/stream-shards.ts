@@ -9,27 +9,27 @@ import {
   TrimmedDataAccessException,
 } from "@aws-sdk/client-dynamodb-streams";
 
-/** Where a shard is read. */
+/** A position in a shard. */
 export type Place = {
   readonly shardId: string;
   begin: "LATEST" | "TRIM_HORIZON";
   iterator?: string | undefined;
   lastRead?: string | undefined;
   enteredAt?: Date;
-  /** What was written before is not wanted, though it is read again. */
+  /** Earlier records are skipped, although they are read again. */
   notBefore?: Date;
   hasEnded: boolean;
 };
 
-/** The shards of a table's stream. They end after some hours, and others follow. */
+/** The shards of a table's stream. Each ends after some hours, and another follows. */
 export type StreamShards = {
-  /** Those that are there, each at its present end: what is over already ends when it is read first. */
+  /** The existing shards, each at its current end. A closed shard ends at its first read. */
   present(): Promise<readonly Place[]>;
-  /** Those that are there since the last look, each at its beginning. */
+  /** The shards created since the last call, each at its beginning. */
   added(): Promise<readonly Place[]>;
-  /** Holds on to the place, so that nothing that is written from now on is missed. */
+  /** Gets an iterator for the place, so that no later record is missed. */
   enter(place: Place): Promise<void>;
-  /** Reads on from a place and moves it. */
+  /** Reads the next records from a place and advances it. */
   read(place: Place): Promise<readonly _Record[]>;
 };
 
@@ -95,13 +95,13 @@ function isWanted({ dynamodb }: _Record, { notBefore }: Place): boolean {
   return at === undefined || notBefore === undefined || at >= notBefore;
 }
 
-/** After a long pause an iterator has expired, or the stream has dropped what comes next: it is entered again. */
+/** Resets a place after a long pause: its iterator has expired, or the stream has trimmed the next records. */
 function leave(place: Place, error: unknown): void {
   const isDropped = error instanceof TrimmedDataAccessException;
   if (!isDropped && !(error instanceof ExpiredIteratorException)) throw error;
   place.iterator = undefined;
   if (isDropped || place.lastRead === undefined) {
-    // Nothing was read yet: the present end is not the one that it was entered at.
+    // LATEST would now be a later position than when the place was entered.
     if (place.begin === "LATEST" && place.enteredAt !== undefined)
       place.notBefore = minuteOf(place.enteredAt);
     place.begin = "TRIM_HORIZON";
@@ -112,7 +112,7 @@ function leave(place: Place, error: unknown): void {
 
 const millisecondsPerMinute = 60_000;
 
-/** What is known of a record's time: AWS says the second, DynamoDB Local the minute. */
+/** Rounds to the precision of a record's time: AWS reports the second, DynamoDB Local the minute. */
 function minuteOf(time: Date): Date {
   return new Date(Math.floor(time.getTime() / millisecondsPerMinute) * millisecondsPerMinute);
 }

@@ -9,9 +9,9 @@ import { isFields, parseJson } from "../../domain/core/parse.ts";
 import { isRefused } from "../s3/refused.ts";
 
 /**
- * Takes records out of what the relay gave up on: whole batches, as Lambda writes them, an object each.
- * @param isUnwanted is given a record as text
- * @returns how many records were removed, and how many objects S3 refused to give
+ * Removes records from the batches that Lambda gave up on and stored as one object each.
+ * @param isUnwanted called with a record as text
+ * @returns how many records were removed, and how many objects S3 refused to return
  */
 export type RemoveUndelivered = (
   isUnwanted: (record: string) => boolean,
@@ -37,7 +37,7 @@ export function undeliveredChanges(client: S3Client, bucket: string): RemoveUnde
 
 type ObjectName = { readonly Bucket: string; readonly Key: string };
 
-/** @returns undefined where S3 refuses it */
+/** @returns undefined if S3 refuses it */
 async function read(client: S3Client, object: ObjectName): Promise<string | undefined> {
   try {
     const { Body } = await client.send(new GetObjectCommand(object));
@@ -53,7 +53,7 @@ async function replace(client: S3Client, object: ObjectName, kept: string | unde
   else await client.send(new PutObjectCommand({ ...object, Body: kept, ContentType: "application/json" }));
 }
 
-/** What is in no form that is known goes as a whole: it names whom it must not. */
+/** Deletes an object of unknown form as a whole, since it names an unwanted subject. */
 function withoutUnwanted(
   text: string,
   isUnwanted: (record: string) => boolean,

@@ -7,7 +7,7 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What a value breaks of a schema, by the field's name. */
+/** Describes how a value violates a schema, by the field's name; undefined if it is valid. */
 export function problemOf(schema: Schema, value: unknown, name = ""): string | undefined {
   switch (schema.type) {
     case "string":

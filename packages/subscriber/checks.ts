@@ -61,7 +61,7 @@ const reason = {
 const readiness = { ...account, connectedSince: time, documents: decidedBy };
 
 type Check = {
-  /** Which messages replace each other: the newest counts. */
+  /** Which messages replace each other. */
   readonly newestOf: "subject" | "subject and type";
   readonly data: ObjectSchema;
 };
@@ -92,7 +92,7 @@ export const attributes = object(
   { replayid: text, correlationid: text },
 );
 
-/** What the reader checks messages by: the pipeline's schemas, without their descriptions. */
+/** The schemas that the reader checks messages by: the pipeline's, without descriptions. */
 export const checks: Readonly<Record<MessageType, Check>> = {
   "user.created": ofUser,
   "user.updated": ofUser,

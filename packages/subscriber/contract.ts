@@ -1,29 +1,29 @@
-/** What each message has beside `type` and `data`: the attributes of CloudEvents 1.0. */
+/** The attributes that each message has besides `type` and `data`, as in CloudEvents 1.0. */
 export type Attributes = {
   /** The version of CloudEvents. */
   readonly specversion: "1.0";
-  /** The same each time that this message is sent: drop what was handled. */
+  /** The same at each delivery of this message: skip ids that you have handled. */
   readonly id: string;
   /** `/income-events/<stage>`. */
   readonly source: string;
   /**
-   * `user/<id>`, `account/<id>`, `company-account/<id>`; of data with `/<endpoint>` behind it, and with
-   * `/<first day>..<last day>` behind that where it is read by dates; of readiness with `/readiness`. In an id `%`, `/` and `#` are
-   * percent-encoded. Of a test `subscriber/<name>`.
+   * `user/<id>`, `account/<id>` or `company-account/<id>`. For data, `/<endpoint>` follows, and `/<first day>..<last
+   * day>` if it is read by dates; for readiness, `/readiness` follows. In an id, `%`, `/` and `#` are
+   * percent-encoded. For a test, `subscriber/<name>`.
    */
   readonly subject: string;
-  /** ISO 8601 in UTC; what it is the time of depends on `type`. */
+  /** ISO 8601 in UTC. Its meaning depends on `type`. */
   readonly time: string;
-  /** What `data` is. */
+  /** The content type of `data`. */
   readonly datacontenttype: "application/json";
-  /** Of two messages of one `subject` the higher one, compared as text, is the newer. */
+  /** Of two messages of one `subject`, the one with the higher sequence, compared as text, is newer. */
   readonly sequence: string;
-  /** A replay sent the message, by this id; absent in what the pipeline sends by itself. */
+  /** The id of the replay that sent the message; absent if the pipeline sent it by itself. */
   readonly replayid?: string;
   /**
-   * The id of what led to the message, the same in the pipeline's logs: of the event, also where the provider
-   * was asked or data was read because of it; of the erasure; of the comparison with the provider. Absent in
-   * a test, and where an earlier release recorded it.
+   * The id of the message's cause, which the pipeline's logs also contain: an event (even if the provider was called
+   * or data read because of it), an erasure or a comparison with the provider. Absent in a test, and if an earlier
+   * release recorded the cause.
    */
   readonly correlationid?: string;
 };
@@ -33,16 +33,16 @@ type OfUser = {
   readonly userId: string;
 };
 
-/** Of the user whom a message is about, or whose account or data. */
+/** Attributes of the user that a message is about, or that owns its account or data. */
 type UserAttributes = {
   /**
-   * What the stage's `mapping.users.attributes` takes from the user's metadata, such as the number of a loan: all
-   * that is known when the message is sent. Absent while nothing is known; empty once they were removed.
+   * The values that the stage's `mapping.users.attributes` takes from the user's metadata, such as a loan number, as
+   * known when the message is sent. Absent while nothing is known; empty once they were removed.
    */
   readonly attributes?: Readonly<Record<string, string>>;
   /**
-   * Of all messages about a user, its accounts and their data, the one with the highest has the newest
-   * `attributes`. It compares with no `sequence`.
+   * Of all messages about a user, its accounts and their data, the one with the highest value has the newest
+   * `attributes`. Do not compare it with `sequence`.
    */
   readonly attributesSequence?: string;
 };
@@ -58,9 +58,9 @@ type OfCompanyAccount = {
 };
 
 type State = {
-  /** Whether it is deleted, after the event. Final, unless `account.restored` follows. */
+  /** Whether it is deleted after the event. Final, unless `account.restored` follows. */
   readonly deleted: boolean;
-  /** Whether what is known is in doubt, until the provider has answered. */
+  /** Whether the state is in doubt until the provider has answered. */
   readonly unconfirmed: boolean;
 };
 
@@ -68,34 +68,34 @@ type StateOfUser = State & UserAttributes;
 
 type StateOfAccount = State &
   UserAttributes & {
-    /** Whether it is connected, after the event; absent while nothing has said so. */
+    /** Whether it is connected after the event; absent while unknown. */
     readonly connected?: boolean;
     /**
-     * Since when it is connected, or is not: when the webhook came, or the provider answered. Where the stage
-     * maps reasons.
+     * When it was connected or disconnected: when the webhook was received, or the provider answered. Present if the
+     * stage maps reasons.
      */
     readonly since?: string;
-    /** Why it is connected, or is not, in the provider's words. Where the stage maps reasons. */
+    /** Why it is connected or disconnected, in the provider's words. Present if the stage maps reasons. */
     readonly reason?: string;
     /** The provider's id of the user. */
     readonly userId?: string;
-    /** Where the account is: the provider's id of the source. */
+    /** The provider's id of the account's data source. */
     readonly datasourceId?: string;
   };
 
 type WithOutcome = {
   /**
-   * How the event stands to what was known: `applied`; `agreed`, nothing new; `stale`, older; or
-   * `unconfirmed`, it contradicts and no time says which is newer: the provider is asked, and a `.confirmed`
-   * follows.
+   * How the event changed the known state. `applied`: it changed. `agreed`: nothing new. `stale`: the event is older.
+   * `unconfirmed`: the event contradicts the state and no time says which is newer; the provider is called, and a
+   * `.confirmed` message follows.
    */
   readonly outcome: "applied" | "agreed" | "stale" | "unconfirmed";
 };
 
 type EventData = WithOutcome & {
   /**
-   * No webhook brought the event: a comparison with the provider found it, or an operator took that back. The
-   * webhook may still come, as one more event.
+   * The event came from a comparison with the provider, or from an operator who took it back, and not from a webhook.
+   * The webhook may still arrive, as another event.
    */
   readonly reconciled?: true;
 };
@@ -107,7 +107,7 @@ type OfEndpoint = UserAttributes & {
   readonly accountId?: string;
   /** The provider's id of the company account. */
   readonly companyAccountId?: string;
-  /** The first day that the event named, or that the data is of, as the provider wrote it. */
+  /** The first day that the event names or the data covers, as the provider wrote it. */
   readonly dateStart?: string;
   /** The last day, likewise. */
   readonly dateEnd?: string;
@@ -122,23 +122,23 @@ type EndpointUpdated = OfEndpoint &
   };
 
 type DataUpdated = OfEndpoint & {
-  /** The data that is stored now; absent where the provider has none. */
+  /** The stored data; absent if the provider has none. */
   readonly document?: {
-    /** Where exactly this version is read, for ever: see the guide to documents. */
+    /** The permanent address of exactly this version; see the guide to documents. */
     readonly href: string;
-    /** Of the bytes as the provider gave them, in lower-case hex. */
+    /** Digest of the bytes that the provider sent, in lower-case hex. */
     readonly sha256: string;
-    /** How many bytes these are. */
+    /** Number of bytes. */
     readonly size: number;
-    /** What they are: `application/json` for JSON in UTF-8; else as the provider said. */
+    /** Their content type: `application/json` for JSON in UTF-8; else as the provider said. */
     readonly contentType: string;
-    /** Of two versions of a document the higher number is the newer. */
+    /** A higher number is a newer version of the document. */
     readonly version: string;
-    /** When the provider was asked that gave it: ISO 8601 in UTC. */
+    /** When the provider was called for it: ISO 8601 in UTC. */
     readonly observedAt: string;
     /**
-     * The dates that the document covers, where its endpoint is read by ranges. Ranges may overlap: count a
-     * record by its id, once.
+     * The dates that the document covers, if its endpoint is read by ranges. Ranges may overlap, so count each record
+     * once, by its id.
      */
     readonly range?: {
       /** The first day, as the provider wrote it. */
@@ -147,8 +147,8 @@ type DataUpdated = OfEndpoint & {
       readonly end: string;
     };
     /**
-     * The document itself, every digit as the provider wrote it: where the subscriber's settings say
-     * `inline`, and the message stays within `documents.inlineLimit`.
+     * The document itself, with every digit as the provider wrote it. Present if the subscriber's settings say
+     * `inline` and the message stays within `documents.inlineLimit`.
      */
     readonly content?: unknown;
   };
@@ -156,17 +156,17 @@ type DataUpdated = OfEndpoint & {
 
 type AccountReadiness = OfAccount &
   UserAttributes & {
-    /** When the connection began that it speaks of: when its webhook was received, ISO 8601 in UTC. */
+    /** When the connection began, by the receipt of its webhook: ISO 8601 in UTC. */
     readonly connectedSince: string;
-    /** The documents that were read since the connection began, as they were then. */
+    /** The versions of the documents read since the connection began. */
     readonly documents: readonly {
       /** The name of the provider's endpoint, such as `income`. */
       readonly endpoint: string;
-      /** Where exactly this version is read, for ever: see the guide to documents. */
+      /** The permanent address of exactly this version; see the guide to documents. */
       readonly href: string;
-      /** Of two versions of a document the higher number is the newer. */
+      /** A higher number is a newer version of the document. */
       readonly version: string;
-      /** Of the bytes as the provider gave them, in lower-case hex. */
+      /** Digest of the bytes that the provider sent, in lower-case hex. */
       readonly sha256: string;
     }[];
     /** The provider's id of the user. */
@@ -177,14 +177,14 @@ type MissingEndpoint = {
   /** The name of the provider's endpoint, such as `income`. */
   readonly endpoint: string;
   /**
-   * `notAnnounced`: it was not read since the connection began; `none`: the provider has none; `tooFewDays`: it
-   * covers less than `readiness.minDays`; `failing`: its reads fail; `deadLetter`: they were given up.
+   * `notAnnounced`: not read since the connection began. `none`: the provider has no data. `tooFewDays`: it covers
+   * less than `readiness.minDays`. `failing`: its reads fail. `deadLetter`: its reads were given up.
    */
   readonly reason: "notAnnounced" | "none" | "tooFewDays" | "failing" | "deadLetter";
 };
 
 type SubscriberTest = {
-  /** It announces nothing. */
+  /** A test message; it announces nothing. */
   readonly test: true;
 };
 
@@ -206,11 +206,11 @@ type Data = {
   /** An account was deleted. */
   readonly "account.deleted": OfAccount & StateOfAccount & EventData;
   /**
-   * An operator took back a deletion that a comparison with the provider had reported by mistake. The provider
-   * is asked for the account's state, and `account.confirmed` follows.
+   * An operator took back a deletion that a comparison with the provider had reported by mistake. The provider is
+   * called for the account's state, and `account.confirmed` follows.
    */
   readonly "account.restored": OfAccount & StateOfAccount & EventData;
-  /** The provider has news of an endpoint; its data is read now. */
+  /** The provider has new data of an endpoint, which the pipeline now reads. */
   readonly "endpoint.updated": EndpointUpdated;
   /** A company account was created. */
   readonly "company-account.created": OfCompanyAccount & StateOfAccount & EventData;
@@ -222,40 +222,34 @@ type Data = {
   readonly "company-account.disconnected": OfCompanyAccount & StateOfAccount & EventData;
   /** A company account was deleted. */
   readonly "company-account.deleted": OfCompanyAccount & StateOfAccount & EventData;
-  /** The provider was asked what is so, and answered. */
+  /** The provider was called for the current state, and answered. */
   readonly "user.confirmed": OfUser & StateOfUser;
-  /** The provider was asked what is so, and answered. */
+  /** The provider was called for the current state, and answered. */
   readonly "account.confirmed": OfAccount & StateOfAccount;
-  /** The provider was asked what is so, and answered. */
+  /** The provider was called for the current state, and answered. */
   readonly "company-account.confirmed": OfCompanyAccount & StateOfAccount;
   /**
-   * An operator's command, or a deletion where the stage's settings say so, erased all that was kept. Forget
-   * it, too: nothing more comes of it, unless the provider announces it again in months; then its sequences
+   * All stored data was erased, by an operator's command or, if the stage is configured so, by a deletion. Erase your
+   * copy too. No more messages follow, unless the provider announces the user again months later; then its sequences
    * start over.
    */
   readonly "user.erased": OfUser;
-  /** As `user.erased`. */
+  /** Like `user.erased`. */
   readonly "account.erased": OfAccount;
-  /** As `user.erased`. */
+  /** Like `user.erased`. */
   readonly "company-account.erased": OfCompanyAccount;
-  /** An endpoint's data was fetched and is not what was stored before. */
+  /** An endpoint's data was read and is new or has changed. */
   readonly "data.updated": DataUpdated;
   /**
-   * Each endpoint of the setting `readiness` was read after the account was connected. Once for each
-   * connection.
+   * Each endpoint of the setting `readiness` was read after the account was connected. Sent once for each connection.
    */
   readonly "account.ready": AccountReadiness;
-  /**
-   * At the deadline of `readiness` an endpoint was missing. `account.ready` may still follow, once it has come.
-   */
+  /** An endpoint was missing at the deadline of `readiness`. `account.ready` follows if it arrives later. */
   readonly "account.incomplete": AccountReadiness & {
-    /** Each endpoint that is missing, and why. */
+    /** Each missing endpoint, and why it is missing. */
     readonly missing: readonly MissingEndpoint[];
   };
-  /**
-   * An operator tried this subscriber (`subscribers test`): sent to its queue alone, whatever its filter
-   * says.
-   */
+  /** An operator tested this subscriber (`subscribers test`). Sent only to its queue, whatever its filter says. */
   readonly "subscriber.test": SubscriberTest;
 };
 
@@ -271,8 +265,8 @@ export type MessageOf<Type extends MessageType> = Type extends MessageType
   : never;
 
 /**
- * A subscriber's message: CloudEvents 1.0 in JSON. It holds ids and states, and no personal data. It comes at
- * least once and in any order: `id` is the same each time, and of two messages of a `subject` the higher
- * `sequence` is the newer.
+ * A subscriber's message: CloudEvents 1.0 in JSON. It contains ids and states, and no personal data. Delivery is at
+ * least once and in any order: `id` stays the same, and of two messages of a `subject` the higher `sequence` is
+ * newer.
  */
 export type Message = MessageOf<MessageType>;

@@ -1,9 +1,9 @@
-/** A document that was read, with the tag by which the stage knows it. */
+/** A document that was read, and its ETag. */
 export type CachedDocument = { readonly etag: string; readonly bytes: Uint8Array };
 
 /**
- * Keeps documents that were read, on a store of yours, by their address. Each use asks the stage, which answers 304
- * where nothing changed: who was erased is not read from here.
+ * Caches documents by their address, in a store of yours. Each read still asks the stage, which answers 304 if
+ * nothing changed, so that erased data is never read from the cache.
  */
 export type DocumentCache = {
   readonly get: (href: string) => Promise<CachedDocument | undefined>;
@@ -11,7 +11,7 @@ export type DocumentCache = {
   readonly delete: (href: string) => Promise<void>;
 };
 
-/** A cache that ends with the process. @param maxBytes beyond them the documents that were read first are dropped */
+/** A cache that is lost when the process ends. @param maxBytes beyond it, the oldest documents are dropped */
 export function inMemoryCache(maxBytes = 64 * 1024 * 1024): DocumentCache {
   const kept = new Map<string, CachedDocument>();
   let bytes = 0;
@@ -25,7 +25,7 @@ export function inMemoryCache(maxBytes = 64 * 1024 * 1024): DocumentCache {
       drop(href);
       kept.set(href, document);
       bytes += document.bytes.byteLength;
-      // A map reports its keys in the order in which they came.
+      // A map iterates over its keys in insertion order.
       for (const oldest of kept.keys()) {
         if (bytes <= maxBytes) return;
         drop(oldest);

@@ -7,13 +7,13 @@ const number = { type: "number" } as const;
 const day = { type: "string", pattern: "^\\d{4}-\\d{2}-\\d{2}$" } as const;
 /** `2026-11-21 12:00:00`, in UTC, or ISO 8601. */
 const time = { type: "string", pattern: "^\\d{4}-\\d{2}-\\d{2}[ T]\\d{2}:\\d{2}:\\d{2}" } as const;
-/** A decimal as a text: no digit of money is lost. */
+/** A decimal as text, so that no digit is lost. */
 const money = { type: "string", pattern: "^-?\\d+(\\.\\d+)?$" } as const;
 
 const period = { id: text, date_start: day, date_end: day };
 const address = object({}, { street: text, city: text, state: text, country: text });
 
-/** The records of each endpoint that the provider has by default. */
+/** The records of each of the provider's default endpoints. */
 const records = {
   profile: object(
     { id: text, first_name: text, last_name: text },
@@ -53,10 +53,10 @@ const records = {
 
 type Records = typeof records;
 
-/** An endpoint whose documents have a type here. */
+/** An endpoint whose documents are typed here. */
 export type Endpoint = keyof Records;
 
-/** A document's records, and what is known of the document beside them. Fields that are not named stay where they are. */
+/** A document's records and metadata. Fields that are not listed here are kept. */
 export type DocumentOf<Name extends Endpoint> = {
   readonly data: readonly TypeOf<Records[Name]>[];
   readonly account_id?: string;
@@ -65,7 +65,7 @@ export type DocumentOf<Name extends Endpoint> = {
   readonly updated_at?: string;
 };
 
-/** What an endpoint's documents are checked by; the package has it as JSON Schema. */
+/** The schema of an endpoint's documents. The package ships it as JSON Schema. */
 export function schemaOf(endpoint: Endpoint) {
   const optional = { account_id: text, endpoint: text, revision: number, updated_at: time };
   return object({ data: list(records[endpoint]) }, optional);
@@ -77,7 +77,7 @@ function isEndpoint(name: string): name is Endpoint {
 
 export const endpoints: readonly Endpoint[] = Object.keys(records).filter(isEndpoint);
 
-/** @throws Error naming the field that is not as the endpoint's type has it; it quotes nothing */
+/** @throws Error naming the field that does not match the endpoint's type; it quotes no data */
 export function parseDocument<Name extends Endpoint>(endpoint: Name, value: Json): DocumentOf<Name> {
   if (isDocument(endpoint, value)) return value;
   throw new Error(`the document is none of ${endpoint}: ${problemOf(schemaOf(endpoint), value)}`);

@@ -1,4 +1,4 @@
-// What a subscriber imports, as the package @income-events/subscriber.
+// The public API of the package @income-events/subscriber.
 export type { DataOf, Message, MessageOf, MessageType } from "./contract.ts";
 export { type CachedDocument, type DocumentCache, inMemoryCache } from "./document-cache.ts";
 export { type DocumentOf, type Endpoint, endpoints } from "./document-shapes.ts";

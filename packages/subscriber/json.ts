@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-/** What JSON can hold, with each number as the text has it. */
+/** A JSON value. Its numbers keep every digit of the text. */
 export type Json =
   | null
   | boolean
@@ -10,9 +10,11 @@ export type Json =
   | readonly Json[]
   | { readonly [name: string]: Json };
 
-/** A number with more digits than a double holds. `String(it)` has all of them, `Number(it)` what a double can hold. */
+/**
+ * A number with more digits than a double holds. `String(it)` returns all of them, `Number(it)` the nearest double.
+ */
 export class ExactNumber {
-  /** As the text has them. */
+  /** All digits, as in the text. */
   readonly digits: string;
 
   constructor(digits: string) {
@@ -27,22 +29,23 @@ export class ExactNumber {
     return Number(this.digits);
   }
 
-  /** A text, so that nothing is lost. */
+  /** A string, so that no digit is lost. */
   toJSON(): string {
     return this.digits;
   }
 }
 
-// Strings are passed over as a whole; without a choice inside of the repetition, so that long ones need no stack.
+// Matches whole strings, to skip them. Without alternatives inside the repetition, so that long strings don't
+// overflow the stack.
 const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g;
 
 /**
- * Parses JSON without losing a digit: a number that no double holds becomes an `ExactNumber`.
- * @throws SyntaxError where the text is no JSON
+ * Parses JSON without losing a digit: a number that a double can't hold becomes an `ExactNumber`.
+ * @throws SyntaxError if the text is not JSON
  */
 export function parseJson(text: string): Json {
   const parsed: Json = JSON.parse(text);
-  // Where it is JSON, every match is a whole string or a whole number.
+  // In valid JSON, every match is a whole string or a whole number.
   const mark = `${randomUUID()}:`;
   let isExact = true;
   const marked = text.replace(stringOrNumber, (token) => {
@@ -59,14 +62,14 @@ export function parseJson(text: string): Json {
   return exact;
 }
 
-/** Whether a double has the value of these digits: what it prints is the same number. */
+/** Whether a double holds the value of these digits: printed, it is the same number. */
 function isHeld(digits: string): boolean {
   if (digits.length <= 15 && !/[eE]/.test(digits)) return true;
   const [own, printed] = [decimalOf(digits), decimalOf(String(Number(digits)))];
   return own.digits === printed.digits && (own.digits === "" || own.exponent === printed.exponent);
 }
 
-/** A number as digits without zeros at either end, and the power of ten that they are multiplied by. */
+/** A number as digits without zeros at either end, and its power of ten. */
 function decimalOf(text: string) {
   const [, sign = "", whole = "", fraction = "", power = "0"] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(text) ?? [];

@@ -4,9 +4,9 @@ type SqsEvent = { readonly Records: readonly { readonly messageId: string; reado
 type SqsBatchResponse = { readonly batchItemFailures: { readonly itemIdentifier: string }[] };
 
 /**
- * A Lambda function's handler for batches of a queue: what failed stays on the queue, and nothing else does. A trap:
- * the event source needs `FunctionResponseTypes: ["ReportBatchItemFailures"]`, or what failed is deleted.
- * @param report is given each message that stays, and why
+ * Creates a Lambda handler for batches of a queue: only failed messages stay on the queue. Set
+ * `FunctionResponseTypes: ["ReportBatchItemFailures"]` on the event source, or Lambda deletes failed messages too.
+ * @param report called with each message that stays, and why
  */
 export function lambdaHandler(
   read: Read,

@@ -1,30 +1,29 @@
-/** What is remembered of a message that comes. */
+/** What the memory knows about a message. */
 export type Remembered = {
   /** Whether it was handled before. */
   readonly isHandled: boolean;
-  /** The highest sequence that was handled of its series; absent: none. */
+  /** The highest sequence handled in its series; absent: none. */
   readonly newest?: string | undefined;
 };
 
-/** A message that was handled. */
 export type Handled = {
   /** Unique among all messages of all stages. */
   readonly id: string;
-  /** Where the newest counts: its series, and its place in it. */
+  /** The series and sequence, if newer messages of the series replace older ones. */
   readonly place?: { readonly series: string; readonly sequence: string };
 };
 
 /**
- * So many days a message can come again, after months in an archive too, where the stage keeps dead letters for the 90
- * days of the default: `retention.archiveDays` and 57 more. Who was erased may be announced again after that, with
- * sequences from the beginning: so remember for no longer.
+ * How many days to remember messages. For this long a message can be redelivered, even from an archive: the stage's
+ * `retention.archiveDays` (90 by default) plus 57. Remember no longer: after that, an erased user or account may be
+ * announced again, with sequences that start over.
  */
 export const keptDays = 147;
 
 /**
- * What a subscriber remembers, on a store of its own. Whatever it throws, the message stays on the queue.
- * Remembering must keep the higher sequence where another process was faster, and the sequence before the id:
- * an id that is known with a sequence that is lost would let an older message pass for the newest.
+ * Remembers handled messages, in a store of yours. If a function throws, the message stays on the queue. `remember`
+ * must keep the higher sequence if another process was faster. It must store the sequence before the id: if only the
+ * id is stored, an older message would pass for the newest.
  */
 export type Memory = {
   readonly recall: (id: string, series?: string) => Promise<Remembered>;
@@ -32,14 +31,14 @@ export type Memory = {
 };
 
 type Limits = {
-  /** Ids, and as many series; beyond them the oldest are forgotten. */
+  /** Maximum number of ids, and of series. Beyond it the oldest are forgotten. */
   readonly most?: number;
   readonly days?: number;
-  /** In milliseconds. */
+  /** Milliseconds since 1970. */
   readonly now?: () => number;
 };
 
-/** A memory that ends with the process, for tests and for what a repetition does not hurt. */
+/** A memory that is lost when the process ends, for tests and for idempotent handlers. */
 export function inMemory({ most = 100_000, days = keptDays, now = Date.now }: Limits = {}): Memory {
   const ids = new Map<string, Kept>();
   const sequences = new Map<string, Kept>();
@@ -67,7 +66,7 @@ export function inMemory({ most = 100_000, days = keptDays, now = Date.now }: Li
 type Kept = { readonly value: string; readonly until: number };
 
 function dropOldest(map: Map<string, Kept>, most: number): void {
-  // A map reports its keys in the order in which they came.
+  // A map iterates over its keys in insertion order.
   for (const oldest of map.keys()) {
     if (map.size <= most) return;
     map.delete(oldest);

@@ -5,25 +5,25 @@ type Payment = Pick<DocumentOf<"income">["data"][number], "id" | "paid_at" | "cu
 /** An income document: the address of its version, from `message.data.document.href`, and its payments. */
 export type IncomeDocument = { readonly href: string; readonly data: readonly Payment[] };
 
-/** What was paid in one month in one currency. */
+/** Income paid in one month in one currency. */
 export type MonthlyIncome = {
   /** In UTC, such as `2026-11`. */
   readonly month: string;
   readonly currency: string;
-  /** Decimals as texts: every digit is kept. */
+  /** Decimals as text, with every digit. */
   readonly gross: string;
   readonly net: string;
-  /** How many payments these are. */
+  /** Number of payments. */
   readonly payments: number;
-  /** The `href` of each document that a payment was taken from. */
+  /** The `href` of each document that a payment came from. */
   readonly documents: readonly string[];
 };
 
 /**
- * Adds up income by the month of payment and by currency, in ascending order. Each payment of an account counts once,
- * by its id, as the newest document has it: documents may come twice, in any order, in several versions, and with ranges
- * that overlap. Of several versions of a document only the newest counts.
- * @throws Error naming the payment whose time or amount can't be read
+ * Sums income by month of payment and currency, in ascending order. Each payment of an account counts once, by its
+ * id, as the newest document has it. Documents may be repeated, in any order, in several versions, and with
+ * overlapping ranges. Of several versions of a document only the newest counts.
+ * @throws Error naming the payment whose time or amount can't be parsed
  */
 export function monthlyIncome(documents: readonly IncomeDocument[]): readonly MonthlyIncome[] {
   const months = new Map<string, Counted[]>();
@@ -43,21 +43,20 @@ export function monthlyIncome(documents: readonly IncomeDocument[]): readonly Mo
     }));
 }
 
-/** A payment with the document that it was taken from. */
 type Counted = { readonly payment: Payment; readonly href: string };
 
 type Version = IncomeDocument & {
-  /** Of the document, without its version. */
+  /** The document's path, without its version. */
   readonly path: string;
   readonly account: string;
   readonly version: bigint;
 };
 
-/** The newest version of each document, the oldest of these first. */
+/** The newest version of each document, oldest first. */
 function newestVersions(documents: readonly IncomeDocument[]): readonly Version[] {
   const newest = new Map<string, Version>();
   for (const document of documents) {
-    // The same whether a stage is read by its URL or by invoking a function.
+    // Drops the stage's address, which differs between URLs and functions' ARNs.
     const [path = "", query] = document.href.slice(Math.max(document.href.indexOf("/v1/"), 0)).split("?");
     const version = BigInt(new URLSearchParams(query).get("version") ?? 0);
     const [account = path] = path.split("/documents/");
@@ -65,7 +64,7 @@ function newestVersions(documents: readonly IncomeDocument[]): readonly Version[
     if (known === undefined || version > known.version)
       newest.set(path, { ...document, path, account, version });
   }
-  // Of two that were read at once either may be taken, but always the same.
+  // Breaks ties by path, so that the result is always the same.
   const isOlder = (one: Version, other: Version) =>
     one.version === other.version ? compare(one.path, other.path) : one.version < other.version ? -1 : 1;
   return [...newest.values()].sort(isOlder);
@@ -82,7 +81,7 @@ function newestPayments(documents: readonly Version[]) {
 const time =
   /^(\d{4}-\d{2}-\d{2})[T ]((?:[01]\d|2[0-3]):\d{2}:\d{2})(?:[.,]\d+)? ?(?:(Z|UTC|GMT)|([+-]\d{2}):?(\d{2})?)?$/i;
 
-/** The month in UTC: a time without a zone is in UTC. */
+/** The month in UTC. A time without a zone is in UTC. */
 function monthOf({ id, paid_at }: Payment): string {
   const [, day = "", hour, , hours = "+00", minutes = "00"] = time.exec(paid_at) ?? [];
   const date = new Date(`${day}T${hour}${hours}:${minutes}`);
@@ -90,7 +89,7 @@ function monthOf({ id, paid_at }: Payment): string {
   return date.toISOString().slice(0, 7);
 }
 
-/** `Date` takes the 30th of February for the 2nd of March. */
+/** Rejects days such as 30 February, which `Date` reads as 2 March. */
 function isDay(day: string): boolean {
   return new Date(day).toISOString().startsWith(day);
 }

@@ -8,44 +8,45 @@ import { contentOf } from "./read-message.ts";
 import { type Credentials, signedHeaders } from "./sign.ts";
 
 export type DocumentOptions = {
-  /** As the AWS SDK's providers, such as `client.config.credentials`; absent: those in the environment. */
+  /** As the AWS SDK's providers return them, such as `client.config.credentials`. Default: from the environment. */
   readonly credentials?: Credentials | (() => Promise<Credentials>);
-  /** Absent: what the document's address names, else `AWS_REGION`. */
+  /** Default: the region in the document's address, else `AWS_REGION`. */
   readonly region?: string;
   /**
-   * Where Lambda is, for documents that are read by invoking a function; absent: `AWS_ENDPOINT_URL_LAMBDA`, else
-   * `AWS_ENDPOINT_URL`, else Lambda's own address in the region.
+   * Lambda's endpoint, for documents that are read by invoking a function. Default: `AWS_ENDPOINT_URL_LAMBDA`, else
+   * `AWS_ENDPOINT_URL`, else Lambda's own endpoint in the region.
    */
   readonly lambdaEndpoint?: string;
   readonly cache?: DocumentCache;
-  /** So often a busy stage is asked, 5 by default. */
+  /** Maximum attempts while the stage is busy. Default: 5. */
   readonly tries?: number;
-  /** Waits so many milliseconds before it asks again. */
+  /** Waits before a retry. */
   readonly wait?: (milliseconds: number) => Promise<void>;
 };
 
-/** A document that was read; its bytes have the digest that the message names. */
+/** A document that was read. Its bytes have the digest that the message names. */
 export type ReadDocument = {
   readonly as: "document";
-  /** As the provider gave them. */
+  /** The bytes that the provider sent. */
   readonly bytes: Uint8Array;
   /**
-   * The document as JSON by its charset, without losing a digit; of a named endpoint with its type.
-   * @throws SyntaxError, or an Error that names the field which is not as the endpoint's type has it
+   * Parses the document as JSON by its charset, without losing a digit. If an endpoint is named, checks the document
+   * and returns its type.
+   * @throws SyntaxError, or an Error naming the field that does not match the endpoint's type
    */
   json(): Json;
   json<Name extends Endpoint>(endpoint: Name): DocumentOf<Name>;
 };
 
 /**
- * What became of a read. `replaced`: a newer version is there, and a message of its own is on its way. `gone`: the
- * person was erased, or the provider has no data any more.
+ * The result of a read. `replaced`: there is a newer version, and its own message is on its way. `gone`: the person
+ * was erased, or the provider no longer has data.
  */
 export type DocumentResult = ReadDocument | { readonly as: "replaced" } | { readonly as: "gone" };
 
-/** The stage did not answer with the document: let the message come again. */
+/** The stage did not return the document. Leave the message on the queue, so that it is retried. */
 export class DocumentError extends Error {
-  /** Of the last answer; absent: there was none. */
+  /** Status of the last response; absent: there was none. */
   readonly status: number | undefined;
 
   constructor(reason: string, status?: number, cause?: unknown) {
@@ -56,11 +57,11 @@ export class DocumentError extends Error {
 }
 
 /**
- * Reads the version of the document that a message names, and checks its digest: from the message where that holds it,
- * else from the stage, signed with Signature Version 4: at its URL, or by invoking the function that its address names.
- * A busy stage is asked again, after the time that it names.
- * @throws DocumentError where the stage refuses the caller, stays busy, or answers with other bytes; where only messages
- * hold documents, and this one does not
+ * Reads the version of the document that a message names, and checks its digest. If the message contains the
+ * document, reads it from there. Else reads it from the stage, signed with Signature Version 4, at its URL or by
+ * invoking the function in its address. Retries while the stage is busy, after the time that the stage names.
+ * @throws DocumentError if the stage refuses the caller, stays busy or returns other bytes, or if documents are sent
+ * only in messages and this one has none
  */
 export async function readDocument(
   message: MessageOf<"data.updated">,
@@ -105,7 +106,7 @@ function documentOf(bytes: Uint8Array, contentType: string): ReadDocument {
   return { as: "document", bytes, json };
 }
 
-/** By its byte order mark, else by the charset of its content type, else as UTF-8. */
+/** Decodes by the byte order mark, else by the charset of the content type, else as UTF-8. */
 function textOf(bytes: Uint8Array, contentType: string): string {
   const [first, second] = bytes;
   const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(contentType)?.[1]?.toLowerCase() ?? "utf-8";
@@ -133,7 +134,7 @@ async function askUntilAnswered(
     const { answer, retryAfter, problem, cause } = await ask(url, etag, options);
     if (answer !== undefined) return answer;
     if (done >= tries) throw new DocumentError(`${problem}, ${done} times`, undefined, cause);
-    // Some wait longer than others, so that they don't all come at once.
+    // Random jitter, so that clients don't all retry at once.
     const ownMs = firstWaitMs * 2 ** (done - 1) * (1 + Math.random());
     await wait(Math.max(ownMs, retryAfter * 1000));
   }
@@ -146,10 +147,10 @@ type Asked = {
   readonly cause?: unknown;
 };
 
-/** Without an answer where to ask again may help: a busy stage, or a connection that broke. */
+/** Returns no answer if a retry may help: the stage was busy, or the connection broke. */
 async function ask(url: URL, etag: string | undefined, options: DocumentOptions): Promise<Asked> {
   if (url.protocol === "arn:") return invoke(url, etag, options);
-  // Anew each time: credentials and signatures end.
+  // Signed for each attempt, since credentials and signatures expire.
   const signing = {
     region: regionOf(url, options),
     credentials: await credentialsOf(options),
@@ -157,7 +158,7 @@ async function ask(url: URL, etag: string | undefined, options: DocumentOptions)
   };
   const headers = etag === undefined ? {} : { "if-none-match": etag };
   try {
-    // fetch takes gzip and expands it.
+    // fetch requests gzip and decompresses it.
     const response = await fetch(url, {
       headers: signedHeaders(url, { ...signing, headers }),
       redirect: "error",
@@ -173,7 +174,7 @@ async function ask(url: URL, etag: string | undefined, options: DocumentOptions)
 }
 
 /**
- * Invokes the function that an address names, `arn:…:function:NAME:ALIAS/v1/…`, which returns the answer in JSON.
+ * Invokes the function that an address names, `arn:…:function:NAME:ALIAS/v1/…`, and returns its answer.
  * Source: Lambda API reference, "Invoke".
  */
 async function invoke(url: URL, etag: string | undefined, options: DocumentOptions): Promise<Asked> {
@@ -203,7 +204,7 @@ async function invoke(url: URL, etag: string | undefined, options: DocumentOptio
     const headers = signedHeaders(target, { ...signing, headers: { "content-type": "application/json" } });
     const response = await fetch(target, { method: "POST", headers, body, redirect: "error" });
     if (isBusy(response.status)) return busy(response);
-    // Lambda's own answer: its 404 says nothing of the document.
+    // This is Lambda's own response: its 404 says nothing about the document.
     if (response.status !== 200)
       throw new DocumentError(
         `Lambda answered ${response.status} to an invocation of ${arn}`,
@@ -234,7 +235,7 @@ function unanswered(cause: unknown): Asked {
   return { retryAfter: 0, problem: "the document could not be read", cause };
 }
 
-/** A function's URL in AWS names its region; `AWS_REGION` is for one that is elsewhere, such as on this machine. */
+/** A function's URL in AWS contains its region. `AWS_REGION` is for other URLs, such as local ones. */
 function regionOf({ hostname }: URL, { region }: DocumentOptions): string {
   const named = /\.lambda-url\.([a-z0-9-]+)\.on\.aws$/.exec(hostname)?.[1];
   const found = region ?? named ?? process.env.AWS_REGION ?? process.env.AWS_DEFAULT_REGION;

@@ -2,7 +2,7 @@ import { type Fields, isFields, problemOf } from "./check-value.ts";
 import { attributes, checks } from "./checks.ts";
 import type { Attributes, Message, MessageOf, MessageType } from "./contract.ts";
 
-/** A message of a type that this release does not know: a later one sends it. */
+/** A message of a type that this release does not know. */
 export type UnknownMessage = Attributes & { readonly type: string; readonly data?: unknown };
 
 export type ReadMessage =
@@ -12,8 +12,8 @@ export type ReadMessage =
   | { readonly as: "unreadable"; readonly reason: string };
 
 /**
- * Reads the text of a subscriber's message. Fields that are not known stay where they are.
- * @returns `unreadable` for what breaks the contract; never throws
+ * Parses a message. Fields that are not known are kept.
+ * @returns `unreadable` if the text breaks the contract; never throws
  */
 export function readMessage(text: string): ReadMessage {
   const value = parse(text);
@@ -32,12 +32,12 @@ type DocumentReference = NonNullable<MessageOf<"data.updated">["data"]["document
 
 const contents = new WeakMap<DocumentReference, string>();
 
-/** A document in a message as the message's text has it, with every digit; where that is lost, as it was parsed. */
+/** The text of a document in a message, with every digit. If that text is lost, the parsed content as JSON. */
 export function contentOf(document: DocumentReference): string | undefined {
   return contents.get(document) ?? JSON.stringify(document.content);
 }
 
-/** The pipeline writes the content last, so that it can be cut out. The document's digest says whether this was right. */
+/** Cuts the content out of the message's text; the pipeline writes it last. The document's digest verifies it. */
 function keepContent({ data: { document } }: MessageOf<"data.updated">, text: string): void {
   const [, content] = /"content":(.*)\}\s*\}\s*\}\s*$/s.exec(text) ?? [];
   if (document?.content !== undefined && content !== undefined) contents.set(document, content);

@@ -6,25 +6,25 @@ import { turns } from "./turns.ts";
 
 export type ReaderOptions = {
   /**
-   * Yours: called with each message, once in effect, and of those that replace each other never with an older one
-   * after a newer one. What it throws leaves the message on the queue, to come again.
+   * Called once for each message, however often it is delivered, and never with an older message after a newer one
+   * that replaces it. If it throws, the message stays on the queue and is retried.
    */
   readonly handle: (message: Message) => void | Promise<void>;
   readonly memory: Memory;
-  /** Called with what is older than what was handled; absent: it is passed over. Never with what an erasure covers. */
+  /** Called with messages older than one already handled. Default: skip them. Never called for erased owners. */
   readonly handleStale?: (message: Message) => void | Promise<void>;
-  /** Called with types that this release does not know; absent: they are passed over. */
+  /** Called with messages of types that this release does not know. Default: skip them. */
   readonly handleUnknown?: (message: UnknownMessage) => void | Promise<void>;
-  /** Whether a replay brings what was handled before once more; else it brings what was missed only. */
+  /** Whether a replay repeats messages that were handled before. Default: it delivers only those that were missed. */
   readonly repeatReplays?: boolean;
 };
 
-/** What became of a message: where it is settled, delete it from the queue; else leave it there. */
+/** The result for a message. If it is `settled`, delete it from the queue; else leave it there. */
 export type Result =
   | { readonly settled: true; readonly as: "handled" | "duplicate" | "stale" | "skipped" }
-  /** The message is about somebody whose erasure was handled: nobody was given it. */
+  /** The message is about an owner whose erasure was handled. No handler was called. */
   | { readonly settled: true; readonly as: "erased" }
-  /** `unreadable` is no message of the contract: after some deliveries SQS moves it to the dead-letter queue. */
+  /** `unreadable`: not a message of the contract. SQS moves it to the dead-letter queue after some deliveries. */
   | {
       readonly settled: false;
       readonly as: "unreadable" | "failed";
@@ -32,14 +32,14 @@ export type Result =
       readonly error?: unknown;
     };
 
-/** Reads the body of a message of the queue. Never throws. */
+/** Reads the body of a queue's message. Never throws. */
 export type Read = (body: string) => Promise<Result>;
 
 /**
- * Reads messages: drops what was handled before and whatever is about an erased owner, keeps the order where the newest
- * counts, and remembers after the handler is done. At least once stays at least once: a process that dies between the two
- * handles the message again. Within one process messages of an owner are handled one after the other; between processes a
- * write of yours decides, which takes the higher `sequence`.
+ * Creates a reader of messages. It skips duplicates and messages about erased owners, keeps the order where newer
+ * messages replace older ones, and remembers a message after its handler has finished. If the process dies in
+ * between, the message is handled again. Within one process, messages of an owner are handled one after the other.
+ * For several processes, make your own write conditional on a higher `sequence`.
  */
 export function createReader(options: ReaderOptions): Read {
   const inTurn = turns();
@@ -62,7 +62,7 @@ export function createReader(options: ReaderOptions): Read {
 
 type Handle = () => void | Promise<void>;
 
-/** A message with what is to be done with it; `series` is absent where no message replaces another. */
+/** A message and how to handle it. `series` is absent if no message replaces another. */
 type Work = {
   readonly id: string;
   readonly series: string | undefined;
@@ -99,12 +99,12 @@ function seriesOf({ type, subject }: Message): string {
   return checks[type].newestOf === "subject" ? subject : `${subject} ${type}`;
 }
 
-/** `account/<id>` of `account/<id>/income`, and of each subject that a later release adds below it. */
+/** The owner of a subject: `account/<id>` for `account/<id>/income`, and for what later releases add below. */
 function ownerOf(subject: string): string {
   return subject.split("/", 2).join("/");
 }
 
-/** The sequence of an erasure: higher than any other of the owner, and of each subject below it. */
+/** The sequence of an erasure: higher than any other of the owner and of subjects below it. */
 const erasure = "9".repeat(20);
 
 async function settle(work: Work, memory: Memory): Promise<Result> {

@@ -1,4 +1,4 @@
-/** The part of JSON Schema that messages and documents are checked by. */
+/** The part of JSON Schema that messages and documents use. */
 export type Schema =
   | TextSchema
   | FlagSchema
@@ -15,7 +15,7 @@ export type TextSchema = {
   readonly enum?: readonly string[];
   readonly pattern?: string;
   readonly format?: "date-time";
-  /** As OpenAPI 3.0 has it: null is allowed, too. */
+  /** As in OpenAPI 3.0: null is allowed too. */
   readonly nullable?: true;
 };
 
@@ -27,16 +27,15 @@ type NumberSchema = { readonly type: "number" };
 
 export type ListSchema = { readonly type: "array"; readonly items: Schema };
 
-/** Whatever there is. */
 type AnySchema = { readonly type?: undefined };
 
-/** Fields that `properties` does not name may be there, too: a reader passes them over. */
+/** Fields that `properties` does not name are allowed; a reader ignores them. */
 export type ObjectSchema = {
   readonly type: "object";
   readonly properties: Readonly<Record<string, Schema>>;
   readonly required: readonly string[];
-  /** Fields that `properties` does not name are texts. */
+  /** Fields that `properties` does not name are strings. */
   readonly additionalProperties?: { readonly type: "string" };
-  /** Exactly one of these fields is there. */
+  /** Exactly one of these fields is present. */
   readonly oneOf?: readonly { readonly required: readonly [string] }[];
 };

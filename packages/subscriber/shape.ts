@@ -1,7 +1,7 @@
 import type { ExactNumber } from "./json.ts";
 import type { Schema } from "./schema.ts";
 
-/** The type of what a schema allows. */
+/** The TypeScript type of the values that a schema allows. */
 export type TypeOf<S> = S extends { readonly type: "string"; readonly nullable: true }
   ? string | null
   : S extends { readonly type: "string" }
@@ -21,7 +21,7 @@ export type TypeOf<S> = S extends { readonly type: "string"; readonly nullable: 
 type Flat<T> = { [Name in keyof T]: T[Name] };
 type Properties = Readonly<Record<string, Schema>>;
 
-/** An object whose fields `required` are there and whose fields `optional` may be. */
+/** The schema of an object with required and optional fields. */
 export function object<const R extends Properties, const O extends Properties>(required: R, optional: O) {
   return {
     type: "object",

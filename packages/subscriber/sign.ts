@@ -1,6 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 
-/** What AWS signs with; the same as of the AWS SDK's providers. */
+/** AWS credentials, as the providers of the AWS SDK return them. */
 export type Credentials = {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -8,14 +8,14 @@ export type Credentials = {
 };
 
 type Signing = {
-  /** Absent: a GET. */
+  /** Default: GET. */
   readonly method?: "POST";
-  /** Absent: nothing is sent. */
+  /** Default: no body. */
   readonly body?: string;
   readonly region: string;
   readonly credentials: Credentials;
   readonly at: Date;
-  /** Headers that are sent beside those of the signature, and signed with it. */
+  /** Further headers, which are sent and signed. */
   readonly headers?: Readonly<Record<string, string>>;
 };
 
@@ -35,7 +35,7 @@ export function signedHeaders(
   const names = signed.map(([name]) => name).join(";");
   const canonical = [
     method ?? "GET",
-    // What is percent-encoded already is encoded once more, as every service but S3 asks for.
+    // Every service except S3 requires that the path is percent-encoded twice.
     url.pathname.split("/").map(encoded).join("/"),
     canonicalQuery(url),
     ...signed.map(([name, value]) => `${name}:${value.trim().replace(/\s+/g, " ")}`),
@@ -65,7 +65,7 @@ function canonicalQuery({ searchParams }: URL): string {
     .join("&");
 }
 
-/** As RFC 3986 has it: `encodeURIComponent` leaves five characters more than that. */
+/** Percent-encodes as in RFC 3986: `encodeURIComponent` leaves five more characters as they are. */
 function encoded(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (character) => {
     return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;

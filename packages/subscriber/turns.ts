@@ -1,4 +1,4 @@
-/** Does pieces of work of one key one after the other, in the order in which they come. */
+/** Runs work of the same key one after the other, in the order of the calls. */
 export type InTurn = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;
 
 export function turns(): InTurn {

@@ -6,7 +6,7 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { keptDays, type Memory } from "../index.ts";
 
-/** A memory in a table whose key is `pk`, a text, and whose time to live is `expires`. */
+/** A memory in a DynamoDB table with the key `pk` (a string) and the time to live `expires`. */
 export function dynamoDbMemory(client: DynamoDBClient, table: string, now: () => number = Date.now): Memory {
   const seconds = () => Math.floor(now() / 1000);
   const expires = () => ({ N: String(seconds() + keptDays * 86_400) });
@@ -18,7 +18,7 @@ export function dynamoDbMemory(client: DynamoDBClient, table: string, now: () =>
       const { Responses = {}, UnprocessedKeys = {} } = await client.send(command);
       if (UnprocessedKeys[table] !== undefined)
         throw new Error("DynamoDB did not read all that it was asked for");
-      // DynamoDB removes what has expired days later.
+      // DynamoDB deletes expired items with a delay of days.
       const isKept = (item: Record<string, AttributeValue>) => Number(item.expires?.N) > seconds();
       const find = (key: string | undefined) =>
         Responses[table]?.find((item) => item.pk?.S === key && isKept(item));
