@@ -116,7 +116,6 @@ export const checks: Readonly<Record<MessageType, Check>> = {
   "account.erased": { newestOf: "subject", data: object(account, {}) },
   "company-account.erased": { newestOf: "subject", data: object(company, {}) },
   "data.updated": { newestOf: "subject and type", data: dataUpdated },
-  "account.ready": { newestOf: "subject", data: object(readiness, { ...user, ...ofItsUser }) },
   "account.incomplete": {
     newestOf: "subject",
     data: object(
@@ -124,5 +123,6 @@ export const checks: Readonly<Record<MessageType, Check>> = {
       { ...user, ...ofItsUser },
     ),
   },
+  "account.ready": { newestOf: "subject", data: object(readiness, { ...user, ...ofItsUser }) },
   "subscriber.test": { newestOf: "subject", data: object({ test: always }, {}) },
 };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { table } from "./markdown.ts";
-import { productionStage } from "./stage-template.ts";
+import { alarmedStage } from "./stage-template.ts";
 
 const metric = z.object({ MetricName: z.string() });
 const joined = z
@@ -56,7 +56,7 @@ function measured(parsed: z.output<typeof alarm>) {
 
 /** What raises each alarm, in production with the default settings and one subscriber. */
 export function alarmsTable(): string {
-  const alarms = productionStage()
+  const alarms = alarmedStage()
     .filter(({ type }) => type === "AWS::CloudWatch::Alarm")
     .map(({ id, properties }) => readAlarm(id, properties));
   const metrics = alarms.reduce((sum, { metrics: watched }) => sum + watched.length, 0);

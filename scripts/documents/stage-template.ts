@@ -21,11 +21,11 @@ const inProduction = {
   ...documented,
   production: true,
   provider: { ...documented.provider, baseUrls: { sandbox: "https://api.income-provider.com" } },
-  readiness: { endpoints: ["income"] },
   alarms: { emails: ["on-call@example.com"] },
 };
 
 const withDashboard = { ...inProduction, dashboard: true };
+const withAllAlarms = { ...inProduction, readiness: { endpoints: ["income"] } };
 
 export function documentedSettings(): Settings {
   return parseSettings(documented, "scripts/documents/stage-template.ts");
@@ -62,6 +62,8 @@ export const documentedStage = () => resourcesOf(documented);
 /** The same stage in production, where somebody is notified. */
 export const productionStage = () => resourcesOf(inProduction);
 export const dashboardStage = () => resourcesOf(withDashboard);
+/** The production stage with the settings that add alarms. */
+export const alarmedStage = () => resourcesOf(withAllAlarms);
 
 /**
  * The template of a stage, as CloudFormation gets it but for the functions' code.

@@ -117,7 +117,7 @@ describe("the synthesized stack and the provider", () => {
       expect(events[0]?.receipts).toMatchObject({ count: 1 });
       const counts = system.stack.functions
         .flatMap(({ log }) => log())
-        .filter((line) => /EVENT_(STORED|AGAIN)/.test(line) && line.includes(id))
+        .filter((line) => /EVENT_(STORED|DUPLICATE)/.test(line) && line.includes(id))
         .map((line) => Number(Object(JSON.parse(line)).count));
       expect(counts.reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(100);
       for (const queueUrl of announcedToAll) {

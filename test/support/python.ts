@@ -26,8 +26,8 @@ export const python = any ?? "python3";
 /** Whether tests in Python run: where FORBID_SKIPS is set they do, and fail without boto3. */
 export const runsPython = process.env.FORBID_SKIPS !== undefined || any !== undefined;
 
-/** Whether its programs can read queues: from 1.28.82 on boto3 calls SQS by JSON, as the local stack answers. */
-export const readsQueues = newer !== undefined;
+/** Whether boto3 can call the local stack: with AWS_ENDPOINT_URL, and SQS by JSON, from 1.28.82. */
+export const reachesLocalStack = newer !== undefined;
 
 /**
  * Answers each question, a command of `driver.py` with its argument, by the Python packages.

@@ -31,10 +31,10 @@ export function messagesOf(
   );
 }
 
-/** Only events, states and documents do. */
+/** Only events, states, documents and readiness do. */
 function leadsToMessages(image: Readonly<Record<string, unknown>> | undefined): boolean {
   const key = isFields(image?.sk) ? String(image.sk.S) : "";
-  return key === "STATE" || key.startsWith("EVENT#") || key.startsWith("DOCUMENT#");
+  return key === "STATE" || key === "READINESS" || key.startsWith("EVENT#") || key.startsWith("DOCUMENT#");
 }
 
 /** A message with the attributes of the user whose account or data it is about, as the relay adds them. */

@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { printedFor } from "../../support/printed-environment.ts";
 import { runProgram } from "../../support/program.ts";
-import { python, pythonEnvironment, readsQueues } from "../../support/python.ts";
+import { python, pythonEnvironment, reachesLocalStack } from "../../support/python.ts";
 import type { LookedUpStage } from "./looked-up-stage.ts";
 
 const incomeDocument = z.object({
@@ -30,7 +30,7 @@ export function describeShownPrograms(use: () => LookedUpStage): void {
     ["the README", process.execPath, ["--input-type=module", "-e", blockOf("README.md", "js")]],
     ["the example in Node", process.execPath, ["examples/monthly-income/main.ts"]],
     // Debian 12 has an older boto3, which the local stack's queues don't answer.
-    ...(readsQueues ? inPython : []),
+    ...(reachesLocalStack ? inPython : []),
   ] as const)(title, (_, runtime, args) => printsIncome(runtime, args));
 
   it("names for each subscriber a program that prints something of it", async () => {

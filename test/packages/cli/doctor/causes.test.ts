@@ -83,6 +83,8 @@ describe("findings are ordered by cause", () => {
     expect(well.map(({ code }) => code)).toEqual([
       "events-late",
       "fetching-dead-letters",
+      "deadline-dead-letters",
+      "deadlines-behind",
       "erasure-dead-letters",
       "erasure-late",
       "subscriber-dead-letters",
