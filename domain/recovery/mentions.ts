@@ -89,6 +89,8 @@ type Visited = {
   readonly name: string;
   readonly kinds: Kinds;
   readonly inTexts: number;
+  /** Whether the value is a text of JSON, whose own values are visited, too. */
+  readonly isJson?: boolean;
 };
 /** Undefined: of anybody. */
 type Kinds = readonly Subject["kind"][] | undefined;
@@ -128,12 +130,14 @@ export function mentions(
     keys: namesFor(subject),
     isInText: textMentions(subject),
   }));
-  const isNamedBy = ({ value, name, kinds }: Visited) =>
+  const isNamedBy = ({ value, name, kinds, isJson }: Visited) =>
     sought.some(({ subject, id, name: own, keys, isInText }) => {
       const text = String(value);
       if (isName(text, own) || keys.includes(text)) return true;
       if (kinds?.includes(subject.kind) === false && !isUuid(id)) return false;
-      return canonicalId(text) === id ? mayBeId(text, name) : typeof value === "string" && isInText(text);
+      if (canonicalId(text) === id) return mayBeId(text, name);
+      // The values of JSON are compared one by one: a search in its text would take a part of an id for the id.
+      return typeof value === "string" && isJson !== true && isInText(text);
     });
   const isInAny = (text: string) => sought.some(({ isInText }) => isInText(text));
   return (text, about) => {
@@ -165,14 +169,15 @@ function someValue(
     if (isRawNumber(value)) {
       if (isWanted({ ...visited, value: value.rawJSON })) return true;
     } else if (typeof value === "number" || typeof value === "string") {
-      if (isWanted(visited)) return true;
+      const inner = typeof value === "string" && inTexts < deepestText ? parsed(value)?.value : undefined;
+      if (isWanted({ ...visited, isJson: typeof inner === "object" && inner !== null })) return true;
       if (typeof value === "number" || inTexts === deepestText) continue;
       const encoded = encodedTexts(value);
       decodable -= encoded.reduce((sum, { length }) => sum + length, 0);
       if (decodable < 0) return true;
-      for (const inner of [parsed(value)?.value, ...encoded])
-        if (typeof inner === "object" || typeof inner === "string")
-          waiting.push({ ...visited, value: inner, inTexts: inTexts + 1 });
+      for (const each of [inner, ...encoded])
+        if (typeof each === "object" || typeof each === "string")
+          waiting.push({ ...visited, value: each, inTexts: inTexts + 1 });
     } else if (Array.isArray(value)) {
       for (const element of value) waiting.push({ ...visited, value: element });
     } else if (typeof value === "object" && value !== null) {

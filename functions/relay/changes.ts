@@ -27,7 +27,7 @@ import { inlineDocuments } from "../runtime/inline-documents.ts";
 import { log, logged } from "../runtime/log.ts";
 import { joinQueues } from "../runtime/queues-beside.ts";
 import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
-import { publisher } from "../runtime/subscriber-queues.ts";
+import { publisher, retryWaitsMs } from "../runtime/subscriber-queues.ts";
 import { outbox } from "./outbox.ts";
 import { relay } from "./relay.ts";
 import { resender } from "./resend.ts";
@@ -68,7 +68,8 @@ const deriving = {
 };
 const records = versionedRecords(table, tableName, shared);
 const attributes = isFields(settings.attributes) ? { asks: settings.attributes.asks === true } : undefined;
-const retries = { waitsMs: [250, 1_000, 2_500], wait: setTimeout, now };
+const timeoutSeconds = numberOf(settings, "timeoutSeconds");
+const retries = { waitsMs: retryWaitsMs(timeoutSeconds), wait: setTimeout, now };
 
 const resend = resender({
   ...deriving,
@@ -82,7 +83,7 @@ const resend = resender({
   parkedFor: (subscriber) => parkedFor(failures, subscriber),
   now,
   lastsSeconds: numberOf(settings, "parkingLastsSeconds"),
-  longestRunSeconds: longestRunInSeconds(numberOf(settings, "timeoutSeconds")),
+  longestRunSeconds: longestRunInSeconds(timeoutSeconds),
 });
 
 const relayChanges = relay({

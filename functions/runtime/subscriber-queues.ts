@@ -24,6 +24,15 @@ export type Retries = {
   readonly now: () => Date;
 };
 
+/** The waits before a refused message is sent again. They take at most a quarter of the function's time. */
+export function retryWaitsMs(timeoutSeconds: number): readonly number[] {
+  let left = 250 * timeoutSeconds;
+  return [250, 1_000, 2_500].filter((wait) => {
+    left -= wait;
+    return left >= 0;
+  });
+}
+
 /** A queue that refused messages for all these waits is not waited for again so soon: an outage must not slow down others. */
 const notWaitedForMs = 60_000;
 

@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { z } from "zod";
 
@@ -17,7 +17,7 @@ const versionsOf = (folder: string) =>
       manifest.parse(JSON.parse(readFileSync(join(repository, folder, "package.json"), "utf8"))),
     ),
   );
-const folders = readdirSync(join(repository, "packages")).map((name) => `packages/${name}`);
+const folders = globSync("packages/*/package.json", { cwd: repository }).map((file) => dirname(file));
 
 it.each(folders)("A workspace has the root's versions of what both depend on: %s", (folder) => {
   const ofRoot = versionsOf(".");

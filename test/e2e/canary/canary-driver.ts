@@ -31,7 +31,7 @@ const settings = {
   fetch: { maxConcurrency: 4, readAfterSeconds: 1, retry: { baseSeconds: 1, maxSeconds: 2 } },
 };
 /** Of so few reasons it would say little that no word is found in them. */
-export const fewReasons = 5;
+export const fewReasons = 3;
 
 /** What lets a code be logged; where it can't be provoked, a sentence says why. */
 export type Provocation = (() => Promise<unknown>) | string;

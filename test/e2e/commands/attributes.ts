@@ -18,7 +18,10 @@ export function describeAttributes(use: () => LookedUpStage): void {
       expect((await find("loanId=L-1001")).json()).toMatchObject({ users: [{ id: user, deleted: false }] });
       expect((await find("loanId=nobody")).json()).toMatchObject({ users: [] });
       expect(await find("loanId")).toMatchObject({ code: 2, stdout: "" });
-      const created = (await stage.storedEvents()).find(({ pk }) => pk === `USER#${user}`)?.event.id ?? "";
+      const created =
+        (await stage.storedEvents()).find(
+          ({ event }) => event.type === "user.created" && event.userId === user,
+        )?.event.id ?? "";
       const shown = await stage.run(["events", "show", created, "--user", user, "--json"]);
       expect(shown.stdout).not.toContain("L-1001");
       expect(shown.json()).toMatchObject({ event: { attributes: { loanId: "(text)" } } });

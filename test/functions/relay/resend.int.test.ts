@@ -4,7 +4,7 @@ import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { parkedFor } from "../../../adapters/streams/parked-changes.ts";
 import type { Failure } from "../../../domain/core/failures.ts";
 import { testMessage } from "../../../domain/message/test-message.ts";
-import { publisher } from "../../../functions/runtime/subscriber-queues.ts";
+import { publisher, retryWaitsMs } from "../../../functions/runtime/subscriber-queues.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { accountEvent, relayFixture, source } from "../support/relay-fixture.ts";
 
@@ -65,6 +65,16 @@ await describeOnTables("what a subscriber's queue refused", (tables) => {
     expect(sent).toHaveLength(1);
     expect(sent[0]?.subject).not.toBe(subject);
   });
+});
+
+test.each([
+  [60, [250, 1_000, 2_500]],
+  [15, [250, 1_000, 2_500]],
+  [14, [250, 1_000]],
+  [4, [250]],
+  [0, []],
+])("a function of %i s waits for a queue that refuses messages for a quarter of that", (seconds, waits) => {
+  expect(retryWaitsMs(seconds)).toEqual(waits);
 });
 
 test("a queue that refuses messages is tried again for seconds, but not in the next minute once more", async () => {
