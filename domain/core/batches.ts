@@ -1,11 +1,11 @@
 export type BatchLimits<T> = {
   readonly maxItems: number;
-  /** Of all items of a batch; an item that is larger is a batch of its own. */
+  /** Limit for all items of a batch together. A larger item becomes a batch of its own. */
   readonly maxBytes?: number;
   readonly bytesOf?: (item: T) => number;
 };
 
-/** Splits items, in their order, into as few batches as the limits allow. */
+/** Splits items into as few batches as the limits allow, in order. */
 export function batchesOf<T>(
   items: readonly T[],
   { maxItems, maxBytes = Number.POSITIVE_INFINITY, bytesOf = () => 0 }: BatchLimits<T>,
@@ -27,8 +27,9 @@ export function batchesOf<T>(
 }
 
 /**
- * Splits items into rounds in which each key stands once at most: the first item of a key is in the first round, its
- * second in the second. A batch of statements may hold each key once, and versions of one record follow one another.
+ * Splits items into rounds with at most one item per key: the first item of a key is in the first round, its
+ * second in the second. A batch of statements may contain each key once, and versions of a record must be
+ * written in order.
  */
 export function roundsOf<T>(items: readonly T[], keyOf: (item: T) => string): readonly (readonly T[])[] {
   const counts = new Map<string, number>();

@@ -4,7 +4,7 @@ const marks: readonly (readonly [format: "gzip" | "zstd" | "deflate", bytes: rea
   ...[0x01, 0x5e, 0x9c, 0xda].map((level) => ["deflate", [0x78, level]] as const),
 ];
 
-/** The format that bytes begin as; brotli and raw deflate have no mark. */
+/** The compression format that the first bytes indicate. Brotli and raw deflate have no signature. */
 export function compressionFormatOf(bytes: Uint8Array): "gzip" | "zstd" | "deflate" | undefined {
   return marks.find(([, mark]) => mark.every((byte, index) => bytes[index] === byte))?.[0];
 }

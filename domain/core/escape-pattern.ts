@@ -1,4 +1,4 @@
-/** For a regular expression that is to find a text as it is. `RegExp.escape` is not in Node 22, which the commands run on too. */
+/** Escapes a text for a regular expression. Node 22, which commands support, lacks `RegExp.escape`. */
 export function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }

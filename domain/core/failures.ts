@@ -1,36 +1,36 @@
 /**
- * What went wrong, as something that a caller can act on: try again (after a delay), or give up (with a
- * reason that a person can read in the dead-letter queue). Messages hold codes and ids, never payloads.
+ * A failure that the caller can act on: retry after a delay, or give up with a reason for a person to read in
+ * the dead-letter queue. Reasons contain codes and ids, never payloads.
  */
 export type Failure =
   | {
       readonly type: "retryable";
       readonly reason: string;
-      /** Not sooner than this. */
+      /** Minimum delay. */
       readonly delayInSeconds: number;
-      /** Up to how much later, at random; absent: as the back-off of its attempts says. */
+      /** Maximum random addition to the delay; defaults to the exponential back-off. */
       readonly spreadInSeconds?: number;
       /**
-       * Nothing was attempted, so no attempt is counted. `permit`: it waits for a token or for the rate, which come
-       * without it, however long that takes. `provider`: it is down, which is borne for the longest outage. `release`:
-       * it is for a function of a later release, which may be there beside this one. `data`: the provider answered that
-       * it is not ready, which is borne as long.
+       * Nothing was attempted, so no attempt is counted. `permit`: waits without limit for a token or the
+       * rate limiter. `provider`: the provider is down; waits for the longest outage. `release`: only a
+       * function of a later release, which may already be running, can process it. `data`: the provider is
+       * not ready; waits as long as for an outage.
        */
       readonly waitsFor?: "permit" | "provider" | "release" | "data";
       /**
-       * The provider took the token and refused the call (403). `alone`: it has just answered other calls, and refused no
-       * other one since, so that the call's own subject is refused; `unknown`: it may refuse all calls.
+       * The provider accepted the token but rejected the call (403). `alone`: it has just answered other
+       * calls and rejected no other since, so only this subject is rejected. `unknown`: it may reject all
+       * calls.
        */
       readonly refused?: "alone" | "unknown";
     }
   | {
       readonly type: "permanent";
       readonly reason: string;
-      /** The status of the provider's answer, where that is what went wrong. */
+      /** HTTP status of the provider's answer, if that is the failure. */
       readonly status?: number;
     };
 
-/** Thrown where no result can be given; carries the failure. */
 export class FailureError extends Error {
   readonly failure: Failure;
   constructor(failure: Failure) {
@@ -48,29 +48,27 @@ export function retryable(reason: string, delayInSeconds = 0): FailureError {
   return new FailureError({ type: "retryable", reason, delayInSeconds });
 }
 
-/** A retryable failure that counts as no attempt: the provider says that what is asked for is not ready yet. */
+/** A retryable failure that counts as no attempt: the provider's data is not ready yet. */
 export function notReady(reason: string, delayInSeconds = 0): FailureError {
   return new FailureError({ type: "retryable", reason, delayInSeconds, waitsFor: "data" });
 }
 
-/** Whether a thrown value says that the provider is not ready. */
 export function isNotReady(error: unknown): boolean {
   return (
     error instanceof FailureError && error.failure.type === "retryable" && error.failure.waitsFor === "data"
   );
 }
 
-/** Whether a call was made and failed; else it waits for what comes by itself. */
+/** Whether a call was made and failed. If not, it waits for something that resolves by itself. */
 export function isAttempt({ failure }: FailureError): boolean {
   return failure.type === "retryable" && (failure.waitsFor === undefined || failure.waitsFor === "data");
 }
 
-/** A failure of a call that the provider refused: it may refuse all calls for a time. */
+/** A failure of a call that the provider rejected. It may reject all calls for a while. */
 export function refusedCall(reason: string): FailureError {
   return new FailureError({ type: "retryable", reason, delayInSeconds: 0, refused: "unknown" });
 }
 
-/** Whether a thrown value is a call that the provider refused. */
 export function isRefusedCall(
   error: unknown,
 ): error is FailureError & { readonly failure: Extract<Failure, { type: "retryable" }> } {
@@ -79,7 +77,10 @@ export function isRefusedCall(
   );
 }
 
-/** A retryable failure that counts as no attempt, however often it comes: a token or the rate is waited for. */
+/**
+ * A retryable failure that counts as no attempt, however often it occurs: it waits for a token or the rate
+ * limiter.
+ */
 export function waiting(
   reason: string,
   delayInSeconds: number,
@@ -99,10 +100,10 @@ export function unreachable(reason: string, delayInSeconds: number, spreadInSeco
   });
 }
 
-/** For so long a function leaves alone what it can't read yet: that an update of all functions takes is minutes. */
+/** Delay for input of a later release. An update of all functions takes minutes. */
 const updateInSeconds = 60;
 
-/** A retryable failure that counts as no attempt: only a later release can read what was given. */
+/** A retryable failure that counts as no attempt: only a later release can read the input. */
 export function laterRelease(reason: string): FailureError {
   return new FailureError({
     type: "retryable",
@@ -114,8 +115,8 @@ export function laterRelease(reason: string): FailureError {
 }
 
 /**
- * Any thrown value as a failure. What nobody classified is retryable: a permanent failure is a decision,
- * never a guess, and the queue's receive count ends what never gets better.
+ * Converts any thrown value to a failure. Unclassified errors are retryable, because a permanent failure must
+ * be an explicit decision. The queue's maximum receive count ends endless retries.
  */
 export function failureOf(error: unknown): Failure {
   if (error instanceof FailureError) return error.failure;

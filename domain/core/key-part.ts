@@ -1,10 +1,10 @@
-/** What would end a part of a key, begin the writing of such a character, or be taken for a step up in a path. */
+/** Characters that separate or escape key parts, and the path segments `.` and `..`. */
 const reserved = /[%/#]|^\.{1,2}$/g;
 
 /**
- * An id or a name as a part of a key that joins its parts with `/` or `#`, or of a message's subject: `%`, `/` and `#`
- * are percent-encoded, other characters stay as they are. Different texts give different parts, no part contains what
- * joins it, and `decodeURIComponent` gives the text back.
+ * Encodes an id or name as one part of a key, or of a message's subject, with the separators `/` or `#`. Only
+ * `%`, `/`, `#` and the parts `.` and `..` are percent-encoded. The result is unique and contains no
+ * separator, and `decodeURIComponent` restores the text.
  */
 export function keyPart(text: string): string {
   return text.replace(reserved, percentEncoded);

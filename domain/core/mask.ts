@@ -1,16 +1,16 @@
 export type MaskOptions = {
-  /** Texts that stay as they are, ids for example. */
+  /** Strings that stay visible, such as ids. */
   readonly shown?: ReadonlySet<string>;
-  /** Whether a member stays unmasked: names of events and states, and ids, but no personal data. */
+  /** Whether a member stays unmasked: names of events and states, and ids, but never personal data. */
   readonly isOpen?: (name: string, value: unknown) => boolean;
 };
 
-/** Deeper than this nothing is shown: whatever is nested without end would end the process. */
+/** Nothing deeper is shown, because unlimited nesting would crash the process. */
 const deepestShown = 100;
 
 /**
- * What a JSON value looks like, without what it says: structure, names and types stay, every text, number and boolean
- * is replaced by the name of its type. Not even the length of a text can be reported; null says that there is nothing.
+ * Masks a JSON value. Structure, names and types stay. Every string, number and boolean is replaced by the
+ * name of its type, so that not even a string's length is visible. Null stays null.
  */
 export function mask(value: unknown, options: MaskOptions = {}, depth = 0): unknown {
   if (depth > deepestShown) return "(nested too deeply)";
@@ -39,16 +39,19 @@ function maskMembers(value: object, options: MaskOptions, depth: number): object
   );
 }
 
-/** A word as programs name things, a date, or a state: never an address, a sentence or a number of somebody. */
+/**
+ * Whether a value is an identifier, a date or a boolean, and so not personal data such as an address, a
+ * sentence or a number.
+ */
 export function isNameOrDate(value: unknown): boolean {
   if (typeof value === "boolean") return true;
   return typeof value === "string" && (isName(value) || isDate(value));
 }
 
-/** The longest name that is shown. */
+/** Maximum length of a name that is shown. */
 const longestName = 128;
 
-/** An id has digits among its letters, and more of them than a name. A name may have parts: `connector/status_updated`. */
+/** A name has at most three digits, unlike an id. It may have parts: `connector/status_updated`. */
 function isName(text: string): boolean {
   if (text.length > longestName || (text.match(/\d/g) ?? []).length > 3) return false;
   return /^[a-z][\w.-]*(\/[\w.-]+)*$/i.test(text);

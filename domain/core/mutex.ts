@@ -1,4 +1,4 @@
-/** Runs pieces of work one after the other, in the order in which they come; each learns whether it had to wait. */
+/** Runs async functions one at a time, in the order of the calls. Each is passed whether it had to wait. */
 export type Mutex = <Result>(work: (hasWaited: boolean) => Promise<Result>) => Promise<Result>;
 
 export function mutex(): Mutex {

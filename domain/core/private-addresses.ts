@@ -1,8 +1,8 @@
 import { BlockList, isIP } from "node:net";
 
 /**
- * Networks that no provider on the internet answers from (IANA's registries of special-purpose addresses): a call
- * that ends there reaches this machine, the operator's own network or, at 169.254.0.0/16, a cloud's credentials.
+ * Networks that are not part of the internet (IANA's special-purpose address registries). A call to them
+ * reaches this machine, the operator's own network or, at 169.254.0.0/16, a cloud's credentials.
  */
 const privateIpv4 = [
   ["0.0.0.0", 8],
@@ -23,7 +23,7 @@ const privateIpv4 = [
 ] as const;
 
 const privateIpv6 = [
-  // Unspecified, loopback, and IPv4 addresses in a form that is out of use.
+  // Unspecified, loopback, and deprecated IPv4-compatible addresses.
   ["::", 96],
   ["64:ff9b:1::", 48],
   ["100::", 64],
@@ -38,18 +38,18 @@ const privateIpv6 = [
   ["ff00::", 8],
 ] as const;
 
-/** Through NAT64 an IPv6 address reaches the IPv4 address in its last 32 bits. */
+/** NAT64 maps an IPv6 address to the IPv4 address in its last 32 bits. */
 const nat64 = { prefix: "64:ff9b::", bits: 96 } as const;
 
 const networks = new BlockList();
 for (const [network, bits] of privateIpv4) {
-  // The list itself looks into addresses such as ::ffff:127.0.0.1.
+  // BlockList itself handles IPv4-mapped addresses such as ::ffff:127.0.0.1.
   networks.addSubnet(network, bits);
   networks.addSubnet(`${nat64.prefix}${network}`, nat64.bits + bits, "ipv6");
 }
 for (const [network, bits] of privateIpv6) networks.addSubnet(network, bits, "ipv6");
 
-/** Whether an IP address is private, link-local or otherwise not of the internet; what is no address counts so. */
+/** Whether an IP address is private, link-local or otherwise not on the internet; true if it is invalid. */
 export function isPrivateAddress(address: string): boolean {
   const [bare = ""] = address.split("%", 1);
   const version = isIP(bare);
@@ -57,8 +57,8 @@ export function isPrivateAddress(address: string): boolean {
 }
 
 /**
- * Whether a URL's host is a private address, or a name that always means this machine. Other names are evaluated by
- * what they resolve to, when they are called.
+ * Whether a URL's host is a private address, or a name that always means this machine. Other names are
+ * checked after they are resolved, at the time of the call.
  */
 export function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");

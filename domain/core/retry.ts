@@ -2,9 +2,9 @@ import type { Failure } from "./failures.ts";
 import { fieldsOf, numberOf } from "./parse.ts";
 
 export type RetrySettings = {
-  /** The back-off's first ceiling; it doubles with each attempt. */
+  /** First maximum of the back-off, in seconds; it doubles with each attempt. */
   readonly baseSeconds: number;
-  /** The longest wait at once, whatever asks for more: SQS delays a message by 900 seconds at most. */
+  /** Maximum wait in seconds, whatever the failure asks for. SQS delays a message by at most 900 seconds. */
   readonly maxSeconds: number;
 };
 
@@ -15,10 +15,10 @@ export function parseRetrySettings(value: unknown): RetrySettings {
 }
 
 /**
- * How long to wait before the next attempt, in whole seconds: what the failure itself asks for, and on top of it
- * at random up to its spread, or up to an exponential back-off (full jitter), so that what failed together does
- * not come back together.
- * @param attempts how many have failed before this one
+ * How long to wait before the next attempt, in whole seconds: the failure's own delay plus a random part. The
+ * random part is at most the failure's spread or an exponential back-off (full jitter), so that retries do
+ * not coincide.
+ * @param attempts number of failed attempts before this one
  * @param random a number from 0 to 1
  */
 export function delayInSeconds(

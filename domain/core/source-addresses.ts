@@ -1,12 +1,13 @@
 import { BlockList, isIP } from "node:net";
 import { permanent } from "./failures.ts";
 
-/** Whether calls are taken from an address. */
+/** Whether calls from an address are accepted. */
 export type IsAllowedSource = (address: string) => boolean;
 
 /**
- * Reads a list of addresses and networks (`203.0.113.7`, `203.0.113.0/24`, `2001:db8::/32`); an absent one allows all.
- * @throws permanent failure where an entry is neither
+ * Parses a list of addresses and networks (`203.0.113.7`, `203.0.113.0/24`, `2001:db8::/32`). Without a list,
+ * all addresses are allowed.
+ * @throws permanent failure if an entry is neither
  */
 export function parseSourceAddresses(value: unknown): IsAllowedSource {
   if (value === undefined) return () => true;

@@ -1,9 +1,9 @@
-/** A content type's parts, in lower case. */
+/** The parts of a content type, in lower case. */
 export type MediaType = { readonly essence: string; readonly charset?: string };
 
 const tokens = /^[!#$%&'*+.^_`|~0-9a-z-]{1,60}\/[!#$%&'*+.^_`|~0-9a-z-]{1,60}$/;
 
-/** Reads a `Content-Type`; undefined where there is none, or it is none. */
+/** Parses a `Content-Type`; undefined if it is missing or invalid. */
 export function mediaTypeOf(contentType: string | undefined): MediaType | undefined {
   const [first = "", ...parameters] = (contentType ?? "").toLowerCase().split(";");
   const essence = first.trim();
@@ -21,9 +21,9 @@ const utf16Marks = [
 ] as const;
 
 /**
- * Decodes text, without its byte order mark: by the charset that it claims, else by its mark, else as UTF-8.
- * Names of charsets are those of the WHATWG's encoding standard.
- * @returns undefined where the charset is unknown, or the bytes are not valid in it
+ * Decodes text without its byte order mark: by the given charset, else by the byte order mark, else as UTF-8.
+ * Charset names are those of the WHATWG Encoding Standard.
+ * @returns undefined if the charset is unknown or the bytes are invalid in it
  */
 export function decodeText(bytes: Uint8Array, charset?: string): string | undefined {
   if (charset !== undefined && asciiNames.includes(charset) && bytes.some((byte) => byte > 0x7f))
@@ -35,7 +35,10 @@ export function decodeText(bytes: Uint8Array, charset?: string): string | undefi
   }
 }
 
-/** `utf-16` leaves the order of bytes to the mark; without one the first character tells, which is ASCII in JSON. */
+/**
+ * For `utf-16` the byte order mark decides. Without one, the first character does, because it is ASCII in
+ * JSON.
+ */
 function charsetOf(bytes: Uint8Array, claimed: string | undefined): string {
   if (claimed !== undefined && claimed !== "utf-16") return claimed;
   const marked = utf16Marks.find((mark) => mark.bytes.every((byte, index) => bytes[index] === byte));

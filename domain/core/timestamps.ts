@@ -1,21 +1,21 @@
-/** A time as it was read: ISO 8601 in UTC with milliseconds, which compares as text, and the form that it had. */
+/** A parsed time: ISO 8601 in UTC with milliseconds, which compares as text, and its original format. */
 export type ReadTime = { readonly time: string; readonly form: string };
 
 /**
- * Reads a time in any form that webhooks and APIs use: what `parseTimestamp` reads, and a Unix time in seconds,
- * milliseconds, microseconds or nanoseconds, as a number or its digits, with or without a fraction. Its size tells which:
- * ten digits are seconds, thirteen milliseconds, sixteen microseconds and nineteen nanoseconds of the years 2001 to 2286.
- * @returns undefined where it is none
+ * Parses a time in any format that webhooks and APIs use: those of `parseTimestamp`, and Unix times as a
+ * number or its digits, with or without a fraction. The number of digits gives the unit for the years 2001 to
+ * 2286: ten for seconds, thirteen for milliseconds, sixteen for microseconds, nineteen for nanoseconds.
+ * @returns undefined if it is not a time
  */
 export function readTime(value: unknown): ReadTime | undefined {
   return readUnixTime(value) ?? (typeof value === "string" ? readDateTime(value.trim()) : undefined);
 }
 
 /**
- * Reads a date-time in ISO 8601 (extended or basic, a calendar, ordinal or week date, with any offset), as the provider
- * writes it (`<date> <time> UTC`), or in RFC 1123. A time without a zone is UTC, as the specification says; a date
- * without a time is its first moment. Fractions finer than a millisecond are cut.
- * @returns ISO 8601 in UTC with milliseconds, which compares as text; undefined where it is no date-time
+ * Parses a date-time in ISO 8601 (extended or basic; a calendar, ordinal or week date; any offset), in the
+ * provider's format (`<date> <time> UTC`), or in RFC 1123. A time without a zone is UTC, as in the
+ * specification. A date without a time is midnight. Fractions below a millisecond are truncated.
+ * @returns ISO 8601 in UTC with milliseconds, which compares as text; undefined if it is not a date-time
  */
 export function parseTimestamp(text: string): string | undefined {
   return readDateTime(text.trim())?.time;
@@ -38,13 +38,13 @@ function readUnixTime(value: unknown): ReadTime | undefined {
   return { time: new Date(Number(milliseconds)).toISOString(), form: `Unix ${unit}` };
 }
 
-// 24:00:00 ends a day, and a leap second is the 60th: both are the second after.
+// 24:00:00 and a leap second (60) both mean the following second.
 const time = String.raw`(?<hour>[01]\d|2[0-4])(?::?(?<minute>[0-5]\d)(?::?(?<second>[0-5]\d|60)(?:[.,](?<fraction>\d+))?)?)?`;
-// Java writes the name of the zone behind its offset.
+// Java appends the name of the zone to its offset.
 const zone = String.raw`(?:\s*(?<zone>UTC|utc|GMT|gmt|UT|[Zz]|[+\u2212-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)(?:\[[\w/+-]+\])?)?`;
 const iso = ["-", ""].map((dash) => {
   const day = String.raw`(?:(?<month>\d{2})${dash}(?<day>\d{2})|W(?<week>\d{2})${dash}(?<weekday>[1-7])|(?<ordinal>\d{3}))`;
-  // A basic form has no separator at all, else parts of both would be mixed.
+  // The basic format has no separators; allowing them would mix both formats.
   const ofDay = dash === "" ? time.replaceAll(":?", "") : time.replaceAll(":?", ":");
   return new RegExp(`^(?<year>\\d{4})${dash}${day}(?:[ Tt]${ofDay}${zone})?$`);
 });
@@ -68,21 +68,21 @@ function readDateTime(text: string): ReadTime | undefined {
 
 type Groups = Readonly<Record<string, string | undefined>>;
 
-/** @returns the day's first millisecond in UTC; undefined where no calendar has it */
+/** @returns the day's first millisecond in UTC; undefined if the date does not exist */
 function dayOf({ year, month, day, week, weekday, ordinal }: Groups): number | undefined {
   if (month !== undefined) return calendarDay(year, month, day);
   const first = calendarDay(year, "1", "1");
   if (first === undefined) return undefined;
   const inYear = week === undefined ? Number(ordinal) : ordinalOfWeek(first, Number(week), Number(weekday));
   const date = first + (inYear - 1) * dayInMillis;
-  // A week is of its Thursday's year.
+  // A week belongs to the year of its Thursday.
   const deciding = week === undefined ? date : date + (4 - Number(weekday)) * dayInMillis;
   return new Date(deciding).getUTCFullYear() === Number(year) ? date : undefined;
 }
 
 const dayInMillis = 86_400_000;
 
-/** Week 1 has the year's first Thursday. */
+/** Week 1 contains the year's first Thursday. */
 function ordinalOfWeek(firstOfYear: number, week: number, weekday: number): number {
   const fourth = new Date(firstOfYear + 3 * dayInMillis).getUTCDay() || 7;
   return (week - 1) * 7 + weekday + 4 - fourth;
@@ -90,7 +90,7 @@ function ordinalOfWeek(firstOfYear: number, week: number, weekday: number): numb
 
 function calendarDay(year = "", month = "", day = ""): number | undefined {
   const date = new Date(`${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}T00:00:00Z`);
-  // Date takes 30 February for 2 March.
+  // Date turns 30 February into 2 March.
   const isOnCalendar = !Number.isNaN(date.getTime()) && date.getUTCDate() === Number(day);
   return isOnCalendar ? date.getTime() : undefined;
 }
@@ -102,7 +102,7 @@ function atTime(day: number | undefined, groups: Groups, form: string): ReadTime
   if (hour === "24" && /[1-9]/.test(`${minute}${second}${fraction}`)) return undefined;
   const milliseconds = Number(fraction.slice(0, 3).padEnd(3, "0"));
   const read = new Date(day + seconds * 1_000 + milliseconds);
-  // An offset can push a time out of the years of four digits, and then it would not compare as text.
+  // An offset can move a time outside four-digit years, which do not compare as text.
   if (!/^\d{4}-/.test(read.toISOString())) return undefined;
   return { time: read.toISOString(), form: `${form}${assumedOf(groups)}` };
 }

@@ -2,21 +2,22 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { type Fields, fieldsOf, optionalText, parseJson, present, textOf } from "./parse.ts";
 
 /**
- * What the webhooks' secret header is made of, by `valueOfKind`. During a rotation the previous value stays valid.
+ * The secret from which `valueOfKind` derives the webhooks' secret header. During a rotation, the previous
+ * value stays valid.
  */
 export type WebhookSecret = {
   readonly current: string;
   readonly previous?: { readonly value: string; readonly until: string };
-  /** Where it is set, each body must be signed with it as well. */
+  /** If set, each body must also be signed with it. */
   readonly signing?: string;
-  /** The signing secret before it, which is accepted during a rotation of that. */
+  /** The previous signing secret, accepted during a rotation. */
   readonly previousSigning?: { readonly value: string; readonly until: string };
 };
 
 /**
- * Parses the secret's string: `{"current": text, "previous"?: text, "previousUntil"?: ISO time, "signing"?: text,
- * "previousSigning"?: text, "previousSigningUntil"?: ISO time}`.
- * @returns undefined where no current value is configured: the caller then refuses every call (fails closed)
+ * Parses the secret's string: `{"current": text, "previous"?: text, "previousUntil"?: ISO time, "signing"?:
+ * text, "previousSigning"?: text, "previousSigningUntil"?: ISO time}`.
+ * @returns undefined if there is no current value; the caller must then reject every call (fail closed)
  */
 export function parseWebhookSecret(text: string): WebhookSecret | undefined {
   const fields = fieldsOf(parseJson(text, "the webhook secret"), "the webhook secret");
@@ -34,7 +35,6 @@ export function parseWebhookSecret(text: string): WebhookSecret | undefined {
   });
 }
 
-/** The secret's string, as `parseWebhookSecret` reads it. */
 export function writeWebhookSecret({ current, previous, signing, previousSigning }: WebhookSecret): string {
   return JSON.stringify({
     current,
@@ -47,21 +47,21 @@ export function writeWebhookSecret({ current, previous, signing, previousSigning
   });
 }
 
-/** Whether a rotation is still under way: deliveries with the value before it are accepted. */
+/** Whether a rotation is in progress, so that the previous value is still accepted. */
 export function hasValidPrevious({ previous }: WebhookSecret, now: Date): boolean {
   return previous !== undefined && now.getTime() < Date.parse(previous.until);
 }
 
-/** The secret whose values the provider is asked to send. */
+/** The secret to register with the provider. */
 export type ValueToRegister =
   | { readonly type: "current"; readonly value: string }
   | { readonly type: "previous"; readonly value: string; readonly readyInSeconds: number };
 
 /**
- * The secret whose values every receiver accepts at `now`. A receiver that read the secret before `since`, when it was
- * last changed, knows only the previous value until it reads again: until then that one stays registered. Without
- * a previous value (revoked, or the first) there is nothing to wait with.
- * @param propagationSeconds how long after a change every receiver has read it
+ * The secret that every receiver accepts at `now`. After a change at `since`, receivers know only the
+ * previous value until they read the secret again, so that value stays registered. Without a previous value
+ * (revoked, or the first secret), the current one is registered now.
+ * @param propagationSeconds time until every receiver has read a change
  */
 export function valueToRegister(
   secret: WebhookSecret,
@@ -77,21 +77,21 @@ export function valueToRegister(
   return { type: "previous", value: previous.value, readyInSeconds: Math.ceil(left) };
 }
 
-/** A command counts the overlap by its own clock, Secrets Manager the change by its: so far they may differ. */
+/** Maximum difference between the clocks of a command, which sets the overlap, and of Secrets Manager. */
 const clocksDifferMs = 3_600_000;
 
-/** The signing secret that the provider is asked to sign bodies with; without a value it is asked for no signature. */
+/** The signing secret to register with the provider; without a value, no signature is requested. */
 export type SigningToRegister = {
   readonly value?: string;
-  /** After this time another one can be registered, or none. */
+  /** After this time a different signing secret, or none, can be registered. */
   readonly readyInSeconds?: number;
 };
 
 /**
- * The signing secret that every receiver accepts at `now`. Where this version of the secret has another one than the
- * version before, or none any more, a receiver that has not read it yet accepts only the one before. A first one is
- * registered at once: receivers that don't know it take what is signed, too.
- * @param since when the secret was last changed
+ * The signing secret that every receiver accepts at `now`. After a change or removal, receivers that have not
+ * read the secret again accept only the previous one. A first signing secret is registered at once, because
+ * receivers that do not know it accept signed bodies, too.
+ * @param since time of the secret's last change
  */
 export function signingToRegister(
   { signing, previousSigning }: WebhookSecret,
@@ -107,34 +107,34 @@ export function signingToRegister(
   return signing === undefined ? {} : { value: signing };
 }
 
-/** How long receivers take to know a new value, and how long the one before is accepted. */
+/** How long until receivers know a new value, and how long they accept the previous one. */
 export type RotationTimes = { readonly propagationSeconds: number; readonly overlapSeconds: number };
 
 /**
- * How long after a change of the secret every receiver has read it: twice the time for which they keep it, for
- * reads under way and clocks that differ.
+ * Time until every receiver has read a change of the secret: twice their cache time, to allow for reads in
+ * progress and clock differences.
  */
 export function propagationSecondsOf(cacheSeconds: number): number {
   return 2 * cacheSeconds;
 }
 
 /**
- * How long the previous value is accepted: while the provider tries deliveries again that it began with it. It
- * may do that from the registration on, which a killed rotation leaves to the schedule, at most its second run.
+ * How long the previous value is accepted, in seconds: as long as the provider retries deliveries that
+ * started with it. If a rotation is interrupted, the schedule registers the new value by its second run.
  */
 export function overlapSecondsOf(retryHours: number, registerEveryHours: number): number {
   return 3600 * (retryHours + 2 * registerEveryHours);
 }
 
 /**
- * What the service is asked to send with the webhooks of one kind: HMAC-SHA256 of the kind's name under the secret, in
- * hex. It opens that kind's receiver alone, and says nothing of the secret.
+ * The value to send with webhooks of one kind: HMAC-SHA256 of the kind's name under the secret, in hex. It is
+ * valid only for that kind's receiver and does not reveal the secret.
  */
 export function valueOfKind(secret: string, kind: string): string {
   return createHmac("sha256", secret).update(kind).digest("hex");
 }
 
-/** The header that carries the secret, and the scheme before it as `Authorization` has one; absent: the secret alone. */
+/** The header that carries the secret, with an optional `Authorization` scheme; absent: the secret alone. */
 export type SecretHeader = { readonly name: string; readonly scheme?: SecretScheme };
 export const secretSchemes = ["Bearer", "Basic"] as const;
 export type SecretScheme = (typeof secretSchemes)[number];
@@ -145,7 +145,7 @@ export function parseSecretHeader(settings: Fields): SecretHeader {
   return present<SecretHeader>({ name: textOf(settings, "secretHeader").toLowerCase(), scheme });
 }
 
-/** `Basic` carries the secret as the password. The name of the user is not compared. */
+/** `Basic` sends the secret as the password. The user name is not checked. */
 const basicUser = "income-events";
 
 /** The header with a value, as a sender writes it. */
@@ -155,14 +155,14 @@ export function headerWith({ name, scheme }: SecretHeader, value: string): Reado
   return { [name]: `${scheme} ${scheme === "Basic" ? Buffer.from(pair).toString("base64") : value}` };
 }
 
-/** The value that a request presents; undefined where there is none, or another scheme. */
+/** The value that a request presents; undefined if it is missing or has another scheme. */
 export function presentedIn(
   { name, scheme }: SecretHeader,
   headers: Readonly<Record<string, string | undefined>>,
 ): string | undefined {
   const header = headers[name];
   if (scheme === undefined || header === undefined) return header;
-  // Names of schemes are the same in any case. Source: RFC 9110, "Authentication Scheme".
+  // Scheme names are case-insensitive. Source: RFC 9110, "Authentication Scheme".
   const [, given = "", credentials = ""] = /^([A-Za-z]+) +(.+)$/s.exec(header) ?? [];
   if (given.toLowerCase() !== scheme.toLowerCase()) return undefined;
   if (scheme === "Bearer") return credentials;
@@ -171,12 +171,12 @@ export function presentedIn(
   return colon === -1 ? undefined : pair.slice(colon + 1);
 }
 
-/** Whether a presented header opens a receiver at `now`. */
+/** Whether a receiver accepts a presented value at `now`. */
 export type IsAuthentic = (presented: string | undefined, now: Date) => boolean;
 
 /**
- * What opens the receiver of a kind: the kind's value, or the secret itself, which never travels from the service and is
- * there for an operator's own programs. Digests are made once, and compared in constant time.
+ * Creates the check of a kind's receiver. It accepts the kind's value, or the secret itself for an operator's
+ * own programs; the provider never gets the secret. Digests are computed once and compared in constant time.
  */
 export function authenticator(secret: WebhookSecret, kind: string): IsAuthentic {
   const digestsOf = (value: string) => [valueOfKind(value, kind), value].map(sha256);
@@ -185,7 +185,7 @@ export function authenticator(secret: WebhookSecret, kind: string): IsAuthentic 
   return (presented, now) => {
     if (presented === undefined) return false;
     const digest = sha256(presented);
-    // Each is compared, also where an earlier one was right.
+    // Compare all of them even after a match, to keep the time constant.
     const isAmong = (digests: readonly Buffer[]) =>
       digests.map((each) => timingSafeEqual(digest, each)).includes(true);
     const isCurrent = isAmong(current);
@@ -195,8 +195,9 @@ export function authenticator(secret: WebhookSecret, kind: string): IsAuthentic 
 }
 
 /**
- * Whether a body is signed as the secret asks: HMAC-SHA512 over its raw bytes, in base64, with the signing secret or,
- * during its rotation, the one before. Compares digests in constant time. Without a signing secret every body is.
+ * Whether a body's signature is valid: HMAC-SHA512 of its raw bytes in base64, by the signing secret or,
+ * during a rotation, the previous one. Compares digests in constant time. Always true without a signing
+ * secret.
  */
 export function isSigned(
   raw: Uint8Array,
@@ -215,7 +216,7 @@ export function isSigned(
   return isCurrent || isPrevious;
 }
 
-// Digests have one length whatever was presented, so that timingSafeEqual never throws and never reports a length.
+// Digests have a fixed length, so that timingSafeEqual never throws and does not reveal a length.
 function isSame(left: string, right: string): boolean {
   return timingSafeEqual(sha256(left), sha256(right));
 }

@@ -4,30 +4,29 @@ import { isClean } from "./json-text.ts";
 import { isRawNumber } from "./lossless-json.ts";
 import type { Search } from "./mapping-source.ts";
 
-/** What the operator keeps with a user at the provider, such as the number of a loan: texts by name. */
+/** Values that the operator stores with a user at the provider, such as a loan number, by name. */
 export type Attributes = Readonly<Record<string, string>>;
 
-/** The allow-list of `mapping.users.attributes`: an expression for each name. */
+/** The setting `mapping.users.attributes`: an expression for each attribute name. */
 export type AttributeExpressions = Readonly<Record<string, string>>;
 
-/** The most names. */
 export const mostAttributes = 10;
-/** Bytes of UTF-8 of one value, and of all names and values together. */
+/** Maximum UTF-8 bytes of one value, and of all names and values together. */
 const longestValue = 256;
 const longestInAll = 1_024;
 
 export type FoundAttributes = {
-  /** All that the user has; undefined where nothing is said of them. */
+  /** All attributes of the user; undefined if the body does not report them. */
   readonly attributes?: Attributes;
-  /** Names whose values were left out: an object, a list, too long, or not evaluable. */
+  /** Names of attributes that were skipped: an object, a list, too long, or not evaluable. */
   readonly leftOut: readonly string[];
 };
 
 /**
- * Reads a user's attributes in a webhook or in the provider's answer. Fields of `data` are found as those at the top are.
- * An object in which an expression looks for its value, such as `metadata` of `metadata.loan_id`, replaces all attributes,
- * also where it is empty. Null or missing, it says nothing.
- * @param body as `parseExact` reads it
+ * Reads a user's attributes from a webhook or from the provider's answer. Fields of `data` are found like
+ * top-level fields. If the object that contains a value exists, such as `metadata` in `metadata.loan_id`, it
+ * replaces all attributes, even if it is empty. If it is null or missing, the attributes are unknown.
+ * @param body as `parseExact` returns it
  */
 export function attributesIn(
   expressions: AttributeExpressions,
@@ -48,7 +47,7 @@ export function attributesIn(
   return found.some(replaces) ? { attributes, leftOut } : { leftOut };
 }
 
-/** In the order of the settings, as many as fit. */
+/** Keeps as many values as fit, in the order of the settings. */
 function fitting(found: readonly { readonly name: string; readonly value: unknown }[]) {
   const attributes: Record<string, string> = {};
   const leftOut: string[] = [];
@@ -76,7 +75,7 @@ function evaluate(expression: string, data: unknown, search: Search): unknown {
   }
 }
 
-/** A text, or a number or boolean as JSON writes it. */
+/** A string, or a number or boolean as JSON writes it. */
 function textOf(value: unknown): string | undefined {
   if (isRawNumber(value)) return value.rawJSON;
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
@@ -84,7 +83,7 @@ function textOf(value: unknown): string | undefined {
     : undefined;
 }
 
-/** Whether it is an object that the operator keeps, and not the user itself, of whose fields any may be missing. */
+/** Whether the value is an attributes object, and not the user, any of whose fields may be missing. */
 function isKeptObject(value: unknown, userId: string | undefined): boolean {
   if (!isFields(value) || isRawNumber(value)) return false;
   const texts = Object.values(value).map(textOf);
@@ -95,7 +94,7 @@ const step = String.raw`(?:[A-Za-z_]\w*|"(?:\\.|[^"\\])*")`;
 const plainPath = new RegExp(String.raw`^${step}(?:\.${step})*$`);
 const lastStep = new RegExp(String.raw`\.${step}$`);
 
-/** What is passed on the way to a value, of each alternative that is nothing but names: `a` and `a.b` of `a.b.c || d`. */
+/** The parents of a value, for each alternative that is a plain path: `a` and `a.b` for `a.b.c || d`. */
 function parentsOf(expression: string): readonly string[] {
   return expression.split("||").flatMap((alternative) => {
     const path = alternative.trim();

@@ -4,7 +4,7 @@ export function isUuid(id: string): boolean {
   return uuid.test(id);
 }
 
-/** An id as events, keys and digests have it: UUIDs in lower case, for they are the same in either. */
+/** An id in the form that events, keys and digests use: UUIDs in lower case, because case does not matter. */
 export function canonicalId(id: string): string {
   return isUuid(id) ? id.toLowerCase() : id;
 }

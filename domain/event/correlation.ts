@@ -1,9 +1,9 @@
 import { isFields, optionalText } from "../core/parse.ts";
 
 /**
- * The correlation id that a message of the pipeline's own queues carries: an envelope's is its event's id, a task's has
- * a field of its own, and an erasure that an operator asked for is known by its id.
- * @returns undefined where there is none, or where the text can't be read
+ * Reads the correlation id of a message in the pipeline's own queues: the `correlationId` of a task, or the
+ * `id` of an envelope or of an operator's erasure.
+ * @returns undefined if there is none or the text is not JSON
  */
 export function correlationIdIn(text: string): string | undefined {
   const fields = parse(text);

@@ -5,16 +5,19 @@ import { type EventAttributes, isWebhookKind, parseAttributes, type WebhookKind 
 import { jsonText } from "./json-text.ts";
 import type { MappedHeaders } from "./mapping-source.ts";
 
-/** The version of envelopes that this release writes. */
+/** The envelope version that this release writes. */
 export const envelopeVersion = 1;
 
 /**
- * The most bytes of a serialized envelope that travel inside SQS (limit 1 MiB) and rest inside a DynamoDB item
- * (limit 400 KB). One limit for both, so that only the receiver ever writes a body to the overflow bucket.
+ * Maximum size in bytes of a serialized envelope in an SQS message (limit 1 MiB) or a DynamoDB item (limit
+ * 400 KB). Both share one limit, so that only the receiver writes bodies to the overflow bucket.
  */
 export const inlineLimitInBytes = 380_000;
 
-/** A webhook's body on its way: as text where it is clean UTF-8, else base64; too large: where it lies in S3. */
+/**
+ * A webhook's body: text if it is clean UTF-8, otherwise base64. A larger body is a reference to an S3
+ * object.
+ */
 export type Body =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "base64"; readonly base64: string }
@@ -24,19 +27,19 @@ export type Body =
       readonly encoding: "text" | "base64";
       readonly bytes: number;
     }
-  /** No webhook: what reconciliation found that one should have reported. Only our own code writes it. */
+  /** Attributes of an event that only reconciliation found. Only our own code writes it. */
   | { readonly type: "facts"; readonly facts: EventAttributes };
 
-/** What travels from the receiver, or from reconciliation, to the consumer, through queues and DLQs. */
+/** The message that the receiver or reconciliation sends to the consumer, through queues and DLQs. */
 export type Envelope = {
   readonly schemaVersion: typeof envelopeVersion;
   readonly kind: WebhookKind;
   /** The event's identity, see `identify.ts`. */
   readonly id: string;
   readonly receivedAt: string;
-  /** Those that the mapping reads; absent where it reads none, as before it could. */
+  /** The headers that the mapping reads; absent if it reads none. */
   readonly headers?: MappedHeaders;
-  /** The body is one element of a webhook's list: it is one event, and no list is looked for in it. */
+  /** The body is one element of a webhook's list, so it is one event and is not split again. */
   readonly isElement?: true;
   readonly body: Body;
 };
@@ -45,7 +48,7 @@ export function writeEnvelope(envelope: Envelope): string {
   return jsonText(envelope);
 }
 
-/** @throws permanent failure naming the field that is wrong; a retryable one where it is of a later release */
+/** @throws permanent failure naming the invalid field; retryable if a later release wrote the envelope */
 export function readEnvelope(text: string): Envelope {
   const fields = fieldsOf(parseJson(text, "the envelope"), "the envelope");
   checkSchemaVersion(fields.schemaVersion, envelopeVersion);
@@ -66,7 +69,7 @@ export function parseBody(value: unknown): Body {
   const body = fieldsOf(value, "body");
   switch (body.type) {
     case "text":
-      // An empty body is a body: it is refused by the mapping, with its reason, not here.
+      // An empty body is valid here; the mapping rejects it with a reason.
       if (typeof body.text !== "string") throw permanent("body.text: expected a text");
       return { type: "text", text: body.text };
     case "base64":
@@ -85,11 +88,11 @@ export function parseBody(value: unknown): Body {
   }
 }
 
-// SQS refuses these two in a message, JSON does not escape them.
+// SQS rejects these two characters, and JSON does not escape them.
 const refusedBySqs = /[\uFFFE\uFFFF]/;
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** A body as it is put into an envelope: text where the bytes are clean UTF-8, else base64. */
+/** Encodes a body for an envelope: as text if the bytes are clean UTF-8, otherwise as base64. */
 export function bodyOf(bytes: Uint8Array): Extract<Body, { type: "text" | "base64" }> {
   const text = decodeUtf8(bytes);
   if (text === undefined || refusedBySqs.test(text)) {
@@ -98,7 +101,7 @@ export function bodyOf(bytes: Uint8Array): Extract<Body, { type: "text" | "base6
   return { type: "text", text };
 }
 
-/** @returns undefined where the bytes are no UTF-8 */
+/** @returns undefined if the bytes are not valid UTF-8 */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return strictUtf8.decode(bytes);

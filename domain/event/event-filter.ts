@@ -1,15 +1,15 @@
 import { wants } from "../message/subscribers.ts";
 import type { IncomeEvent, WebhookKind } from "./events.ts";
 
-/** Which events are looked for; what is absent does not matter. */
+/** Selects events. An absent field matches all. */
 export type EventFilter = {
   readonly kind?: WebhookKind;
-  /** An event type, or a prefix that ends in `*`, as subscribers have it. */
+  /** An event type, or a prefix that ends in `*`, as for subscribers. */
   readonly type?: string;
   readonly endpoint?: string;
-  /** What its id contains. */
+  /** A part of the event's id. */
   readonly text?: string;
-  /** Received at this moment or later, and before that one; ISO 8601. */
+  /** When the event was received: from `since` (inclusive) until `until` (exclusive), ISO 8601. */
   readonly since?: string;
   readonly until?: string;
 };

@@ -7,31 +7,29 @@ import { type IncomeEvent, subjectKindOf } from "./events.ts";
 import type { Receipts } from "./receipts.ts";
 
 /**
- * How far a stored event has come. `stored`: nothing has followed yet. `asking`: it contradicts what is known, and the
- * provider is asked. `fetching`: data that it announced is still to be read. `done`: nothing
- * of it is outstanding. `past`: its subject has processed too many others since to report.
+ * The progress of a stored event. `stored`: not processed yet. `asking`: it contradicts the stored state, and
+ * the provider is queried. `fetching`: the data that it announced is not read yet. `done`: nothing is
+ * outstanding. `past`: its subject has processed too many later events to tell.
  */
 export const eventStates = ["stored", "asking", "fetching", "done", "past"] as const;
 export type EventState = (typeof eventStates)[number];
 
 export type EventProgress = {
   readonly state: EventState;
-  /** How it was processed; known until the next event of its subject is. */
+  /** How the event was processed; known until the next event of its subject is processed. */
   readonly outcome?: Outcome;
-  /** The version that it led to, where the outcome is known: the `sequence` of its message. */
+  /** The version that the event led to, if the outcome is known: the `sequence` of its message. */
   readonly version?: number;
 };
 
-/** The records of an event's subject. */
 export type SubjectRecords = {
   readonly state: State | undefined;
   readonly documents: readonly Document[];
 };
 
-/** A stored event, and how it was received. */
 type StoredEvent = { readonly event: IncomeEvent; readonly receipts: Receipts };
 
-/** @param records what is known of the event's subject, which need not be whose partition it lies in */
+/** @param records records of the event's subject, which may be in another partition than the event */
 export function progressOf(stored: StoredEvent, { state, documents }: SubjectRecords): EventProgress {
   const { event } = stored;
   if (subjectKindOf(event.type) !== "endpoint") return progressInState(state, event);
@@ -39,7 +37,10 @@ export function progressOf(stored: StoredEvent, { state, documents }: SubjectRec
   return { state: isRead ? "done" : "fetching", outcome: "applied", version: stored.receipts.firstAt };
 }
 
-/** The document that an endpoint event announced: of its range of dates, or the whole where ranges are not read. */
+/**
+ * The document that an endpoint event announced: that of its date range, or the whole one if ranges are not
+ * read.
+ */
 export function documentOf(event: IncomeEvent, documents: readonly Document[]): Document | undefined {
   const range = rangeOf(event);
   const own = documents.filter(({ endpoint }) => endpoint === event.endpoint);
@@ -57,7 +58,7 @@ function progressInState(state: State | undefined, event: IncomeEvent): EventPro
   const { processed, latest, version, unconfirmed } = state;
   if (!isProcessed(processed, event)) return { state: isHistoryFull(processed) ? "past" : "stored" };
   const isLatest = latest.cause === "event" && latest.event.id === event.id;
-  // A later event of an unconfirmed subject asks again, and answers for those before it.
+  // A later event of an unconfirmed subject triggers another query, which also settles the earlier events.
   const isAsking = unconfirmed && isProcessedLast(processed, event);
   return present<EventProgress>({
     state: isAsking ? "asking" : "done",

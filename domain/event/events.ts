@@ -2,11 +2,11 @@ import { permanent } from "../core/failures.ts";
 import { fieldsOf, optionalBoolean, optionalText, parseTexts, present, textOf } from "../core/parse.ts";
 import type { Attributes } from "./attributes.ts";
 
-/** The webhook kinds of the provider, in the order of its specification; also the names of routes and queues. */
+/** The provider's webhook kinds, in the order of its specification. Routes and queues use the same names. */
 export const webhookKinds = ["users", "accounts", "endpoints", "company-accounts"] as const;
 export type WebhookKind = (typeof webhookKinds)[number];
 
-/** What a webhook can say, in our own words. The mapping translates the provider's names into these. */
+/** Event types that a webhook can report. The mapping translates the provider's event names to these. */
 export const webhookEventTypes = [
   "user.created",
   "user.updated",
@@ -25,11 +25,11 @@ export const webhookEventTypes = [
 ] as const;
 export type WebhookEventType = (typeof webhookEventTypes)[number];
 
-/** All types of events. `account.restored`: an operator takes back a deletion that only reconciliation reported. */
+/** All event types. `account.restored` lets an operator undo a deletion that only reconciliation reported. */
 export const eventTypes = [...webhookEventTypes, "account.restored"] as const;
 export type EventType = (typeof eventTypes)[number];
 
-/** What the mapping takes out of a payload. Ids are the provider's, times are ISO 8601 in UTC. */
+/** The fields that the mapping reads from a payload. Ids are the provider's; times are ISO 8601 in UTC. */
 export type EventAttributes = {
   readonly type: EventType;
   readonly userId?: string;
@@ -37,36 +37,36 @@ export type EventAttributes = {
   readonly companyAccountId?: string;
   readonly datasourceId?: string;
   readonly endpoint?: string;
-  /** The provider's own id of the event, where it gives one: a body that has it is never a true repeat. */
+  /** The provider's own event id, if it sends one. A repeated body with an id is always a retry. */
   readonly eventId?: string;
-  /** The event's own time. Never the account's `created_at`. */
+  /** When the event occurred. Never the account's `created_at`. */
   readonly time?: string;
   readonly connected?: boolean;
   readonly dataAvailable?: boolean;
   readonly dateStart?: string;
   readonly dateEnd?: string;
-  /** Why an account is connected or is not, in the provider's words. */
+  /** Why the account is connected or disconnected, in the provider's words. */
   readonly reason?: string;
-  /** All attributes that the user has; absent where the event does not say. */
+  /** All attributes of the user; absent if the event does not report them. */
   readonly attributes?: Attributes;
 };
 
-/** An event as it was received: the facts, and the identity that its body gave it (see `identify.ts`). */
+/** An event as received: its attributes and the identity derived from its body (see `identify.ts`). */
 export type IncomeEvent = EventAttributes & {
   readonly id: string;
   readonly kind: WebhookKind;
   /** When the receiver first saw it, ISO 8601. */
   readonly receivedAt: string;
-  /** No webhook brought it: reconciliation found that it was missed. */
+  /** Set if no webhook reported the event and reconciliation found it. */
   readonly reconciled?: true;
 };
 
-/** The form of an endpoint's name, in webhooks as in the settings. */
+/** The format of endpoint names, in webhooks and in the settings. */
 export const endpointName = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
 /**
- * Whether a body with neither id nor time was read: the same bytes may then be a late retry or a true repeat
- * (connect, disconnect, connect), so what it says is asked for rather than believed.
+ * Whether an event has neither an id nor a time. The same bytes may then be a late retry or a true repeat
+ * (connect, disconnect, connect), so the provider must confirm what the event claims.
  */
 export function isUnordered(facts: EventAttributes): boolean {
   return facts.eventId === undefined && facts.time === undefined;
@@ -76,8 +76,8 @@ const earliestTime = Date.UTC(2000);
 const clockToleranceMs = 5 * 60_000;
 
 /**
- * The event without a time that can't be true: one before the year 2000, or more than five minutes after the receipt.
- * Believed, a time in the future would make each later event older than what is known.
+ * Drops an implausible event time: before the year 2000, or more than five minutes after the receipt. A time
+ * in the future would make every later event look stale.
  * @param receivedAt ISO 8601
  */
 export function withBelievableTime(facts: EventAttributes, receivedAt: string): EventAttributes {
@@ -87,7 +87,7 @@ export function withBelievableTime(facts: EventAttributes, receivedAt: string): 
   return at < earliestTime || at > Date.parse(receivedAt) + clockToleranceMs ? rest : facts;
 }
 
-/** Whom an event of a type speaks of: the part of its name before the dot. */
+/** The kind of subject that an event type concerns: the part of its name before the dot. */
 export function subjectKindOf(type: EventType): "user" | "account" | "company-account" | "endpoint" {
   if (type.startsWith("user.")) return "user";
   if (type.startsWith("account.")) return "account";
@@ -106,7 +106,7 @@ export function isEventType(value: unknown): value is EventType {
   return eventTypes.some((type) => type === value);
 }
 
-/** Reads an event that our own code stored. @throws permanent failure naming the field */
+/** Parses an event that our own code stored. @throws permanent failure naming the field */
 export function parseEvent(value: unknown): IncomeEvent {
   const fields = fieldsOf(value, "event");
   const { kind } = fields;
@@ -120,7 +120,7 @@ export function parseEvent(value: unknown): IncomeEvent {
   };
 }
 
-/** Reads facts that our own code wrote. @throws permanent failure naming the field */
+/** Parses event attributes that our own code wrote. @throws permanent failure naming the field */
 export function parseAttributes(value: unknown): EventAttributes {
   const fields = fieldsOf(value, "event");
   const { type } = fields;

@@ -2,10 +2,10 @@
 export type Span = { readonly start: number; readonly end: number };
 
 /**
- * Where a value stands in a JSON text, found by names joined by dots; "" is the whole value. Cut out of the text it
- * keeps its digits, where JSON.parse would round them, and costs no memory for what it holds.
- * @param text valid JSON: check that before, for this does not
- * @returns undefined where there is no such value
+ * Finds a value in JSON text by names joined by dots; "" is the whole value. A slice of the text keeps every
+ * digit of a number, which JSON.parse would round, and needs no memory for parsed objects.
+ * @param text valid JSON; not checked here
+ * @returns undefined if there is no such value
  */
 export function sourceAt(text: string, path: string): Span | undefined {
   let start = skipSpace(text, 0);
@@ -18,10 +18,10 @@ export function sourceAt(text: string, path: string): Span | undefined {
   return { start, end: endOfValue(text, start) };
 }
 
-/** What lists and objects are nested deeper than this says nothing of anybody, and would end what walks through it. */
+/** Maximum nesting of lists and objects. Deeper JSON would overflow the stack of recursive functions. */
 export const deepestNesting = 100;
 
-/** Whether lists and objects of a JSON text are nested deeper than our own code takes. */
+/** Whether lists and objects in JSON text are nested deeper than `deepestNesting`. */
 export function isTooDeep(text: string): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -37,7 +37,7 @@ export function isTooDeep(text: string): boolean {
 
 const [quote, openBrace, closeBrace, openBracket, closeBracket] = [0x22, 0x7b, 0x7d, 0x5b, 0x5d];
 
-/** An object's member; of a name that comes twice the last one, as JSON.parse has it. */
+/** Finds an object's member. If a name occurs twice, the last one wins, as in JSON.parse. */
 function memberAt(text: string, objectStart: number, name: string): Span | undefined {
   let found: Span | undefined;
   let at = skipSpace(text, objectStart + 1);
@@ -84,7 +84,7 @@ export function endOfString(text: string, start: number): number {
   return at === -1 ? text.length : at + 1;
 }
 
-/** Whether an odd number of backslashes stands before. */
+/** Whether an odd number of backslashes precedes the position. */
 function isEscaped(text: string, at: number): boolean {
   let before = at;
   while (text[before - 1] === "\\") before -= 1;

@@ -1,8 +1,8 @@
-// SQS refuses the two non-characters in the messages that carry a text on. Control characters and line separators name
-// nothing, and would begin a line of their own in some log or terminal.
+// SQS rejects the two non-characters. Control characters and line separators have no place in a name and
+// could break a line in a log or terminal.
 const refusedCharacters = /[\p{Cc}\p{Zl}\p{Zp}\uFFFE\uFFFF]/u;
 
-/** Whether a text is one line of characters. */
+/** Whether a text is one line without control characters. */
 export function isClean(text: string): boolean {
   return text.isWellFormed() && !refusedCharacters.test(text);
 }
@@ -10,14 +10,15 @@ export function isClean(text: string): boolean {
 const refusedByQueues = /[\u{10000}-\u{10FFFF}\uFFFE\uFFFF]/gu;
 
 /**
- * A value as JSON that passes through every queue: characters beyond U+FFFF, emoji for example, are escaped, as
- * JSON allows: SQS takes them as they are, engines in its place do not. So are the two that SQS refuses. Reading it back gives the same value.
+ * Serializes a value as JSON that every queue accepts. Escapes characters beyond U+FFFF, such as emoji,
+ * because some SQS emulators reject them, and the two characters that SQS rejects. Parsing it returns the
+ * same value.
  */
 export function jsonText(value: unknown): string {
   return forQueues(JSON.stringify(value));
 }
 
-/** JSON text, escaped likewise. */
+/** Escapes JSON text like `jsonText`. */
 export function forQueues(json: string): string {
   return json.replace(refusedByQueues, escapeUnits);
 }

@@ -1,24 +1,24 @@
 import { isFields } from "../core/parse.ts";
 import { isRawNumber } from "./lossless-json.ts";
 
-/** Whether a JSON value has a list of several elements. */
+/** Whether a JSON value contains a list of several elements. */
 export function hasSeveral(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 1 || value.some(hasSeveral);
   return isFields(value) && !isRawNumber(value) && Object.values(value).some(hasSeveral);
 }
 
-/** Elements that are equal in a field can hide one behind them; so many are looked behind. */
+/** Maximum rotations to try: elements that are equal in a field can hide a different one. */
 const mostRotations = 64;
 
 /**
- * Whether a search takes one of several elements of a list by its position, and so drops the others. One that selects
- * an element by what it holds finds the same in any order.
- * @param find finds one value, which is no list and no object
+ * Whether a search picks one of several list elements by position, and so drops the others. A search that
+ * picks an element by content finds the same one in any order.
+ * @param find finds one value that is neither a list nor an object
  */
 export function takesByPosition(body: unknown, find: (body: unknown) => unknown): boolean {
   const value = JSON.stringify(find(body));
   const isFoundIn = (changed: unknown) => JSON.stringify(find(changed)) === value;
-  // Most fields are in few webhooks: one rotation is enough where none is found.
+  // Most webhooks lack most fields, so one rotation is enough if nothing is found.
   const isNothing = value === undefined;
   if (!isNothing && isFoundIn(withLists(body, (list) => (list.length > 1 ? [] : list)))) return false;
   const rotations = Math.min(longestList(body) - 1, isNothing ? 1 : mostRotations);

@@ -1,6 +1,6 @@
 import { permanent } from "../core/failures.ts";
 
-// JSON.parse with source text, in every Node since 22; TypeScript's library does not declare it yet.
+// JSON.parse passes the source text since Node 22, but TypeScript's library does not declare it yet.
 declare global {
   interface JSON {
     parse(
@@ -12,30 +12,30 @@ declare global {
   }
 }
 
-// Else each body that it reads would seem to be no JSON.
+// Otherwise every body would look like invalid JSON.
 if (typeof JSON.rawJSON !== "function") {
   throw new Error(
     `Node ${process.version} lacks JSON.rawJSON and the source text of JSON.parse: run it on Node 22 or later`,
   );
 }
 
-/** A number with all its digits. JSON.stringify writes them; no arithmetic reads it. */
+/** A number with all its digits. JSON.stringify writes all of them; arithmetic is not possible. */
 export type RawNumber = { readonly rawJSON: string };
 
 export function isRawNumber(value: unknown): value is RawNumber {
   return JSON.isRawJSON(value);
 }
 
-/** Whether a value, as `parseExact` reads it, is or has a raw number. */
+/** Whether a value that `parseExact` returned is or contains a raw number. */
 export function hasRawNumber(value: unknown): boolean {
   if (isRawNumber(value)) return true;
   return typeof value === "object" && value !== null && Object.values(value).some(hasRawNumber);
 }
 
 /**
- * Reads JSON text so that JSON.stringify gives numbers back with all their digits, where JSON.parse alone would round
- * what is beyond 2^53. Such numbers are raw JSON, no numbers to reckon with.
- * @throws SyntaxError where the text is no JSON, RangeError where it is nested too deeply
+ * Parses JSON so that JSON.stringify writes numbers with all their digits. JSON.parse alone rounds numbers
+ * beyond 2^53. All numbers become raw JSON, so arithmetic is not possible.
+ * @throws SyntaxError if the text is not JSON, RangeError if it is nested too deeply
  */
 export function losslessValue(text: string): unknown {
   return JSON.parse(text, (_, value, { source }) =>
@@ -44,13 +44,13 @@ export function losslessValue(text: string): unknown {
 }
 
 /**
- * Reads JSON text: a number that JavaScript holds exactly is a number, any other is a `RawNumber`.
+ * Parses JSON. A number that JavaScript can represent exactly becomes a number, any other a `RawNumber`.
  * @param what names the text in the failure
  * @throws permanent failure, which never quotes the text
  */
 export function parseExact(text: string, what: string): unknown {
   try {
-    // Only so many digits, or an exponent, can make a number inexact; a reviver takes several times as long.
+    // Only a number with 16 digits or an exponent can be inexact, and a reviver is several times slower.
     if (!/(?:\d\.?){16}|\d[eE][+-]?\d/.test(text)) return JSON.parse(text);
     return JSON.parse(text, (_, value, { source }) =>
       typeof value === "number" && source !== undefined ? exactNumber(source) : value,
@@ -71,10 +71,10 @@ export function exactNumber(source: string): unknown {
   return isPrecise && isHeld ? value : JSON.rawJSON(wholeText(source, written));
 }
 
-/** The value is 0.`digits` × 10^`exponent`, the sign apart. */
+/** The value 0.`digits` × 10^`exponent`, without the sign. */
 type Decimal = { readonly digits: string; readonly exponent: number };
 
-/** Longer numbers are no ids, and not worth the time. */
+/** Longer numbers are not ids and not worth the time. */
 const longestNumber = 400;
 
 function decimalOf(source: string): Decimal | undefined {
@@ -88,7 +88,7 @@ function decimalOf(source: string): Decimal | undefined {
   return { digits: digits.replace(/0+$/, ""), exponent: whole.length - leadingZeros + Number(exponent) };
 }
 
-/** A whole number without fraction and exponent, so that one number has one text; any other as it is written. */
+/** Writes a whole number without fraction and exponent, so that it has one text; else returns the source. */
 function wholeText(source: string, { digits, exponent }: Decimal): string {
   if (exponent < digits.length || exponent > longestNumber) return source;
   return `${source.startsWith("-") ? "-" : ""}${digits.padEnd(exponent, "0")}`;

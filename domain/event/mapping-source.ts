@@ -1,19 +1,19 @@
 import { failureOf, permanent } from "../core/failures.ts";
 import { type Fields, isFields } from "../core/parse.ts";
 
-/** Where a field of an event stands in a webhook: a JMESPath expression on its body, or one of its headers. */
+/** Where to find a field in a webhook: a JMESPath expression on the body, or a header. */
 export type MappingSource = string | { readonly header: string };
 
-/** The headers of a webhook that its mapping names, by names in lower case. No others are ever carried. */
+/** The webhook headers that its mapping names, by lower-case name. No other headers are carried. */
 export type MappedHeaders = Readonly<Record<string, string>>;
 
-/** What an expression quotes: a text, a name, or JSON, which is captured. */
+/** A quoted part of an expression: a string, a name, or a JSON literal, which is captured. */
 export const quotedInExpression = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`((?:\\.|[^`\\])*)`/gs;
 
-/** Evaluates a JMESPath expression on a JSON value; compiled expressions are the adapter's business. */
+/** Evaluates a JMESPath expression on a JSON value. */
 export type Search = (expression: string, data: unknown) => unknown;
 
-/** @returns undefined where the settings leave the field out. @throws permanent failure naming the field */
+/** @returns undefined if the settings omit the field. @throws permanent failure naming the field */
 export function parseSource(fields: Fields, name: string): MappingSource | undefined {
   const value = fields[name];
   if (value === undefined || value === "") return undefined;
@@ -23,7 +23,7 @@ export function parseSource(fields: Fields, name: string): MappingSource | undef
 }
 
 /**
- * What a source gives for a webhook; undefined where there is nothing, or null.
+ * The value that a source finds in a webhook; undefined if it is missing or null.
  * @param field named in the failure
  * @throws permanent failure
  */
@@ -39,7 +39,10 @@ export function valueAt(
   return Object.hasOwn(headers, name) ? headers[name] : undefined;
 }
 
-/** What an expression finds; undefined where there is nothing, or null. @throws permanent failure naming the field */
+/**
+ * The value that an expression finds; undefined if missing or null. @throws permanent failure naming the
+ * field
+ */
 export function found(field: string, expression: string, data: unknown, search: Search): unknown {
   try {
     return search(expression, data) ?? undefined;
@@ -48,7 +51,7 @@ export function found(field: string, expression: string, data: unknown, search: 
   }
 }
 
-/** CloudEvents in binary mode escape what a header can't hold as a URL does; other headers are as they are. */
+/** Decodes a header. CloudEvents in binary mode percent-encode values; other headers are unchanged. */
 export function headerText(name: string, value: string): string {
   if (!name.startsWith("ce-")) return value;
   try {
@@ -58,7 +61,7 @@ export function headerText(name: string, value: string): string {
   }
 }
 
-/** The headers that sources read, in lower case, each once, in order. */
+/** The names of the headers that sources read: lower case, unique, sorted. */
 export function headersRead(sources: readonly unknown[]): readonly string[] {
   const names = sources.flatMap((source) =>
     isFields(source) && typeof source.header === "string" ? [source.header.toLowerCase()] : [],
@@ -66,7 +69,7 @@ export function headersRead(sources: readonly unknown[]): readonly string[] {
   return [...new Set(names)].sort();
 }
 
-/** Of a request's headers those with the names, as texts: an id is then found in an envelope as it is. */
+/** Selects the named headers of a request and decodes them, so that ids in an envelope are searchable. */
 export function pickHeaders(
   names: readonly string[],
   headers: Readonly<Record<string, string | undefined>>,
@@ -82,7 +85,7 @@ export function pickHeaders(
 const secretWords =
   /auth|cookie|secret|token|signature|password|credential|session|csrf|xsrf|(^|-)((api|access|private|signing)-?key|link|jwt)($|-)/;
 
-/** Whether a header may hold a credential, by its name: such a header goes to no queue. */
+/** Whether a header's name suggests a credential. Such a header is never sent to a queue. */
 export function mayHoldCredential(header: string): boolean {
   return secretWords.test(header.toLowerCase());
 }
@@ -93,7 +96,10 @@ const timestamps = /^(?!.*(event|occurred|triggered|created)).*(^|-)timestamp$/;
 const namesOfRequests =
   /^(date|age|via|forwarded|host|connection|user-agent|content-length|traceparent|tracestate|ce-traceparent|(x-)?request-id|x-real-ip|cf-ray|x-amzn-.*|x-forwarded-.*|x-b3-.*)$/;
 
-/** Whether a header belongs to one try of a delivery, by its name: in an identity or a time it would make each try an event. */
+/**
+ * Whether a header's name suggests that its value differs between delivery attempts. In an identity or a
+ * time, it would make every attempt a new event.
+ */
 export function changesByTry(header: string): boolean {
   const name = header.toLowerCase();
   return namesOfTries.test(name) || timestamps.test(name) || namesOfRequests.test(name);

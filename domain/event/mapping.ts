@@ -27,37 +27,37 @@ import {
 const idFields = ["userId", "accountId", "companyAccountId"] as const;
 const textFields = ["datasourceId", "endpoint", "eventId", "dateStart", "dateEnd"] as const;
 const otherFields = ["time", "connected", "dataAvailable", "reason"] as const;
-/** What a mapping can find beside the type of an event. */
+/** The fields that a mapping can find, apart from the event type. */
 export const mappedFields = [...idFields, ...textFields, ...otherFields];
 
 export type MappedField = (typeof mappedFields)[number];
 
-/** What `types` says of an event's name that nobody wants. */
+/** The value in `types` that marks an event name as ignored. */
 export const ignored = "ignore";
 
 /**
- * How one kind's webhooks become events: data, not code. `type` and each field say where it stands, `types` translates
- * the provider's event names into ours or says that they are ignored, `ids` says whether ids must be UUIDs.
+ * How to map webhooks of one kind to events. `type` and the fields say where each value is. `types`
+ * translates the provider's event names to ours or ignores them. `ids` says whether ids must be UUIDs.
  */
 export type KindMapping = {
   readonly type: MappingSource;
   readonly types: Readonly<Record<string, string>>;
   readonly ids: "uuid" | "any";
-  /** An expression that finds the list of a webhook's events. Where it finds nothing the webhook is one event. */
+  /** An expression that finds a webhook's list of events. If it finds nothing, the webhook is one event. */
   readonly events?: string;
-  /** What makes two webhooks the same event: their bytes, which is the default, or their `eventId`. */
+  /** What identifies an event: the body's bytes (the default) or its `eventId`. */
   readonly identity?: "body" | "eventId";
-  /** What of a user's metadata goes into messages. */
+  /** The user metadata to include in messages. */
   readonly attributes?: AttributeExpressions;
 } & { readonly [field in MappedField]?: MappingSource };
 
 export type { Search } from "./mapping-source.ts";
 
-/** A webhook as the mapping reads it: the parsed body, and the headers that the mapping names. */
+/** A webhook as the mapping reads it: the parsed body and the mapped headers. */
 export type Delivery = {
   readonly body: unknown;
   readonly headers: MappedHeaders;
-  /** Whether the body has a list of several elements: known, where several fields are read of it. */
+  /** Whether the body has a list of several elements; precomputed when several fields are read. */
   readonly hasSeveral?: boolean;
 };
 
@@ -65,7 +65,7 @@ export function deliveryOf(body: unknown, headers: MappedHeaders = {}): Delivery
   return { body, headers, hasSeveral: hasSeveral(body) };
 }
 
-/** @throws permanent failure naming the field of the settings that is wrong */
+/** @throws permanent failure naming the invalid setting */
 export function parseMapping(value: unknown): KindMapping {
   const fields = fieldsOf(value, "mapping");
   const type = parseSource(fields, "type");
@@ -90,17 +90,17 @@ function parseTypes(value: unknown): Record<string, string> {
   return Object.fromEntries(entries.map(([name, type]) => [name, typeof type === "string" ? type : ""]));
 }
 
-/** The headers that a mapping reads: all that a receiver carries. */
+/** The headers that a mapping reads. The receiver carries no others. */
 export function headersOf(mapping: KindMapping): readonly string[] {
   return headersRead([mapping.type, ...mappedFields.map((name) => mapping[name])]);
 }
 
 /**
- * Maps a payload to an event's facts.
- * @param headers those of its webhook that the mapping names, see `headersOf`
- * @throws permanent failure with the reason: an unknown event name, a missing subject, an id or time that is
- * none. Reasons name fields and the types of their values. They quote the name of an event alone: other values may be
- * personal data.
+ * Maps a payload to an event's attributes.
+ * @param headers the webhook's mapped headers; see `headersOf`
+ * @throws permanent failure: an unknown event name, a missing subject, or an invalid id or time. The reason
+ * names fields and value types and may quote the event name. It quotes no other value, which may be personal
+ * data.
  */
 export function mapPayload(
   mapping: KindMapping,
@@ -119,7 +119,7 @@ export function mapPayload(
   return withSubject(parseAttributes({ ...Object.fromEntries(facts), type }));
 }
 
-/** The name of a webhook's event where the settings ignore such events: nothing else is read of it. */
+/** The event name, if the settings ignore it. Reads no other field. */
 export function ignoredName(mapping: KindMapping, delivery: Delivery, search: Search): string | undefined {
   const name = foundAt(mapping, "type", delivery, search);
   const isIgnored =
@@ -128,8 +128,8 @@ export function ignoredName(mapping: KindMapping, delivery: Delivery, search: Se
 }
 
 /**
- * What a field's source gives, as it is; undefined where it gives nothing.
- * @throws permanent failure, also where it takes one of several elements of a list: the others would be lost
+ * The raw value of a field's source; undefined if there is none.
+ * @throws permanent failure, also if the source picks one of several list elements and would drop the others
  */
 export function foundAt(
   mapping: KindMapping,
@@ -149,15 +149,15 @@ export function foundAt(
   return value;
 }
 
-/** Two events that are the same in these are one. */
+/** The fields that distinguish one event from another. */
 const identifying: ReadonlySet<string> = new Set(["type", ...idFields, "endpoint", "eventId"]);
 
-/** Other values are refused for what they are. */
+/** Lists and objects are rejected later because of their type. */
 function isSingle(value: unknown): boolean {
   return typeof value !== "object" || isRawNumber(value);
 }
 
-/** A found value as the event has it. @throws permanent failure naming the field */
+/** Converts a found value to the event's format. @throws permanent failure naming the field */
 export function factAt(
   mapping: KindMapping,
   field: MappedField,
@@ -172,7 +172,7 @@ export function factAt(
       return timestampAt(field, value);
     case "connected":
     case "dataAvailable":
-      // A header is always a text.
+      // A header is always a string.
       return booleanAt(field, typeof mapping[field] === "string" ? value : booleanOf(value));
     case "endpoint":
       return endpointAt(field, value);
@@ -188,7 +188,7 @@ function booleanOf(value: unknown): unknown {
   return value === "false" ? false : value;
 }
 
-/** @throws permanent failure: no event name, or one that `types` does not translate */
+/** @throws permanent failure if the payload names no event, or one that `types` does not translate */
 export function typeOf(mapping: KindMapping, name: unknown): WebhookEventType {
   if (typeof name !== "string") {
     const instead = name === undefined || name === null ? "" : `, but ${typeNamed(name)}`;
@@ -200,10 +200,10 @@ export function typeOf(mapping: KindMapping, name: unknown): WebhookEventType {
   return type;
 }
 
-// Ids and endpoint names become parts of keys: 200 characters of UTF-8 fit a sort key (1,024 bytes) with its prefix.
+// Ids and endpoint names are part of keys: 200 UTF-8 characters and a prefix fit a sort key (1,024 bytes).
 const longestText = 200;
 
-/** A short text, or the digits of a whole number; undefined where there is none. @throws permanent failure */
+/** A short text, or the digits of a whole number; undefined if empty. @throws permanent failure */
 export function textAt(field: string, value: unknown): string | undefined {
   if (value === undefined || value === "") return undefined;
   const text = digitsOf(value) ?? value;
@@ -213,18 +213,18 @@ export function textAt(field: string, value: unknown): string | undefined {
   return text;
 }
 
-/** A reason is for people: an event whose reason is no short text is stored without it. */
+/** A reason is only for people to read, so an event with an invalid reason is stored without it. */
 function reasonAt(value: unknown): string | undefined {
   return typeof value === "string" && value.length <= longestText && isClean(value) ? value : undefined;
 }
 
 function digitsOf(value: unknown): string | undefined {
   if (isRawNumber(value)) return /^-?\d+$/.test(value.rawJSON) ? value.rawJSON : undefined;
-  // Any other number beyond 2^53 has been calculated, and rounded: two ids could have become one.
+  // Any other number beyond 2^53 was calculated and rounded, so two ids could have become one.
   return Number.isSafeInteger(value) ? String(value) : undefined;
 }
 
-/** An id as events carry it: UUIDs in lower case. @throws permanent failure */
+/** An id in the form that events use: UUIDs in lower case. @throws permanent failure */
 export function idAt(field: string, value: unknown, ids: KindMapping["ids"]): string | undefined {
   const text = textAt(field, value);
   if (text === undefined) return text;
@@ -256,12 +256,12 @@ export function booleanAt(field: string, value: unknown): boolean | undefined {
   return value;
 }
 
-/** The name of an event, as far as it is one: free text is not quoted, for it may be about a person. */
+/** The event name for an error message. Free text is not quoted because it may be personal data. */
 function shownName(name: string): string {
   return isNameOrDate(name) ? JSON.stringify(name) : "of such a form (free text, not shown)";
 }
 
-/** What a value is, without what it says. */
+/** Describes the type of a value without revealing the value. */
 export function typeNamed(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
@@ -278,7 +278,7 @@ export function typeNamed(value: unknown): string {
   }
 }
 
-/** An event must say whom it speaks of, or nothing could be done with it. */
+/** Rejects an event without a subject, because nothing could process it. */
 function withSubject(facts: EventAttributes): EventAttributes {
   const missing = missingField(facts);
   if (missing !== undefined) throw permanent(`${missing}: missing in the payload; see mapping.${missing}`);

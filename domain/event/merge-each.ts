@@ -2,10 +2,10 @@ import { isFields } from "../core/parse.ts";
 import { isRawNumber } from "./lossless-json.ts";
 
 /**
- * The function `merge_each(list, object)` of mapping expressions: each element with the object's texts, numbers and
- * booleans, which stand beside the list for all its elements. The object's lists and objects are left out: they hold
- * other elements. A member of the element wins, unless it is null. An element that is no object stands under `element`.
- * @returns what is no list as it is
+ * The mapping function `merge_each(list, object)`. Adds the object's strings, numbers and booleans to each
+ * element. Skips the object's lists and objects, which hold other elements. An element's own member wins
+ * unless it is null. An element that is not an object becomes the member `element`.
+ * @returns a value that is not a list unchanged
  */
 export function mergeEach(list: unknown, object: unknown): unknown {
   if (!Array.isArray(list)) return list ?? null;

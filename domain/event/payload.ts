@@ -5,20 +5,20 @@ import { isTooDeep } from "./json-source.ts";
 import type { MappedHeaders } from "./mapping-source.ts";
 import { withoutFields } from "./without-fields.ts";
 
-/** A body that was read as JSON, or why it was not. `error` never quotes the body. */
+/** A body that parses as JSON, or the reason why it does not. `error` never quotes the body. */
 export type Payload =
   | { readonly ok: true; readonly bytes: Uint8Array }
   | { readonly ok: false; readonly error: string };
 
-/** Whether fields are dropped before the body goes anywhere, for they are live credentials. User events have such. */
+/** Fields to drop before the body is stored or sent. They hold live credentials, as in user events. */
 export type CredentialFields = {
   /** In lower case. */
   readonly names: ReadonlySet<string>;
-  /** Whether a text may have such a field; any letter of a name may be escaped. */
+  /** Whether a text may contain such a field. True for any `\u` escape, which may hide a letter of a name. */
   readonly mayBeIn: (text: string) => boolean;
 };
 
-/** @param names of fields, in any case */
+/** @param names field names in any case */
 export function credentialFields(names: readonly string[]): CredentialFields {
   const any = names.map(escapePattern).join("|");
   const pattern = new RegExp(`"(${any})"|\\\\u`, "i");
@@ -28,13 +28,14 @@ export function credentialFields(names: readonly string[]): CredentialFields {
   };
 }
 
-/** Those of the provider whose interface is the default. */
+/** The credential fields of the default provider. */
 export const defaultCredentialFields = ["link", "session"];
 
 /**
- * A body in UTF-8 without a byte order mark: the bytes as they came where they are that. UTF-16 is recognized by its mark
- * or its zero bytes, another charset by the content type; what is no JSON in these stays as it came.
- * @param bytes without content codings
+ * Converts a body to UTF-8 without a byte order mark; a body that already is UTF-8 keeps its bytes. UTF-16 is
+ * recognized by its byte order mark or zero bytes, another charset by the content type. A body that is not
+ * JSON in any of these is unchanged.
+ * @param bytes with content codings removed
  */
 export function asUtf8(bytes: Uint8Array, contentType: string | undefined): Uint8Array {
   const text = decodeUtf8(bytes);
@@ -57,8 +58,8 @@ function isJson(text: string): boolean {
 }
 
 /**
- * Checks that a body is JSON and drops live credentials, at any depth and in any case, whatever path it came by; what
- * holds none keeps its bytes as they are. An event that its mapped headers report may have no body: it counts as null.
+ * Checks that a body is JSON and drops credential fields at any depth and in any case. A body without such
+ * fields keeps its bytes. An empty body counts as null if mapped headers report the event.
  */
 export function inspectPayload(
   bytes: Uint8Array,
@@ -79,8 +80,8 @@ export function inspectPayload(
   return { ok: true, bytes: without === undefined ? bytes : Buffer.from(without) };
 }
 
-// The engine's own message quotes the body, which may hold a credential; only the position may be reported. A body
-// can say "at position 5" itself, so only the end of the message counts: messages that quote end otherwise.
+// The engine's message quotes the body, which may hold a credential, so report only the position. The body
+// may contain "at position 5" itself: match at the end, because messages that quote end differently.
 const positionAtTheEnd = /in JSON at position (\d+) \(line \d+ column \d+\)$/;
 
 function describe(error: unknown): string {

@@ -2,32 +2,35 @@ import { fieldsOf, numberOf, textOf } from "../core/parse.ts";
 import { type IncomeEvent, isUnordered } from "./events.ts";
 import { nameOf, ownerOf } from "./subjects.ts";
 
-/** An SQS message that carried an event: its id, and when it was sent (SQS's `SentTimestamp`, milliseconds since 1970). */
+/** An SQS message that carried an event. `sentAt` is its `SentTimestamp` in milliseconds since 1970. */
 export type EventMessage = { readonly id: string; readonly sentAt: number };
 
-/** All messages of a batch that carried the same event, the earliest first. */
+/** All messages in a batch that carried the same event, earliest first. */
 export type MergedReceipt<T> = {
-  /** What the earliest message held. */
+  /** The content of the earliest message. */
   readonly receipt: T;
   readonly messages: readonly [EventMessage, ...EventMessage[]];
 };
 
-/** What is stored of an event's receipts; it changes as a whole, under the condition that it is still as it was read. */
+/**
+ * The stored receipts of an event. A write replaces all fields, on condition that none has changed since the
+ * read.
+ */
 export type Receipts = {
-  /** How often the event was received; for one with its own id or time always 1. */
+  /** How often the event was received; always 1 for an event with its own id or time. */
   readonly count: number;
-  /** Ids of the messages that carried the event first and last: SQS delivering one of them again is no new receipt. */
+  /** Ids of the first and the last message. If SQS delivers one of them again, that is not a new receipt. */
   readonly first: string;
   readonly last: string;
-  /** When the first message was sent: the sequence of the event's own message. */
+  /** When the first message was sent, in ms since 1970; the `sequence` of the event's own message. */
   readonly firstAt: number;
-  /** A document read before this lacks what the latest receipt may have announced. */
+  /** When the last message was sent. A document read before may lack the data that this receipt announced. */
   readonly since: number;
 };
 
 /**
- * Merges the messages of a batch that carry the same event: a batch of statements may hold each key once.
- * @param read the event and the message of a receipt
+ * Merges messages in a batch that carry the same event, because a batch statement may contain each key once.
+ * @param read returns the event and the message of a receipt
  */
 export function mergeReceipts<T>(
   receipts: readonly T[],
@@ -54,7 +57,7 @@ function bySending(one: EventMessage, other: EventMessage): number {
   return one.id < other.id ? -1 : 1;
 }
 
-/** What is inserted for an event that is not stored yet. */
+/** The receipts to insert for an event that is not stored yet. */
 export function firstReceipts(
   event: IncomeEvent,
   { messages }: Pick<MergedReceipt<unknown>, "messages">,
@@ -62,14 +65,14 @@ export function firstReceipts(
   const [first] = messages;
   const last = messages.at(-1) ?? first;
   const known = { first: first.id, firstAt: first.sentAt };
-  // With its own id or time, what comes again is a retry of the first.
+  // An event with its own id or time counts once, because repeats are retries.
   if (!isUnordered(event)) return { ...known, count: 1, last: first.id, since: first.sentAt };
   return { ...known, count: messages.length, last: last.id, since: last.sentAt };
 }
 
 /**
- * Counts what was received again of an event that has neither id nor time: each receipt may be a true repeat.
- * @returns undefined where SQS delivered messages again that are counted already
+ * Counts new receipts of an event that has neither id nor time. Each of them may be a true repeat.
+ * @returns undefined if SQS only redelivered messages that are already counted
  */
 export function countReceipts(
   known: Receipts,
@@ -87,9 +90,9 @@ export function countReceipts(
 }
 
 /**
- * Which receipts a write of the event is to be processed as: the first, and the last of those that came with it or
- * since. Those between say nothing that the last does not.
- * @param before how often it had been received before the write, 0 where it was inserted
+ * The receipts to process after a write of the event: the last one, and the first if the write inserted the
+ * event. Receipts in between add nothing to the last.
+ * @param before number of receipts before the write; 0 for an insert
  */
 export function receiptsToProcess(before: number, after: number): readonly number[] {
   if (after <= before) return [];

@@ -3,15 +3,15 @@ import { keyPart } from "../core/key-part.ts";
 import { fieldsOf, textOf } from "../core/parse.ts";
 import { type EventAttributes, subjectKindOf } from "./events.ts";
 
-/** Whose state an event speaks of. */
+/** The user or account whose state an event changes. */
 export type Subject = { readonly kind: "user" | "account" | "company-account"; readonly id: string };
 
-/** `account/<id>`: how messages, objects and logs name a subject; no other subject has the same name. */
+/** The unique name of a subject in messages, objects and logs, such as `account/<id>`. */
 export function nameOf(subject: Subject): string {
   return `${subject.kind}/${keyPart(subject.id)}`;
 }
 
-/** @throws permanent failure where the facts name nobody; the mapping has refused such a body before */
+/** @throws permanent failure if the attributes name no subject; the mapping rejects such a body earlier */
 export function subjectOf(facts: EventAttributes): Subject {
   const { userId, accountId, companyAccountId } = facts;
   switch (subjectKindOf(facts.type)) {
@@ -29,8 +29,8 @@ export function subjectOf(facts: EventAttributes): Subject {
 }
 
 /**
- * In whose partition an event is kept: the user's, else the account's, else the company account's. A pure
- * function of the message, so that a retry finds the first receipt and items never move.
+ * The subject whose partition stores an event: the user, else the account, else the company account. It
+ * depends on the message alone, so a retry finds the first receipt and items never move.
  */
 export function ownerOf(facts: EventAttributes): Subject {
   if (facts.userId !== undefined) return { kind: "user", id: facts.userId };

@@ -6,26 +6,25 @@ import { identifyByEventId, identifyElement } from "./identify.ts";
 import { deliveryOf, ignoredName, type KindMapping, mapPayload, type Search, typeNamed } from "./mapping.ts";
 import { found, type MappedHeaders } from "./mapping-source.ts";
 
-/** The most events of one webhook. */
+/** Maximum number of events in one webhook. */
 export const mostEvents = 1_000;
 
-/** A webhook as it was received; `id` is its envelope's. */
+/** A webhook as received; `id` is its envelope's id. */
 export type Webhook = {
   readonly kind: WebhookKind;
   readonly id: string;
   /** ISO 8601 */
   readonly receivedAt: string;
   readonly headers?: MappedHeaders;
-  /** It is one element of another webhook's list: it holds no events but its own. */
+  /** The body is one element of another webhook's list, so it holds exactly one event. */
   readonly isElement?: boolean;
 };
 
-/** What one event of a webhook is made of. */
 export type EventSource = {
-  /** The identity that it has by its bytes. */
+  /** The identity derived from the event's bytes. */
   readonly id: string;
   readonly payload: unknown;
-  /** The text of an element of a list, as it is kept; absent: the webhook is the event. */
+  /** The stored text of a list element; absent if the whole webhook is the event. */
   readonly text?: string;
 };
 
@@ -33,17 +32,18 @@ export type MappedEvent = Omit<EventSource, "payload"> &
   (
     | {
         readonly facts: EventAttributes;
-        /** Attributes that the event has and that were not taken. */
+        /** Names of attributes in the event that were skipped. */
         readonly leftOut?: readonly string[];
       }
     | { readonly ignored: string }
-    /** This event can't be mapped; it keeps none of the others from being stored. */
+    /** This event can't be mapped. The other events are stored. */
     | { readonly failure: Failure }
   );
 
 /**
- * The events of a webhook, one by one: the elements of the list that `mapping.events` finds, else the webhook itself.
- * @throws permanent failure where the webhook is refused whole: a list that is none, or too long
+ * Splits a webhook into events: the elements of the list that `mapping.events` finds, otherwise the webhook
+ * itself.
+ * @throws permanent failure for the whole webhook if the value is not a list or the list is too long
  */
 export function eventSources(
   { events }: Pick<KindMapping, "events">,
@@ -65,7 +65,7 @@ export function eventSources(
   });
 }
 
-/** Maps the events of a webhook. @throws permanent failure where the webhook is refused whole */
+/** @throws permanent failure if the whole webhook is rejected */
 export function mapWebhook(
   mapping: KindMapping,
   webhook: Webhook,
@@ -86,7 +86,6 @@ export function mapWebhook(
   });
 }
 
-/** Maps one event of a webhook. */
 export function mapSource(
   mapping: KindMapping,
   { kind, receivedAt, headers = {} }: Webhook,
@@ -110,7 +109,7 @@ export function mapSource(
   }
 }
 
-/** Of a deleted user nothing is read: the last that was known stays. */
+/** Reads attributes only when a user is created or updated, so that a deletion keeps the last known ones. */
 function attributesOf(
   { attributes }: KindMapping,
   { type, userId }: EventAttributes,
@@ -127,7 +126,7 @@ function own({ payload: _, ...rest }: EventSource): Omit<EventSource, "payload">
   return rest;
 }
 
-/** @throws permanent failure where the identity is the event's id, and the webhook has none */
+/** @throws permanent failure if the identity is the event's id and the webhook has none */
 function identityOf(
   { identity }: Pick<KindMapping, "identity">,
   kind: WebhookKind,

@@ -1,21 +1,22 @@
 import { endOfString, endOfValue, type Span, skipSpace } from "./json-source.ts";
 
-/** A list or an object that is being walked through. */
+/** A list or an object that contains the current position. */
 type Open = {
   readonly isObject: boolean;
-  /** Where its first member or element may begin. */
+  /** Where its first member or element may start. */
   readonly start: number;
-  /** Where the last member that stays ends; absent: none has come yet. */
+  /** Where the last kept member ends; absent before the first. */
   keptEnd?: number;
-  /** Whether the next text is a name. */
+  /** Whether the next string is a member's name. */
   isBeforeName: boolean;
 };
 
 /**
- * JSON text without the fields named (in lower case; in the text in any), at any depth. All else stays as it is
- * written. Takes no more memory than the text, whatever it holds.
- * @param text valid JSON: check that before, for this does not
- * @returns undefined where there is none of them
+ * Removes fields from JSON text by name, at any depth. The rest of the text is unchanged. Uses no more memory
+ * than the text itself.
+ * @param text valid JSON; not checked here
+ * @param names in lower case; the text may use any case
+ * @returns undefined if no field matches
  */
 export function withoutFields(text: string, names: ReadonlySet<string>): string | undefined {
   const parts: string[] = [];
@@ -27,7 +28,10 @@ export function withoutFields(text: string, names: ReadonlySet<string>): string 
   return done === 0 ? undefined : parts.join("") + text.slice(done);
 }
 
-/** Where the fields stand, each with the comma that is one too many without it; in order, of one start the longest last. */
+/**
+ * The spans of matching fields, each with the comma to remove. Sorted by start; the longest span of a start
+ * is last.
+ */
 function* fieldsIn(text: string, names: ReadonlySet<string>): Generator<Span> {
   const open: Open[] = [];
   const end = (at: number) => {

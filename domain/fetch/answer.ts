@@ -9,42 +9,40 @@ import {
 import { decodeText, type MediaType, mediaTypeOf } from "../core/text-encoding.ts";
 import { retryAfterInSeconds } from "./retry-after.ts";
 
-/** What a call is made for: for data in the answer, or to have something done, of which the answer need say nothing. */
+/** What the caller expects: `data` in the answer, or `acceptance`, whatever the answer contains. */
 export type Expectation = "data" | "acceptance";
 
-/** Where an answer in JSON has its error, as names joined by dots, and what one means that is there. */
+/** The path of an error in a JSON answer, as names joined by dots, and what such an error means. */
 export type ErrorPlace = { readonly path: string; readonly means: (typeof errorMeanings)[number] };
 
 export const errorMeanings = ["failed", "not-ready"] as const;
 
-/** An answer of the provider. */
 export type GivenAnswer = {
   readonly status: number;
   readonly contentType?: string | undefined;
   readonly retryAfter?: string | undefined;
   readonly location?: string | undefined;
-  /** Without codings such as gzip; empty where `readsBody` says that it does not matter. */
+  /** Without content codings such as gzip; empty if `readsBody` is false. */
   readonly body: Uint8Array;
 };
 
 export type AnswerRules = {
   readonly expects: Expectation;
   readonly error?: ErrorPlace | undefined;
-  /** Of the call. */
   readonly url: string;
   readonly now: Date;
 };
 
-/** JSON as the provider gave it. */
+/** JSON from the provider. */
 export type GivenData = {
   readonly bytes: Uint8Array;
-  /** `application/json` for JSON in UTF-8; else as the provider gave it. */
+  /** `application/json` for JSON in UTF-8; otherwise as the provider sent it. */
   readonly contentType: string;
-  /** The bytes by their charset, without a byte order mark. Valid JSON. */
+  /** The decoded bytes, without a byte order mark. Valid JSON. */
   readonly text: string;
 };
 
-/** `absent`: the provider has no such thing. `unauthorized`: it refused the token. */
+/** `absent`: the provider does not have the resource. `unauthorized`: the provider rejected the token. */
 export type AnswerOutcome =
   | ({ readonly type: "data" } & GivenData)
   | { readonly type: "accepted" }
@@ -54,13 +52,13 @@ export type AnswerOutcome =
 
 const emptyStatuses = [202, 204, 205];
 
-/** Whether an answer of this status is decided about by its body; any other status speaks for itself. */
+/** Whether the body of an answer with this status decides its outcome. Other statuses decide it alone. */
 export function readsBody(status: number, expects: Expectation): boolean {
   if (expects === "data" && emptyStatuses.includes(status)) return false;
   return status >= 200 && status < 300 && status !== 206;
 }
 
-/** Classifies an answer of the provider. Every caller uses this. */
+/** Classifies an answer of the provider. */
 export function outcomeOf(answer: GivenAnswer, rules: AnswerRules): AnswerOutcome {
   const { status } = answer;
   const answered = `the provider answered ${status}`;
@@ -95,13 +93,16 @@ function failed({ failure }: FailureError): AnswerOutcome {
   return { type: "failed", failure };
 }
 
-/** The host alone: the rest of an address can be a secret. */
+/** Returns only the host, because the rest of an address may be secret. */
 function hostOf(location: string | undefined, base: string): string {
   if (location === undefined || !URL.canParse(location, base)) return "nowhere";
   return new URL(location, base).hostname;
 }
 
-/** A proxy's page, a body that breaks off, an error: whatever is no data is a failure of the provider, despite its status. */
+/**
+ * Treats a body that is not data, such as a proxy's page or a truncated body, as a failure despite its
+ * status.
+ */
 function outcomeOfBody(
   { status, contentType, body }: GivenAnswer,
   { expects, error }: AnswerRules,
@@ -130,12 +131,12 @@ function outcomeOfBody(
 
 const otherReadable = ["text/plain", "application/octet-stream", "binary/octet-stream"];
 
-/** JSON is served under names that are not its own, too; under that of a page or of XML it is not. */
+/** JSON is often served as plain text or bytes, but never as HTML or XML. */
 function isReadable(type: MediaType): boolean {
   return isJson(type) || otherReadable.includes(type.essence);
 }
 
-/** No server in trouble sends these: the path leads to a file, and does so the next time. */
+/** A failing server does not send these types. The path leads to a file, so a retry would get it again. */
 function isFile({ essence }: MediaType): boolean {
   return /^(?:audio|font|image|video)\/|^application\/(?:pdf|zip|vnd\.openxmlformats\b.*)$/.test(essence);
 }
@@ -152,7 +153,7 @@ function jsonIn(text: string): { readonly value: unknown } | undefined {
   }
 }
 
-/** What stands at names joined by dots. */
+/** The value at a path of names joined by dots. */
 function valueAt(value: unknown, path: string): unknown {
   return path
     .split(".")
@@ -165,7 +166,7 @@ function valueAt(value: unknown, path: string): unknown {
     );
 }
 
-/** Null, false, 0, blank texts, and lists and objects without anything in them are no error. */
+/** Null, false, 0, blank strings, and empty lists and objects are not errors. */
 function isFilled(value: unknown): boolean {
   if (typeof value === "string") return value.trim() !== "";
   if (typeof value === "object" && value !== null) return Object.keys(value).length > 0;
@@ -174,15 +175,15 @@ function isFilled(value: unknown): boolean {
 
 export const plainJson = "application/json";
 
-/** JSON of our own as the provider would have given it. */
+/** Our own JSON, in the form of a provider's answer. */
 export function dataIn(text: string): GivenData {
   return { bytes: Buffer.from(text), contentType: plainJson, text };
 }
 
-/** What a header and a message take. */
+/** Content types that fit in a header and in a message. */
 const printable = /^[\x20-\x7e]{1,200}$/;
 
-/** UTF-8 is what JSON is in where nothing else is said (RFC 8259). */
+/** UTF-8 is the default encoding of JSON (RFC 8259). */
 function typeOfData(given: string | undefined, type: MediaType | undefined): string {
   if (given === undefined || type === undefined) return plainJson;
   const { essence, charset = "utf-8" } = type;

@@ -1,25 +1,25 @@
 import { fieldsOf, numberOf } from "../core/parse.ts";
 
 export type BreakerSettings = {
-  /** So many calls of one caller in a row must fail before all callers stop. */
+  /** Number of consecutive failures of one caller that stops all callers. */
   readonly failures: number;
-  /** The first wait before the provider is tried again; it doubles each time. */
+  /** First wait before the provider is tried again, in seconds; it doubles each time. */
   readonly baseSeconds: number;
-  /** The longest wait between two tries. The provider's own Retry-After may be longer. */
+  /** Maximum wait between two tries, in seconds. The provider's own Retry-After may be longer. */
   readonly maxSeconds: number;
 };
 
 /**
- * What all callers share: until when none calls (milliseconds since 1970, 0: closed, all may call), and how many
- * times in a row the provider was found down.
+ * The state that all callers share. `openUntil`: no calls before this time, in milliseconds since 1970; 0 if
+ * closed. `opened`: how many times in a row the provider was found to be down.
  */
 export type Breaker = { readonly openUntil: number; readonly opened: number };
 
 export const closed: Breaker = { openUntil: 0, opened: 0 };
 
 /**
- * What a call reported about the provider: that it lives, or that it fails and how long it asks to be left alone.
- * `isRepeated`: the same call was refused before, so that one document that is refused for good opens nothing.
+ * What a call tells about the provider: it is healthy, or it fails and asks for a pause. `isRepeated`: the
+ * same call failed before, so a single document that always fails does not open the breaker.
  */
 export type CallResult = "healthy" | { readonly pauseInSeconds: number; readonly isRepeated?: true };
 
@@ -33,20 +33,23 @@ export function parseBreakerSettings(value: unknown): BreakerSettings {
   };
 }
 
-/** The breaker after the provider was found down once more; the wait is at least half of its ceiling, at random. */
+/**
+ * The breaker after the provider was found to be down again. The wait is random, at least half of its
+ * maximum.
+ */
 export function reopened({ opened }: Breaker, now: Date, settings: BreakerSettings, random: number): Breaker {
   const wait = waitInSeconds(opened, settings) * (0.5 + random / 2);
   return { openUntil: now.getTime() + Math.ceil(wait * 1000), opened: opened + 1 };
 }
 
-/** The breaker after the provider asked for a pause, which says nothing of whether it is down. */
+/** The breaker after the provider asked for a pause, which does not mean that it is down. */
 export function paused({ opened }: Breaker, now: Date, seconds: number): Breaker {
   return { openUntil: now.getTime() + Math.ceil(seconds * 1000), opened };
 }
 
 /**
- * Up to how much later than the next try a task may come back: the tasks that wait are spread over twice the time
- * between tries, so that a provider that is down's backlog is not handled again and again.
+ * Maximum delay of a task after the next try, in seconds. Tasks are spread over twice the time between tries,
+ * so that an outage does not retry the whole backlog at every try.
  */
 export function spreadInSeconds({ opened }: Breaker, settings: BreakerSettings): number {
   return 2 * waitInSeconds(opened, settings);

@@ -1,14 +1,13 @@
 import { createHash } from "node:crypto";
 
 /**
- * Times are milliseconds since 1970 by the clocks of AWS's services, never by a Lambda's: one that is wrong by an hour
- * must not make a document look newer than it is.
+ * Times are milliseconds since 1970 from AWS services' clocks, never from a Lambda's clock: a clock that is
+ * an hour off must not make a document look newer than it is.
  */
 
-/** How far the clocks of two services may be apart. */
+/** Maximum difference between the clocks of two services. */
 const clockToleranceInMillis = 2_000;
 
-/** A task as SQS delivered it. */
 export type DeliveredTask = {
   readonly messageId: string;
   readonly since: number;
@@ -16,38 +15,44 @@ export type DeliveredTask = {
   readonly firstReceivedAt: number;
 };
 
-/** What a stored document says of the call that read it. */
+/** What a stored document records about the call that read it. */
 export type Coverage = {
-  /** The call was made at or after this. */
+  /** The call was made at this time or later. */
   readonly asOf: number;
-  /** Digests of the messages whose tasks the call did, see `messageDigest`. */
+  /** Digests of the messages whose tasks the call completed; see `messageDigest`. */
   readonly by: readonly string[];
 };
 
-/** A read of a list that goes on in another run. It covers what it covered when its first page was called for. */
+/**
+ * A read of a list that continues in another run. It covers only what it covered at the request of its first
+ * page.
+ */
 export type ReadInPages = Coverage & {
-  /** The stored document's `asOf` at that time; undefined where there was none. */
+  /** The stored document's `asOf` at that time; undefined if there was no document. */
   readonly known: number | undefined;
 };
 
-/** One call for a document, and what becomes of each task of its batch. */
+/** One call for a document, and the outcome for each task in its batch. */
 export type PlannedRead<T> = ReadInPages & {
-  /** Done without a call. */
+  /** Complete without a call. */
   readonly skipped: readonly T[];
-  /** Done with the write that follows the call. No call is made where there is none. */
+  /** Complete after the call's write. If empty, no call is made. */
   readonly covered: readonly T[];
-  /** To be decided about again after it: they came after the first page was called for. */
+  /** Planned again after this call, because they arrived after the request of the first page. */
   readonly waiting: readonly T[];
-  /** Whether the call goes on where the pages that were read before end. */
+  /** Whether the call continues after pages that an earlier run read. */
   readonly isResumed: boolean;
 };
 
-/** How a message stands in `by`: enough of its digest that two messages of a document are never taken for one. */
+/** A message id in `by`. The digest is long enough that two messages of a document never collide. */
 export function messageDigest(messageId: string): string {
   return createHash("sha256").update(messageId).digest("base64url").slice(0, 12);
 }
 
-/** The latest time that is known to precede a call. @param serviceDate the `Date` of DynamoDB's last answer before it */
+/**
+ * The latest time known to precede a call. @param serviceDate `Date` of DynamoDB's last answer before the
+ * call
+ */
 export function timeBefore(
   serviceDate: number,
   tasks: readonly Pick<DeliveredTask, "firstReceivedAt">[],
@@ -55,7 +60,7 @@ export function timeBefore(
   return Math.max(serviceDate, ...tasks.map(({ firstReceivedAt }) => firstReceivedAt));
 }
 
-/** Whether a document was read for a task, or after it. @param now as `timeBefore` */
+/** Whether a document was read for a task or after it. @param now as `timeBefore` returns it */
 export function isCovered(
   { messageId, since }: Pick<DeliveredTask, "messageId" | "since">,
   document: Coverage | undefined,
@@ -67,9 +72,9 @@ export function isCovered(
 }
 
 /**
- * Whether a document was read after a webhook was sent to its queue: it would cover a task of that `since`, or was read for
- * one that is no older.
- * @param now as `timeBefore`
+ * Whether a document was read after a webhook was sent to its queue: it covers a task with that `since`, or
+ * was read for a task with the same or a later `since`.
+ * @param now as `timeBefore` returns it
  */
 export function isReadSince(
   { asOf, readFor }: Pick<Coverage, "asOf"> & { readonly readFor?: number | undefined },
@@ -80,20 +85,23 @@ export function isReadSince(
   return !isInFuture(asOf, now) && since + clockToleranceInMillis <= asOf;
 }
 
-/** The `asOf` of a call. It rises with each write, so that a write can have the one it read as its condition. */
+/**
+ * The `asOf` of a call. It increases with each write, so that a write can use the previous one as its
+ * condition.
+ */
 export function asOfOf(known: number | undefined, now: number): number {
   return known === undefined || isInFuture(known, now) ? now : Math.max(now, known + 1);
 }
 
-/** A service's clock was wrong when this was written. */
+/** Whether a service's clock was wrong when this was written. */
 function isInFuture(asOf: number, now: number): boolean {
   return asOf > now + clockToleranceInMillis;
 }
 
 /**
  * Plans the call for the tasks of one document.
- * @param pages what the first of the tasks that were received before had read so far
- * @param now as `timeBefore`
+ * @param pages what an earlier run read for the first of these tasks
+ * @param now as `timeBefore` returns it
  */
 export function planRead<T extends DeliveredTask>(
   tasks: readonly T[],
@@ -104,7 +112,7 @@ export function planRead<T extends DeliveredTask>(
   const open = tasks.filter((task) => !isDone(task));
   const common = { skipped: tasks.filter(isDone), known: document?.asOf };
   const covered = open.filter(({ messageId }) => pages?.by.includes(messageDigest(messageId)));
-  // Where another write was faster, these pages could not be written any more.
+  // If another write came first, these pages could no longer be written.
   if (pages !== undefined && pages.known === common.known && covered.length > 0) {
     const waiting = open.filter((task) => !covered.includes(task));
     return { ...common, asOf: pages.asOf, by: pages.by, covered, waiting, isResumed: true };
@@ -113,15 +121,15 @@ export function planRead<T extends DeliveredTask>(
   return { ...common, asOf: asOfOf(common.known, now), by, covered: open, waiting: [], isResumed: false };
 }
 
-/** What DynamoDB said of a document's write: `unknown` where its answer was lost. */
+/** DynamoDB's answer to a document's write; `unknown` if the answer was lost. */
 export type WriteAnswer = "accepted" | "refused" | "unknown";
 
 const hiddenAfterRefusalInSeconds = 2;
 
 /**
- * What becomes of a task after the write of the call that covered it. A task ends only by an accepted write, or by being
- * void.
- * @param document as it was read again, consistently, after a write that was not accepted
+ * The outcome of a task after the write of the call that covered it. A task is done only if the write was
+ * accepted or a stored document covers it.
+ * @param document read consistently after a write that was not accepted
  */
 export function outcomeOfWrite(
   answer: WriteAnswer,

@@ -2,16 +2,16 @@ import { keyPart } from "../core/key-part.ts";
 import { type Fields, isFields, textOf } from "../core/parse.ts";
 import type { EventAttributes } from "../event/events.ts";
 
-/** The first and the last day, as the provider writes them. */
+/** First and last day, as the provider writes them. */
 export type DateRange = { readonly start: string; readonly end: string };
 
-/** Which data of a subject: all that an endpoint has, or what it has of a range of dates. */
+/** Names a subject's data: everything at an endpoint, or one range of dates. */
 export type DataName = { readonly endpoint: string; readonly range?: DateRange };
 
-// Becomes part of keys and paths. What else a provider may write for a date is left to a read of the whole.
+// Becomes part of keys and paths. Other date formats cause the whole document to be read.
 const date = /^\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}:\d{2}(\.\d{1,9})? ?(UTC|Z|[+-]\d{2}:\d{2})?)?$/;
 
-/** The range of dates that an event announces; undefined where it says none, or not in a form that is known. */
+/** The date range that an event announces; undefined if it has none or in an unknown format. */
 export function rangeOf({
   dateStart,
   dateEnd,
@@ -20,7 +20,7 @@ export function rangeOf({
   return date.test(dateStart) && date.test(dateEnd) ? { start: dateStart, end: dateEnd } : undefined;
 }
 
-/** `income`, or `income/2026-01-01..2026-01-31`: how keys and messages name data within its subject. */
+/** The name of data in keys and messages: `income`, or `income/2026-01-01..2026-01-31`. */
 export function nameOfData({ endpoint, range }: DataName, separator: "#" | "/"): string {
   const part = keyPart(endpoint);
   return range === undefined ? part : `${part}${separator}${range.start}..${range.end}`;

@@ -1,17 +1,21 @@
 import { present } from "../core/parse.ts";
 import type { Coverage } from "./coverage.ts";
 
-/** Which content a stored document has, and since when; none where the provider has none. */
+/** The content of a stored document and when it was read. Without a digest, the provider has no data. */
 export type DocumentVersion = Coverage & {
-  /** Of the uncompressed bytes. */
+  /** Digest of the uncompressed bytes. */
   readonly digest?: string;
-  /** The id and sequence of the message that announced the content, or that it is gone; absent where there was none yet. */
+  /**
+   * Id and sequence of the message that announced the current content or its removal; absent before the
+   * first.
+   */
   readonly announced?: number;
 };
 
 /**
- * The document after a call, also where nothing changed: its tasks end with the write.
- * @returns `news`: whether subscribers are to be notified
+ * The version after a call. It is written even if nothing changed, because the write completes the call's
+ * tasks.
+ * @returns `news`: whether to notify subscribers
  */
 export function versionAfter(
   known: DocumentVersion | undefined,
@@ -19,14 +23,14 @@ export function versionAfter(
   digest: string | undefined,
 ): DocumentVersion & { readonly news: boolean } {
   const news = digest !== known?.digest;
-  // Rises even where `asOf` falls, since a service's clock had been wrong.
+  // Must increase even if `asOf` decreases because a service's clock was wrong.
   const announced = news ? Math.max(asOf, (known?.announced ?? 0) + 1) : known?.announced;
   return { asOf, by, ...present({ digest, announced }), news };
 }
 
 const secondsPerDay = 86_400;
 
-/** When what belongs to a version expires, in epoch seconds. @param days so long after it was superseded */
+/** When data of a superseded version expires, in epoch seconds. @param days days to keep it */
 export function expiryOf(supersededAt: number, days: number): number {
   return Math.ceil(supersededAt / 1000 + days * secondsPerDay);
 }

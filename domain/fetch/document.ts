@@ -6,39 +6,42 @@ import { type DocumentVersion, versionAfter } from "./document-version.ts";
 import type { DocumentTask } from "./task.ts";
 
 /**
- * What is known of one document of a subject: an endpoint's data, all of it or of a range of dates. It is written at each
- * call, also where nothing changed and where the provider has none. The data itself lies beside it.
+ * Metadata of one document: a subject's data from an endpoint, whole or for one range of dates. Every call
+ * writes it, even if nothing changed or the provider has no data. The data is stored separately.
  */
 export type Document = DataName &
   DocumentVersion & {
     readonly subject: Subject;
-    /** Whose the subject is, as the last task that named somebody said: whoever erases the subject finds its events there. */
+    /** The subject's user, from the last task that named one. An erasure finds the subject's events there. */
     readonly userId?: string;
-    /** Bytes that the provider gave; absent where it has none. */
+    /** Size of the provider's data in bytes; absent if it has none. */
     readonly size?: number;
-    /** As messages have it; absent: `application/json`. */
+    /** As in messages; absent for `application/json`. */
     readonly contentType?: string;
     /** Whether the last write changed the data, so that subscribers are notified. */
     readonly news: boolean;
-    /** Of what led to the call that changed the data. */
+    /** Correlation id of what caused the call that changed the data. */
     readonly correlationId?: string;
-    /** The latest `since` of the tasks that it was read for; kept where the stage has `readiness`. */
+    /** The latest `since` of the tasks that it was read for; stored if the stage has `readiness`. */
     readonly readFor?: number;
-    /** How many days the data covers, where `readiness.minDays` asks for it. */
+    /** Number of days that the data covers; stored if `readiness.minDays` is set. */
     readonly days?: number;
   };
 
-/** Where a document's data lies, and how it is written there; neither place where the provider has none. */
+/**
+ * Where a document's data is stored, and its encoding. Neither `content` nor `object` if the provider has
+ * none.
+ */
 export type DocumentPlace = {
   readonly codec?: "gzip" | "identity";
   readonly content?: Uint8Array;
-  /** The key of an object. */
+  /** The key of the S3 object. */
   readonly object?: string;
-  /** SHA-256 of the object's bytes, in lower-case hex. */
+  /** SHA-256 of the object's bytes in lower-case hex. */
   readonly objectDigest?: string;
 };
 
-/** An object with the data of one version, as an item tells that points to it. */
+/** An S3 object with the data of a superseded version. */
 export type SupersededObject = {
   readonly subject: Subject;
   readonly name: DataName;
@@ -46,12 +49,15 @@ export type SupersededObject = {
   readonly object: string;
 };
 
-/** What a call found: SHA-256 of the provider's bytes in lower-case hex, and how many; undefined where it has none. */
+/**
+ * What a call found: SHA-256 of the provider's bytes in lower-case hex, and their size; undefined if it has
+ * none.
+ */
 export type Found =
   | { readonly digest: string; readonly size: number; readonly contentType?: string }
   | undefined;
 
-/** A call as of when the provider was asked, for which messages, and for which of the tasks first. */
+/** A call: when the provider was queried, for which messages, and for which task first. */
 export type DocumentCall = {
   readonly asOf: number;
   readonly by: readonly string[];
@@ -59,7 +65,7 @@ export type DocumentCall = {
   readonly readFor?: number | undefined;
 };
 
-/** @param days that the data covers */
+/** @param days number of days that the data covers */
 export function documentAfter(
   known: Document | undefined,
   call: DocumentCall,

@@ -1,15 +1,15 @@
-/** The provider's minute, cut into windows, each with a quota of calls. */
+/** Divides the provider's minute into windows, each with a quota of calls. */
 export type Windows = { readonly windowInSeconds: number; readonly callsPerWindow: number };
 
-/** The least rate that windows can keep, in calls a minute. */
+/** The lowest rate that windows can enforce, in calls per minute. */
 export const leastRequestsPerMinute = 3;
 
 const maxWindowsPerMinute = 60;
 
 /**
- * Cuts a minute into windows such that no minute, wherever it begins, holds more calls than the rate. A minute
- * touches one window more than it holds; one more still, since a call may arrive as late as a window after its
- * permit. Of all cuts, the one that gives away least of the rate.
+ * Divides a minute into windows so that no minute, wherever it starts, exceeds the rate. A minute overlaps
+ * one more window than it contains, and a call may arrive up to one window after its permit. Returns the
+ * division that loses the least of the rate.
  * @param requestsPerMinute at least `leastRequestsPerMinute`
  */
 export function windowsOf(requestsPerMinute: number): Windows {

@@ -3,19 +3,19 @@ import { fieldsOf, numberOf, present, textOf } from "../core/parse.ts";
 
 export const pagingStyles = ["cursor", "page", "link"] as const;
 
-/** How lists come in pages. Places in an answer are names joined by dots. */
+/** How the provider pages its lists. Paths in an answer are names joined by dots. */
 export type PagingSettings = {
   /**
-   * How the next page is asked for: `cursor` by what stands at `next`, `page` by counting from 1 until a page is empty
-   * or has null, false, 0 or "" at `next`, `link` by the address or path at `next`.
+   * How to request the next page. `cursor`: send the value at `next`. `page`: count from 1 until a page is
+   * empty or `next` is null, false, 0 or "". `link`: follow the URL or path at `next`.
    */
   readonly by: (typeof pagingStyles)[number];
-  /** Where an object has its list. */
+  /** Path of the list in an object. */
   readonly items: string;
   readonly next: string;
-  /** The query's parameter that takes the cursor or the page's number. */
+  /** The query parameter for the cursor or the page number. */
   readonly parameter: string;
-  /** Unset: the provider's own. */
+  /** Unset: the provider's default. */
   readonly pageSize?: { readonly parameter: string; readonly items: number };
   readonly maxPages: number;
 };

@@ -4,25 +4,25 @@ import { type Fields, numberOf, parseJson, textOf } from "../core/parse.ts";
 import { type Span, sourceAt } from "../event/json-source.ts";
 import type { PagingSettings } from "./paging-settings.ts";
 
-/** Where a list goes on. Plain data, so that it can be kept from one run to the next. */
+/** The position from which to continue a list. Plain data, so that another run can resume. */
 export type Continuation = {
   /** The cursor, the page's number, or the link. */
   readonly next: string;
-  /** How many pages have been read. */
+  /** Number of pages read so far. */
   readonly pages: number;
-  /** Of an earlier page: where it comes again, the list goes in circles. */
+  /** A digest of an earlier page. Reading it again means that the pages form a cycle. */
   readonly mark: string;
 };
 
-/** One page of a list, or an answer that is no list. */
+/** One page of a list, or an answer without a list. */
 export type Page = {
-  /** Where the list of items stands in the text; undefined where there is none. */
+  /** The span of the item list in the text; undefined if there is none. */
   readonly items: Span | undefined;
   /** Undefined on the last page. */
   readonly next: Continuation | undefined;
 };
 
-/** The call for a list's first page, or for where it goes on. */
+/** The request for a list's first page, or for the page at a continuation. */
 export function pageCall(
   path: string,
   paging: PagingSettings,
@@ -37,7 +37,7 @@ export function pageCall(
   return { path: `${path}${path.includes("?") ? "&" : "?"}${query}` };
 }
 
-/** The path of a list's shortest page, where the provider lets its length be chosen; else of its first. */
+/** The path of a list's shortest page if the page size can be chosen; otherwise of the first page. */
 export function shortestPage(path: string, paging: PagingSettings): string {
   const { pageSize, ...rest } = paging;
   const short = pageSize === undefined ? rest : { ...rest, pageSize: { ...pageSize, items: 1 } };
@@ -47,9 +47,8 @@ export function shortestPage(path: string, paging: PagingSettings): string {
 /**
  * Reads a page.
  * @param text valid JSON
- * @param from what it was asked for with; undefined for the first page
- * @throws permanent failure naming the setting where the page makes no sense, where the list has too many pages, and
- * where it goes in circles
+ * @param from the continuation that requested it; undefined for the first page
+ * @throws permanent failure naming the setting: an invalid page, too many pages, or a cycle of pages
  */
 export function readPage(text: string, paging: PagingSettings, from?: Continuation): Page {
   const items = listIn(text, paging.items);
@@ -61,7 +60,7 @@ export function readPage(text: string, paging: PagingSettings, from?: Continuati
   return { items, next: goOn(text, next, paging, from) };
 }
 
-/** The source of a page's items, without the brackets. */
+/** The text of a page's items, without the brackets. */
 export function itemsIn(text: string, { start, end }: Span): string {
   return text.slice(start + 1, end - 1).trim();
 }
@@ -71,7 +70,7 @@ export function parseContinuation(fields: Fields): Continuation {
   return { next: textOf(fields, "next"), pages: numberOf(fields, "pages"), mark: textOf(fields, "mark") };
 }
 
-/** A bare array is the list itself. */
+/** A top-level array is the list itself. */
 function listIn(text: string, path: string): Span | undefined {
   const whole = sourceAt(text, "");
   const span = whole !== undefined && text[whole.start] === "[" ? whole : sourceAt(text, path);
@@ -92,7 +91,7 @@ function nextOf(
     return isLast || isEmpty ? undefined : String((from?.pages ?? 0) + 2);
   }
   if (source === undefined || isLast) return undefined;
-  // A number's source is its digits, however many.
+  // Return a number's source to keep all its digits.
   if (/^[-\d]/.test(source)) return source;
   const value = parseJson(source, "the provider's answer");
   if (typeof value !== "string") throw permanent("provider.paging.next: expected a text or a number there");
@@ -100,8 +99,8 @@ function nextOf(
 }
 
 /**
- * Circles are found with the memory of one page: it is renewed at each power of two (Brent), so that a circle is
- * noticed before it was gone through three times.
+ * Detects cycles while remembering one page. The mark is replaced at each power of two (Brent's algorithm),
+ * so that a cycle is found before its third repetition.
  */
 function goOn(
   text: string,
@@ -113,7 +112,7 @@ function goOn(
   if (pages >= maxPages) {
     throw permanent(`the list has over ${maxPages} pages; see provider.paging.maxPages`);
   }
-  // Numbers of pages never come again: there the page itself would.
+  // Page numbers never repeat, so compare the page itself.
   const mark = createHash("sha256")
     .update(by === "page" ? text : next)
     .digest("base64url");

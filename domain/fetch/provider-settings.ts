@@ -7,13 +7,12 @@ import { type BreakerSettings, parseBreakerSettings } from "./breaker.ts";
 import type { DataName, DateRange } from "./document-name.ts";
 import { type PagingSettings, parsePagingSettings } from "./paging-settings.ts";
 
-/** Paths by the endpoint's name. */
 type RangePaths = Readonly<Record<string, string>>;
 
-/** How the provider is called. Paths are templates under its base address; see `fillPath`. */
+/** How to call the provider. Paths are templates relative to its base URL; see `fillPath`. */
 export type ProviderSettings = {
   readonly paths: {
-    /** Unset: an account's endpoints are read straight away. `body` is any JSON; see `fillBody`. */
+    /** Unset: an account's endpoints are read immediately. `body` is any JSON; see `fillBody`. */
     readonly start?: {
       readonly method: "GET" | "POST" | "PUT";
       readonly path: string;
@@ -21,7 +20,7 @@ export type ProviderSettings = {
     };
     readonly read: string;
     readonly readCompany: string;
-    /** The path of each endpoint that is read by ranges of dates, each range as a document; all others are read whole. */
+    /** Paths of endpoints that are read by date range, one document per range. Others are read whole. */
     readonly readRange?: RangePaths;
     readonly readCompanyRange?: RangePaths;
     readonly account: string;
@@ -29,7 +28,7 @@ export type ProviderSettings = {
     /** Unset: an unordered deletion of a user stays unconfirmed. */
     readonly user?: string;
     readonly users: string;
-    /** Unset: users are compared with the provider's list, their accounts are not. */
+    /** Unset: users are compared with the provider's list, but their accounts are not. */
     readonly userAccounts?: string;
     readonly refresh: string;
   };
@@ -41,21 +40,21 @@ export type ProviderSettings = {
     readonly bodySeconds: number;
   };
   readonly maxResponseBytes: number;
-  /** Of all pages of a document together. */
+  /** Limit for all pages of a document together. */
   readonly maxDataBytes: number;
   readonly paging: PagingSettings;
-  /** Unset: no answer of status 200 is searched for an error. */
+  /** Unset: answers with status 200 are not searched for an error. */
   readonly error?: ErrorPlace;
-  /** Whether the provider may answer from this machine or a private network. */
+  /** Whether the provider may have a loopback or private address. */
   readonly allowPrivateAddresses: boolean;
 };
 
-/** However slowly an answer drips. */
+/** Maximum duration of a call, even if the answer arrives slowly. */
 export function longestCallInSeconds({ timeouts }: Pick<ProviderSettings, "timeouts">): number {
   return timeouts.connectSeconds + timeouts.headersSeconds + timeouts.bodySeconds;
 }
 
-/** What a function keeps of its time for what comes after its last call: storing, sending again. */
+/** Time that a function reserves after its last call, for writes and requeues, in seconds. */
 export function longestRunInSeconds(timeoutSeconds: number): number {
   return Math.max(1, timeoutSeconds / 10);
 }
@@ -91,7 +90,7 @@ export function parseProviderSettings(value: unknown): ProviderSettings {
     maxDataBytes: numberOf(fields, "maxDataBytes"),
     paging: parsePagingSettings(fields.paging),
     ...parseErrorPlace(fields),
-    // Only where it is said: a setting that is missing allows nothing.
+    // A missing setting must not allow anything.
     allowPrivateAddresses: fields.allowPrivateAddresses === true,
   };
 }
@@ -113,7 +112,7 @@ function parseStart(fields: Fields): NonNullable<ProviderSettings["paths"]["star
   return body === undefined ? { method, path } : { method, path, body };
 }
 
-/** The webhooks that are registered with the provider. @throws permanent failure naming the setting */
+/** Webhooks that are registered with the provider. @throws permanent failure naming the setting */
 export function parseOwnWebhooks(provider: unknown): readonly OwnWebhook[] {
   const paths = fieldsOf(fieldsOf(provider, "provider").paths, "provider.paths");
   const webhooks = fieldsOf(paths.webhooks, "provider.paths.webhooks");
@@ -131,12 +130,12 @@ export function parseOwnWebhooks(provider: unknown): readonly OwnWebhook[] {
   ];
 }
 
-/** Whether the provider speaks interface 0.5. */
+/** Whether the provider uses version 0.5 of its API. */
 export function parseIsNewer(provider: unknown): boolean {
   return fieldsOf(provider, "provider").interface === "0.5";
 }
 
-/** Names of the endpoints that a connected account's data is fetched for. */
+/** Names of the endpoints to fetch when an account connects. */
 export function parseStartEndpoints(value: unknown): readonly string[] {
   if (!Array.isArray(value)) throw permanent("startEndpoints: expected a list");
   return value.map(String);
@@ -148,13 +147,13 @@ function parseRangePaths(paths: Fields, name: string): RangePaths | undefined {
   return Object.fromEntries(Object.keys(given).map((endpoint) => [endpoint, textOf(given, endpoint)]));
 }
 
-/** Reads a list of `readByRange`. @throws permanent failure naming the setting */
+/** Parses `readByRange`. @throws permanent failure naming the setting */
 export function parseReadByRange(value: unknown): readonly string[] {
   if (!Array.isArray(value)) throw permanent("readByRange: expected a list");
   return value.map(String);
 }
 
-/** Whether the settings read this document: an endpoint is read whole or by ranges of dates, never both ways. */
+/** Whether the settings allow this document. An endpoint is read whole or by date range, never both. */
 export function isReadAs(
   { paths }: Pick<ProviderSettings, "paths">,
   subject: Subject,
@@ -174,8 +173,8 @@ function rangePathOf(
 
 /**
  * The path that reads a subject's data.
- * @throws permanent failure where the endpoint is read by ranges and none is named, or is read whole and one is:
- * documents that overlap would count the same income twice
+ * @throws permanent failure if the endpoint is read by range and none is given, or is read whole and one is
+ * given: overlapping documents would count the same income twice
  */
 export function readPath(
   { paths }: Pick<ProviderSettings, "paths">,
@@ -193,9 +192,9 @@ export function readPath(
 }
 
 /**
- * Fills `{user_id}`, `{account_id}`, `{endpoint}`, `{date_start}` and `{date_end}` into a path; what is filled in
- * is percent-encoded.
- * @throws permanent failure where an id or endpoint would lead to another path
+ * Fills `{user_id}`, `{account_id}`, `{endpoint}`, `{date_start}` and `{date_end}` in a path,
+ * percent-encoded.
+ * @throws permanent failure if an id or endpoint would change the path
  */
 export function fillPath(template: string, subject: Subject, endpoint = "", range?: DateRange): string {
   const id = encodePart(subject.id, `${subject.kind}'s id`);
@@ -207,13 +206,16 @@ export function fillPath(template: string, subject: Subject, endpoint = "", rang
     .replaceAll("{date_end}", encodeURIComponent(range?.end ?? ""));
 }
 
-// Servers and clients resolve `.` and `..` also where they are percent-encoded.
+// Servers and clients resolve `.` and `..` even if they are percent-encoded.
 function encodePart(part: string, what: string): string {
   if (part === "." || part === "..") throw permanent(`${what}: can't be part of a path`);
   return encodeURIComponent(part);
 }
 
-/** Fills a start's body: a text `"{endpoints}"` becomes the list, `{account_id}` within a text the account. */
+/**
+ * Fills a start's body: the string `"{endpoints}"` becomes the list, `{account_id}` in a string the account's
+ * id.
+ */
 export function fillBody(body: unknown, subject: Subject, endpoints: readonly string[]): unknown {
   if (body === "{endpoints}") return endpoints;
   if (typeof body === "string") return body.replaceAll("{account_id}", () => subject.id);

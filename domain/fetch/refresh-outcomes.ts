@@ -1,7 +1,6 @@
 import { permanent } from "../core/failures.ts";
 import { fieldsOf } from "../core/parse.ts";
 
-/** What can come of a run of the refresher. */
 export const refreshOutcomes = [
   "refreshed",
   "kept",
@@ -15,7 +14,7 @@ export const refreshOutcomes = [
 ] as const;
 export type RefreshOutcome = (typeof refreshOutcomes)[number];
 
-/** Reads `{"outcome": …}`, which the refresher answers to who invokes it. @throws permanent failure */
+/** Parses `{"outcome": …}`, which the refresher returns to its invoker. @throws permanent failure */
 export function parseRefreshOutcome(value: unknown): RefreshOutcome {
   const { outcome } = fieldsOf(value, "the refresh");
   const known = refreshOutcomes.find((each) => each === outcome);

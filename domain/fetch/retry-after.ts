@@ -1,6 +1,6 @@
 /**
- * The longest that the provider's `Retry-After` is heeded, in seconds: SQS hides a message for 12 hours at most, and a
- * value that makes no sense must not stop the pipeline for good.
+ * Maximum `Retry-After` that is honored, in seconds. SQS hides a message for at most 12 hours, and an absurd
+ * value must not stop the pipeline forever.
  */
 export const longestRetryAfterInSeconds = 11 * 3_600;
 
@@ -11,8 +11,8 @@ const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /i;
 const zone = /(?:GMT|UTC|Z|[+-]\d{2}:?\d{2})$/i;
 
 /**
- * The seconds that `Retry-After` asks for: whole, fractional, or until a date (RFC 9110, 10.2.3).
- * @returns 0 for a date that is past; undefined where there is none, or none of these
+ * Parses `Retry-After` (RFC 9110, 10.2.3): whole or fractional seconds, or a date.
+ * @returns seconds; 0 for a date in the past; undefined if missing or invalid
  */
 export function retryAfterInSeconds(value: string | undefined, now: Date): number | undefined {
   const text = value?.trim() ?? "";
@@ -21,7 +21,7 @@ export function retryAfterInSeconds(value: string | undefined, now: Date): numbe
   return Math.min(longestRetryAfterInSeconds, Math.max(0, seconds));
 }
 
-/** In milliseconds since 1970; NaN where it is none. A date without a zone is UTC. */
+/** Milliseconds since 1970; NaN if invalid. A date without a zone is UTC. */
 function dateOf(text: string): number {
   const isIso = isoDate.test(text);
   if (!isIso && !httpDate.test(text)) return Number.NaN;

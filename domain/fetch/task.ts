@@ -6,44 +6,43 @@ import { parseSubject, type Subject } from "../event/subjects.ts";
 import { checkSchemaVersion } from "../message/schema-version.ts";
 import { type DataName, parseDataName } from "./document-name.ts";
 
-/** The version of tasks that this release writes. */
+/** The task version that this release writes. */
 export const fetchTaskVersion = 2;
 
-/** What every task of the fetch queue carries. */
+/** Fields of every task in the fetch queue. */
 type Common = {
   readonly schemaVersion: typeof fetchTaskVersion;
   readonly subject: Subject;
-  /** Whose the subject is, where that is known: nothing is called for who was erased. */
+  /** The subject's user, if known. No call is made for an erased user. */
   readonly userId?: string;
-  /** What led to it, and which receipt or run of that: the same cause sends the same task. */
+  /** What caused the task, such as one receipt of an event. The same cause sends the same task. */
   readonly cause: string;
-  /** Of what led to it, see `correlationOf`. */
+  /** Correlation id of the cause; see `correlationOf`. */
   readonly correlationId?: string;
 };
 
-/** Reads a document. `since` (milliseconds since 1970): it is void once the document was read after that. */
+/** Reads a document. Skipped if the document was read after `since` (milliseconds since 1970). */
 export type DocumentTask = Common & DataName & { readonly type: "fetchDocument"; readonly since: number };
 
 /**
- * Starts a data fetch, asks for a state, or verifies that a start was answered; `version` is that of the state that led to
- * it. A check counts from when SQS took its message, which is sent once the provider has taken the start.
+ * Starts a data fetch, fetches a state, or verifies that the provider answered a start. `version` is that of the
+ * state that caused it. `verifyStart` counts from when SQS received it, after the provider accepted the start.
  */
 export type StateTask = Common & {
   readonly type: "startFetch" | "fetchState" | "verifyStart";
   readonly version: number;
 };
 
-/** What is to be called at the provider. */
+/** A call to make to the provider. */
 export type FetchTask = DocumentTask | StateTask;
 
-/** Why a task is sent. */
 export type TaskCause = {
   readonly cause: string;
   readonly correlationId?: string | undefined;
   readonly userId?: string | undefined;
 };
 
-/** The cause of what one receipt of an event leads to. */
+/** The cause of tasks that follow from one receipt of an event. */
 export function receiptCause(eventId: string, receipt: number): string {
   return `${eventId}.${receipt}`;
 }
@@ -57,7 +56,7 @@ export function documentTask(
   return { ...common(subject, cause), type: "fetchDocument", endpoint, ...present({ range }), since };
 }
 
-/** @param version of the state that led to it */
+/** @param version version of the state that caused it */
 export function stateTask(
   task: StateTask["type"],
   subject: Subject,
@@ -71,7 +70,7 @@ function common(subject: Subject, { cause, correlationId, userId }: TaskCause): 
   return { schemaVersion: fetchTaskVersion, subject, cause, ...present({ correlationId, userId }) };
 }
 
-/** Everyone whom a task is about: nothing is called for who was erased. */
+/** All subjects of a task. No call is made if one of them was erased. */
 export function subjectsOf({ subject, userId }: Pick<FetchTask, "subject" | "userId">): readonly Subject[] {
   return userId === undefined ? [subject] : [subject, { kind: "user", id: userId }];
 }
@@ -80,7 +79,7 @@ export function writeTask(task: FetchTask): string {
   return jsonText(task);
 }
 
-/** @throws permanent failure naming the field; a retryable one where it is of a later release */
+/** @throws permanent failure naming the field; retryable failure if a later release wrote it */
 export function readTask(text: string): FetchTask {
   const fields = fieldsOf(parseJson(text, "the task"), "the task");
   checkSchemaVersion(fields.schemaVersion, fetchTaskVersion);
@@ -102,8 +101,8 @@ export function readTask(text: string): FetchTask {
 }
 
 /**
- * Merges tasks of the same document into the one with the greatest `since`, which covers the others. Equal ones are told
- * apart by their cause, so that a deduplication id never stands for tasks of different `since`.
+ * Merges tasks for the same document into the one with the latest `since`, which covers the others. Ties are
+ * broken by cause, so that one deduplication id never stands for tasks with different `since`.
  */
 export function mergeTasks(tasks: readonly FetchTask[]): readonly FetchTask[] {
   const merged = new Map<string, FetchTask>();
@@ -115,7 +114,6 @@ export function mergeTasks(tasks: readonly FetchTask[]): readonly FetchTask[] {
   return [...merged.values()];
 }
 
-/** Tasks of one key are merged. */
 export function mergeKeyOf(task: FetchTask): string {
   return task.type === "fetchDocument" ? groupOf(task) : deduplicationOf(task);
 }
@@ -125,15 +123,18 @@ function isLater(task: FetchTask, known: FetchTask): boolean {
   return task.since === known.since ? task.cause > known.cause : task.since > known.since;
 }
 
-/** The message group of a task: SQS hands out one batch of a group at a time. A digest, for ids exceed what a group's may be. */
+/**
+ * The message group of a task: SQS delivers one batch of a group at a time. A digest, because ids may exceed
+ * the limit of group ids.
+ */
 export function groupOf(task: FetchTask): string {
   return digestOf(partsOf(task));
 }
 
 /**
- * The deduplication id of a task. It names the cause: by document alone, SQS would swallow the next event's task for five
- * minutes.
- * @param deadLetter the message id of the dead letter that is redriven: SQS would swallow what it took lately
+ * The deduplication id of a task. It includes the cause, because SQS would otherwise drop the task of the
+ * document's next event for five minutes.
+ * @param deadLetter message id of a dead letter that is redriven, because SQS would drop a recent duplicate
  */
 export function deduplicationOf(task: FetchTask, deadLetter?: string): string {
   return digestOf([...partsOf(task), task.cause, ...(deadLetter === undefined ? [] : [deadLetter])]);
@@ -146,7 +147,7 @@ function partsOf(task: FetchTask): readonly string[] {
   return [task.type, kind, id, endpoint, ...(range === undefined ? ["", ""] : [range.start, range.end])];
 }
 
-/** JSON sets the parts apart whatever they hold. */
+/** JSON keeps the parts distinct, whatever they contain. */
 function digestOf(parts: readonly string[]): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
 }

@@ -1,32 +1,29 @@
-/** When a token was issued and ends, in seconds since 1970; what can't be read is left out. */
+/** When a token was issued and expires, in seconds since 1970. Unreadable values are absent. */
 export type TokenLifetime = { readonly issuedAt?: number; readonly expiresAt?: number };
 
 export type RefreshSettings = {
-  /** Share of the lifetime that is left when the token is refreshed, 0 to 1. */
+  /** Refresh the token when this share of its lifetime is left, 0 to 1. */
   readonly marginFraction: number;
-  /** The schedule of runs. */
+  /** Interval between scheduled runs. */
   readonly refreshEveryMinutes: number;
 };
 
-/** The provider's clock may be this far from ours, in either direction. */
+/** Maximum difference between the provider's clock and ours, in either direction. */
 const clockSkewInSeconds = 300;
 
-/** At least so many runs lie between the margin and the token's end: two of them may fail. */
+/** The margin before expiry holds at least this many runs, so that two may fail. */
 const runsWithinMargin = 3;
 
 /**
- * Whether a token is to be refreshed now: what is left of it is within the margin, a share of its lifetime, or what
- * three runs and the clocks' skew need, where that is more. Without an end that can be read: on every run.
+ * Whether to refresh a token now: its remaining time is within the margin. The margin is a share of the
+ * lifetime, or the time for three runs plus clock skew if that is longer. True if the expiry is unknown.
  */
 export function isRefreshDue(lifetime: TokenLifetime, now: Date, settings: RefreshSettings): boolean {
   const remaining = remainingInSeconds(lifetime, now);
   return remaining === undefined || remaining <= marginInSeconds(lifetime, settings);
 }
 
-/**
- * Whether so little is left of a token that refreshes of it must have failed: half of the margin is gone, and two runs
- * at least have seen it due.
- */
+/** Whether refreshes must have failed: half of the margin is gone and at least two runs were due. */
 export function isNearEnd(lifetime: TokenLifetime, now: Date, settings: RefreshSettings): boolean {
   const remaining = remainingInSeconds(lifetime, now);
   if (remaining === undefined) return false;
@@ -34,20 +31,20 @@ export function isNearEnd(lifetime: TokenLifetime, now: Date, settings: RefreshS
   return remaining <= dueFrom / 2 && dueFrom - remaining > 2 * settings.refreshEveryMinutes * 60;
 }
 
-/** Whether at most half of the margin is left of a token. Without an end that can be read: always. */
+/** Whether at most half of the margin is left. True if the expiry is unknown. */
 export function isHalfMarginGone(lifetime: TokenLifetime, now: Date, settings: RefreshSettings): boolean {
   const remaining = remainingInSeconds(lifetime, now);
   return remaining === undefined || remaining <= dueFromInSeconds(lifetime, settings) / 2;
 }
 
-/** The margin, or the whole lifetime where that is shorter. */
+/** The margin, or the whole lifetime if that is shorter. */
 function dueFromInSeconds(lifetime: TokenLifetime, settings: RefreshSettings): number {
   const { issuedAt, expiresAt } = lifetime;
   const span = issuedAt === undefined || expiresAt === undefined ? Infinity : expiresAt - issuedAt;
   return Math.min(span, marginInSeconds(lifetime, settings));
 }
 
-/** What is left of a token's lifetime, below 0 where it has ended; undefined where its end can't be read. */
+/** Remaining lifetime of a token in seconds, negative after expiry; undefined if the expiry is unknown. */
 export function remainingInSeconds({ expiresAt }: TokenLifetime, now: Date): number | undefined {
   return expiresAt === undefined ? undefined : expiresAt - now.getTime() / 1000;
 }
@@ -59,7 +56,7 @@ function marginInSeconds({ issuedAt, expiresAt }: TokenLifetime, settings: Refre
   return Math.max(share, least);
 }
 
-/** Whether a token can end between two runs, whenever it is refreshed. */
+/** Whether a token can expire between two runs, whenever it is refreshed. */
 export function isShortLived(
   { issuedAt, expiresAt }: TokenLifetime,
   { refreshEveryMinutes }: RefreshSettings,
@@ -69,8 +66,8 @@ export function isShortLived(
 }
 
 /**
- * Which of two tokens is the newer one: by when they were issued, then by when they end.
- * @returns above 0 where it is the first, below 0 where it is the second, 0 where their claims don't report
+ * Compares two tokens by issue time, then by expiry.
+ * @returns above 0 if the first is newer, below 0 if the second is, 0 if their claims do not tell
  */
 export function compareAge(first: TokenLifetime, second: TokenLifetime): number {
   return difference(first.issuedAt, second.issuedAt) || difference(first.expiresAt, second.expiresAt);

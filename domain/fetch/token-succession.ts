@@ -1,17 +1,17 @@
 import { compareAge, type TokenLifetime } from "./token-lifetime.ts";
 
-/** A version of the token secret; without a token it is the placeholder that the deployment made. */
+/** A version of the token secret. Without a token, it is the placeholder that the deployment created. */
 export type TokenVersion = {
   readonly versionId: string;
   readonly token: string | undefined;
-  /** The version whose token this one was refreshed from. What an operator set has none. */
+  /** The version whose token this one was refreshed from. Absent if an operator set it. */
   readonly replaces?: string;
 };
 
 /**
- * Whether a token may take the current one's place. Never one that is older by its claims. A token that was refreshed
- * from the current one does. Where the current one has changed since, an operator's stays, and of two that were
- * refreshed at once the newer one wins.
+ * Whether a token may replace the current one. A token with older claims never does. One refreshed from the
+ * current token does. If the current token has changed since, an operator's token stays; of two concurrent
+ * refreshes, the newer token wins.
  */
 export function succeeds(
   next: Omit<TokenVersion, "versionId">,

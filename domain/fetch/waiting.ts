@@ -1,26 +1,28 @@
-/** How long a task waits from one receive to the next, in seconds. */
+/** How long a task waits between two receives, in seconds. */
 export type Pace = {
-  /** The first wait; it doubles with each receive. */
+  /** First wait; it doubles with each receive. */
   readonly baseSeconds: number;
-  /** The longest wait. */
   readonly maxSeconds: number;
-  /** What the provider, the rate or the breaker asks for. */
+  /** Minimum wait that the provider, the rate limiter or the circuit breaker requires. */
   readonly atLeastSeconds?: number;
-  /** Whether a permit is waited for: the rate, or a token. */
+  /** Whether the task waits for a permit: for the rate limiter or a token. */
   readonly isForPermit?: boolean;
 };
 
-/** With this receive, waits for a permit are the longest: 240 hours of them must leave receives. */
+/**
+ * Waits for a permit reach their maximum at this receive. 240 hours of such waits must not use up all
+ * receives.
+ */
 const receivesToLongestWait = 22;
 
-/** After so many receives SQS itself moves a task to the dead-letter queue, and says no reason. */
+/** Maximum receives before SQS itself moves a task to the dead-letter queue, without a reason. */
 export const maxReceiveCount = 1000;
 
 /**
- * How long a task is hidden, in whole seconds. Short waits are spread widely, so that what failed together does not come
- * back together; the longest hardly, for receives are few. Waits for a permit grow evenly once they are long: doubled, most of
- * a backlog would sleep while the rate is free.
- * @param receives SQS's `ApproximateReceiveCount`, from 1 on
+ * How long to hide a task, in whole seconds. Short waits have much jitter, so that tasks that failed together
+ * do not return together; the longest have little, because receives are limited. Waits for a permit grow
+ * linearly: exponential waits would leave most of a backlog asleep while the rate limiter is idle.
+ * @param receives SQS's `ApproximateReceiveCount`, from 1
  * @param random a number from 0 to 1
  */
 export function waitFor(
@@ -37,16 +39,16 @@ export function waitFor(
   return Math.max(1, Math.min(maxSeconds, Math.ceil(wait)));
 }
 
-/** When a task is given up, before SQS moves it (for its receives) or drops it (for its age) without a reason. */
+/** When to give up a task, before SQS moves it (too many receives) or drops it (too old) without a reason. */
 export type GiveUpLimits = { readonly maxReceives: number; readonly maxAgeSeconds: number };
 
-/** Receives that are left to a task that is given up, for crashes while it is moved. */
+/** Receives reserved for crashes while a task is being given up. */
 const receivesForCrashes = 10;
 
-/** A task is given up a day before a queue that keeps it for two weeks would drop it. */
+/** Give up a task one day before a queue with a retention of two weeks would drop it. */
 const partOfRetention = 13 / 14;
 
-/** @param retentionSeconds of the queue: how long it keeps a message */
+/** @param retentionSeconds the queue's retention period */
 export function giveUpLimits(retentionSeconds: number): GiveUpLimits {
   return {
     maxReceives: maxReceiveCount - receivesForCrashes,
@@ -54,17 +56,17 @@ export function giveUpLimits(retentionSeconds: number): GiveUpLimits {
   };
 }
 
-/** @param ageInSeconds since SQS took the task, by a service's clock */
+/** @param ageInSeconds time since SQS accepted the task, by a service's clock */
 export function isGivenUp(receives: number, ageInSeconds: number, limits: GiveUpLimits): boolean {
   return receives >= limits.maxReceives || ageInSeconds >= limits.maxAgeSeconds;
 }
 
-/** The longest outage of the provider, in hours, for which waits of at most `maxSeconds` leave receives enough. */
+/** The longest provider outage, in hours, that tasks survive with waits of at most `maxSeconds`. */
 export function longestOutageInHours(
   maxSeconds: number,
   { maxReceives, maxAgeSeconds }: GiveUpLimits,
 ): number {
-  // The longest wait is shortened by its jitter, see `waitFor`.
+  // Jitter shortens the longest wait; see `waitFor`.
   const seconds = Math.min(maxAgeSeconds, maxReceives * maxSeconds * (1 - 1 / 64));
   return Math.floor(seconds / 3_600);
 }

@@ -18,8 +18,8 @@ import type { Message } from "./message-schemas.ts";
 import { messageOfReadiness } from "./readiness-message.ts";
 
 /**
- * What follows from a change. `applyEvent` writes to the table, whose stream then has the next change; the others leave
- * it. Each is harmless when it is done twice.
+ * What follows from a change. `applyEvent` writes to the table, whose stream then reports the next change.
+ * The others have effects outside the table. Each is safe to repeat.
  */
 export type Consequence =
   | {
@@ -27,7 +27,7 @@ export type Consequence =
       readonly subject: Subject;
       readonly event: IncomeEvent;
       readonly receipts: number;
-      /** When the webhook of this receipt was sent to its queue, milliseconds since 1970. */
+      /** When the webhook of this receipt was sent to its queue, in milliseconds since 1970. */
       readonly since: number;
     }
   | {
@@ -39,18 +39,18 @@ export type Consequence =
   | { readonly type: "endWait"; readonly deadline: Deadline }
   | { readonly type: "erase"; readonly task: EraseTask }
   | { readonly type: "removeObject"; readonly superseded: SupersededObject }
-  /** `place`: where the data lies that the message reports. */
+  /** `place`: where the data that the message reports is stored. */
   | { readonly type: "publish"; readonly message: Message; readonly place?: DocumentPlace | undefined };
 
 export type DeriveSettings = MessageOrigin & {
-  /** Kinds and endpoints, such as `account/income`, that are read by the ranges of dates that their events name. */
+  /** Subject kinds and endpoints, such as `account/income`, that are read by their events' date ranges. */
   readonly readByRange: readonly string[];
   readonly readiness?: ReadinessSettings | undefined;
 };
 
 /**
- * Derives what follows from a change: a pure function of the change alone, so that a replayed stream, or
- * `repair` from the table, gives the same tasks and messages with the same ids.
+ * Derives the consequences of a change. It depends on the change alone, so that a replayed stream, or
+ * `repair` from the table, produces the same tasks and messages with the same ids.
  */
 export function consequencesOf(change: Change, settings: DeriveSettings): readonly Consequence[] {
   switch (change.type) {
@@ -61,7 +61,7 @@ export function consequencesOf(change: Change, settings: DeriveSettings): readon
     case "readiness":
       return ofReadiness(change.before, change.after, settings);
     case "document": {
-      // The data is read already. Subscribers are notified where a call brought other data than the one before.
+      // The data is already stored. Notify subscribers if the call changed it.
       const { before, after, place } = change;
       const isTold = after.announced === undefined || before?.announced === after.announced;
       const message = isTold ? undefined : messageOfDocument(after, settings);
@@ -85,7 +85,7 @@ function ofEvent(change: EventChange, settings: DeriveSettings): readonly Conseq
   });
 }
 
-/** An endpoint event is announced once; the same bytes again only have the data read again. */
+/** Announces an endpoint event once. Repeats of the same bytes only read the data again. */
 function ofEndpointEvent(
   { event, receipts, countBefore }: EventChange,
   settings: DeriveSettings,
@@ -96,13 +96,13 @@ function ofEndpointEvent(
   const task = documentTask(subjectOf(event), name, receipts.since, cause);
   const isFirst = countBefore === 0;
   return publish(
-    // With no data available yet there is nothing to read: a later event will say so.
+    // Without available data there is nothing to read; a later event will announce it.
     dataAvailable === false ? [] : [{ type: "call", task }],
     isFirst ? messageOfEndpointEvent(event, receipts, settings.source) : undefined,
   );
 }
 
-/** Which document an endpoint event announces. @throws permanent failure where it names no endpoint */
+/** The document that an endpoint event announces. @throws permanent failure if it names no endpoint */
 export function documentNameOf(
   event: IncomeEvent,
   { readByRange }: Pick<DeriveSettings, "readByRange">,
@@ -129,7 +129,7 @@ function ofState(before: State | undefined, after: State, source: string): reado
   return publish(list, messageOfState(after, source));
 }
 
-/** What an account's state or one of its documents means for how ready the account is; see domain/readiness. */
+/** Whether an account's state or one of its documents may change its readiness; see domain/readiness. */
 function readinessAfter(
   change: Extract<Change, { type: "state" | "document" }>,
   { readiness }: DeriveSettings,
@@ -169,8 +169,8 @@ function ofReadiness(
 }
 
 /**
- * The stream announces every write; one that left the version alone has no consequences. Only `repair` hands over a
- * version whose `latest` is another: it announces an event again, and nothing else follows.
+ * The stream reports every write, and a write that keeps the version has no consequences. Only `repair`
+ * passes a version with another `latest`, which publishes an event again and nothing else.
  */
 function isReplayed(
   before: { readonly latest: LastChange },

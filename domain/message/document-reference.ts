@@ -7,26 +7,26 @@ import type { DataName, DateRange } from "../fetch/document-name.ts";
 import { collections } from "../read/route.ts";
 import type { Message } from "./message-schemas.ts";
 
-/** Which bytes a document has, and where they are read. */
+/** The content of a document and where to read it. */
 export type DocumentReference = {
-  /** Names exactly this version, for ever. */
+  /** The permanent URL of exactly this version. */
   readonly href: string;
-  /** Of the provider's bytes, in lower-case hex. */
+  /** SHA-256 of the provider's bytes in lower-case hex. */
   readonly sha256: string;
   /** In bytes. */
   readonly size: number;
-  /** `application/json` for JSON in UTF-8; else as the provider said. */
+  /** `application/json` for JSON in UTF-8; otherwise as the provider sent it. */
   readonly contentType: string;
   readonly version: string;
   /** ISO 8601. */
   readonly observedAt: string;
-  /** The dates that the document covers, where its endpoint is read by ranges. Ranges may overlap. */
+  /** The dates that the document covers, if its endpoint is read by range. Ranges may overlap. */
   readonly range?: DateRange;
 };
 
 /**
- * The present version of a document; undefined where the provider has none.
- * @param documentsUrl the read API's, with a slash at its end
+ * A reference to a document's current version; undefined if the provider has none.
+ * @param documentsUrl base URL of the read API, with a trailing slash
  */
 export function referenceOf(document: Document, documentsUrl: string): DocumentReference | undefined {
   const { subject, range, digest, announced, size, contentType = plainJson } = document;
@@ -42,7 +42,7 @@ export function referenceOf(document: Document, documentsUrl: string): DocumentR
   };
 }
 
-/** Where the newest version of a document is. */
+/** The URL of a document's newest version. */
 export function hrefOfDocument(
   subject: Subject,
   { endpoint, range }: DataName,
@@ -56,7 +56,10 @@ export function hrefOfSubject({ kind, id }: Subject, documentsUrl: string): stri
   return `${documentsUrl}v1/${collections[kind]}/${encodeURIComponent(keyPart(id))}`;
 }
 
-/** A message as a subscriber gets it: where documents are read by invoking a function, by the alias of the subscriber. */
+/**
+ * A message as sent to a subscriber. If documents are read by invoking a function, the URL contains the
+ * subscriber's alias.
+ */
 export function addressedTo(message: Message, subscriber: string): Message {
   if (message.type !== "data.updated" || message.data.document === undefined) return message;
   const { document } = message.data;
@@ -64,7 +67,7 @@ export function addressedTo(message: Message, subscriber: string): Message {
   return { ...message, data: { ...message.data, document: { ...document, href } } };
 }
 
-/** A document's name as messages have it. */
+/** The fields that name a document in messages. */
 export function nameFields({ endpoint, range }: DataName): {
   readonly endpoint: string;
   readonly dateStart?: string;

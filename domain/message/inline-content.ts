@@ -2,9 +2,10 @@ import { forQueues, jsonText } from "../event/json-text.ts";
 import type { Message } from "./message-schemas.ts";
 
 /**
- * A message that reports a document, as JSON with the document in it: cut in as text, so that every digit stays.
+ * Serializes a message with the document's content inside. The content is inserted as text, so that every
+ * digit is kept.
  * @param text the document
- * @returns undefined where the message reports none, or the text is no JSON
+ * @returns undefined if the message reports no document or the text is not JSON
  */
 export function withContent(message: Message, text: string): string | undefined {
   if (message.type !== "data.updated" || message.data.document === undefined || !isJson(text))
@@ -15,7 +16,7 @@ export function withContent(message: Message, text: string): string | undefined 
   return endedBy(attributes, "data", endedBy(others, "document", inner));
 }
 
-/** An object as JSON, with one more field behind the others. @param value JSON */
+/** Serializes an object with one more field at the end. @param value JSON */
 export function endedBy(fields: object, name: string, value: string): string {
   return `${jsonText(fields).slice(0, -1)},"${name}":${value}}`;
 }

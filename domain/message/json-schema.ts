@@ -1,4 +1,4 @@
-/** The part of JSON Schema that messages are described with: good as draft 2020-12 and as draft 7. */
+/** The subset of JSON Schema that describes messages. It is valid in draft 2020-12 and draft 7. */
 export type Schema = TextSchema | FlagSchema | CountSchema | AnySchema | ListSchema | ObjectSchema;
 
 export type TextSchema = {
@@ -13,27 +13,27 @@ export type TextSchema = {
 
 export type FlagSchema = { readonly type: "boolean"; readonly description: string; readonly const?: true };
 
-/** A whole number, never below `minimum`. */
+/** A whole number that is not negative. */
 export type CountSchema = { readonly type: "integer"; readonly description: string; readonly minimum: 0 };
 
-/** Whatever JSON there is. */
+/** Any JSON value. */
 export type AnySchema = { readonly type?: undefined; readonly description: string };
 
 export type ListSchema = { readonly type: "array"; readonly description: string; readonly items: Schema };
 
-/** What is not named in `properties` may be there too: a reader passes it over. */
+/** Fields that are not in `properties` are allowed, and readers ignore them. */
 export type ObjectSchema = {
   readonly type: "object";
   readonly description?: string;
   readonly properties: Readonly<Record<string, Schema>>;
   readonly required: readonly string[];
-  /** The fields that `properties` does not name are texts. */
+  /** Fields that are not in `properties` are strings. */
   readonly additionalProperties?: { readonly type: "string" };
-  /** Of these fields exactly one is there. */
+  /** Exactly one of these fields is present. */
   readonly oneOf?: readonly { readonly required: readonly [string] }[];
 };
 
-/** The type of what a schema allows. */
+/** The type that a schema describes. */
 export type TypeOf<S> = S extends { readonly const: infer Value }
   ? Value
   : S extends { readonly enum: readonly (infer Value)[] }
@@ -72,7 +72,7 @@ export function flag(description: string) {
   return { type: "boolean", description } as const;
 }
 
-/** An object of texts, whatever their names. */
+/** An object with string values and any field names. */
 export function texts(description: string) {
   return {
     type: "object",
@@ -89,7 +89,7 @@ export function list<const Item extends Schema>(items: Item, description: string
 
 type Properties = Readonly<Record<string, Schema>>;
 
-/** An object whose fields `required` are always there and whose fields `optional` may be. */
+/** An object whose `required` fields are always present and whose `optional` fields may be absent. */
 export function object<const R extends Properties, const O extends Properties>(required: R, optional: O) {
   return {
     type: "object",

@@ -5,22 +5,22 @@ import { readinessContract } from "./readiness-schemas.ts";
 import { userAttributes } from "./user-attributes.ts";
 
 /**
- * What is promised to subscribers: the one source of the messages' types, of the reader's checks, and of the
- * documents. How it may change:
- * docs/adr/0013-what-subscribers-rely-on.md. In no function's bundle.
+ * The contract with subscribers, and the only source of message types, the reader's checks and the
+ * documentation. How it may change: docs/adr/0013-what-subscribers-rely-on.md. Not part of any function's
+ * bundle.
  */
 type Contract = {
   readonly sentWhen: string;
   readonly time: string;
   /**
-   * Which messages replace each other, the higher `sequence` the lower: each reports all that is known of its
-   * subject, or only messages of one type do (that an endpoint has news does not tell which data is stored).
+   * Which messages supersede each other by `sequence`. Either every message reports the subject's full state,
+   * or only messages of one type do: news of an endpoint does not tell which data is stored.
    */
   readonly newestOf: "subject" | "subject and type";
   readonly data: ObjectSchema;
 };
 
-/** The attributes of CloudEvents that every message has beside `type` and `data`. */
+/** The CloudEvents attributes of every message, in addition to `type` and `data`. */
 export const attributes = object(
   {
     specversion: { type: "string", const: "1.0", description: "The version of CloudEvents." },
@@ -243,7 +243,6 @@ export const contract = {
   },
 } as const satisfies Record<MessageType, Contract>;
 
-/** A message of one type. */
 export type MessageOf<Type extends MessageType> = Type extends MessageType
   ? TypeOf<typeof attributes> & { readonly type: Type; readonly data: DataOf<Type> }
   : never;
@@ -251,12 +250,12 @@ export type MessageOf<Type extends MessageType> = Type extends MessageType
 export type DataOf<Type extends MessageType> = TypeOf<(typeof contract)[Type]["data"]>;
 
 /**
- * A subscriber's message: CloudEvents 1.0 in JSON. Thin: ids and states, no personal data. At least once and
- * unordered: `id` is the same each time, and of two messages of a `subject` the higher `sequence` is the newer.
+ * A message to a subscriber: CloudEvents 1.0 in JSON, with ids and states but no personal data. Delivered at
+ * least once and in any order. Retries have the same `id`; a higher `sequence` of a `subject` is newer.
  */
 export type Message = MessageOf<MessageType>;
 
-/** All types of messages, in the order of the contract. */
+/** All message types, in the order of the contract. */
 export const messageTypes = typesOf(contract);
 
 function typesOf<T extends object>(types: T): readonly Extract<keyof T, string>[] {
@@ -264,7 +263,7 @@ function typesOf<T extends object>(types: T): readonly Extract<keyof T, string>[
   return Object.keys(types).filter(isType);
 }
 
-/** The schema of a whole message of a type, attributes and data. */
+/** The schema of a complete message of one type, with attributes and data. */
 export function messageSchema(type: MessageType) {
   const { data, sentWhen } = contract[type];
   return {

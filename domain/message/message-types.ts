@@ -1,17 +1,17 @@
 import type { EventType } from "../event/events.ts";
 
-/** Types of messages that no event has: the provider confirmed a state, or data was fetched that is new. */
+/** Message types without an event: the provider confirmed a state, or fetched data is new. */
 export const answerTypes = [
   "user.confirmed",
   "account.confirmed",
   "company-account.confirmed",
   "data.updated",
 ] as const;
-/** Types of messages that no event has either: all that the stage's `readiness` waits for is there, or was not in time. */
+/** Message types without an event: everything that `readiness` waits for has arrived, or has not in time. */
 export const readinessTypes = ["account.ready", "account.incomplete"] as const;
-/** Types of messages that ask readers to forget, too: all that was kept of the subject is erased. */
+/** Message types that tell readers to erase a subject, too, because all of its stored data was erased. */
 export const erasureTypes = ["user.erased", "account.erased", "company-account.erased"] as const;
-/** `subscriber.test` is what an operator sends to try a subscriber. */
+/** An operator sends `subscriber.test` to test a subscriber. */
 export type MessageType =
   | EventType
   | (typeof answerTypes)[number]
@@ -19,7 +19,7 @@ export type MessageType =
   | (typeof erasureTypes)[number]
   | "subscriber.test";
 
-/** Names a stage in its messages: CloudEvents' `source`. */
+/** The CloudEvents `source` of a stage's messages. */
 export function messageSource(stage: string): string {
   return `/income-events/${stage}`;
 }

@@ -10,10 +10,10 @@ import type { State } from "../state/state.ts";
 import { datesOf, referenceOf } from "./document-reference.ts";
 import type { DataOf, Message } from "./message-schemas.ts";
 
-/** Of which stage messages are, and where its documents are read, with a slash at its end. */
+/** The stage that sends messages, and the base URL of its documents with a trailing slash. */
 export type MessageOrigin = { readonly source: string; readonly documentsUrl: string };
 
-/** The message of a state's present version; undefined where it has none of its own. */
+/** The message of a state's current version; undefined if that version has none. */
 export function messageOfState(state: State, source: string): Message | undefined {
   const { latest, subject } = state;
   const common = { source, subject: nameOf(subject), version: state.version };
@@ -72,8 +72,8 @@ function ofEvent(
 }
 
 /**
- * All that is known of a subject, in the words of the message that confirms it.
- * @param user whose account it is, where its attributes are told
+ * The full state of a subject, in the form of its `confirmed` message.
+ * @param user the account's user, to include that user's attributes
  */
 export function reportOfState(state: State, user?: State): Pick<Message, "subject" | "sequence" | "data"> {
   const common = { source: "", subject: nameOf(state.subject), version: state.version };
@@ -110,7 +110,7 @@ function statusFields({ status: { since, reason } = {} }: Pick<State, "status">)
   });
 }
 
-/** A message about a user's account or its data, with what is known of that user's attributes. */
+/** Adds the user's stored attributes to a message about that user's account or data. */
 export function withAttributes<M extends Message>(message: M, user: Pick<State, "attributes">): M {
   return { ...message, data: { ...message.data, ...attributeFields(user) } };
 }
@@ -120,7 +120,7 @@ function attributeFields({ attributes }: Pick<State, "attributes">) {
   return { attributes: attributes.values, attributesSequence: sequenceOf(attributes.version) };
 }
 
-/** Announces that an endpoint has news: once, in the order in which the first of each event's bytes were received. */
+/** Announces news of an endpoint, once per event, in the order in which the events were first received. */
 export function messageOfEndpointEvent(
   event: IncomeEvent,
   { firstAt }: Pick<Receipts, "firstAt">,
@@ -144,8 +144,8 @@ export function messageOfEndpointEvent(
 }
 
 /**
- * Tells that a document's data changed, and what it is; the same each time until it changes again.
- * @throws permanent failure where no call ever found any data
+ * Announces that a document's data changed. Returns the same message until the data changes again.
+ * @throws permanent failure if no call ever found data
  */
 export function messageOfDocument(document: Document, { source, documentsUrl }: MessageOrigin): Message {
   const { subject, endpoint, range, userId, announced, correlationId } = document;
@@ -167,12 +167,13 @@ function subjectOfDocument(subject: Subject, name: DataName): string {
   return `${nameOf(subject)}/${nameOfData(name, "/")}`;
 }
 
-/** Twenty digits that no version reaches: nothing of a subject is newer than its erasure. */
+/** A sequence that no version reaches, because nothing about a subject is newer than its erasure. */
 const lastOfAll = "9".repeat(20);
 
 /**
- * Reports that a subject was erased, and when first (ISO 8601); the same each time it is sent.
- * @param correlationId of what led to the erasure
+ * Announces that a subject was erased. Returns the same message each time.
+ * @param erasedAt time of the first erasure, ISO 8601
+ * @param correlationId id of what caused the erasure
  */
 export function messageOfErasure(
   subject: Subject,
@@ -224,7 +225,7 @@ export function attributesOf(
   };
 }
 
-/** Twenty digits, so that it compares as text (CloudEvents' `sequence` extension). */
+/** Twenty digits, so that sequences compare as text (CloudEvents' `sequence` extension). */
 function sequenceOf(version: number): string {
   return String(version).padStart(20, "0");
 }

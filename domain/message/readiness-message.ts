@@ -7,8 +7,8 @@ import { attributesOf, type MessageOrigin } from "./message.ts";
 import type { DataOf, Message } from "./message-schemas.ts";
 
 /**
- * The message of an account's last announcement, the same each time until there is another.
- * @throws permanent failure where nothing was announced
+ * The message of an account's last announcement. Returns the same message until the next announcement.
+ * @throws permanent failure if nothing was announced
  */
 export function messageOfReadiness(
   { subject, announced, userId, correlationId }: AccountReadiness,

@@ -61,7 +61,7 @@ const ofAccount = {
 } as const;
 const known = { userId: text("The provider's id of the user."), ...userAttributes };
 
-/** Messages of a stage with the setting `readiness`; a part of the contract. */
+/** The part of the contract for stages with the setting `readiness`. */
 export const readinessContract = {
   "account.incomplete": {
     sentWhen:

@@ -2,16 +2,16 @@ import { permanent } from "../core/failures.ts";
 import { fieldsOf, textOf } from "../core/parse.ts";
 
 /**
- * The tag of both queues of a subscriber; its value is the name of the pipeline. A production stage retains the queues of a
- * subscriber that it no longer has: only the tag says whose they are.
+ * The tag of a subscriber's two queues; its value is the pipeline's name. A production stage retains the
+ * queues of removed subscribers, and only the tag shows their owner.
  */
 export const subscriberTag = "income-events:subscriber-of";
 
-/** Who gets what: `types` holds exact message types, or prefixes that end in `*`; absent: everything. */
+/** A subscriber. `types` holds exact message types, or prefixes that end in `*`; absent: all messages. */
 export type Subscriber = {
   readonly name: string;
   readonly types?: readonly string[];
-  /** Whether messages hold the documents that they report, as far as these fit; absent: they refer to them. */
+  /** Whether messages contain the documents that they report, if these fit; absent: only references. */
   readonly documents?: "inline";
 };
 

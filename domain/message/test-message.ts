@@ -1,9 +1,9 @@
 import type { MessageOf } from "./message-schemas.ts";
 
 /**
- * A message that announces nothing: CloudEvents 1.0 as all others, thin, and marked as a test.
- * @param subscriber the name of the one that gets it, alone and whatever its filter says
- * @param source the stage's, as in all its messages
+ * A test message in CloudEvents 1.0 that announces nothing.
+ * @param subscriber the only recipient, regardless of its filter
+ * @param source the stage's CloudEvents `source`
  */
 export function testMessage(
   id: string,
@@ -19,7 +19,7 @@ export function testMessage(
     subject: `subscriber/${subscriber}`,
     time: at.toISOString(),
     datacontenttype: "application/json",
-    // Of two tests of a subscriber the later one is the newer.
+    // A later test has a higher sequence.
     sequence: String(at.getTime()).padStart(20, "0"),
     data: { test: true },
   };

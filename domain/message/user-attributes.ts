@@ -1,6 +1,6 @@
 import { texts } from "./json-schema.ts";
 
-/** Of the user whom a message is about, or whose account or data. */
+/** Attributes of the user that a message is about, or that owns its account or data. */
 export const userAttributes = {
   attributes: texts(
     "What the stage's `mapping.users.attributes` takes from the user's metadata, such as the number of a loan: all that " +

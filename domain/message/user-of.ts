@@ -6,9 +6,9 @@ import type { State } from "../state/state.ts";
 export type LoadState = (subject: Subject) => Promise<State | undefined>;
 
 /**
- * The user whose account or data a change is about, as known now; undefined where there is none, or the change is the
- * user's own. The owner is the one of the account's state: the user whom the provider names with data may be missing or
- * another.
+ * The stored user whose account or data a change is about; undefined if there is none or the change is the
+ * user's own. The account's state decides the owner, because the user that the provider sends with data may
+ * be missing or wrong.
  */
 export async function userOf(change: Change, loadState: LoadState): Promise<State | undefined> {
   switch (change.type) {
@@ -31,7 +31,7 @@ export async function userOf(change: Change, loadState: LoadState): Promise<Stat
   }
 }
 
-/** Both are asked for at the same time, so that only a difference costs a second request. */
+/** Loads both concurrently, so that only a different owner costs a second round trip. */
 async function ownerOf(
   account: Subject,
   userId: string | undefined,

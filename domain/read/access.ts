@@ -5,24 +5,28 @@ import { parseSubscribers, type Subscriber, wants } from "../message/subscribers
 import type { ReadRequest } from "./route.ts";
 
 /**
- * Who reads: an ARN as IAM gives it of a signature, for example of a role's session; or whoever may invoke the alias of a
- * subscriber, which policies decide.
+ * A caller: the ARN that IAM reports for a signature, such as a role's session, or the subscriber whose alias
+ * was invoked. Policies decide who may invoke the alias.
  */
 export type Caller =
   | { readonly accountId: string; readonly userArn: string }
   | { readonly subscriber: string };
 
-/** A subscriber, and who reads for it. */
+/** A subscriber and the principals that read for it. */
 export type ReadingSubscriber = Subscriber & {
-  /** Accounts, roles and users that the settings name; none: all of the stage's account that are named nowhere. */
+  /**
+   * Accounts, roles and users from the settings. If empty, every principal of the stage's account that no
+   * subscriber names.
+   */
   readonly principals: readonly string[];
-  /** ARNs of roles and users of the stage's account that read by a grant. */
+  /** ARNs of roles and users in the stage's account that have a grant. */
   readonly granted: readonly string[];
 };
 
 /**
- * Whether a caller may read what is asked for: what one of the subscribers that name it gets messages of.
- * @param ownAccount the stage's, whose roles read for the subscribers without principals where none names them
+ * Whether a caller may make a request: one of its subscribers receives messages about the data.
+ * @param ownAccount the stage's account; its roles that no subscriber names read for subscribers without
+ * principals
  */
 export function mayRead(
   caller: Caller,
@@ -40,7 +44,7 @@ export function mayRead(
   return acting.some((subscriber) => gets(subscriber, request));
 }
 
-/** Whether a caller that may read a state may read which documents there are as well. */
+/** The request that decides whether a caller that may read a state may also list its documents. */
 export function documentsOf(request: ReadRequest): ReadRequest | undefined {
   if (request.type !== "state") return undefined;
   return { type: "document", subject: request.subject, name: { endpoint: "" }, wanted: {} };
@@ -54,7 +58,7 @@ function gets(subscriber: Subscriber, request: ReadRequest): boolean {
   return stateTypes.some((type) => type.startsWith(`${kind}.`) && wants(subscriber, type));
 }
 
-/** @param principal an account's digits, or the ARN of an account, a role or a user, as in the settings */
+/** @param principal an account id, or the ARN of an account, role or user, as in the settings */
 function isPrincipal(
   principal: string,
   { accountId, userArn }: Exclude<Caller, { subscriber: string }>,
@@ -62,7 +66,7 @@ function isPrincipal(
   if (/^\d{12}$/.test(principal)) return principal === accountId;
   const [, , , , account = "", resource = ""] = principal.split(":");
   if (resource === "root") return account === accountId;
-  // A session of a role is named without the role's path; an account has each name once.
+  // A role's session ARN omits the role's path; role names are unique within an account.
   const role = resource.startsWith("role/") ? resource.split("/").at(-1) : undefined;
   return role === undefined ? principal === userArn : userArn.startsWith(sessionOf(principal, account, role));
 }
@@ -72,14 +76,14 @@ function sessionOf(principal: string, account: string, role: string): string {
   return `arn:${partition}:sts::${account}:assumed-role/${role}/`;
 }
 
-/** A caller as logs name it: a role without its session. */
+/** A caller's name in logs: a role without its session. */
 export function principalOf(caller: Caller): string {
   if ("subscriber" in caller) return `subscriber/${caller.subscriber}`;
   return caller.userArn.replace(/^(arn:[^:]+:sts::\d+:assumed-role\/[^/]+)\/.*$/, "$1");
 }
 
 /**
- * @param grants ARNs by the name of the subscriber that each reads for
+ * @param grants ARNs by subscriber name
  * @throws permanent failure naming the setting
  */
 export function parseReadingSubscribers(value: unknown, grants: Fields): readonly ReadingSubscriber[] {

@@ -1,7 +1,7 @@
-/** How a document's bytes are sent. */
+/** The content coding of a response. */
 export type Coding = "identity" | "gzip";
 
-/** Whether a caller takes gzip. Source: RFC 9110, section 12.5.3. */
+/** Whether a caller accepts gzip. Source: RFC 9110, section 12.5.3. */
 export function takesGzip(acceptEncoding: string | undefined): boolean {
   const weights = new Map(
     (acceptEncoding ?? "").split(",").map((each) => {
@@ -16,14 +16,14 @@ export function takesGzip(acceptEncoding: string | undefined): boolean {
   return (weights.get("gzip") ?? weights.get("x-gzip") ?? weights.get("*") ?? 0) > 0;
 }
 
-/** The strong tag of a document's bytes as they are sent: one for each coding. @param digest of the provider's bytes */
+/** The strong entity tag of a document in one coding. @param digest digest of the provider's bytes */
 export function entityTag(digest: string, coding: Coding): string {
   return coding === "identity" ? `"${digest}"` : `"${digest}-${coding}"`;
 }
 
 /**
- * Whether a caller has the bytes already, in whatever coding: `If-None-Match` compares weakly, and both stand for the
- * same data. Source: RFC 9110, section 13.1.2.
+ * Whether a caller already has the data, in either coding. `If-None-Match` uses weak comparison, and both
+ * codings represent the same data. Source: RFC 9110, section 13.1.2.
  */
 export function isKnown(ifNoneMatch: string | undefined, digest: string): boolean {
   if (ifNoneMatch === undefined) return false;
@@ -33,7 +33,7 @@ export function isKnown(ifNoneMatch: string | undefined, digest: string): boolea
   );
 }
 
-/** @param sha256 in hex. Source: RFC 9530, section 3 */
+/** @param sha256 digest in hex. Source: RFC 9530, section 3 */
 export function reprDigest(sha256: string): string {
   return `sha-256=:${Buffer.from(sha256, "hex").toString("base64")}:`;
 }

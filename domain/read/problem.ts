@@ -11,15 +11,15 @@ const problems = {
 } as const;
 export type ProblemType = keyof typeof problems;
 
-/** An error as RFC 9457 has it; it quotes nothing of the data. */
+/** An error in the format of RFC 9457. It quotes no data. */
 export type Problem = {
   readonly type: `urn:income-events:problem:${ProblemType}`;
   readonly status: number;
   readonly title: string;
   readonly detail?: string;
-  /** The part of the request that is wrong. */
+  /** The invalid part of the request. */
   readonly field?: string;
-  /** Where the newest version is. */
+  /** URL of the newest version. */
   readonly newest?: string;
 };
 
@@ -37,7 +37,7 @@ export function badRequest(field: string, what: string): Problem {
   return { ...problem("bad-request", `${field} ${what}.`), field };
 }
 
-/** The same for what never was and for who was erased. */
+/** The same answer for subjects that never existed and for erased ones. */
 export const notFound = problem("not-found");
 
 export function versionNotKept(newest: string): Problem {

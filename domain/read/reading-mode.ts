@@ -1,8 +1,11 @@
 export const readingModes = ["url", "invoke", "none"] as const;
-/** How subscribers read documents: by a function's URL, by invoking a function, or only in their messages. */
+/** How subscribers read documents: by a function URL, by invoking a function, or only in their messages. */
 export type ReadingMode = (typeof readingModes)[number];
 
-/** Source: Lambda developer guide, "Creating and managing Lambda function URLs", November 2026. */
+/**
+ * Regions without function URLs. Source: Lambda developer guide, "Creating and managing Lambda function
+ * URLs", November 2026.
+ */
 const withoutFunctionUrls: readonly string[] = [
   "ap-east-2",
   "ap-south-2",
@@ -21,10 +24,10 @@ export function hasFunctionUrls(region: string): boolean {
   return !withoutFunctionUrls.includes(region);
 }
 
-/** @param region undefined where it is known at deploy time only */
+/** @param region undefined if it is known only at deploy time */
 export function readingModeIn(region: string | undefined, chosen?: ReadingMode): ReadingMode {
   return chosen ?? (region === undefined || hasFunctionUrls(region) ? "url" : "invoke");
 }
 
-/** Begins the addresses of documents that are only in messages: it names them, and nobody answers there. */
+/** URI prefix of documents that are available only in messages. It names them, but does not resolve. */
 export const unreadDocuments = "urn:income-events:documents/";

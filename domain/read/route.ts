@@ -4,10 +4,9 @@ import type { Subject } from "../event/subjects.ts";
 import { type DataName, rangeOf } from "../fetch/document-name.ts";
 import { badRequest, notFound, type Problem, problem } from "./problem.ts";
 
-/** Which version of a document: the newest, exactly one, or what was known at a time (milliseconds since 1970). */
+/** The requested version: the newest, an exact one, or the one known at a time (milliseconds since 1970). */
 export type VersionWanted = { readonly version?: number; readonly asOf?: number };
 
-/** What a request of the read API asks for. */
 export type ReadRequest =
   | { readonly type: "state"; readonly subject: Subject }
   | { readonly type: "accounts"; readonly userId: string }
@@ -19,19 +18,19 @@ export type ReadRequest =
       readonly wanted: VersionWanted;
     };
 
-/** The collections of the API, by the kind of their subjects. */
+/** The API's collections by kind of subject. */
 export const collections = {
   user: "users",
   account: "accounts",
   "company-account": "company-accounts",
 } as const satisfies Record<Subject["kind"], string>;
 
-/** As long as the table's keys allow, with room for what stands around it. */
+/** Limit of the table's keys, minus room for the rest of the key. */
 const longestIdInBytes = 1_024;
 
 /**
- * Reads a request's path and query. The parts of the path are those of a message's `subject`, percent-encoded once more.
- * @param path percent-encoded, as it was sent
+ * Parses a request's path and query. Path segments are those of a message's `subject`, percent-encoded again.
+ * @param path percent-encoded, as sent
  */
 export function routeOf(method: string, path: string, query: URLSearchParams): ReadRequest | Problem {
   if (method !== "GET" && method !== "HEAD")
@@ -53,7 +52,7 @@ export function routeOf(method: string, path: string, query: URLSearchParams): R
   return documentRoute(subject, [endpoint, ...rest], query);
 }
 
-/** What follows a document's name in the path of the list of its versions. */
+/** Path segment after a document's name that lists its versions. */
 export const versionsPart = "versions";
 
 function documentRoute(
@@ -81,13 +80,13 @@ function documentRoute(
   return "status" in wanted ? wanted : { type: "document", subject, name, wanted };
 }
 
-/** Whether a document as it is now is the version that is asked for. @param announced its version */
+/** Whether a document's current version is the requested one. @param announced the current version */
 export function isWanted({ version, asOf }: VersionWanted, announced: number): boolean {
   if (version !== undefined) return version === announced;
   return asOf === undefined || announced <= asOf;
 }
 
-/** Reads the digits of a message's `data.document.version`; undefined where they are none. */
+/** Parses a message's `data.document.version`; undefined if it is not a number. */
 export function parseVersion(text: string): number | undefined {
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
@@ -111,7 +110,7 @@ function wantedOf(query: URLSearchParams): VersionWanted | Problem {
     : { asOf: Date.parse(time) };
 }
 
-/** What can't be decoded stands for itself: nothing is found under it. */
+/** Returns a part that can't be decoded unchanged; it will not be found. */
 function decode(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -6,11 +6,10 @@ import { correlationOf } from "../state/last-change.ts";
 import type { State } from "../state/state.ts";
 import { endpointOfDays, type ReadinessSettings } from "./readiness-settings.ts";
 
-/** Why an endpoint of an account is missing at its deadline. */
 export const missingReasons = ["notAnnounced", "none", "tooFewDays", "failing", "deadLetter"] as const;
 export type MissingReason = (typeof missingReasons)[number];
 
-/** A document that was read after the connection began; no `digest`: the provider has none. */
+/** A document that was read after the connection began. Without a `digest`, the provider has no data. */
 export type Reading = {
   readonly asOf: number;
   readonly digest?: string;
@@ -18,12 +17,12 @@ export type Reading = {
   readonly days?: number;
 };
 
-/** What is announced of an account: all that its message says. */
+/** The content of an account's readiness message. */
 export type Announcement = {
   readonly status: "ready" | "incomplete";
-  /** The version that announced it: the id and sequence of the message. */
+  /** The version that announced it: the message's id and sequence. */
   readonly version: number;
-  /** Of the connection that it speaks of. */
+  /** When the announced connection began. */
   readonly since: number;
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -39,16 +38,16 @@ export type AnnouncedDocument = {
 
 export type Missing = { readonly endpoint: string; readonly reason: MissingReason };
 
-/** What an account's connection has of the endpoints that are waited for. Times are milliseconds since 1970. */
+/** Which awaited endpoints were read for an account's connection. Times are milliseconds since 1970. */
 export type AccountReadiness = {
   readonly subject: Subject;
-  /** Rises by one with each write. */
+  /** Increases by one with each write. */
   readonly version: number;
   readonly userId?: string;
-  /** The last version of the account's state that changed it. */
+  /** The last version of the account's state that changed this record. */
   readonly stateVersion: number;
   readonly isConnected: boolean;
-  /** Nothing is announced while the account's state is in doubt. */
+  /** Nothing is announced while the account's state is unconfirmed. */
   readonly isConfirmed: boolean;
   /** `SentTimestamp` of the webhook that began the connection. */
   readonly since: number;
@@ -56,9 +55,9 @@ export type AccountReadiness = {
   readonly endpoints: readonly string[];
   readonly minDays?: number;
   readonly readings: Readonly<Record<string, Reading>>;
-  /** The last announcement, which may be of an earlier connection. */
+  /** The last announcement, possibly for an earlier connection. */
   readonly announced?: Announcement;
-  /** Of what began the connection. */
+  /** Correlation id of what began the connection. */
   readonly correlationId?: string;
 };
 
@@ -70,12 +69,12 @@ export function statusOf({ isConnected, announced, since }: AccountReadiness): S
   return announced?.since === since ? announced.status : "waiting";
 }
 
-/** Whether a connection is still waited for, as far as is known. */
+/** Whether a connection is still waiting for endpoints, according to this record. */
 export function isWaitedFor(known: AccountReadiness, since: number): boolean {
   return known.since === since && statusOf(known) === "waiting";
 }
 
-/** Whether a state begins a connection that is not followed yet: its documents are then to be read. */
+/** Whether a state begins a connection that is not tracked yet, so that its documents must be read. */
 export function beginsConnection(known: AccountReadiness | undefined, state: State): boolean {
   const { since } = state.connection ?? {};
   if (!isConnected(state) || since === undefined) return false;
@@ -83,9 +82,9 @@ export function beginsConnection(known: AccountReadiness | undefined, state: Sta
 }
 
 /**
- * Begins to follow a connection.
- * @param documents of the account, read consistently after the state was
- * @param now as `timeBefore` of coverage.ts
+ * Begins to track a connection.
+ * @param documents the account's documents, read consistently after the state
+ * @param now as `timeBefore` of coverage.ts returns it
  */
 export function beginConnection(
   known: AccountReadiness | undefined,
@@ -114,7 +113,7 @@ export function beginConnection(
   return announceReady(withDocuments(begun, documents, now));
 }
 
-/** @returns undefined where the state changes nothing, or is older than what is known */
+/** @returns undefined if the state changes nothing or is older than the record */
 export function afterState(known: AccountReadiness, state: State): AccountReadiness | undefined {
   if (state.version <= known.stateVersion) return undefined;
   const userId = known.userId ?? state.userId;
@@ -132,7 +131,7 @@ export function afterState(known: AccountReadiness, state: State): AccountReadin
   return announceReady({ ...next, stateVersion: state.version, version: known.version + 1 });
 }
 
-/** @returns undefined where the document changes nothing */
+/** @returns undefined if the document changes nothing */
 export function afterDocument(
   known: AccountReadiness,
   document: Document,
@@ -144,14 +143,14 @@ export function afterDocument(
   return next === known ? undefined : announceReady({ ...next, version: known.version + 1 });
 }
 
-/** What keeps endpoints from being read. */
+/** Reasons why endpoints can't be read, by endpoint. */
 export type Failures = Readonly<Record<string, FailureReason | undefined>>;
 export type FailureReason = Extract<MissingReason, "failing" | "deadLetter">;
 
 /**
- * What becomes of a connection at its deadline: ready after all, or incomplete.
- * @param state read consistently, as the documents are
- * @returns `settled` where nothing is waited for any more; `held` where the account's state is in doubt
+ * The result for a connection at its deadline: ready after all, or incomplete.
+ * @param state read consistently, as are the documents
+ * @returns `settled` if the connection no longer waits; `held` if the account's state is unconfirmed
  */
 export function atDeadline(
   known: AccountReadiness | undefined,
@@ -176,7 +175,7 @@ function isConnected({ connected, deleted }: State): boolean {
   return connected === true && !deleted;
 }
 
-/** @returns the same object where no document is news */
+/** @returns the same object if no document is new */
 function withDocuments(
   known: AccountReadiness,
   documents: readonly Document[],
@@ -196,13 +195,13 @@ function withDocuments(
   return isNews ? { ...known, readings: Object.fromEntries(readings) } : known;
 }
 
-/** A document that was read again and is the same is no news, nor is one that comes late. */
+/** Whether a document is new. One that is unchanged or that arrives late is not. */
 function isNewer({ digest, announced = 0, days }: Document, reading: Reading): boolean {
   if (announced !== (reading.announced ?? 0)) return announced > (reading.announced ?? 0);
   return digest !== reading.digest || days !== reading.days;
 }
 
-/** Announces that an account is ready, if it is; the same object where it is not. */
+/** Announces that an account is ready; returns the same object if it is not. */
 function announceReady(readiness: AccountReadiness): AccountReadiness {
   const { isConfirmed, endpoints, since, readings } = readiness;
   const status = statusOf(readiness);

@@ -4,10 +4,11 @@ import { sourceAt } from "../event/json-source.ts";
 const millisPerDay = 86_400_000;
 
 /**
- * How many days the records of a document cover, from the first `date_start` to the last `date_end`, both included.
+ * Number of days that a document's records cover, from the first `date_start` to the last `date_end`,
+ * inclusive.
  * @param text valid JSON
- * @param items where an object has its list, as `provider.paging.items`
- * @returns 0 where no record has both
+ * @param items path of the list in an object, as `provider.paging.items`
+ * @returns 0 if no record has both dates
  */
 export function daysIn(text: string, items: string): number {
   const source = text.trimStart().startsWith("[") ? sourceAt(text, "") : sourceAt(text, items);

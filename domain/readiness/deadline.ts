@@ -6,7 +6,10 @@ import { checkSchemaVersion } from "../message/schema-version.ts";
 
 const version = 1;
 
-/** Ends the wait for an account, by when it is connected since; milliseconds since 1970. It decides nothing by itself. */
+/**
+ * A message that triggers the readiness check of a connection. `since` is when the account was connected, in
+ * milliseconds since 1970.
+ */
 export type Deadline = {
   readonly subject: Subject;
   readonly since: number;
@@ -17,7 +20,7 @@ export function writeDeadline(deadline: Deadline): string {
   return jsonText({ schemaVersion: version, ...deadline });
 }
 
-/** @throws permanent failure naming the field; a retryable one where it is of a later release */
+/** @throws permanent failure naming the field; retryable failure if a later release wrote it */
 export function readDeadline(text: string): Deadline {
   const fields = fieldsOf(parseJson(text, "the deadline"), "the deadline");
   checkSchemaVersion(fields.schemaVersion, version);
@@ -30,18 +33,21 @@ export function readDeadline(text: string): Deadline {
   });
 }
 
-/** Most accounts are ready soon: each look that finds one ends its message. SQS hides a message for less than 12 hours. */
+/**
+ * Seconds between checks. Most accounts are ready soon, and the check that finds one ready deletes its
+ * message. SQS hides a message for less than 12 hours.
+ */
 const waits = [900, 3_600, 21_600, 42_900] as const;
 
 /**
- * For how many seconds a deadline's message becomes invisible.
- * @param receives how often it was received, this time included
- * @param now by a service's clock, milliseconds since 1970
+ * How long to hide a deadline's message, in seconds.
+ * @param receives number of receives, including this one
+ * @param now by a service's clock, in milliseconds since 1970
  */
 export function secondsUntilLook(deadline: number, receives: number, now: number): number {
   const longest = waits[Math.min(receives, waits.length) - 1] ?? waits[0];
   return Math.min(longest, Math.max(1, Math.ceil((deadline - now) / 1000)));
 }
 
-/** How long a message becomes invisible whose account is in doubt at its deadline. */
+/** How long to hide the message of an account whose state is unconfirmed at its deadline. */
 export const heldSeconds = waits[0];

@@ -1,20 +1,20 @@
 import { type Fields, fieldsOf, numberOf, present, textsOf } from "../core/parse.ts";
 
-/** What an account must have before its operator can decide. A connection keeps what held when it began. */
+/** What an account must have before its operator can decide. A connection keeps its initial settings. */
 export type ReadinessSettings = {
   readonly endpoints: readonly string[];
   readonly deadlineSeconds: number;
-  /** Days that the document of `income` must cover. */
+  /** Days that the `income` document must cover. */
   readonly minDays?: number;
 };
 
-/** The endpoint whose days count. */
+/** The endpoint to which `minDays` applies. */
 export const endpointOfDays = "income";
 
-/** Documents that are waited for, as fetch needs to know them. */
+/** The awaited documents, as fetch needs them. */
 export type Awaited = Pick<ReadinessSettings, "endpoints" | "minDays">;
 
-/** @returns as `parseReadinessSettings` */
+/** @returns undefined if the stage does not have the setting. @throws permanent failure naming the field */
 export function parseAwaited(value: unknown): Awaited | undefined {
   return value === undefined ? undefined : awaitedIn(fieldsOf(value, "readiness"));
 }
@@ -24,7 +24,7 @@ function awaitedIn(fields: Fields): Awaited {
   return present<Awaited>({ endpoints: textsOf(fields, "endpoints"), minDays });
 }
 
-/** @returns undefined where the stage has no such setting. @throws permanent failure naming the field */
+/** @returns undefined if the stage does not have the setting. @throws permanent failure naming the field */
 export function parseReadinessSettings(value: unknown): ReadinessSettings | undefined {
   if (value === undefined) return undefined;
   const fields = fieldsOf(value, "readiness");

@@ -5,40 +5,43 @@ import type { Listed } from "../state/listing.ts";
 import type { State } from "../state/state.ts";
 
 /**
- * How the table stands to what the provider lists. `missing`: the table knows nothing of it. `conflicting`: it is
- * known otherwise, or is still unconfirmed. `orphaned`: the table knows it, and the provider lists it no more.
+ * How the table differs from the provider's list. `missing`: not in the table. `conflicting`: different in
+ * the table, or still unconfirmed. `orphaned`: in the table, but no longer listed.
  */
 export type DriftType = "missing" | "conflicting" | "orphaned";
 
-/** An event that no webhook brought. */
+/** An event that no webhook reported. */
 export type FoundEvent = {
   readonly kind: WebhookKind;
-  /** The same for the same finding, however often it is made; another one once the state has moved on. */
+  /** The same for repeated findings; different after the state has changed. */
   readonly id: string;
   readonly facts: EventAttributes;
 };
 
-/** What the event corrects. */
+/** A difference that its event corrects. */
 export type Drift = FoundEvent & { readonly drift: Exclude<DriftType, "orphaned"> };
 
-/** An account that the table knows and the provider lists no more. */
+/** An account in the table that the provider no longer lists. */
 export type Orphan = {
   readonly accountId: string;
-  /** Whose list it was missing in. */
+  /** The user in whose list it was missing. */
   readonly userId: string;
-  /** Of its state: whatever is heard of the account changes it. */
+  /** Version of the account's state. Any event about the account changes it. */
   readonly version: number;
 };
 
-/** An orphan has no event: it may be the provider's fault. */
+/** An orphan has no event, because the provider's list may be wrong. */
 export type Orphaned = { readonly drift: "orphaned"; readonly orphan: Orphan };
 
-/** `deleted`: the provider lists what the table knows as deleted; a deletion is final, so nothing is reported. */
+/**
+ * `deleted`: the provider lists a subject that is deleted in the table. A deletion is final, so nothing is
+ * reported.
+ */
 export type ComparisonResult = Drift | Orphaned | "agrees" | "deleted";
 
 /**
- * Compares a listed user with what is known of it.
- * @param createdBefore ISO 8601: what was created since is left to its webhook, which may be on its way
+ * Compares a listed user with its stored state.
+ * @param createdBefore ISO 8601; a user created later is skipped, because its webhook may still arrive
  */
 export function compareUser(
   known: State | undefined,
@@ -50,7 +53,7 @@ export function compareUser(
   return driftOf("missing", "users", undefined, { type: "user.created", userId: listed.id });
 }
 
-/** Compares an account of a user, at least listed or known, with what is known of it. */
+/** Compares a user's account, which is listed, stored or both, with its stored state. */
 export function compareAccount(
   userId: string,
   known: State | undefined,
@@ -88,7 +91,7 @@ export function countComparisons(
   };
 }
 
-/** What is still unconfirmed is sent again: the question to the provider may have been lost. */
+/** Unconfirmed states are reported again, because the query to the provider may have been lost. */
 function isConflicting(known: State, connected: boolean | undefined): boolean {
   return known.unconfirmed || (connected !== undefined && connected !== (known.connected ?? false));
 }

@@ -1,52 +1,51 @@
-/** Sums of a metric by the beginning of their period, in milliseconds since 1970; periods without a value are absent. */
+/** Sums of a metric by start of period, in milliseconds since 1970. Periods without a value are absent. */
 export type Sums = ReadonlyMap<number, number>;
 
-/** What the receivers' metrics say. */
+/** Counts from the receivers' metrics. */
 export type ReceivingCounts = {
-  /** Webhooks that were answered with 429 or 5xx, though another try might go well, by the minute. */
+  /** Webhooks answered with 429 or 5xx, which a retry may fix, per minute. */
   readonly unanswered: Sums;
-  /** Webhooks that came and were not refused, by half a gap. */
+  /** Accepted webhooks, per half gap. */
   readonly accepted: Sums;
 };
 
-/** A time in which webhooks may have been lost: the provider tries three times, and then no more. ISO 8601. */
+/** A period in which webhooks may have been lost, after the provider's three tries. ISO 8601. */
 export type Missed = { readonly from: string; readonly until: string };
 
-/** How lost webhooks are noticed. */
 export type MissedSettings = {
-  /** Between the beginnings of two runs that lost webhooks lead to. */
+  /** Minimum time between the starts of two runs caused by lost webhooks. */
   readonly atMostEveryMinutes: number;
-  /** A time without webhooks that is noticed where the day and the week before had some. */
+  /** A time without webhooks that counts as a gap if the day and the week before had some. */
   readonly gapMinutes: number;
-  /** What CloudWatch counts together: a minute, less where the stage divides its durations. */
+  /** CloudWatch's period: a minute, or less if the stage scales its durations down. */
   readonly minuteInMillis: number;
 };
 
-/** Fewer failures lose no event: each is tried so often. */
+/** Fewer failures can't lose an event, because the provider tries each one this often. */
 const triesOfProvider = 3;
-/** Without a failure for so many minutes the receivers work again. Metrics are that late as well. */
+/** After this many minutes without a failure the receivers work again. Metrics are delayed as long. */
 const settledMinutes = 2;
-/** Trouble that lasts longer leads to a run before it is over. */
+/** A longer failure triggers a run before it ends. */
 const longestTroubleMinutes = 60;
-/** A gap is one where as many webhooks came in the same time of the day and of the week before. */
+/** Minimum webhooks at the same time of the day and the week before for a silence to count as a gap. */
 const usualInGap = 10;
 const dayInMinutes = 1_440;
 const weekInMinutes = 7 * dayInMinutes;
 
-/** The length of the periods by which accepted webhooks are counted. */
+/** Length of the periods in which accepted webhooks are counted. */
 export function halfGapInMillis({ gapMinutes, minuteInMillis }: MissedSettings): number {
   return Math.max(1, Math.round((gapMinutes * 60_000) / 2 / minuteInMillis)) * minuteInMillis;
 }
 
-/** From when on counts are needed: what was accepted a week before the earliest time that is considered. */
+/** Start of the counts that are needed: one week before the earliest time that is checked. */
 export function countsNeededFrom(now: number, { minuteInMillis }: MissedSettings): number {
   return now - (weekInMinutes + 2 * dayInMinutes) * minuteInMillis;
 }
 
 /**
- * The time since the last run in which webhooks may have been lost, once it is over: a run that begins earlier would miss
- * what is lost after it.
- * @param since the end of what an earlier run has made up for, in milliseconds since 1970
+ * Finds the time since the last run in which webhooks may have been lost. Returns it only after it has ended,
+ * because an earlier run would miss later losses, or once it lasts too long.
+ * @param since end of the period that an earlier run covered, in milliseconds since 1970
  */
 export function findMissed(
   counts: ReceivingCounts,
@@ -77,7 +76,7 @@ function failedBetween(unanswered: Sums, begin: number, period: number): Time | 
   return { from: Math.min(...times), until: Math.max(...times) + period };
 }
 
-/** The periods without a webhook, two in a row at least, where the same time of the day and the week before had some. */
+/** The periods without webhooks, at least two in a row, in which the day and the week before had some. */
 function gapBetween(
   accepted: Sums,
   begin: number,

@@ -4,24 +4,27 @@ import type { State } from "../state/state.ts";
 import type { FoundEvent, Orphan } from "./drift.ts";
 import type { Run } from "./reconciliation.ts";
 
-/** What scheduled runs saw of an orphan. Runs are named by their beginning, ISO 8601. */
+/** What scheduled runs observed of an orphan. Runs are named by their start, ISO 8601. */
 export type OrphanMark = Orphan & { readonly first: string; readonly lastRun: string };
 
-/** A deletion that follows from two scheduled runs in a row. Times are ISO 8601. */
+/** A deletion found by two consecutive scheduled runs. Times are ISO 8601. */
 export type FoundDeletion = Orphan & {
   readonly decidedAt: string;
-  /** When the provider did not know the account either, and its event was sent; absent: it is still to be asked. */
+  /** When the provider confirmed that the account is gone and the event was sent; absent before that. */
   readonly reportedAt?: string;
 };
 
-/** How many deletions reconciliation may find in seven days without an operator. */
+/** Maximum deletions that reconciliation may find in seven days without an operator. */
 export type MaxDeletions = {
-  /** Of the accounts that the last complete run listed. */
+  /** Percentage of the accounts that the last complete run listed. */
   readonly percent: number;
   readonly atLeast: number;
 };
 
-/** A mark as a scheduled run renews it. One that the run before did not renew, or whose account was heard of, starts over. */
+/**
+ * The mark after a scheduled run. It starts over if the previous run did not renew it or the account has
+ * changed.
+ */
 export function renewMark(known: OrphanMark | undefined, orphan: Orphan, run: Run): OrphanMark {
   const isInRow =
     known?.version === orphan.version && [run.startedAt, run.previousAt].includes(known.lastRun);
@@ -30,14 +33,14 @@ export function renewMark(known: OrphanMark | undefined, orphan: Orphan, run: Ru
 
 const sevenDaysInMs = 7 * 86_400_000;
 
-/** The deletions that count against the limit. */
+/** The deletions of the last seven days, which count towards the limit. */
 export function recentDeletions(all: readonly FoundDeletion[], now: Date): readonly FoundDeletion[] {
   return all.filter(({ decidedAt }) => now.getTime() - Date.parse(decidedAt) < sevenDaysInMs);
 }
 
 /**
- * The orphans of two scheduled runs in a row that are no recent deletion yet.
- * @param run the latest; a mark that it has not come to yet counts as its predecessor left it
+ * The orphans of two consecutive scheduled runs that are not among the recent deletions.
+ * @param run the latest run; a mark that it has not reached yet counts as the previous run left it
  */
 export function deletionCandidates(
   marks: readonly OrphanMark[],
@@ -52,7 +55,7 @@ export function deletionCandidates(
   );
 }
 
-/** Whether candidates may become deletions without an operator. @param run the one that found them */
+/** Whether candidates may be deleted without an operator. @param run the run that found them */
 export function isWithinLimit(
   candidates: number,
   recent: number,
@@ -62,7 +65,7 @@ export function isWithinLimit(
   return candidates + recent <= Math.max(atLeast, Math.floor((sizeBefore * percent) / 100));
 }
 
-/** The event that reports a deletion, or takes it back; the same each time until the account's state moves on. */
+/** The event that reports or undoes a deletion. It is the same until the account's state changes. */
 export function deletionEvent(type: "account.deleted" | "account.restored", state: State, userId?: string) {
   const accountId = state.subject.id;
   const text = JSON.stringify(["reconciled", type, accountId, state.version]);

@@ -1,18 +1,18 @@
 import { permanent } from "../core/failures.ts";
 import { fieldsOf, numberOf, textOf, textsOf } from "../core/parse.ts";
 
-/** What a tick of the reconciliation came to, for whoever invoked it. */
+/** The outcome of a reconciliation tick, for its invoker. */
 export type ReconcileOutcome =
-  /** The provider's list was compared to its end: users listed, and what the table lacked or had wrong. */
+  /** The whole list was compared: number of users listed, and of differences found. */
   | { readonly outcome: "done"; readonly listed: number; readonly drift: number }
-  /** The tick's time is over; the next one goes on. */
+  /** The tick ran out of time; the next one continues. */
   | { readonly outcome: "goes on"; readonly listed: number }
-  /** The provider, its rate or a queue is not there now. */
+  /** The provider, its rate limit or a queue is unavailable. */
   | { readonly outcome: "paused"; readonly reason: string }
   | { readonly outcome: "overtaken" }
-  /** Deletions that were too many go on. */
+  /** An operator accepted deletions that exceeded the limit. */
   | { readonly outcome: "accepted"; readonly accepted: number }
-  /** Deletions were taken back. */
+  /** Deletions were undone. */
   | ({ readonly outcome: "restored" } & Restored)
   | { readonly outcome: "not due" };
 
@@ -20,11 +20,11 @@ export type Restored = {
   readonly restored: number;
   /** Ids of accounts that reconciliation did not delete. */
   readonly others: readonly string[];
-  /** Ids of accounts whose deletion was reported and has not taken effect yet. */
+  /** Ids of accounts whose reported deletion has not taken effect yet. */
   readonly underWay: readonly string[];
 };
 
-/** @throws permanent failure where it is none */
+/** @throws permanent failure if it is not an outcome */
 export function parseReconcileOutcome(value: unknown): ReconcileOutcome {
   const fields = fieldsOf(value, "the outcome");
   switch (fields.outcome) {

@@ -3,22 +3,22 @@ import { type ListReader, parseListReader } from "../state/listing.ts";
 import type { MissedSettings } from "./missed.ts";
 import type { MaxDeletions } from "./orphans.ts";
 
-/** How the table is compared with the provider's lists. */
+/** How to compare the table with the provider's lists. */
 export type ReconcileSettings = {
-  /** From the beginning of one run to that of the next. */
+  /** Time between the starts of two runs. */
   readonly everyHours: number;
-  /** What was created so lately may have a webhook on its way. */
+  /** Subjects created this recently are skipped, because their webhook may still arrive. */
   readonly graceMinutes: number;
   readonly rereadAfterDays: number;
   readonly maxDeletions: MaxDeletions;
-  /** From when a deletion was found until the provider is asked again. */
+  /** Time between finding a deletion and querying the provider again. */
   readonly askAgainAfterHours: number;
   readonly missed: MissedSettings;
   readonly readers: { readonly users: ListReader; readonly accounts: ListReader };
 };
 
 /**
- * @param ids whether ids must be UUIDs, as the mapping of each kind says
+ * @param ids whether ids must be UUIDs, by kind, as in the mappings
  * @throws permanent failure naming the setting
  */
 export function parseReconcileSettings(value: unknown, ids: unknown): ReconcileSettings {

@@ -3,7 +3,7 @@ import { fieldsOf, isFields, numberOf, optionalText, present, textOf } from "../
 import { type Continuation, parseContinuation } from "../fetch/paging.ts";
 import type { Missed } from "./missed.ts";
 
-/** What a run has found so far; see `drift.ts` for each record. */
+/** The findings of a run so far; see `drift.ts` for each record. */
 export type Counts = {
   /** Users that the provider listed. */
   readonly listed: number;
@@ -12,11 +12,11 @@ export type Counts = {
   readonly missing: number;
   readonly conflicting: number;
   readonly orphaned: number;
-  /** Listed, though the table knows them as deleted. */
+  /** Listed by the provider but deleted in the table. */
   readonly deleted: number;
-  /** Documents that were requested again, for their age or because news of them may have been lost. */
+  /** Documents to read again because of their age, or because their webhook may have been lost. */
   readonly reread: number;
-  /** Listed items that could not be read, and users whose accounts could not. */
+  /** Listed items, and users' account lists, that could not be read. */
   readonly skipped: number;
 };
 
@@ -37,42 +37,45 @@ export function addCounts(counts: Partial<Counts>, more: Partial<Counts>): Count
   return countsOf((name) => (counts[name] ?? 0) + (more[name] ?? 0));
 }
 
-/** One run through the provider's list: the checkpoint from which the next tick goes on. */
+/** One run through the provider's list: the checkpoint from which the next tick continues. */
 export type Run = {
-  /** How often it was written: each step is written only over the one before it. */
+  /** Number of writes. Each write requires the previous version. */
   readonly version: number;
-  /** ISO 8601; names the run. */
+  /** ISO 8601; identifies the run. */
   readonly startedAt: string;
-  /** Whether the schedule began it; only then are deletions found. */
+  /** Whether the schedule started it. Only scheduled runs find deletions. */
   readonly isScheduled: boolean;
-  /** When the scheduled run before this one began. */
+  /** When the previous scheduled run started. */
   readonly previousAt?: string;
-  /** The time whose lost webhooks it makes up for, where that is why it began. */
+  /** The period of lost webhooks that caused the run; absent if it has another cause. */
   readonly missed?: Missed;
-  /** When the last run with such a reason began, and until when it made up for what was lost. */
+  /** When the last run caused by lost webhooks started, and the end of the period it covered. */
   readonly lastMissed?: { readonly startedAt: string; readonly until: string };
-  /** Accounts that the last complete run before this one listed. */
+  /** Number of accounts that the last complete run listed. */
   readonly sizeBefore: number;
   readonly endedAt?: string;
-  /** Why it ended before the end of the list; absent: it did not. */
+  /** Why the run ended before the end of the list; absent if it did not. */
   readonly failure?: string;
-  /** Where the page that is being compared begins; absent: the first page. */
+  /** Where the current page starts; absent for the first page. */
   readonly page?: Continuation;
-  /** The mark of the last user of that page that was compared; absent: none yet. */
+  /** The mark of the last compared user on that page; absent before the first. */
   readonly after?: string;
-  /** Whether documents are read again that were last read over a day before the run: their webhooks may be lost. */
+  /**
+   * Whether to read documents again that were last read more than a day before the run, because their
+   * webhooks may have been lost.
+   */
   readonly rereads?: true;
-  /** How many ticks failed at the user after that one; absent: none. */
+  /** Number of ticks that failed at the user after that one; absent if none did. */
   readonly stalls?: number;
   readonly counts: Counts;
 };
 
-/** What data that a run had read again is reported under; what was missed is reported under its event's id. */
+/** Correlation id of data that a run read again. A missed event has its own id. */
 export function correlationOfRun(startedAt: string): string {
   return `reconciliation.${startedAt}`;
 }
 
-/** By what a run finds a user again. No id: a user who is erased while the run pauses must not be named by it. */
+/** Identifies a user within a run by a digest, so that a paused run does not name an erased user. */
 export function markOf({ startedAt }: Run, userId: string): string {
   return createHash("sha256")
     .update(JSON.stringify([startedAt, userId]))
@@ -81,8 +84,8 @@ export function markOf({ startedAt }: Run, userId: string): string {
 }
 
 /**
- * Whether there is something to do now: a run that has not ended, or the time for the next one. A run that an operator
- * or lost webhooks began puts no scheduled one off: only scheduled runs find deletions.
+ * Whether a run is in progress or the next one is due. Runs caused by an operator or lost webhooks do not
+ * postpone scheduled ones, because only scheduled runs find deletions.
  */
 export function isDue(run: Run | undefined, everyHours: number, now: Date): boolean {
   if (run?.endedAt === undefined) return true;
@@ -90,12 +93,12 @@ export function isDue(run: Run | undefined, everyHours: number, now: Date): bool
   return now.getTime() - Date.parse(last) >= everyHours * 3_600_000;
 }
 
-/** Whether a run should have ended, or the next one begun, long ago: the time between two runs has passed twice. */
+/** Whether a run should have ended or started long ago: twice the interval between runs has passed. */
 export function isOverdue(run: Run | undefined, everyHours: number, now: Date): boolean {
   return run !== undefined && now.getTime() - Date.parse(run.startedAt) >= 2 * everyHours * 3_600_000;
 }
 
-/** Whether the last run that lost webhooks led to is long enough ago for the next one. */
+/** Whether enough time has passed since the last run caused by lost webhooks. */
 export function mayMakeUp(run: Run, atMostEveryMinutes: number, now: Date): boolean {
   const { lastMissed } = run;
   return (
@@ -104,7 +107,6 @@ export function mayMakeUp(run: Run, atMostEveryMinutes: number, now: Date): bool
   );
 }
 
-/** Why a run begins between two of the schedule. */
 export type RunCause = Partial<Pick<Run, "rereads" | "missed">>;
 
 export function startRun(
@@ -127,7 +129,7 @@ export function startRun(
   };
 }
 
-/** The run after some users of its page. @param last the id of the last one; undefined where there was none */
+/** The run after some users of its page. @param last id of the last user; undefined if there was none */
 export function advance(run: Run, last: string | undefined, found: Partial<Counts>): Run {
   if (last === undefined) return run;
   const { stalls: _, ...rest } = run;
@@ -139,13 +141,13 @@ export function stall(run: Run): Run {
   return { ...run, stalls: (run.stalls ?? 0) + 1 };
 }
 
-/** Whether a user fails again and again, and the run must go on without this one. */
+/** Whether a user fails repeatedly, so that the run must skip it. */
 export function isStuck({ stalls = 0 }: Run): boolean {
   return stalls >= 3;
 }
 
 /**
- * The run at its next page, or at its end where there is none.
+ * The run at its next page, or at its end if there is none.
  * @param skipped items of the page that could not be read
  */
 export function turnPage(run: Run, next: Continuation | undefined, skipped: number, now: Date): Run {
@@ -154,12 +156,12 @@ export function turnPage(run: Run, next: Continuation | undefined, skipped: numb
   return next === undefined ? endRun(turned, now) : { ...turned, page: next };
 }
 
-/** The run without its place in the list. @param failure why it ends before the end of the list */
+/** The run after its end, without its position. @param failure why it ended before the end of the list */
 export function endRun({ page: _, after: __, stalls: ___, ...run }: Run, now: Date, failure?: string): Run {
   return { ...run, endedAt: now.toISOString(), ...present({ failure }) };
 }
 
-/** What the table lacked or had wrong. */
+/** Total number of differences between the table and the provider's list. */
 export function driftOfRun({ counts: { missing, conflicting, orphaned } }: Run): number {
   return missing + conflicting + orphaned;
 }

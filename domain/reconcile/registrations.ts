@@ -2,7 +2,7 @@ import { permanent } from "../core/failures.ts";
 import { type Fields, fieldsOf, isFields, textOf } from "../core/parse.ts";
 import type { WebhookKind } from "../event/events.ts";
 
-/** The provider's webhooks: one of each kind, and those that go to the address of another kind, with its secret. */
+/** The provider's webhooks, and the kind whose address and secret each uses. */
 const kindOfWebhook = {
   users: "users",
   accounts: "accounts",
@@ -15,7 +15,7 @@ const kindOfWebhook = {
 
 export type WebhookName = keyof typeof kindOfWebhook;
 
-/** A webhook of the stage, with the provider's path that defines it. */
+/** A webhook of the stage, and the provider's path that manages it. */
 export type OwnWebhook = { readonly name: WebhookName; readonly path: string };
 
 /** The kind whose address and secret a webhook is registered with. */
@@ -23,26 +23,26 @@ export function kindOf(name: WebhookName): WebhookKind {
   return kindOfWebhook[name];
 }
 
-/** Where a webhook should go, and where the provider says that it goes. */
+/** The address that a webhook should have, and the one that the provider reports. */
 export type Registration = { readonly kind: WebhookName; readonly deployed: string } & (
   | { readonly type: "here"; readonly differs?: readonly Difference[] }
   | { readonly type: "elsewhere"; readonly url: string }
   | { readonly type: "none" }
-  /** The provider does not tell. */
+  /** The provider does not report it. */
   | { readonly type: "untold"; readonly reason: string }
 );
 
 /**
- * What a registration says otherwise than a registration by this stage would. `unsigned`: bodies must be signed here, and
- * the provider signs none; `signed`: the reverse.
+ * How a registration differs from this stage's. `unsigned`: this stage requires signatures, but the provider
+ * does not sign; `signed`: the reverse.
  */
 export const differences = ["unsigned", "header", "signed", "method", "enabled"] as const;
 export type Difference = (typeof differences)[number];
 
 /**
- * What is registered, evaluated by the address that is deployed.
- * @param url as the provider says it
- * @param differs what else it says otherwise
+ * Compares a registered address with the deployed one.
+ * @param url address that the provider reports
+ * @param differs other differences
  */
 export function registrationAt(
   kind: WebhookName,
@@ -55,8 +55,8 @@ export function registrationAt(
 }
 
 /**
- * Compares what a provider reports of a webhook, field by field, with what this stage registers. Providers report
- * different fields, and never the values of secrets: one that is not reported is not compared.
+ * Compares the webhook that a provider reports with what this stage registers. Providers report different
+ * fields and never secrets, so a field that is not reported is not compared.
  */
 export function differencesIn(
   told: Fields,
@@ -75,7 +75,7 @@ export function differencesIn(
   return differences.filter((each) => found[each]);
 }
 
-/** Undefined where the provider does not say. */
+/** Undefined if the provider does not report it. */
 function signedIn(told: Fields): boolean | undefined {
   for (const name of ["signed", "has_secret", "secret_set", "secret"]) {
     if (!Object.hasOwn(told, name)) continue;
@@ -91,7 +91,7 @@ function headersIn({ headers, header_names: names }: Fields): readonly string[] 
   return found?.map((name: unknown) => String(isFields(name) ? name.name : name).toLowerCase());
 }
 
-/** Where a webhook is sent. @param webhooksUrl the deployed address below which each kind has its route */
+/** The address of a webhook. @param webhooksUrl deployed base URL, with one route for each kind */
 export function webhookUrlOf(webhooksUrl: string, name: WebhookName): string {
   return `${webhooksUrl.replace(/\/$/, "")}/${kindOf(name)}`;
 }
@@ -100,7 +100,7 @@ function isWebhookName(value: unknown): value is WebhookName {
   return typeof value === "string" && Object.hasOwn(kindOfWebhook, value);
 }
 
-/** Reads `{"webhooks": [...]}`, as the registering function lists them. @throws permanent failure naming the field */
+/** Parses `{"webhooks": [...]}` from the registering function. @throws permanent failure naming the field */
 export function parseRegistrations(value: unknown): readonly Registration[] {
   const { webhooks } = fieldsOf(value, "the list of webhooks");
   if (!Array.isArray(webhooks)) throw permanent("webhooks: expected a list");

@@ -2,23 +2,23 @@ import { fieldsOf, numberOf, textOf } from "../core/parse.ts";
 import type { WebhookKind } from "../event/events.ts";
 import type { Run } from "./reconciliation.ts";
 
-/** Asks for a run, because webhooks were lost. */
+/** A request for a run, because webhooks were lost. */
 export type RunRequest = {
   readonly version: number;
-  /** When the first webhook was lost that no run looked for, ISO 8601. */
+  /** When the first webhook that no run has covered was lost, ISO 8601. */
   readonly since: string;
-  /** When the latest was lost. */
+  /** When the latest webhook was lost, ISO 8601. */
   readonly until: string;
-  /** Whether one of them was about documents: those are read again. */
+  /** Whether one of them concerned documents, so that documents must be read again. */
   readonly rereads: boolean;
 };
 
-/** However many webhooks are lost, they begin at most one run in this time. */
+/** Lost webhooks start at most one run in this time. */
 const betweenRunsInMillis = 3_600_000;
 
 /**
- * Whether a request was made that no run answers: a run leaves what was created within the time of grace before it to
- * the webhooks.
+ * Whether no run has answered a request. A run skips subjects created within the grace period before it,
+ * because their webhooks may still arrive.
  */
 export function isOpen(
   request: RunRequest | undefined,
@@ -29,7 +29,7 @@ export function isOpen(
   return run === undefined || Date.parse(run.startedAt) < found(request.until, graceMinutes);
 }
 
-/** Whether a run is to begin for a request. */
+/** Whether to start a run for a request. */
 export function isRequested(
   request: RunRequest | undefined,
   run: Run | undefined,
@@ -40,14 +40,14 @@ export function isRequested(
   return run === undefined || now.getTime() - Date.parse(run.startedAt) >= betweenRunsInMillis;
 }
 
-/** From when on a run finds what a webhook said that was lost. */
+/** The earliest start of a run that finds what a lost webhook reported. */
 function found(lostAt: string, graceMinutes: number): number {
   return Date.parse(lostAt) + graceMinutes * 60_000;
 }
 
 /**
  * The request after another webhook was lost.
- * @param open the one before it, where no run has answered it
+ * @param open the previous request, if no run has answered it
  */
 export function requestRun(
   before: RunRequest | undefined,

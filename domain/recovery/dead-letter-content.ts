@@ -4,13 +4,16 @@ import { isWebhookKind } from "../event/events.ts";
 import { nameOf, parseSubject } from "../event/subjects.ts";
 import { readEraseTask } from "./erasure.ts";
 
-/** What a dead letter is about, as far as its body reports: it may be of any release, or of nobody that we know. */
+/**
+ * The content of a dead letter, as far as its body can be read. It may come from any release or another
+ * sender.
+ */
 export type DeadLetterContent = {
   /** `users event`, `fetchDocument task`, `erasure`, a message's type, or `unreadable`. */
   readonly what: string;
-  /** Of an event or a message; of a task or an erasure whom it is about. */
+  /** Id of the event or message; the subject of a task or erasure. */
   readonly id?: string;
-  /** Of an event that this release can read. */
+  /** Present for an event that this release can read. */
   readonly envelope?: Envelope;
 };
 
@@ -45,7 +48,7 @@ function erasureContent(text: string): DeadLetterContent | undefined {
   return task && { what: "erasure", id: nameOf(task.subject) };
 }
 
-/** What can't be read is nothing here: a dead letter lies where it does for some reason. */
+/** Ignores unreadable bodies, because an unreadable body may be the reason for the dead letter. */
 function orUndefined<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -1,43 +1,43 @@
-/** A message that could not be processed, as it lies in a dead-letter queue or in the archive of these. */
+/** A message that could not be processed, from a dead-letter queue or the archive of dead letters. */
 export type DeadLetter = {
-  /** SQS's id: it stays when SQS itself moves a message, and is another after each sending. */
+  /** SQS's message id. It stays when SQS moves a message and changes when a message is sent again. */
   readonly messageId: string;
-  /** When it was sent to the queue that it came from, or by our own code to the dead-letter queue. */
+  /** When it was sent to its original queue, or by our own code to the dead-letter queue. */
   readonly sentAt: Date;
   readonly receives: number;
   readonly body: string;
-  /** What our own code said; absent where SQS moved it, after as many receives as its queue allows. */
+  /** The reason that our own code gave; absent if SQS moved it after its queue's maximum receives. */
   readonly reason?: string;
-  /** See `returns.ts`; absent where it was never redriven. */
+  /** See `redrive-count.ts`; absent if it was never redriven. */
   readonly returns?: string;
 };
 
-/** What becomes of the dead letters that were looked at. */
+/** The result of checking a batch of dead letters. */
 export type Looked = {
-  /** They are taken away; the others stay where they lie. */
+  /** These are removed; the others stay. */
   readonly done: readonly DeadLetter[];
-  /** Nothing further is to be looked at. */
+  /** Whether to stop reading. */
   readonly isEnough: boolean;
 };
 
 /**
- * A place where dead letters lie. It shows each of them once, in batches of ten at most, and leaves those that are not
- * `done` as they were.
+ * A source of dead letters. It returns each one once, in batches of at most ten, and leaves those unchanged
+ * that are not `done`.
  */
 export type DeadLetterPlace = (
   look: (deadLetters: readonly DeadLetter[]) => Promise<Looked>,
 ) => Promise<PlaceSeen>;
 
 export type PlaceSeen = {
-  /** How many could not be taken away: they will be seen again. */
+  /** Number that could not be removed and will be returned again. */
   readonly notTaken: number;
-  /** Others may have been there that were not shown: another reader holds them, or it was enough before. */
+  /** Whether there may be more: another reader holds some, or the reader stopped early. */
   readonly mayHide: boolean;
-  /** How many S3 refused to give; absent: none. */
+  /** Number of objects that S3 refused to return; absent if none. */
   readonly refused?: number;
 };
 
-/** When a queue drops a message: a standard queue counts from its sending, also after SQS moved it to another. */
+/** When a queue drops a message. A standard queue counts from the original send, even after SQS moved it. */
 export function endOf({ sentAt }: Pick<DeadLetter, "sentAt">, retentionSeconds: number): Date {
   return new Date(sentAt.getTime() + retentionSeconds * 1000);
 }

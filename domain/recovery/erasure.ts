@@ -16,14 +16,14 @@ import { checkSchemaVersion } from "../message/schema-version.ts";
 import type { Change } from "../state/change.ts";
 import { isRestorable, type State } from "../state/state.ts";
 
-/** The version of erase tasks that this release writes and reads. */
+/** The erase task version that this release writes and reads. */
 export const eraseTaskVersion = 1;
 
-/** Why something is erased; `arrived late`: a copy came after its subject had been erased. */
+/** Why a subject is erased. `arrived late`: a copy arrived after the subject's erasure. */
 export const eraseCauses = ["operator", "deleted", "arrived late", "restored"] as const;
 export type EraseCause = (typeof eraseCauses)[number];
 
-/** What an erasure does, in this order; each step can be done again. */
+/** The steps of an erasure, in order. Each can be repeated. */
 export const eraseSteps = [
   "subjects",
   "records",
@@ -34,61 +34,66 @@ export const eraseSteps = [
 ] as const;
 export type EraseStep = (typeof eraseSteps)[number];
 
-/** Objects that an erasure must read to know whom they name. */
+/** Objects that an erasure must read to find out whom they mention. */
 const refusedKinds = ["archived dead letters", "large bodies", "undelivered changes"] as const;
 export type RefusedKind = (typeof refusedKinds)[number];
 
-/** Which step reads which objects. */
+/** The objects that each step reads. */
 export const objectsReadBy: Readonly<Partial<Record<EraseStep, RefusedKind>>> = {
   "dead letters": "archived dead letters",
   bodies: "large bodies",
   "undelivered changes": "undelivered changes",
 };
 
-/** What is to be erased, and what of it is done. */
+/** What to erase, and the progress. */
 export type EraseTask = {
   readonly schemaVersion: typeof eraseTaskVersion;
   readonly subject: Subject;
-  /** Named together with the subject: accounts that may be its own, or users whose records may name it. */
+  /**
+   * Subjects mentioned together with this one: accounts that may belong to it, or users whose records may
+   * mention it.
+   */
   readonly namedWith: readonly Subject[];
-  /** Accounts that an event or the state of the account itself says to be the subject's. */
+  /** Accounts that belong to the subject according to an event or the account's own state. */
   readonly claimed: readonly Subject[];
   readonly cause: EraseCause;
-  /** Under which its report is kept; absent: nobody follows it. */
+  /** Id of the erasure's report; absent if nobody tracks it. */
   readonly id?: string;
-  /** Of the change that led to it; absent for an operator's, whose `id` stands for it. */
+  /** Correlation id of the change that caused it; absent for an operator's erasure, which uses `id`. */
   readonly correlationId?: string;
-  /** The second pass removes what functions in flight wrote during the first. */
+  /** The second pass removes data that running functions wrote during the first. */
   readonly pass: 1 | 2;
   readonly next: EraseStep;
-  /** All that is erased: the subject and what was found to be its own. Empty before these were looked for. */
+  /** The subject and everything that belongs to it. Empty before these are found. */
   readonly erased: readonly Subject[];
   /**
-   * Whether the subject is known: by a record, a tombstone, or what was removed. Of nobody else it is said, announced or
-   * logged that they are erased.
+   * Whether the subject is known, by a record, a tombstone or removed data. Only then is the erasure
+   * announced and logged.
    */
   readonly isFound: boolean;
-  /** Nothing is erased: it is counted what would be. */
+  /** Only count what would be erased. */
   readonly isDryRun: boolean;
-  /** Whether it is done although a legal hold is on what is to be erased. */
+  /** Whether to erase despite a legal hold. */
   readonly isDespiteHold?: true;
-  /** Whether dead letters, large bodies and undelivered changes are looked through, too. */
+  /** Whether to search dead letters, large bodies and undelivered changes, too. */
   readonly isThorough: boolean;
-  /** What was removed, by kind. */
   readonly removed: Removed;
-  /** Queues with too many dead letters or other readers: they could not be searched. */
+  /** Queues that could not be searched, because of too many dead letters or other readers. */
   readonly incomplete: readonly string[];
-  /** Kinds of objects of which S3 refused some in this pass. The erasure stays open until S3 gives them. */
+  /** Kinds of objects that S3 refused to return in this pass. The erasure stays open until it does. */
   readonly refused: readonly RefusedKind[];
-  /** All else is done: the second pass repeats the steps that read objects, and fails while S3 refuses any. */
+  /**
+   * Everything else is done. The second pass repeats the steps that read objects, and fails while S3 refuses
+   * any.
+   */
   readonly isWaiting?: true;
-  /** How often this pass has looked at the dead letters. */
+  /** Number of times that this pass has searched the dead letters. */
   readonly looks: number;
-  /** The last of the large bodies that this pass has looked at; absent: none yet. */
+  /** The last large body that this pass has checked; absent before the first. */
   readonly lastBody?: string;
 };
 
-/** Counts by kind: of items (`events`, …), objects (`bodies`, …) and dead letters (`dead letters`, …). */
+/** Counts by kind: items (`events`, …), objects (`bodies`, …) and dead letters (`dead letters`, …). */
 export type Removed = Readonly<Record<string, number>>;
 
 export function eraseTask(
@@ -107,7 +112,7 @@ export function eraseTask(
     pass: 1,
     next: "subjects",
     erased: [],
-    // What an operator writes may be a typing error; all others name somebody who is, or was, in the table.
+    // An operator may mistype an id; all other causes name a subject that is or was in the table.
     isFound: cause !== "operator",
     isDryRun: false,
     isThorough: false,
@@ -118,7 +123,7 @@ export function eraseTask(
   };
 }
 
-/** Under which an erasure is found in logs, and its messages at subscribers. */
+/** The id that links an erasure's logs and messages. */
 export function correlationOfErasure({ correlationId, id }: EraseTask): string | undefined {
   return correlationId ?? id;
 }
@@ -128,7 +133,7 @@ export function addRemoved(before: Removed, more: Removed): Removed {
   return Object.fromEntries(kinds.map((kind) => [kind, (before[kind] ?? 0) + (more[kind] ?? 0)]));
 }
 
-/** Everyone whom a change speaks of, each once: whose partition it is in, its subject, and the subject's user. */
+/** All subjects of a change, each once: the partition's owner, the subject, and the subject's user. */
 export function subjectsIn(change: Change): readonly Subject[] {
   const named = new Map(allIn(change).map((subject) => [nameOf(subject), subject]));
   return [...named.values()];
@@ -159,9 +164,10 @@ function usersOf(userId: string | undefined): readonly Subject[] {
 }
 
 /**
- * The task for a change of which somebody is erased. With its user go the accounts that the change says to be the user's.
- * @param erased names of those who are
- * @returns undefined where nobody is
+ * The erase task for a change that concerns an erased subject. Erases a user together with the accounts that
+ * the change assigns to the user.
+ * @param erased names of erased subjects
+ * @returns undefined if no subject of the change is erased
  */
 export function eraseTaskForLateData(change: Change, erased: ReadonlySet<string>): EraseTask | undefined {
   const subjects = subjectsIn(change);
@@ -176,15 +182,15 @@ export function eraseTaskForLateData(change: Change, erased: ReadonlySet<string>
   };
 }
 
-/** An event that announces data says nothing of whose an account is, nor does what is known of data. */
+/** Endpoint events and documents do not tell who owns an account. */
 function saysOwner(change: Change): boolean {
   if (change.type === "event") return subjectKindOf(change.event.type) !== "endpoint";
   return change.type === "state";
 }
 
 /**
- * The task for a user whose deletion is certain with this change: reported by the event itself, or by the provider. A
- * deletion that only reconciliation reported can be taken back, so it erases nobody.
+ * The erase task for a user whose deletion this change makes certain, by the event itself or the provider. A
+ * deletion that only reconciliation reported can be undone, so it erases nobody.
  */
 export function erasureOnDeletion(change: Change): EraseTask | undefined {
   if (change.type !== "state" || change.after.subject.kind !== "user") return undefined;
@@ -257,7 +263,7 @@ export function parseRefused(value: unknown): readonly RefusedKind[] {
   return refusedKinds.filter((kind) => named.includes(kind));
 }
 
-/** What S3 refuses, as a step that reads one kind of objects found it. */
+/** Updates the refused kinds after a step that reads one kind of objects. */
 export function withRefusal(
   refused: readonly RefusedKind[],
   kind: RefusedKind,
@@ -267,7 +273,7 @@ export function withRefusal(
   return isRefused ? [...others, kind] : others;
 }
 
-/** @throws permanent failure naming the count that is none */
+/** @throws permanent failure naming the invalid count */
 export function parseRemoved(value: unknown): Removed {
   const fields = isFields(value) ? value : {};
   return Object.fromEntries(Object.keys(fields).map((kind) => [kind, numberOf(fields, kind)]));

@@ -5,25 +5,28 @@ import { isRawNumber, parseExact } from "../event/lossless-json.ts";
 import { nameOf, type Subject } from "../event/subjects.ts";
 import { encodedTexts } from "./encoded-texts.ts";
 
-/** Shorter ids may be part of anything, and so may words: they count only where JSON or a name sets them off. */
+/**
+ * Shorter ids and plain words may be part of anything, so they count only if JSON or a field name delimits
+ * them.
+ */
 const unmistakable = /^(?=.*\d).{8,}$/s;
-/** How far before an id the text may name its field. */
+/** Maximum distance between an id and the name of its field before it. */
 const contextLength = 40;
 const nameBefore = /([\w.[\]-]+?)["']?\s*([/#:=_-])\s*["']?$/;
 
-/** A word that says that an id follows, as in `user_<id>` and `account-<id>`. */
+/** A word that indicates an id, as in `user_<id>` and `account-<id>`. */
 const whose = "(?i:user|account|customer|client|person|owner|holder|employee|member|applicant)_?(?i:id)?";
-/** What may stand before and after an id that is not a UUID: any other character belongs to a longer id. */
+/** Delimiters of an id that is not a UUID. Any other adjacent character belongs to a longer id. */
 const before = `(?<=^|[\\s\\x00-\\x1f"'\`/=:#([{<>,;|&?!*~$]|(?:^|[^A-Za-z0-9])${whose}[_-])`;
 const after = `(?=$|[\\s\\x00-\\x1f"'\`/=:#)\\]}<>,;|&?!*~$\\\\]|\\.(?:\\s|$))`;
-/** The same in a URL within a URL, where `/` is `%2F`, or `%252F`. */
+/** The same delimiters in a nested URL, where `/` is `%2F` or `%252F`. */
 const encoded = "%(?:25)*(?:0[9ADad]|2[0236789CFcf]|3[A-Fa-f]|5[BCDbcd]|7[BCDbcd])";
 const encodedBefore = `(?<=${encoded})`;
 const encodedAfter = `(?=${encoded}|[&\\s"']|$)`;
 
 /**
- * Searches what is no JSON for a subject's id: as it is, as JSON or a URL escapes it, a UUID in either case and without
- * its dashes. An id within a longer one is none.
+ * Searches text that is not JSON for a subject's id: as is, as escaped in JSON or a URL, and a UUID in either
+ * case and without dashes. Part of a longer id does not match.
  */
 function textMentions(subject: Subject): (text: string) => boolean {
   const { id } = subject;
@@ -42,7 +45,7 @@ function formsOf(subject: Subject): readonly string[] {
   return [...new Set([id, JSON.stringify(id).slice(1, -1), ...escaped, ...lowerCase])];
 }
 
-/** A query writes a space as `+`, a path as `%20`. */
+/** A query encodes a space as `+`, a path as `%20`. */
 function urlForms(id: string): readonly string[] {
   return id.isWellFormed() ? [encodeURIComponent(id), new URLSearchParams({ id }).toString().slice(3)] : [];
 }
@@ -50,18 +53,18 @@ function urlForms(id: string): readonly string[] {
 function patternOf(id: string, any: string): RegExp {
   if (isUuid(id)) {
     const digits = id.replaceAll("-", "-?");
-    // A word beside it makes no other id of it: `user_<id>`, `<id>-income.pdf`.
+    // A word next to a UUID does not make it another id: `user_<id>`, `<id>-income.pdf`.
     const start = "(?:(?<![\\w-])|(?<=(?:^|[^A-Z0-9])[A-Z]+[_-])|(?<=%(?:25)*[0-9A-F]{2}))";
     return new RegExp(`${start}${digits}(?:(?![\\w-])|(?=[_-][A-Z]+(?![\\w-])))`, "gi");
   }
   if (unmistakable.test(id))
     return new RegExp(`${before}(?:${any})${after}|${encodedBefore}(?:${any})${encodedAfter}`, "g");
   const quoted = `(?<=["/=])(?:${any})(?=["/\\\\]|[&;\\s]|$)`;
-  // A number of JSON that is cut short, or has others after it.
+  // Also match a JSON number that is truncated or followed by others.
   return new RegExp(fewDigits.test(id) ? `${quoted}|(?<="\\s*:\\s*)${any}(?=[\\s,}\\]]|$)` : quoted, "g");
 }
 
-/** Whether an id in a text may be the subject's, by the name before it. */
+/** Whether an id in a text may be the subject's, given the field name before it. */
 function mayName({ kind, id }: Subject, found: string, textBefore: string): boolean {
   const [, name, sign] = nameBefore.exec(textBefore) ?? [];
   if (name === undefined || isUuid(id)) return true;
@@ -78,12 +81,12 @@ function unescaped(text: string): string {
 }
 
 /**
- * Whether a text names one of some subjects.
- * @param about the kind of the webhook whose body it is: it says whom a bare `id` identifies
+ * Whether a text mentions one of the subjects.
+ * @param about the kind of the webhook whose body it is, which tells whom a bare `id` identifies
  */
 export type Mentions = (text: string, about?: WebhookKind) => boolean;
 
-/** A value on its way through JSON: under which name it stands, and whom that name can identify. */
+/** A value in JSON, with its field name and the kinds of subjects that the name can identify. */
 type Visited = {
   readonly value: unknown;
   readonly name: string;
@@ -92,31 +95,35 @@ type Visited = {
   /** Whether the value is a text of JSON, whose own values are visited, too. */
   readonly isJson?: boolean;
 };
-/** Undefined: of anybody. */
+/** Undefined: any kind. */
 type Kinds = readonly Subject["kind"][] | undefined;
 
-/** What stands under these names is a word of a protocol, never an id. */
+/** Values with these names are protocol words, never ids. */
 const namesOfWords =
   /^(kind|type|as|of|task|cause|outcome|action|event|endpoint|codec|pk|sk|next|source|specversion|event(Name|Source|Version|ID)|awsRegion|datacontenttype)$/;
 const namesOfIds =
   /id$|uuid|user|account|compan|person|people|customer|client|subject|owner|holder|belong|member|parent|employee|applicant|^sub$/i;
 const namesOfCounts = /number|(?<!ac)count|total|amount|sum$|limit/i;
-/** Few digits may be any number: they count only where an id is expected. */
+/** Few digits may be any number, so they count only where an id is expected. */
 const fewDigits = /^\d{1,7}$/;
 const subjectKinds = ["user", "account", "company-account"] as const;
 const attributeTypes: ReadonlySet<string> = new Set(["S", "N", "M", "L", "SS", "NS"]);
-/** JSON within a text within JSON: a body in an envelope in a stream's record in what Lambda gave up on. */
+/**
+ * Maximum depth of JSON in strings, such as a body in an envelope in a stream record in a failed Lambda
+ * invocation.
+ */
 const deepestText = 8;
-/** A text that holds more characters in encodings is made to hide something: it counts as naming anybody. */
+/** A text that decodes to more characters may hide something, so it counts as a mention. */
 const decodedPerCharacter = 16;
 const leastDecoded = 16 * 1024 * 1024;
 
 /**
- * Asks whether texts name one of some subjects, under whatever name. Of JSON the decoded values are compared, so that it
- * does not matter how an id is written: `"7"`, 7, `"\u0037"`, a UUID in upper case, a part of a name such as
- * `account/<id>/income`, JSON within a text, or a text in base64 or another encoding. Other texts are searched. A user and an account can have the same id
- * unless it is a UUID: then the contract's own names (`user_id`, `account_id`) decide.
- * @param namesFor further names of a subject, such as the key of its partition
+ * Creates a check whether a text mentions one of some subjects, under any field name. JSON values are
+ * compared after decoding, so that the notation does not matter: `"7"`, 7, `"\u0037"`, a UUID in upper case,
+ * a name such as `account/<id>/income`, nested JSON, or base64 and other encodings. Other text is searched. A
+ * user and an account may share an id that is not a UUID; then the contract's field names (`user_id`,
+ * `account_id`) decide.
+ * @param namesFor further names of a subject, such as its partition key
  */
 export function mentions(
   subjects: readonly Subject[],
@@ -148,7 +155,7 @@ export function mentions(
   };
 }
 
-/** Looks at values with a list of its own: nesting has no limit, and ends no process. */
+/** Uses a list instead of recursion, so that deep nesting can't overflow the stack. */
 function someValue(
   first: Visited,
   about: WebhookKind | undefined,
@@ -186,7 +193,7 @@ function someValue(
         const isAttribute = members.length === 1 && attributeTypes.has(key);
         if (isAttribute) waiting.push({ ...visited, value: member });
         else {
-          // A name may be an id, too: `{"users": {"<id>": {}}}`.
+          // A field name may be an id, too: `{"users": {"<id>": {}}}`.
           const isId = /\d/.test(key) && namesOfIds.test(name) && isWanted({ ...visited, value: key });
           if (isId || isInText(key)) return true;
           const kinds = isBareId(key) ? kindsOfBareId(value, name, about) : kindsOfName(key);
@@ -204,19 +211,19 @@ function mayBeId(text: string, name: string): boolean {
   return !namesOfWords.test(name);
 }
 
-/** A name, or one that goes on from it: `account/<id>`, `account/<id>/income`. An id in a name has no such character. */
+/** Whether a text is a name or a path below it: `account/<id>/income`. Ids in names contain no `/`. */
 function isName(text: string, name: string): boolean {
   return text.startsWith(name) && (text.length === name.length || text.charAt(name.length) === "/");
 }
 
-/** Only the contract's names, and our own, say of which kind an id is: `account_holder` may be a user. */
+/** Only the contract's and our own field names tell the kind of an id: `account_holder` may be a user. */
 function kindsOfName(name: string): Kinds {
   const [, kind] = /^(user|account|companyaccount)s?(?:id|uuid)?$/i.exec(name.replace(/[_-]/g, "")) ?? [];
   switch (kind?.toLowerCase()) {
     case "user":
       return ["user"];
     case "account":
-      // Company accounts are called accounts, too.
+      // Company accounts are also called accounts.
       return ["account", "company-account"];
     case "companyaccount":
       return ["company-account"];
@@ -229,7 +236,10 @@ function isBareId(name: string): boolean {
   return /^(id|uuid)$/i.test(name);
 }
 
-/** What holds an `id` says whose it is: a subject as our own code writes it, a member `account`, or the webhook's kind. */
+/**
+ * The kind of a bare `id`, from its object: a subject of our own, a member such as `account`, or the
+ * webhook's kind.
+ */
 function kindsOfBareId(holder: object, name: string, about: WebhookKind | undefined): Kinds {
   const kind = "kind" in holder ? subjectKinds.find((each) => each === holder.kind) : undefined;
   if (kind !== undefined) return [kind];
@@ -237,7 +247,7 @@ function kindsOfBareId(holder: object, name: string, about: WebhookKind | undefi
   return kindsOfName(isOfWebhook ? about : name);
 }
 
-/** @returns undefined where the text is no JSON */
+/** @returns undefined if the text is not JSON */
 function parsed(text: string): { readonly value: unknown } | undefined {
   if (!/^\s*[[{"\d-]/.test(text)) return undefined;
   try {

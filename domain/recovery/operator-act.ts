@@ -1,7 +1,7 @@
 import { permanent } from "../core/failures.ts";
 import { type Fields, numberOf, optionalText, present, textOf } from "../core/parse.ts";
 
-/** What is recorded of operators, by what they did. */
+/** The operator actions that are recorded. */
 export const operatorActs = [
   "reveal",
   "erase",
@@ -16,30 +16,30 @@ export const operatorActs = [
 ] as const;
 export type OperatorActName = (typeof operatorActs)[number];
 
-/** `begun`: it is under way, or was interrupted. */
+/** `begun`: in progress or interrupted. */
 export const actOutcomes = ["begun", "done", "failed"] as const;
 export type ActOutcome = (typeof actOutcomes)[number];
 
-/** What an operator did, without content and without anybody's id. */
+/** An operator's action, without content and without anybody's id. */
 export type OperatorAct = {
   readonly id: string;
   /** ISO 8601 in UTC. */
   readonly at: string;
-  /** The ARN of the caller, as AWS knows it. */
+  /** ARN of the caller, from AWS. */
   readonly who: string;
   readonly act: OperatorActName;
-  /** What it was done to: a queue, a subscriber, a kind of record. */
+  /** Target of the action: a queue, a subscriber, a kind of record. */
   readonly target: string;
-  /** Of the person whom it was about, by the stage's erasure key: found by whoever knows the id. */
+  /** Digest of the subject's name under the stage's erasure key. Anyone who knows the id can find it. */
   readonly subject?: string;
-  /** Why, in the operator's words, where the act asks for that. */
+  /** The operator's reason, if the action requires one. */
   readonly reason?: string;
   readonly outcome: ActOutcome;
-  /** How many it was, where it is done. */
+  /** Number of affected items; present when the action is done. */
   readonly count?: number;
 };
 
-/** @throws permanent failure naming what is not as this release writes it */
+/** @throws permanent failure naming the invalid field */
 export function parseOperatorAct(fields: Fields): OperatorAct {
   return present<OperatorAct>({
     id: textOf(fields, "id"),

@@ -10,27 +10,26 @@ import type { State } from "../state/state.ts";
 type ChangeOf<Of extends Change["type"]> = Extract<Change, { type: Of }>;
 
 /**
- * Changes of the table that, relayed again, give whatever may have got lost of a stored item's consequences. All of
- * them are harmless where nothing was lost: messages come again with the same ids, tasks are void, links are as they
- * were. A receipt that is processed again because its key is forgotten changes no fact; at worst the provider is asked,
- * or data is read, once more.
+ * Derives changes that, when relayed again, restore lost consequences of stored items. They are safe to
+ * repeat: messages have the same ids, tasks are skipped, links are unchanged. A receipt whose key was dropped
+ * is processed again, which at worst queries the provider or reads data once more.
  */
 
-/** Which stored items a repair is about, by when they were received or answered, ISO 8601; absent: all. */
+/** The stored items to repair, by when they were received or answered, ISO 8601; absent: all. */
 export type Period = { readonly since?: string; readonly until?: string };
 
 export function isWithin({ since, until }: Period, timestamp: string): boolean {
   return (since === undefined || timestamp >= since) && (until === undefined || timestamp < until);
 }
 
-/** The same bytes again count only where they can be a true repeat. */
+/** Repeats count only if they may be true repeats. */
 function isRepeated({ event, receipts }: ChangeOf<"event">): boolean {
   return receipts.count > 1 && isUnordered(event);
 }
 
 /**
- * What an event leads to, and what its latest repeat does.
- * @param state of its subject, as it stands; undefined of an endpoint event, and where nothing is known
+ * The changes for an event and its latest repeat.
+ * @param state current state of its subject; undefined for an endpoint event or an unknown subject
  */
 export function repairsOfEvent(
   stored: ChangeOf<"event">,
@@ -47,32 +46,33 @@ export function repairsOfEvent(
 }
 
 /**
- * Its tasks and links, and the provider's answer if that is its latest; events are announced by their own items.
- * @param isRead whether a document of the subject was read since the state's present version: then a start is no news
+ * The changes for a state: its tasks and links, and the provider's answer if that is its latest change.
+ * Events are announced by their own items.
+ * @param isRead whether a document was read since the current version, so that no start is needed
  */
 export function repairsOfState(state: State, isRead: boolean): readonly Change[] {
-  // Without its user before, the link is written again, and without its connection that is followed; already connected
-  // before, nothing is started.
+  // Without the previous user the link is written again, and without the connection it is tracked again. The
+  // previous state stays connected, so that no fetch starts.
   const { userId: _, connection: __, ...before } = { ...state, version: state.version - 1 };
   const after = state.latest.cause === "event" ? withoutCause(state) : state;
   return [{ type: "state", before: isRead ? before : undefined, after }];
 }
 
-/** What is there of its data; what is still to be read follows from the events that announced it. */
+/** The changes for stored data. Data that is still to be read follows from the events that announced it. */
 export function repairsOfDocument(document: Document): readonly Change[] {
   return [{ type: "document", before: undefined, after: document }];
 }
 
-/** What was announced of it last; while its account is waited for, also what ends the wait. */
+/** The changes for an account's last announcement, and for its deadline if the account is still waiting. */
 export function repairsOfReadiness(readiness: AccountReadiness): readonly Change[] {
   return [{ type: "readiness", before: undefined, after: readiness }];
 }
 
-/** What is outstanding is repaired whenever it began: nothing says when its task got lost. */
+/** Outstanding work is repaired whatever its age, because nothing records when its task was lost. */
 export function needsRepair(change: Change, period: Period): boolean {
   switch (change.type) {
     case "event":
-      // Nothing says when bytes came again.
+      // Nothing records when bytes were received again.
       return isWithin(period, change.event.receivedAt) || isRepeated(change);
     case "state":
       return change.after.unconfirmed || isAnnouncedWithin(change.after.latest, period);
@@ -93,7 +93,7 @@ function isAnnouncedWithin(latest: LastChange, period: Period): boolean {
   return timestamp !== undefined && isWithin(period, timestamp);
 }
 
-/** Whatever it announces, a version that announces something else follows as news. */
+/** The state without its own message, so that a version with another cause follows as a change. */
 function withoutCause(state: State): State {
   return {
     ...state,

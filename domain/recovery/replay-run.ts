@@ -2,34 +2,34 @@ import { type Fields, fieldsOf, numberOf, optionalText, present, textOf } from "
 import { parseSubject, type Subject } from "../event/subjects.ts";
 import type { ReplaySelection } from "../state/replay.ts";
 
-/** A replay on its way: what it is about, and how far it has come. */
+/** A replay in progress: its selection and position. */
 export type ReplayRun = {
   /** The `replayid` of its messages. */
   readonly id: string;
-  /** Rises with each step: of two that go on with one replay, the second is refused. */
+  /** Increases with each step. If two processes continue one replay, the second write fails. */
   readonly version: number;
   readonly selection: ReplaySelection;
   /** Absent: the whole table. */
   readonly subject?: Subject;
-  /** Who gets it, by name. */
+  /** Names of the recipients. */
   readonly subscribers: readonly string[];
-  /** Also what a subscriber's filter leaves out. */
+  /** Whether to include messages that a subscriber's filter excludes. */
   readonly allTypes: boolean;
-  /** Messages in a second, over all subscribers. */
+  /** Messages per second, over all subscribers. */
   readonly rate: number;
-  /** The key of the last item that is done with; absent: none. */
+  /** The key of the last processed item; absent before the first. */
   readonly after?: { readonly pk: string; readonly sk: string };
   readonly counts: ReplayCounts;
 };
 
 export type ReplayCounts = {
-  /** Items that were read. */
+  /** Number of items read. */
   readonly examined: number;
-  /** Messages that were sent again, each once, however many got it. */
+  /** Number of distinct messages that were sent again. */
   readonly messages: number;
-  /** Events whose messages are still to come by themselves. */
+  /** Number of events that are not processed yet, so that their messages are still to be sent. */
   readonly pending: number;
-  /** Messages sent, by the subscriber's name. */
+  /** Number of messages sent, by subscriber. */
   readonly sent: Readonly<Record<string, number>>;
 };
 

@@ -1,4 +1,4 @@
-/** What a scan of a table reads, and about what that costs. */
+/** The size and approximate cost of a table scan. */
 export type ScanCost = {
   readonly items: number;
   readonly bytes: number;
@@ -6,12 +6,15 @@ export type ScanCost = {
   readonly dollars: number;
 };
 
-/** Eventually consistent: half a unit for 4 KB. */
+/** An eventually consistent read costs half a unit per 4 KB. */
 const bytesPerReadUnit = 8_192;
-/** On demand, table class Standard, in us-east-1 since November 2024; other regions take up to about half more. */
+/**
+ * On demand, table class Standard, in us-east-1 since November 2024. Other regions cost up to about 50 %
+ * more.
+ */
 const dollarsPerMillionReadUnits = 0.125;
 
-/** @param size what is read, whatever is found: a filter spares nothing */
+/** @param size size of everything read; a filter does not reduce it */
 export function scanCost({ items, bytes }: Pick<ScanCost, "items" | "bytes">): ScanCost {
   const readUnits = Math.ceil(bytes / bytesPerReadUnit);
   return { items, bytes, readUnits, dollars: (readUnits * dollarsPerMillionReadUnits) / 1_000_000 };

@@ -3,26 +3,28 @@ import type { Attributes } from "../event/attributes.ts";
 import type { IncomeEvent } from "../event/events.ts";
 import type { Outcome } from "./last-change.ts";
 
-/** What is known of a user's attributes. */
 export type KnownAttributes = {
   readonly values: Attributes;
   /** The version of the user's state that set these values. */
   readonly version: number;
-  /** When the webhook that reported them was sent to its queue, milliseconds since 1970. */
+  /** When the webhook that reported them was sent to its queue, in milliseconds since 1970. */
   readonly since: number;
-  /** ISO 8601. Kept only while all that reported them came with a time, as `asOf` of a state. */
+  /** ISO 8601. Set only while every report had a time, like `asOf` of a state. */
   readonly time?: string;
-  /** Only the user's creation reported them, which comes before all else in a user's life. */
+  /** Only the user's creation reported them, so any other report is newer. */
   readonly isCreation?: true;
 };
 
-/** An event that says which attributes a user has; `since` as in `KnownAttributes`. */
+/** An event that reports a user's attributes; `since` as in `KnownAttributes`. */
 export type Report = Pick<IncomeEvent, "type" | "time"> & {
   readonly values: Attributes;
   readonly since: number;
 };
 
-/** @param asks whether the provider is asked where no time says which is newer; else the report that was sent last counts */
+/**
+ * @param asks whether to query the provider if no time tells which report is newer; otherwise the one sent
+ * last wins
+ */
 export function outcomeOfReport(known: KnownAttributes | undefined, report: Report, asks: boolean): Outcome {
   if (known === undefined) return "applied";
   if (areEqual(known.values, report.values)) return "agreed";
@@ -48,7 +50,7 @@ function isLater(known: KnownAttributes, { since }: Report): boolean {
   return since > known.since;
 }
 
-/** What is known after a report. @param version of the state that then is */
+/** The stored attributes after a report. @param version the version of the resulting state */
 export function afterReport(
   known: KnownAttributes | undefined,
   report: Report,
@@ -62,12 +64,12 @@ export function afterReport(
   const isChanged = !areEqual(values, known.values);
   const next = { ...reported(report, isChanged ? version : known.version), values, since };
   if (order === "newer") return next;
-  // What has no place in the order of times takes that of the other away.
+  // A report that can't be ordered by time clears the stored time.
   const { time, ...rest } = next;
   return time === known.time ? { ...rest, ...present({ time }) } : rest;
 }
 
-/** What is known after the provider's answer, which outranks all that came before. */
+/** The stored attributes after the provider's answer, which overrides all earlier reports. */
 export function afterAnswer(
   known: KnownAttributes | undefined,
   values: Attributes,

@@ -5,7 +5,10 @@ import type { AccountReadiness } from "../readiness/account-readiness.ts";
 import { correlationOf } from "./last-change.ts";
 import type { State } from "./state.ts";
 
-/** One change of the table, as its stream announces it. An event had been received `countBefore` times before it. */
+/**
+ * One change in the table, as its stream reports it. `countBefore` is the event's number of receipts before
+ * it.
+ */
 export type Change =
   | {
       readonly type: "event";
@@ -18,7 +21,7 @@ export type Change =
       readonly type: "document";
       readonly before: Document | undefined;
       readonly after: Document;
-      /** Where its data lies; absent where that does not matter. */
+      /** Where its data is stored; absent if not needed. */
       readonly place?: DocumentPlace | undefined;
     }
   | {
@@ -27,7 +30,7 @@ export type Change =
       readonly after: AccountReadiness;
     };
 
-/** The id of what led to a change; see `correlationOf`. */
+/** The id of what caused a change; see `correlationOf`. */
 export function correlationOfChange(change: Change): string | undefined {
   switch (change.type) {
     case "event":

@@ -1,7 +1,6 @@
 import { present } from "../core/parse.ts";
 import type { IncomeEvent } from "../event/events.ts";
 
-/** What an event claims about its subject. */
 export type Claim = { readonly deleted: boolean; readonly connected?: boolean };
 
 export function claimOf(event: IncomeEvent): Claim {
@@ -20,7 +19,7 @@ export function claimOf(event: IncomeEvent): Claim {
       return { deleted: true };
     case "account.created":
     case "company-account.created":
-      // Creation comes before all else in an account's life: that it is not connected yet contradicts nothing.
+      // Creation precedes everything else in an account's life, so "not connected yet" contradicts nothing.
       return event.connected === true ? { deleted: false, connected: true } : { deleted: false };
     case "user.created":
     case "user.updated":

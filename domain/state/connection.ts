@@ -2,25 +2,23 @@ import { fieldsOf, isFields, numberOf, present } from "../core/parse.ts";
 import type { Outcome } from "./last-change.ts";
 
 /**
- * Since when an account is connected, by the `SentTimestamp` of the webhook that said so; kept where the stage has
- * `readiness`. Documents that were read before belong to an earlier connection.
+ * When an account was connected, by the `SentTimestamp` of the webhook that reported it. Stored if the stage
+ * has `readiness`. Documents read before that time belong to an earlier connection.
  */
 export type Connection = {
-  /** Absent while the account is not connected, and where the connection is older than the setting. */
+  /** Absent while the account is not connected, or if it was connected before the setting was enabled. */
   readonly since?: number;
   /** `SentTimestamp` of the last event that awaits the provider's answer. */
   readonly askedSince?: number;
-  /** An event announced the connection's end, and the provider has not answered yet. */
+  /** An event reported a disconnection, and the provider has not answered yet. */
   readonly isInterrupted?: true;
 };
 
-/** An event as it bears on the connection. */
 type Report = {
-  /** Whether the account was connected before. */
   readonly wasConnected: boolean;
   readonly claimed: boolean | undefined;
   readonly outcome: Outcome;
-  /** Bytes that were received before announce nothing. */
+  /** A repeat of the same bytes announces nothing. */
   readonly isAgain: boolean;
   readonly since: number;
 };
@@ -48,7 +46,7 @@ export function connectionAfterEvent(
   }
 }
 
-/** @param connected what the provider answered; undefined where it did not say */
+/** @param connected the provider's answer; undefined if it did not say */
 export function connectionAfterAnswer(
   known: Connection | undefined,
   wasConnected: boolean,

@@ -3,21 +3,21 @@ import { type Fields, fieldsOf, optionalText, present, textOf } from "../core/pa
 import { type IncomeEvent, parseEvent } from "../event/events.ts";
 
 /**
- * How an event was processed: `applied`, `agreed` (nothing new), `stale` (older than what is known), or
- * `unconfirmed` (it contradicts what is known and no time says which is newer: the provider is asked).
+ * How an event was processed: `applied`, `agreed` (nothing new), `stale` (older than the stored state), or
+ * `unconfirmed` (it contradicts the stored state, no time tells which is newer, and the provider is queried).
  */
 export const outcomes = ["applied", "agreed", "stale", "unconfirmed"] as const;
 export type Outcome = (typeof outcomes)[number];
 
 /**
- * Why a record stands at its present version: what the relay publishes is read from here alone. `correlationId` is the
- * id of what led to it, see `correlationOf`; absent where an earlier release wrote it.
+ * Why a record has its current version. The relay builds messages from this alone. `correlationId` is the id
+ * of the cause, see `correlationOf`; absent in records of an earlier release.
  */
 export type LastChange =
   | { readonly cause: "event"; readonly event: IncomeEvent; readonly outcome: Outcome }
-  /** Bytes received again, or something else that has no message of its own. */
+  /** A repeat of the same bytes, or another change without a message of its own. */
   | { readonly cause: "again"; readonly correlationId?: string }
-  /** The provider's answer, ISO 8601. */
+  /** The provider's answer; `at` is ISO 8601. */
   | { readonly cause: "answer"; readonly at: string; readonly correlationId?: string };
 
 /** @throws permanent failure naming the field */
@@ -37,14 +37,14 @@ export function parseLastChange(value: unknown): LastChange {
 }
 
 /**
- * The id under which all that follows from one cause is found, in logs and in subscribers' messages: that of the event,
- * or of the run of reconciliation, which made the record what it is.
+ * The id that links everything with one cause in logs and subscribers' messages: that of the event or
+ * reconciliation run that last changed the record.
  */
 export function correlationOf(latest: LastChange): string | undefined {
   return latest.cause === "event" ? latest.event.id : latest.correlationId;
 }
 
-/** When a record was reported what it announces; undefined where it says nothing. */
+/** When the last change was reported, ISO 8601; undefined if it announces nothing. */
 export function changedAt(latest: LastChange): string | undefined {
   switch (latest.cause) {
     case "event":
@@ -56,7 +56,7 @@ export function changedAt(latest: LastChange): string | undefined {
   }
 }
 
-/** Whether two versions of a record have the same message, or both none. */
+/** Whether two versions of a record have the same message, or neither has one. */
 export function haveSameMessage(one: LastChange, other: LastChange): boolean {
   if (one.cause === "event") return other.cause === "event" && one.event.id === other.event.id;
   return one.cause === other.cause;
@@ -69,30 +69,29 @@ function parseOutcome(value: unknown): Outcome {
 }
 
 /**
- * Keys of the receipts that a record has processed lately. The relay is at least once: with these, a batch that
- * comes again changes nothing. Not kept, for it would cost a write, is a receipt that changed nothing: bytes
- * received again that agreed. Such a one, and one older than the last twenty, is processed again, which at worst
- * asks the provider once more.
+ * Keys of the receipts that a record processed recently. The relay runs at least once, and these keys make a
+ * repeated batch a no-op. A repeat that changes nothing is not recorded, to save a write. Such a repeat, or a
+ * receipt older than the last twenty, is processed again, which at worst queries the provider once more.
  */
 export type ProcessedReceipts = readonly string[];
 const maxReceipts = 20;
 
-/** A key is one receipt of one event: a prefix of its digest, and how often it had been received. */
+/** The key of one receipt: a prefix of the event's id and the number of the receipt. */
 export function receiptKey(event: IncomeEvent, receipts: number): string {
   return `${receiptKeyPrefix(event)}${receipts}`;
 }
 
-/** Whether any receipt of an event is among those processed lately. */
+/** Whether any receipt of an event was processed recently. */
 export function isProcessed(receipts: ProcessedReceipts, event: IncomeEvent): boolean {
   return receipts.some((key) => key.startsWith(receiptKeyPrefix(event)));
 }
 
-/** Whether a receipt of the event was processed last of all. */
+/** Whether the last processed receipt is one of this event. */
 export function isProcessedLast(receipts: ProcessedReceipts, event: IncomeEvent): boolean {
   return receipts.at(-1)?.startsWith(receiptKeyPrefix(event)) === true;
 }
 
-/** Whether so many were processed that the first of them are forgotten. */
+/** Whether the list is full, so that older receipts have been dropped. */
 export function isHistoryFull(receipts: ProcessedReceipts): boolean {
   return receipts.length >= maxReceipts;
 }

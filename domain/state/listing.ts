@@ -7,7 +7,7 @@ import { found } from "../event/mapping-source.ts";
 import { type Continuation, readPage } from "../fetch/paging.ts";
 import type { PagingSettings } from "../fetch/paging-settings.ts";
 
-/** How a listed item is read: JMESPath expressions on one item. */
+/** JMESPath expressions that read one listed item. */
 export type ListExpressions = {
   readonly id: string;
   readonly createdAt?: string;
@@ -17,10 +17,13 @@ export type ListExpressions = {
 };
 
 export type ListReader = ListExpressions & {
-  /** How failures call the setting. */
+  /** The name of the setting in failures. */
   readonly name: string;
   readonly ids: KindMapping["ids"];
-  /** Where an answer has the list, if not bare nor at `provider.paging.items`: names joined by dots. */
+  /**
+   * The path of the list in an answer, as names joined by dots. Absent if it is bare or at
+   * `provider.paging.items`.
+   */
   readonly items?: string;
 };
 
@@ -48,10 +51,10 @@ export function parseListReader(name: string, value: unknown, ids: unknown): Lis
   });
 }
 
-/** A page of a list, its items still unknown. */
+/** A page of a list. Its items are not read yet. */
 export type ListSlice = { readonly items: readonly unknown[]; readonly next: Continuation | undefined };
 
-/** @throws permanent failure where the settings find no list in the answer, and as `readPage` does */
+/** @throws permanent failure if the answer has no list at the configured path, and as `readPage` does */
 export function readSlice(
   { name, items }: ListReader,
   text: string,
@@ -65,7 +68,7 @@ export function readSlice(
 }
 
 /**
- * Reads one item of a list. Ids come out as those of events do, so that both name the same user or account.
+ * Reads one item of a list. Ids have the same form as in events, so that both name the same user or account.
  * @throws permanent failure naming the setting, never the value
  */
 export function readListed(reader: ListReader, item: unknown, search: Search): Listed {

@@ -4,11 +4,11 @@ import type { LastChange, Outcome } from "./last-change.ts";
 import type { State } from "./state.ts";
 
 /**
- * Replays what a record announced before. The message has the id and the words of the event, and the
- * `sequence` and the state of the record as it stands now: so the order by `sequence` stays right.
+ * Rebuilds a message that a record has already published. It has the event's id and content with the record's
+ * current `sequence` and state, so that the order by `sequence` stays right.
  */
 
-/** The state, with an event that it has processed as its last change. */
+/** The state with an event that it has processed as its last change. */
 export function replayState(state: State, event: IncomeEvent): State {
   return isLatest(state.latest, event)
     ? state
@@ -19,7 +19,7 @@ export function isLatest(latest: LastChange, event: IncomeEvent): boolean {
   return latest.cause === "event" && latest.event.id === event.id;
 }
 
-/** How an event that was processed long ago stands to what is known now: `agreed` where what it says is so. */
+/** The outcome of an old event against the current state: `agreed` if its claim still holds. */
 function outcomeNow(state: State, event: IncomeEvent): Outcome {
   if (state.unconfirmed) return "unconfirmed";
   const { deleted, connected = state.connected } = claimOf(event);

@@ -14,16 +14,16 @@ import { isHistoryFull, isProcessed } from "./last-change.ts";
 import { replayState } from "./replay-message.ts";
 import type { State } from "./state.ts";
 
-/** Which messages are replayed; what is absent does not matter. */
+/** Selects messages to replay. An absent field matches all. */
 export type ReplaySelection = {
-  /** A message type, or a prefix that ends in `*`, as subscribers have it. */
+  /** A message type, or a prefix that ends in `*`, as for subscribers. */
   readonly type?: string;
-  /** Events by when they were received, answers of the provider by when they came; ISO 8601, `until` excluded. */
+  /** When an event was received or the provider answered, ISO 8601; `until` is exclusive. */
   readonly since?: string;
   readonly until?: string;
 };
 
-/** A message as it is sent again, and when what it reports came. */
+/** A message to send again and the time of what it reports. */
 export type ReplayedMessage = { readonly message: Message; readonly timestamp: string };
 
 export function isSelected(
@@ -38,8 +38,9 @@ export function isSelected(
 }
 
 /**
- * An event's message: of an endpoint as it was, else with the `sequence` and the state of its subject as it stands now.
- * @returns undefined where nothing has followed the event yet: its message is still to come by itself
+ * An event's message. That of an endpoint event is unchanged; others have their subject's current `sequence`
+ * and state.
+ * @returns undefined if the event is not processed yet, because its message will still be sent
  */
 export function replayEvent(
   { event, receipts }: { readonly event: IncomeEvent; readonly receipts: Receipts },
@@ -50,7 +51,7 @@ export function replayEvent(
   return { message: messageOfEndpointEvent(event, receipts, source), timestamp: event.receivedAt };
 }
 
-/** An event's message, from the state that has processed it. @returns undefined where it has not */
+/** An event's message, from the state that processed it. @returns undefined if the state has not */
 export function replayStateEvent(
   event: IncomeEvent,
   state: State,
@@ -61,7 +62,7 @@ export function replayStateEvent(
   return message && { message, timestamp: event.receivedAt };
 }
 
-/** What a record reports beside the events that are stored: the provider's answers, and what its data is. */
+/** A record's messages that belong to no stored event: the provider's answers, documents and readiness. */
 export function replayRecord(
   change: Exclude<Change, { type: "event" }>,
   origin: MessageOrigin,
@@ -85,7 +86,7 @@ export function replayRecord(
   }
 }
 
-/** The event that a state announces, which may outlive the event's own item. */
+/** The event that a state announces. It may outlive the event's own item. */
 export function latestEventOf({ latest }: Pick<State, "latest">): IncomeEvent | undefined {
   return latest.cause === "event" ? latest.event : undefined;
 }

@@ -32,52 +32,52 @@ import { parseStatus, type Status, statusAfterAnswer, statusAfterEvent } from ".
 const deletionSources = ["webhook", "reconciliation"] as const;
 type DeletionSource = (typeof deletionSources)[number];
 
-/** What is known of a user, an account or a company account. */
+/** The stored state of a user, an account or a company account. */
 export type State = {
   readonly subject: Subject;
-  /** Rises by one with each change; the `sequence` of messages. */
+  /** Increases by one with each change; the `sequence` of messages. */
   readonly version: number;
   readonly connected?: boolean;
-  /** Final, unless only reconciliation reported the deletion: `account.restored` takes that back. */
+  /** Final, unless only reconciliation reported the deletion. `account.restored` undoes that one. */
   readonly deleted: boolean;
-  /** Contradicted by something that no time could order: holds until the provider has answered. */
+  /** Contradicted by an event that no time could order. Set until the provider answers. */
   readonly unconfirmed: boolean;
   /**
-   * The time, ISO 8601, of the newest event that announced `connected`: an event that does not tell it has no say
-   * in its order. Kept only while all that reported it came with a time. What has none (or the provider's answer)
-   * has no place in that order, so from then on contradictions are asked about.
+   * The time of the newest event that reported `connected`, ISO 8601. Set only while every such report had a
+   * time. After a report without one, or the provider's answer, contradictions are resolved by querying the
+   * provider.
    */
   readonly asOf?: string;
-  /** Who reported the deletion, whether it took effect or the provider is still to confirm it. */
+  /** Who reported the deletion, even while the provider has not confirmed it. */
   readonly deletionBy?: DeletionSource;
   readonly userId?: string;
   readonly datasourceId?: string;
   readonly connection?: Connection;
   readonly status?: Status;
-  /** Of a user. */
+  /** Users only. */
   readonly attributes?: KnownAttributes;
   readonly processed: ProcessedReceipts;
   readonly latest: LastChange;
 };
 
-/** What the provider says when it is asked. */
+/** The provider's answer to a query. */
 export type Answer =
   | { readonly found: true; readonly connected?: boolean; readonly attributes?: Attributes }
   | { readonly found: false };
 
 export type ApplyOptions = {
-  /** When the webhook of this receipt was sent to its queue (`SentTimestamp`); absent: when it was received. */
+  /** When this receipt's webhook was sent to its queue (`SentTimestamp`); defaults to its receipt. */
   readonly since?: number | undefined;
-  /** Whether connections are followed, which readiness needs; absent: where `since` is known. */
+  /** Whether to track connections, which readiness needs; by default if `since` is given. */
   readonly followsConnections?: boolean;
-  /** Whether states and messages say since when and why an account is connected or is not. */
+  /** Whether states and messages include when and why an account was connected or disconnected. */
   readonly givesReasons?: boolean;
   /**
-   * Whether the provider is asked before a user's deletion is believed, also where the event has an id or a time: what
-   * erases a user must not rest on the webhook's secret alone.
+   * Whether the provider must confirm a user's deletion even if the event has an id or a time. The webhook
+   * secret alone must not be enough to erase a user.
    */
   readonly confirmsUserDeletions?: boolean;
-  /** Whether the provider can be asked which attributes a user has; else the report that was sent last counts. */
+  /** Whether the provider can be queried for a user's attributes; otherwise the report sent last wins. */
   readonly asksForUsers?: boolean;
 };
 
@@ -103,10 +103,10 @@ export function parseState(value: unknown): State {
 }
 
 /**
- * Projects one receipt of an event into the state that is known.
- * @param receipts how often the event's bytes had been received, this time included
- * @returns the next state, or undefined where nothing changes: the receipt was processed before, or bytes that
- * came again agree with a confirmed state
+ * Applies one receipt of an event to the stored state.
+ * @param receipts number of times the event's bytes were received, including this one
+ * @returns the next state, or undefined if nothing changes: the receipt was already processed, or a repeat
+ * agrees with a confirmed state
  */
 export function applyEvent(
   state: State | undefined,
@@ -118,7 +118,7 @@ export function applyEvent(
   const key = receiptKey(event, receipts);
   if (before.processed.includes(key)) return undefined;
   const isAgain = receipts > 1;
-  // An event with its own id or time that comes again is a retry: it says nothing new.
+  // A repeat of an event with its own id or time is a retry and adds nothing.
   if (isAgain && !isUnordered(event)) return undefined;
   const outcome = decideOutcome(before, event, options);
   const report = reportOf(before, event, options);
@@ -153,11 +153,11 @@ export function applyEvent(
 }
 
 /**
- * Writes the provider's answer into the state that asked for it.
- * @param correlationId of what led to the question
- * @returns undefined where the state has moved on since version `asked`: a later ask will answer
- * @throws retryable failure where the provider knows nobody though no event announced a deletion: it may lag, or its
- * path may be wrong, and a deletion is final
+ * Applies the provider's answer to the state that requested it.
+ * @param correlationId id of what caused the query
+ * @returns undefined if the state has changed since `askedVersion`, because a later query will answer
+ * @throws retryable failure if the provider does not find the subject but no event reported its deletion. The
+ * provider may lag, or the path may be wrong, and a deletion is final.
  */
 export function applyProviderAnswer(
   state: State | undefined,
@@ -199,12 +199,12 @@ function unknown(event: IncomeEvent): State {
   };
 }
 
-/** Whether a deletion can be taken back: only reconciliation reported it. */
+/** Whether a deletion can be undone: only reconciliation reported it. */
 export function isRestorable({ deleted, deletionBy }: State): boolean {
   return deleted && deletionBy === "reconciliation";
 }
 
-/** What an event says of a user's attributes; undefined where it says nothing, or the user is deleted. */
+/** The attributes that an event reports; undefined if it reports none or the user is deleted. */
 function reportOf(state: State, event: IncomeEvent, { since }: ApplyOptions): Report | undefined {
   const { type, time, attributes: values, receivedAt } = event;
   if (values === undefined || state.deleted || state.subject.kind !== "user") return undefined;
@@ -212,7 +212,7 @@ function reportOf(state: State, event: IncomeEvent, { since }: ApplyOptions): Re
 }
 
 function decideOutcome(state: State, event: IncomeEvent, options: ApplyOptions): Outcome {
-  // The provider is asked what happened meanwhile.
+  // The provider must report the current state.
   if (event.type === "account.restored") return isRestorable(state) ? "unconfirmed" : "stale";
   if (state.deleted) return "stale";
   const claim = claimOf(event);
@@ -231,7 +231,7 @@ function decideOutcome(state: State, event: IncomeEvent, options: ApplyOptions):
 function outcomeOfClaim(state: State, event: IncomeEvent, claim: Claim): Outcome {
   const order = claim.connected === undefined ? "unordered" : compareTimes(state.asOf, event.time);
   if (order === "older") return "stale";
-  // While an answer is awaited, whatever comes in may be newer or older than the question: ask again.
+  // While an answer is pending, an event may be older or newer than the query, so query again.
   if (state.unconfirmed) return "unconfirmed";
   const isNews = claim.connected !== undefined && claim.connected !== state.connected;
   if (!isNews) return state.version === 0 || order === "newer" ? "applied" : "agreed";
@@ -240,8 +240,8 @@ function outcomeOfClaim(state: State, event: IncomeEvent, claim: Claim): Outcome
 }
 
 /**
- * How an event's time stands to that of what is known. `unordered` where either has none, or where both are the
- * same moment: a provider's times may be whole seconds, and within one nothing says which came first.
+ * Compares an event's time with that of the stored state. `unordered` if either is missing or both are equal,
+ * because a provider's times may be whole seconds.
  */
 function compareTimes(asOf: string | undefined, time: string | undefined): "older" | "newer" | "unordered" {
   if (asOf === undefined || time === undefined || asOf === time) return "unordered";
@@ -266,14 +266,17 @@ function apply(state: State, event: IncomeEvent, outcome: Outcome): State {
   };
 }
 
-/** A webhook's report of a deletion makes it final, also where reconciliation was first. */
+/** A webhook's report makes a deletion final, even if reconciliation reported it first. */
 function deletionByAfter(state: State, event: IncomeEvent, outcome: Outcome): State["deletionBy"] {
   if (event.type === "account.restored" && outcome !== "stale") return undefined;
   if (!claimOf(event).deleted || state.deletionBy === "webhook") return state.deletionBy;
   return event.reconciled === true ? "reconciliation" : "webhook";
 }
 
-/** An account belongs to one user and one source for good: the first that is reported stays, however late it comes. */
+/**
+ * An account belongs to one user and one source permanently, so the first reported value wins, however late
+ * it arrives.
+ */
 function ownersAfter(state: State, event: IncomeEvent): Pick<State, "userId" | "datasourceId"> {
   return present({
     userId: state.userId ?? event.userId,

@@ -3,18 +3,21 @@ import type { IncomeEvent } from "../event/events.ts";
 import { claimOf } from "./claim.ts";
 import type { Outcome } from "./last-change.ts";
 
-/** Since when an account is connected or is not, and why; kept where the settings map a reason. */
+/** When and why an account was connected or disconnected. Stored if the settings map a reason. */
 export type Status = {
-  /** When the webhook that said so was sent to its queue, or the provider answered so; milliseconds since 1970. */
+  /**
+   * When the webhook that reported it was sent to its queue or the provider answered, in milliseconds since
+   * 1970.
+   */
   readonly since?: number;
   readonly reason?: string;
-  /** What the last event claimed that awaits the provider's answer. */
+  /** The claim of the last event that awaits the provider's answer. */
   readonly asked?: Claimed;
 };
 
 type Claimed = { readonly connected: boolean; readonly since: number; readonly reason?: string };
 
-/** @param since when the webhook was sent to its queue; absent: when it was received */
+/** @param since when the webhook was sent to its queue; defaults to when it was received */
 export function statusAfterEvent(
   { status: known, connected: wasConnected }: { readonly status?: Status; readonly connected?: boolean },
   event: IncomeEvent,
@@ -35,7 +38,7 @@ export function statusAfterEvent(
   }
 }
 
-/** @param connected what the provider answered; undefined where it did not say */
+/** @param connected the provider's answer; undefined if it did not say */
 export function statusAfterAnswer(
   known: Status | undefined,
   wasConnected: boolean | undefined,
