@@ -1,19 +1,19 @@
 import { Stack, Validations } from "aws-cdk-lib";
 import type { IConstruct } from "constructs";
 
-/** A finding of the checks at synth that stands, and why. */
+/** A finding of the synth checks that is accepted, and why. */
 type Acknowledgement = {
-  /** As the check names it; see the message of `cdk synth`. */
+  /** Name of the finding, as `cdk synth` prints it. */
   readonly finding: string;
-  /** A sentence: a test and the synthesis itself refuse anything less. */
+  /** A full sentence; `acknowledge` refuses anything shorter. */
   readonly reason: string;
 };
 
 const sentence = /^[A-Z].{30,}\.$/;
 
 /**
- * Acknowledges a finding on a construct and all that is below it.
- * @throws where the reason is no sentence: an acknowledgement that says nothing is refused
+ * Acknowledges a finding on a construct and everything below it.
+ * @throws if the reason is not a full sentence
  */
 export function acknowledge(scope: IConstruct, { finding, reason }: Acknowledgement): void {
   if (!sentence.test(reason)) {
@@ -28,7 +28,7 @@ export function acknowledgeWildcard(scope: IConstruct, resource: string, reason:
   acknowledge(scope, { finding, reason });
 }
 
-/** A resolved resource as the check writes it: `<LogicalId.Arn>/objects/*`. */
+/** Name of a resolved resource in the notation of the check: `<LogicalId.Arn>/objects/*`. */
 function nameOf(resource: unknown): string {
   if (typeof resource === "string") return resource;
   if (typeof resource !== "object" || resource === null) throw new TypeError("no resource of a policy");

@@ -7,16 +7,16 @@ import { readSettings } from "./settings/settings.ts";
 const repository = join(import.meta.dirname, "..");
 
 /**
- * Synthesizes a stage's stack into a cloud assembly. Context: `stage` names it (default `dev`), `settings`
- * names a file to read instead of `stages/<stage>.json`. Whoever turns off CDK's own validation, by the property or as
- * `cdk synth --no-validation` does, turns off the checks of cdk-nag with it: the assembly is the same.
- * @param bundle gives the functions' bundles, which are disposed of once they are staged
- * @throws SettingsError for a wrong stage name or wrong settings
+ * Synthesizes a stage's stack into a cloud assembly. Context: `stage` names it (default `dev`), `settings` names a file
+ * to read instead of `stages/<stage>.json`. Turning off CDK's validation, by the property or with `cdk synth
+ * --no-validation`, also turns off the cdk-nag checks; the assembly is the same.
+ * @param bundle creates the function bundles, which are disposed of once they are staged
+ * @throws SettingsError for an invalid stage name or invalid settings
  */
 export async function synthesize(props: AppProps = {}, bundle = () => createBundler(repository)) {
-  // Bundled by a process of its own, while this one loads CDK.
+  // A separate process bundles while this one loads CDK.
   const bundling = bundle();
-  // Whoever waits for it below learns of it.
+  // Avoids an unhandled rejection; the `await` below reports the error.
   bundling.catch(() => undefined);
   const [{ App }, lambda, { IncomeEventsStack }] = await Promise.all([
     import("aws-cdk-lib"),
@@ -35,7 +35,7 @@ export async function synthesize(props: AppProps = {}, bundle = () => createBund
   return app.synth();
 }
 
-/** Beside CDK's own checks: a finding without a reason ends the synthesis. */
+/** Adds cdk-nag to CDK's own checks. A finding without an acknowledgement fails the synthesis. */
 async function check(app: App): Promise<void> {
   const [{ Validations }, { AwsSolutionsChecks }] = await Promise.all([
     import("aws-cdk-lib"),

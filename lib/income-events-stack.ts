@@ -9,11 +9,11 @@ import {
 import { claimStack, leftOutOfIds } from "./instance.ts";
 import { readSettings } from "./settings/settings.ts";
 
-/** A stack that holds the pipeline of one stage alone. */
+/** A stack that contains only the pipeline of one stage. */
 export class IncomeEventsStack extends Stack {
   /**
-   * The stack of a settings file, whose keys are those of the properties.
-   * @throws SettingsError naming the file, each setting in error and its remedy
+   * Creates a stack from a settings file, which has the same keys as the properties.
+   * @throws SettingsError with the file, each invalid setting and its remedy
    */
   static fromSettingsFile(
     scope: Construct,
@@ -28,12 +28,11 @@ export class IncomeEventsStack extends Stack {
     });
   }
 
-  /** The pipeline. */
   readonly events: IncomeEvents;
 
   /**
-   * @param props the stack's name is `income-events-<stage>` where they give none
-   * @throws SettingsError naming each setting in error and its remedy
+   * @param props the stack name defaults to `income-events-<stage>`
+   * @throws SettingsError with each invalid setting and its remedy
    */
   constructor(scope: Construct, id: string, props: IncomeEventsProps & StackProps);
   /** @internal */
@@ -51,7 +50,7 @@ export class IncomeEventsStack extends Stack {
   }
 }
 
-/** What is left is the pipeline's, which refuses what it does not know. */
+/** The remaining properties are the pipeline's, which refuses unknown ones. */
 function withoutStackProps(props: (IncomeEventsProps | WrittenProps) & StackProps) {
   const {
     analyticsReporting,

@@ -1,4 +1,4 @@
-/** What an app takes of the package: the pipeline as a construct, and as a stack of its own. */
+/** Public API of the package: the pipeline as a construct and as a stack. */
 export {
   IncomeEvents,
   type IncomeEventsProps,

@@ -1,4 +1,4 @@
-/** `company-accounts` as `CompanyAccounts`: names of the settings as names of constructs and outputs. */
+/** Converts a name of the settings to one of constructs and outputs: `company-accounts` to `CompanyAccounts`. */
 export function pascalCase(name: string): string {
   return name.replace(/(?:^|-)([a-z0-9])/g, (_, first: string) => first.toUpperCase());
 }

@@ -28,14 +28,14 @@ import type { TokenSecret, WebhookSecret } from "./storage/secrets.ts";
 type OutputParts = {
   readonly stage: string;
   readonly settings: Settings;
-  /** The settings as they were written. */
+  /** The settings as written. */
   readonly written: Settings;
   readonly webhooksUrl: string;
-  /** Undefined where the webhooks come to the API's own address. */
+  /** Undefined if webhooks are sent to the API's own address. */
   readonly domain: WebhooksDomain | undefined;
   readonly receiving: ReadonlyMap<WebhookKind, WebhookEndpoint>;
   readonly fetching: Fetching;
-  /** Undefined where the stage waits for no account. */
+  /** Undefined without the setting `readiness`. */
   readonly readiness: Readiness | undefined;
   readonly subscribers: Subscribers;
   readonly table: EventTable;
@@ -46,16 +46,16 @@ type OutputParts = {
   readonly relay: Relay;
   readonly readApi: ReadApi;
   readonly refresh: TokenRefresh;
-  /** Undefined where another stage registers. */
+  /** Undefined if another stage registers the webhooks. */
   readonly registration: WebhookRegistration | undefined;
   readonly reconciliation: Reconciliation;
   readonly archive: DeadLetterArchive;
   readonly topic: AlarmTopic;
-  /** Undefined where the settings want none. */
+  /** Undefined without the setting `dashboard`. */
   readonly dashboard: Dashboard | undefined;
 };
 
-/** Names every address and queue that a person or a program needs next. The names of outputs are an interface. */
+/** Outputs every address and queue that a person or a program needs next. The names of outputs are a contract. */
 export function addOutputs(scope: Construct, parts: OutputParts): void {
   const add = (id: string, value: string, description: string) =>
     addOutput(scope, id, { value, description });
@@ -143,7 +143,7 @@ export function addOutputs(scope: Construct, parts: OutputParts): void {
   add("WebhookSecretRotation", JSON.stringify(rotation), "How long a rotation of the webhooks' secret takes");
 }
 
-/** For programs: each subscriber's filter and queues. */
+/** Filter and queues of each subscriber, for programs. */
 function describeSubscribers({ settings, subscribers }: OutputParts): readonly object[] {
   return settings.subscribers.map(({ name, types, principals }) => ({
     name,

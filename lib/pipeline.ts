@@ -47,11 +47,11 @@ import { EventTable } from "./storage/event-table.ts";
 import { OverflowStorage } from "./storage/overflow-storage.ts";
 import { TokenSecret, WebhookSecret } from "./storage/secrets.ts";
 
-/** What a production stage keeps when the stack, or the resource in it, is removed. */
+/** Types of resources that a production stage retains when the stack, or the resource in it, is deleted. */
 const typesThatHoldData = [
   "AWS::DynamoDB::Table",
   "AWS::SQS::Queue",
-  // Also for what it denies: without it, a queue that stays would take requests over plain HTTP.
+  // Retained for its denials: without it, a retained queue would accept plain HTTP.
   "AWS::SQS::QueuePolicy",
   "AWS::S3::Bucket",
   "AWS::S3::BucketPolicy",
@@ -59,18 +59,17 @@ const typesThatHoldData = [
   "AWS::Logs::LogGroup",
 ];
 
-/** What a pipeline is built of. */
 export type PipelineProps = {
   readonly stage: string;
   readonly settings: Settings;
-  /** Gets the record of the webhooks' name; undefined: none is made. */
+  /** Zone for the alias record of the webhooks' domain name; undefined: no record is created. */
   readonly hostedZone: route53.IHostedZone | undefined;
-  /** The settings as they were written, with what was added. */
+  /** The settings as written, with the added subscribers. */
   readonly written: () => Settings;
   readonly codeOf: CodeOf;
 };
 
-/** The whole pipeline of one stage below a construct, wired in the order of the data's way. */
+/** The pipeline of one stage below a construct, wired in the order of the data flow. */
 export class Pipeline {
   readonly receiving: ReadonlyMap<WebhookKind, WebhookEndpoint>;
   readonly subscribers: Subscribers;
@@ -85,7 +84,7 @@ export class Pipeline {
   readonly #parts: FirstParts;
   #second: SecondParts | undefined;
 
-  /** Builds what does not depend on who subscribes. `complete` builds the rest, once nobody is added any more. */
+  /** Builds what does not depend on the subscribers. `complete` builds the rest, once all are added. */
   constructor(scope: Construct, props: PipelineProps) {
     this.#scope = scope;
     this.#props = props;
@@ -101,19 +100,19 @@ export class Pipeline {
     this.dashboard = parts.dashboard?.dashboard;
   }
 
-  /** Of those that handle subscribers' reads; known once the pipeline is complete. */
+  /** Answers subscribers' reads. Reading it completes the pipeline. */
   get readApi(): ReadApi {
     return this.complete().readApi;
   }
 
-  /** By their names in log lines, such as `store/users`; complete once the pipeline is. */
+  /** Functions by their names in log lines, such as `store/users`. Reading it completes the pipeline. */
   get functions(): ReadonlyMap<string, lambda.IFunction> {
     this.complete();
     const functions = this.#scope.node.findAll().filter((each) => each instanceof PipelineFunction);
     return new Map(functions.map(({ entryName, lambda: made }) => [entryName, made]));
   }
 
-  /** Queues with dead letters, of subscribers too. */
+  /** Queues with a dead-letter queue, including those of subscribers. */
   get works(): readonly WorkQueue[] {
     return [...workQueuesByName(this.#parts).values(), this.#parts.erasure.work];
   }
@@ -127,7 +126,7 @@ export class Pipeline {
 type FirstParts = ReturnType<typeof buildFirst>;
 type SecondParts = ReturnType<typeof buildSecond>;
 
-/** What stands whoever subscribes. */
+/** Builds what does not depend on the subscribers. */
 function buildFirst(scope: Construct, { stage, settings, hostedZone, codeOf }: PipelineProps) {
   const defaults: FunctionDefaults = {
     codeOf,
@@ -147,7 +146,7 @@ function buildFirst(scope: Construct, { stage, settings, hostedZone, codeOf }: P
     apiName: pipelineName(scope),
     description: `Webhooks of income events (${stage})`,
     createDefaultStage: false,
-    // Else whoever knows the address that AWS gives passes by the name's certificate check, and by what is before it.
+    // Otherwise the address that AWS assigns would bypass the domain's certificate check and web ACL.
     ...(settings.webhooks.customDomain && { disableExecuteApiEndpoint: true }),
   });
   const apiStage = new WebhooksStage(scope, "ApiStage", { api, settings });
@@ -155,7 +154,7 @@ function buildFirst(scope: Construct, { stage, settings, hostedZone, codeOf }: P
   const domain =
     customDomain && new WebhooksDomain(scope, "Domain", { api, apiStage, hostedZone, ...customDomain });
   const webhooksUrl = `${domain?.origin ?? api.apiEndpoint}/webhooks`;
-  // It feeds the receivers' queues, so it is made after them.
+  // Created after the receivers, because it sends to their queues.
   const reconciler = {
     functionName: Lazy.string({ produce: () => reconciliation.lambda.functionName }),
     functionArn: Lazy.string({ produce: () => reconciliation.lambda.functionArn }),
@@ -187,7 +186,7 @@ function buildFirst(scope: Construct, { stage, settings, hostedZone, codeOf }: P
   });
   const subscribers = new Subscribers(scope, "Subscriber", settings);
   const topic = new AlarmTopic(scope, "Alarms", settings);
-  // What a failed deployment has just made is removed again, so that the next one finds nothing in its way.
+  // A failed deployment still removes what it created, so that the next one does not conflict with it.
   const policy = settings.production ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY;
   RemovalPolicies.of(scope).apply(policy, { applyToResourceTypes: typesThatHoldData });
   const incoming = { api, apiStage, domain, webhooksUrl, receiving, receipts, secret };
@@ -206,13 +205,13 @@ function buildFirst(scope: Construct, { stage, settings, hostedZone, codeOf }: P
   };
 }
 
-/** What knows all subscribers, or all queues. */
+/** Builds what depends on all subscribers or all queues. */
 function buildSecond(scope: Construct, { stage, written, ...props }: PipelineProps, parts: FirstParts) {
   const settings = { ...props.settings, subscribers: parts.subscribers.settings };
   const { defaults, receiving, table, overflow, erasure, fetching, readiness, subscribers, topic } = parts;
   const { readers } = subscribers;
   const readApi = new ReadApi(scope, "Read", { settings, defaults, table, overflow, readers });
-  // A path, not a host: where it is deployed says nothing about who it is.
+  // A path, not a host: the source does not depend on where the stage is deployed.
   const eventSource = messageSource(stage);
   const sending = { settings, defaults, eventSource, table, subscribers, erasure };
   const relay = new Relay(scope, "Relay", { ...sending, fetching, readiness, readApi, overflow });
@@ -225,7 +224,7 @@ function buildSecond(scope: Construct, { stage, written, ...props }: PipelinePro
     defaults,
     works: new Map([...works, ["erase", erasure.work]]),
   });
-  // Of its own dead letters none is swept: each is an erasure that is still to be done.
+  // Erasures' own dead letters are not searched, because each is an erasure that is not done yet.
   new Eraser(scope, "Erase", { ...sending, overflow, relay, archive, works });
   const throttles = new ThrottleAlarms(scope, "Throttles", { receiving, relay, table });
   topic.addAlarmActions(scope);
@@ -237,9 +236,9 @@ function buildSecond(scope: Construct, { stage, written, ...props }: PipelinePro
 }
 
 /**
- * A parameter, so that one template runs against the provider, a stand-in or this machine's sandbox. A trap:
- * a deploy keeps a parameter's previous value, a changed default included; so the default says nothing, and
- * the settings' address stands in the template itself.
+ * A parameter, so that one template works with the provider, an emulator or the local sandbox. Trap: a deployment keeps
+ * a parameter's previous value, even if the default changes. The default is therefore empty, and the address of the
+ * settings is in the template itself.
  */
 function addProviderBaseUrl(scope: Construct, { provider }: Settings): string {
   const parameter = new CfnParameter(scope, "ProviderBaseUrl", {
@@ -251,7 +250,7 @@ function addProviderBaseUrl(scope: Construct, { provider }: Settings): string {
       ? `nothing, or ${baseUrlForm}`
       : `nothing, or ${baseUrlForm}, by a public name: a private address needs the setting provider.allowPrivateAddresses`,
   });
-  // By this name whoever deploys gives it.
+  // Operators pass the parameter by this name.
   parameter.overrideLogicalId(`${instanceOf(scope)}ProviderBaseUrl`);
   const given = parameter.valueAsString;
   const isGiven = new CfnCondition(scope, "ProviderBaseUrlIsGiven", {
@@ -261,8 +260,9 @@ function addProviderBaseUrl(scope: Construct, { provider }: Settings): string {
 }
 
 /**
- * API Gateway refuses a change of an API while it still works on another ("ConflictException: Unable to complete operation
- * due to concurrent modification"), and a stage that deploys by itself is at work after each change.
+ * Creates the parts one after the other. API Gateway refuses to change an API during another change
+ * ("ConflictException: Unable to complete operation due to concurrent modification"), and a stage with automatic
+ * deployment deploys after each change.
  */
 function createInOrder(parts: readonly IConstruct[]): void {
   parts.forEach((part, index) => {

@@ -22,58 +22,59 @@ import { plainSettings } from "./plain-settings.ts";
 import type { SettingsProps, SubscriberProps } from "./props/settings.ts";
 import { Subscriber } from "./subscriber.ts";
 
-/** What a pipeline has beside its settings. */
+/** Options of a pipeline in addition to its settings. */
 export interface PipelineOptions {
-  /** Names the pipeline in its messages (`/income-events/<stage>`) and to its commands: lower-case letters, digits and "-". */
+  /** Name in messages (`/income-events/<stage>`) and for commands: lower-case letters, digits and "-". */
   readonly stage: string;
   /**
-   * A key of the app's own for data at rest, in the place of `encryption.keyArn`. What the key's policy needs is added to it.
-   * @default keys of AWS's own, or that of the settings
+   * Your own KMS key for data at rest, instead of `encryption.keyArn`. The required statements are added to its policy.
+   * @default AWS's own keys, or `encryption.keyArn`
    */
   readonly encryptionKey?: kms.IKey;
   /**
-   * A topic of the app's own that is notified of alarms, in the place of `alarms.topicArn`. Its policy lets CloudWatch publish.
-   * @default that of the settings
+   * Your own SNS topic to notify of alarms, instead of `alarms.topicArn`. Its policy must allow CloudWatch to publish.
+   * @default `alarms.topicArn`
    */
   readonly alarmTopic?: sns.ITopic;
   /**
-   * A certificate of the app's own for the webhooks' name, in the place of `webhooks.customDomain.certificateArn`.
-   * @default that of the settings
+   * Your own ACM certificate for the webhooks' domain name, instead of `webhooks.customDomain.certificateArn`.
+   * @default `webhooks.customDomain.certificateArn`
    */
   readonly certificate?: acm.ICertificate;
   /**
-   * A hosted zone of Route 53, in which the webhooks' name gets an alias record to the API. Not beside
-   * `webhooks.customDomain.behindCloudFront`, where the name leads to a distribution.
-   * @default none: the record is the operator's to make
+   * Route 53 hosted zone in which to create the alias record of the webhooks' domain name. Not allowed with
+   * `webhooks.customDomain.behindCloudFront`, because the name then leads to a distribution.
+   * @default none: you create the record
    */
   readonly hostedZone?: route53.IHostedZone;
 }
 
-/** The pipeline of one stage: its name and settings. */
+/** Name and settings of a stage's pipeline. */
 export interface IncomeEventsProps extends PipelineOptions, SettingsProps {}
 
-/** The pipeline of one stage, whose settings are in a file. */
+/** Name and settings file of a stage's pipeline. */
 export interface SettingsFileProps extends PipelineOptions {
-  /** A settings file, relative to the working directory. */
+  /** Path of the settings file, relative to the working directory. */
   readonly file: string;
 }
 
-/** @internal Settings as they are written somewhere, which are still to be checked, and where the functions' code comes from. */
+/** @internal Unchecked settings, where they are written, and the source of the functions' code. */
 export type WrittenProps = PipelineOptions & {
   readonly written: unknown;
-  /** Where they are written, for messages. */
+  /** Where the settings are written, for messages. */
   readonly where: string;
   readonly codeOf?: CodeOf;
 };
 
 /**
- * Turns an income-data service's webhooks into events on subscribers' queues, each once in effect, with the documents behind
- * them. All its resources are in the stack that it stands in; a stack can have several.
+ * Turns an income-data service's webhooks into events on subscribers' queues, with the documents behind them. Each
+ * event takes effect once, however often it is delivered. All resources are in the stack that contains the construct; a
+ * stack can contain several pipelines.
  */
 export class IncomeEvents extends Construct {
   /**
-   * The pipeline of a settings file, whose keys are those of the properties.
-   * @throws SettingsError naming the file, each setting in error and its remedy
+   * Creates a pipeline from a settings file, which has the same keys as the properties.
+   * @throws SettingsError with the file, each invalid setting and its remedy
    */
   static fromSettingsFile(scope: Construct, id: string, props: SettingsFileProps): IncomeEvents {
     const { file, ...options } = props;
@@ -84,19 +85,19 @@ export class IncomeEvents extends Construct {
     });
   }
 
-  /** Holds events, states and documents. Only the pipeline writes to it. */
+  /** Stores events, states and documents. Only the pipeline may write to it. */
   readonly table: Table;
   /** Receives the webhooks. */
   readonly api: HttpApi;
-  /** The name of the API's own; undefined: the settings name none. A DNS record leads from it to `regionalDomainName`. */
+  /** Custom domain name of the API, if there is one. Its DNS record must point to `regionalDomainName`. */
   readonly domainName: DomainName | undefined;
-  /** Webhooks are sent below this address, one path for each kind. Known at deploy time. */
+  /** Base address of the webhooks, with one path below it for each kind. Known at deploy time. */
   readonly webhooksUrl: string;
-  /** The dashboard of the data flow, to which widgets can be added; undefined: the settings want none. */
+  /** Dashboard of the data flow, to which you can add widgets; undefined unless the setting `dashboard` is true. */
   readonly dashboard: Dashboard | undefined;
-  /** Where alarms go; undefined: the settings name nobody. */
+  /** Topic that alarms notify; undefined if the settings name no topic and no email address. */
   readonly alarmTopic: sns.ITopic | undefined;
-  /** Whether its data outlives mistakes: the setting `production`. */
+  /** Whether data is retained when the stack is deleted: the setting `production`. */
   readonly isProduction: boolean;
   readonly #pipeline: Pipeline;
   readonly #previousKeyArns: readonly string[];
@@ -107,7 +108,7 @@ export class IncomeEvents extends Construct {
   readonly #added: SubscriberProps[] = [];
   #isComplete = false;
 
-  /** @throws SettingsError naming each setting in error and its remedy */
+  /** @throws SettingsError with each invalid setting and its remedy */
   constructor(scope: Construct, id: string, props: IncomeEventsProps);
   /** @internal */
   constructor(scope: Construct, id: string, props: IncomeEventsProps | WrittenProps);
@@ -146,7 +147,7 @@ export class IncomeEvents extends Construct {
 
   /**
    * Adds a subscriber to those of the settings.
-   * @throws SettingsError as the constructor; an error once the app is synthesized
+   * @throws SettingsError like the constructor; Error once the app is synthesized
    */
   addSubscriber(subscriber: SubscriberProps): Subscriber {
     if (this.#isComplete)
@@ -159,7 +160,7 @@ export class IncomeEvents extends Construct {
     return this.subscriber(subscriber.name);
   }
 
-  /** A subscriber of the settings, or one that was added. @throws naming those that there are */
+  /** Returns a subscriber of the settings, or one that was added. @throws for an unknown name */
   subscriber(name: string): Subscriber {
     const { queues, readers } = this.#pipeline.subscribers;
     const work = queues.get(name);
@@ -180,35 +181,35 @@ export class IncomeEvents extends Construct {
   }
 
   /**
-   * The pipeline's functions, by their names in log lines: `receive/users`, `store/users`, `relay/changes`, `fetch/data`. Add all
-   * subscribers first.
+   * Functions of the pipeline by their names in log lines: `receive/users`, `store/users`, `relay/changes`,
+   * `fetch/data`. Add all subscribers before you read it.
    */
   get functions(): ReadonlyMap<string, IFunction> {
     this.complete();
     return this.#pipeline.functions;
   }
 
-  /** Events that were stored: first receipts. */
+  /** Number of events that were stored, without duplicates. */
   metricEventsStored(): Metric {
     return sameMetric(this.#stores(), "EVENT_STORED", { field: "count", name: "EventsStored" });
   }
 
-  /** Receipts of events that were stored before. */
+  /** Number of received events that were already stored. */
   metricDuplicateEvents(): Metric {
     return sameMetric(this.#stores(), "EVENT_DUPLICATE", { field: "count", name: "DuplicateEvents" });
   }
 
-  /** Dead letters that wait, in the queue that has most of them. */
+  /** Number of dead letters in the queue that has the most. */
   metricDeadLetters(): MathExpression {
     return greatestOf(this.#pipeline.works.map(deadLetters));
   }
 
-  /** The age of the oldest webhook that is not stored, in seconds. */
+  /** Age in seconds of the oldest webhook that is not stored yet. */
   metricOldestEvent(): MathExpression {
     return greatestOf([...this.#pipeline.receiving.values()].map(({ work }) => oldestMessage(work)));
   }
 
-  /** @internal Builds what knows all subscribers: at synthesis, if not before. */
+  /** @internal Builds what depends on all subscribers, at synthesis at the latest. */
   complete(): void {
     if (this.#isComplete) return;
     this.#isComplete = true;
@@ -222,8 +223,9 @@ export class IncomeEvents extends Construct {
 }
 
 /**
- * Source: Getting Started with Amazon Web Services in China, "Amazon Lambda", differences of features.
- * @throws SettingsError where the stack's region is known and lacks what the pipeline is built of
+ * Checks that the region has what the pipeline needs. Source: Getting Started with Amazon Web Services in China,
+ * "Amazon Lambda", differences of features.
+ * @throws SettingsError if the region is known and lacks something
  */
 function checkRegion(scope: Construct): void {
   const { region } = Stack.of(scope);

@@ -7,14 +7,14 @@ import type { Construct } from "constructs";
 import { instanceOf } from "../instance.ts";
 import { keyPolicyStatements, parseSettings, type Settings, SettingsError } from "../settings/settings.ts";
 
-/** What the app gives in the place of an ARN in the settings. */
+/** Resources that the app passes instead of ARNs in the settings. */
 export type OwnResources = {
   readonly encryptionKey?: kms.IKey | undefined;
   readonly alarmTopic?: sns.ITopic | undefined;
   readonly certificate?: acm.ICertificate | undefined;
 };
 
-/** Where settings take an ARN that may be known at deploy time only, and what stands for it there, by the same rules. */
+/** Settings with an ARN that may be known only at deploy time, and the stand-in that is validated in its place. */
 const places = [
   {
     path: ["encryption", "keyArn"],
@@ -37,8 +37,8 @@ const places = [
 ] as const;
 
 /**
- * A stage's settings as they are written, with stand-ins for the app's own resources and for tokens.
- * @throws SettingsError naming `where`, each setting in error and its remedy
+ * Parses a stage's settings, with stand-ins for the app's own resources and for tokens.
+ * @throws SettingsError with `where`, each invalid setting and its remedy
  */
 export function parseWith(own: OwnResources, written: unknown, where: string): Settings {
   const withStandIns = places.reduce((settings, { path, by, arnOf, standIn }) => {
@@ -52,7 +52,7 @@ export function parseWith(own: OwnResources, written: unknown, where: string): S
   return parseSettings(withStandIns, where);
 }
 
-/** The same settings with the app's own resources, and tokens as they were written, in the place of the stand-ins. */
+/** Replaces the stand-ins with the app's own resources and the original tokens. */
 export function withOwn(own: OwnResources, written: unknown, settings: Settings): Settings {
   const arnAt = (index: 0 | 1 | 2) => {
     const { path, arnOf } = places[index];
@@ -84,18 +84,18 @@ function withValue(settings: unknown, [key, ...rest]: readonly string[], value: 
   return { ...Object(settings), [key]: withValue(Object(settings)[key], rest, value) };
 }
 
-/** Lets those use the app's own key who are no roles of the pipeline. A key that is imported keeps its policy. */
+/** Lets principals other than the pipeline's roles use the app's own key. An imported key keeps its policy. */
 export function allowUseOfKey(scope: Construct, { encryptionKey }: OwnResources, settings: Settings): void {
   const { partition, region, account, stackName } = Stack.of(scope);
   const place = { partition, region, account, instance: instanceOf(scope) };
   for (const statement of keyPolicyStatements(stackName, settings, place)) {
-    // Several pipelines can use one key, and a policy takes each id once.
+    // Several pipelines can share a key, and a policy accepts each statement id only once.
     const withoutId = Object.entries(statement).filter(([name]) => name !== "Sid");
     encryptionKey?.addToResourcePolicy(iam.PolicyStatement.fromJson(Object.fromEntries(withoutId)));
   }
 }
 
-/** @throws SettingsError for a name that no stage can have */
+/** @throws SettingsError for an invalid stage name */
 export function checkStage(stage: unknown, remedy: string): string {
   if (typeof stage === "string" && /^[a-z][a-z0-9-]{0,19}$/.test(stage)) return stage;
   throw new SettingsError(

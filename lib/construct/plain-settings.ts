@@ -2,7 +2,7 @@ import { Duration, Size, Token } from "aws-cdk-lib";
 import type { IPrincipal } from "aws-cdk-lib/aws-iam";
 import { SettingsError } from "../settings/settings-error.ts";
 
-/** How a duration or a size becomes a number: the end of a setting's name says its unit. */
+/** Converts a duration or a size to a number. The end of a setting's name is its unit. */
 const units: readonly (readonly [end: RegExp, kind: string, of: (value: unknown) => number | undefined])[] = [
   [/Seconds$/, "a Duration", (value) => (value instanceof Duration ? value.toSeconds() : undefined)],
   [/Minutes$/, "a Duration", (value) => (value instanceof Duration ? value.toMinutes() : undefined)],
@@ -13,9 +13,10 @@ const units: readonly (readonly [end: RegExp, kind: string, of: (value: unknown)
 ];
 
 /**
- * Settings as a file has them, of those that an app writes with CDK's own classes: `Duration` and `Size` become numbers in the
- * unit of their setting's name, principals become account ids and ARNs.
- * @throws SettingsError for a value that the setting does not take, and for a principal that is known at deploy time only
+ * Converts settings that use CDK classes to those of a settings file: `Duration` and `Size` become numbers in the unit
+ * of the setting's name, principals become account ids and ARNs.
+ * @throws SettingsError for a value that the setting does not accept, and for a principal that is known only at deploy
+ * time
  */
 export function plainSettings(written: unknown, where: string, path: readonly string[] = []): unknown {
   if (Array.isArray(written))
@@ -45,7 +46,7 @@ function numberOf(value: Duration | Size, path: readonly string[], refuse: Refus
   throw refuse(`takes a number or ${kind}`);
 }
 
-/** The account of an account's principal, else the ARN of a role or user. */
+/** Account id of an account principal, or ARN of a role or user. */
 function textOf(principal: object, refuse: Refuse): string {
   const fields: Partial<IPrincipal & Record<"accountId" | "roleArn" | "userArn" | "arn", unknown>> =
     principal;

@@ -7,29 +7,28 @@ import type { ReadingMode } from "../../domain/read/reading-mode.ts";
 import type { ReadApi } from "../reading/read-api.ts";
 import type { WorkQueue } from "../receiving/work-queue.ts";
 
-/** Whether a function is invoked by its URL: absent, or false, where it is invoked directly. */
+/** Condition key: true for a call by the function URL; false or absent for a direct invocation. */
 const viaUrl = "lambda:InvokedViaFunctionUrl";
 
-/** What a subscriber's handle is made of. */
 type SubscriberParts = {
   readonly scope: Construct;
   readonly name: string;
   readonly work: WorkQueue;
-  /** ARNs of those that read documents by a grant, by the name of the subscriber. */
+  /** ARNs that a grant lets read documents, by subscriber name. */
   readonly readers: Map<string, string[]>;
   readonly readApi: () => ReadApi;
   readonly reading: ReadingMode;
-  /** Keys that encrypted its messages before the one in use. */
+  /** Former keys of `encryption.previousKeyArns`, with which messages may be encrypted. */
   readonly previousKeyArns: readonly string[];
 };
 
-/** A subscriber of the pipeline: where its messages are, and who may read what it may read. */
+/** A subscriber of the pipeline, with its queues, grants and metrics. */
 export class Subscriber {
-  /** As the settings name it. */
+  /** Name of the subscriber in the settings. */
   readonly name: string;
-  /** Holds its messages: at least once each, unordered. */
+  /** Queue of its messages, each delivered at least once, in any order. */
   readonly queue: sqs.IQueue;
-  /** Holds the messages that its reader could not process. */
+  /** Messages that the subscriber failed to process. */
   readonly deadLetterQueue: sqs.IQueue;
   readonly #scope: Construct;
   readonly #readers: Map<string, string[]>;
@@ -50,15 +49,15 @@ export class Subscriber {
   }
 
   /**
-   * Documents are read below this address, with a slash at its end: a function's URL, or the ARN of an alias that the
-   * subscriber invokes. Known at deploy time.
+   * Base address of its documents, with a trailing slash: a function URL, or the ARN of an alias to invoke. Known at
+   * deploy time.
    */
   get documentsUrl(): string {
     const addressOf = (api: ReadApi) => (api.mode === "invoke" ? `${api.aliasArn(this.name)}/` : api.url);
     return Lazy.string({ produce: () => addressOf(this.#readApi()) });
   }
 
-  /** Lets somebody receive and delete the messages, and decrypt them, those of `encryption.previousKeyArns` too. */
+  /** Allows a principal to receive, delete and decrypt messages, also with keys of `encryption.previousKeyArns`. */
   grantConsume(grantee: iam.IGrantable): iam.Grant {
     const granted = this.queue.grantConsumeMessages(grantee);
     if (this.#previousKeyArns.length === 0) return granted;
@@ -72,10 +71,10 @@ export class Subscriber {
   }
 
   /**
-   * Lets a role or user of this account read, at `documentsUrl`, the states and documents that this subscriber's filter
-   * lets through. By a URL it can't invoke the function in another way, whatever its other policies allow.
-   * @throws for other principals, and for a role of another stack that has no name: the pipeline's stack must know its ARN;
-   * where the setting `reading` is none
+   * Allows a role or user of this account to read, at `documentsUrl`, the states and documents that the subscriber's
+   * filter allows. If that is a function URL, the grant denies direct invocations, whatever other policies allow.
+   * @throws for another kind of principal; for a role of another stack without a name, because the pipeline's stack
+   * must know its ARN; if the setting `reading` is `none`
    */
   grantReadDocuments(grantee: iam.IGrantable): iam.Grant {
     if (this.#reading === "none")
@@ -93,7 +92,7 @@ export class Subscriber {
     if (!granted.includes(arn)) this.#readers.set(this.name, [...granted, arn]);
     const resourceArns = [Lazy.string({ produce: () => this.#readApi().lambda?.functionArn })];
     const invoke = ["lambda:InvokeFunction"];
-    // A direct invocation carries any event, and with it any caller's name.
+    // A direct invocation can carry any event, with any caller's name in it.
     grantee.grantPrincipal.addToPrincipalPolicy(
       new iam.PolicyStatement({
         effect: iam.Effect.DENY,
@@ -116,23 +115,23 @@ export class Subscriber {
     );
   }
 
-  /** Messages in its dead-letter queue. */
+  /** Number of messages in the dead-letter queue. */
   metricDeadLetters(props?: MetricOptions): Metric {
     return this.deadLetterQueue.metricApproximateNumberOfMessagesVisible({ statistic: "Maximum", ...props });
   }
 
-  /** Messages that wait for its reader. */
+  /** Number of messages that wait in the queue. */
   metricMessagesWaiting(props?: MetricOptions): Metric {
     return this.queue.metricApproximateNumberOfMessagesVisible({ statistic: "Maximum", ...props });
   }
 
-  /** The age of the oldest message that its reader has not deleted, in seconds. */
+  /** Age in seconds of the oldest message that is not deleted yet. */
   metricOldestMessage(props?: MetricOptions): Metric {
     return this.queue.metricApproximateAgeOfOldestMessage({ statistic: "Maximum", ...props });
   }
 }
 
-/** The ARN of a role or user as a stack can write it: a reference to another stack that uses this one would be a cycle. */
+/** ARN of a role or user, without a reference to a stack that depends on this one, which would be a cycle. */
 function arnIn(stack: Stack, principal: iam.IPrincipal): string {
   const arn = "roleArn" in principal ? principal.roleArn : "userArn" in principal && principal.userArn;
   if (typeof arn !== "string") throw new Error(`Grant reading to a role or a user: ${principal} is neither`);

@@ -26,12 +26,12 @@ export type EraserProps = {
   readonly overflow: OverflowStorage;
   readonly relay: Relay;
   readonly archive: DeadLetterArchive;
-  /** Every queue that has dead letters, by the name that commands give it. */
+  /** Queues whose dead letters are searched, by their names in commands. */
   readonly works: ReadonlyMap<string, WorkQueue>;
   readonly subscribers: Subscribers;
 };
 
-/** Removes users and accounts from all that holds their data. */
+/** Deletes users and accounts from everything that stores their data. */
 export class Eraser extends Construct {
   constructor(scope: Construct, id: string, props: EraserProps) {
     super(scope, id);
@@ -40,7 +40,7 @@ export class Eraser extends Construct {
     const source = new lambda.EventSourceMapping(this, "Source", {
       target: erase.lambda,
       eventSourceArn: work.queue.queueArn,
-      // Each has a step of its own to do, with the whole of the function's time.
+      // Each message is one step of an erasure and may use the function's whole time.
       batchSize: 1,
       maxConcurrency: 2,
       reportBatchItemFailures: true,
@@ -121,7 +121,7 @@ export class Eraser extends Construct {
           searchQueue,
           [...ownWorks.values()].map((work) => work.deadLetterQueue.queueArn),
         ),
-        // Those of subscribers, also of removed ones.
+        // Dead-letter queues of subscribers, including removed ones.
         allow(findQueues, ["*"]),
         allowTagged(searchQueue, subscriberTag, pipelineName(this)),
         allow(
@@ -140,20 +140,20 @@ export class Eraser extends Construct {
 }
 
 /**
- * How long a copy of what was erased can turn up: the provider's last retry, its stay in a queue and its dead letters,
- * then in the archive of these or as a change that the relay gave up on, and, sent on from there, in queues again.
+ * Days for which a copy of erased data can reappear: until the provider's last retry, in a queue and its dead-letter
+ * queue, then in the archive or as an undelivered change, and after a redrive in queues again.
  */
 export function tombstoneDays({ webhooks, retention }: Settings): number {
   const laidAsideInDays = Math.max(retention.archiveDays, retention.failuresDays);
   return webhooks.retryHours / 24 + longestInQueuesInDays + laidAsideInDays + longestInQueuesInDays;
 }
 
-/** SQS: a message is delayed at most 15 minutes, and no function lives longer. */
+/** Maximum delay of an SQS message, in seconds. No function runs longer. */
 const longestDelayInSeconds = 900;
 
 /**
- * So long a function can still write what no stream announces (the relay's links; the fetcher's data, claims, pages), or
- * hold dead letters (another erasure's run, the archiver's).
+ * Seconds for which a running function can still write what no stream announces (the relay's links; the fetcher's data,
+ * claims and pages), or hold dead letters (another erasure, the archiver).
  */
 export function drainSeconds({ functions: { relay, fetch, erase, archive } }: Settings): number {
   const longest = Math.max(...[relay, fetch, erase, archive].map(({ timeoutSeconds }) => timeoutSeconds));

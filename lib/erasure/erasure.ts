@@ -12,11 +12,11 @@ import type { Settings } from "../settings/settings.ts";
 import { dataKeyOf } from "../storage/encryption.ts";
 import { privateBucket } from "../storage/private-bucket.ts";
 
-/** What erasures need: a queue of their own, the key of their digests, and the log that outlives the table. */
+/** Resources of erasures: their queue, the key of their digests, and the log that outlives the table. */
 export class Erasure extends Construct {
   readonly work: WorkQueue;
   readonly key: secretsmanager.Secret;
-  /** Who was erased, by digest. It is kept without end: a backup can be of any age. */
+  /** Digests of who was erased. They never expire, because a backup can be of any age. */
   readonly log: s3.Bucket;
 
   constructor(scope: Construct, id: string, settings: Settings) {
@@ -25,7 +25,7 @@ export class Erasure extends Construct {
     const receives = receivesWhileSaturated(visibilityTimeout, settings);
     this.work = new WorkQueue(this, "Work", { settings, visibilityTimeout, receives });
     const encryptionKey = dataKeyOf(this, settings);
-    // A trap: with another key no tombstone and no entry of the log is found again. It is never rotated.
+    // Trap: never rotate this key. With another key, no tombstone and no entry of the log can be found.
     this.key = new secretsmanager.Secret(this, "Key", {
       description:
         "Key of the digests that identify who was erased. Without it a restore can't erase them again.",
@@ -47,10 +47,10 @@ export class Erasure extends Construct {
   }
 }
 
-/** The second look at an erasure is delayed as long as SQS can. */
+/** The second pass of an erasure is delayed as long as SQS allows. */
 const longestDelay = Duration.minutes(15);
 
-/** Alerts the operator when somebody who is to be erased is not. */
+/** Alerts the operator when an erasure is late or failed. */
 class ErasureAlarms extends Construct {
   constructor(scope: Construct, id: string, work: WorkQueue) {
     super(scope, id);

@@ -5,16 +5,16 @@ import { type BuildOptions, type BuildResult, build, buildSync, type Metafile } 
 import { type Files, type WrittenCode, writeCode } from "./code-files.ts";
 import { nameOf } from "./entry-name.ts";
 
-/** One function's code as Lambda gets it: file names, relative to the bundle, with their contents. */
+/** Code of one function: file contents by name, relative to the bundle. */
 export type Bundle = {
   readonly files: Files;
   /** Source files that went into the bundle, relative to the repository. */
   readonly inputs: readonly string[];
 };
 
-// Never written to: it names the outputs.
+// Only names the outputs; nothing is written to it.
 const outputDirectory = "bundle";
-/** Modules that functions import when they need them. */
+/** Modules that functions import on demand. */
 const lazyDirectory = "adapters/lazy";
 
 const options = {
@@ -29,14 +29,14 @@ const options = {
   outExtension: { ".js": ".mjs" },
   mainFields: ["module", "main"],
   logLevel: "silent",
-  // What is imported so is in a file of its own, loaded when it is needed. Not esbuild's splitting: it cuts what the
-  // function starts with into a dozen files as well, and each is found, read and compiled for itself.
+  // Lazy imports are bundled as separate files. esbuild's splitting would also cut the startup code into a dozen files,
+  // and Node would find, read and compile each of them.
   external: ["#lazy/*"],
 } satisfies BuildOptions;
 
 /**
- * What in a function takes the place of a module that makes its start long. Lambda gives credentials in the environment,
- * and the SDK's chain that looks for others costs a third of a start; its event streams, which no function has, an eighth.
+ * Replacements for modules that slow down a cold start. Lambda provides credentials in the environment, and the SDK's
+ * chain that looks for others takes a third of the start. Event streams, which no function uses, take an eighth.
  */
 const lighter = {
   "@aws-sdk/credential-provider-node": "./adapters/aws/environment-credentials.ts",
@@ -44,20 +44,21 @@ const lighter = {
   "@smithy/core/event-streams": "./adapters/aws/no-event-streams.ts",
 };
 
-/** Where Node finds what is imported lazily, in a bundle as in the repository. */
+/** Where Node resolves lazy imports, in a bundle as in the repository. */
 const packageFile = JSON.stringify({ type: "module", imports: { "#lazy/*": "./lazy/*.mjs" } });
 
 /**
- * Bundles one entry file with all that it imports, the SDK included; what it imports as `#lazy/…` is bundled beside it.
+ * Bundles an entry file with everything that it imports, including the SDK. Imports of `#lazy/…` are bundled as files
+ * beside it.
  * @param entry the entry file, relative to `repository`
- * @throws with esbuild's messages where something can't be resolved or parsed; where CommonJS code asks for Node's own
- * modules, which it could not when it runs
+ * @throws with esbuild's messages if something can't be resolved or parsed; if CommonJS code requires a Node module,
+ * which would fail at run time
  */
 export function bundle(repository: string, entry: string): Bundle {
   return bundleOf(entry, buildSync(optionsFor(repository, [entry])));
 }
 
-/** Bundles several entry files in one build, which reads what they share once. @throws as `bundle` */
+/** Bundles several entry files in one build, which parses shared modules once. @throws like `bundle` */
 export async function bundleAll(
   repository: string,
   entries: readonly string[],
@@ -66,7 +67,7 @@ export async function bundleAll(
   return new Map(entries.map((entry) => [entry, bundleOf(entry, built)]));
 }
 
-/** Each entry, and each lazy module, becomes one file: nothing is split into parts that several share. */
+/** Each entry and each lazy module becomes one file, without shared chunks. */
 function optionsFor(repository: string, entries: readonly string[]) {
   const entryPoints = Object.fromEntries([
     ...entries.map((entry) => [outputNameOf(entry), join(repository, entry)]),
@@ -78,7 +79,7 @@ function optionsFor(repository: string, entries: readonly string[]) {
   return { ...options, alias: lighter, absWorkingDir: repository, entryPoints };
 }
 
-/** Without folders, so that sources have the same paths in each function's map. */
+/** Has no folders, so that sources have the same paths in each function's source map. */
 function outputNameOf(entry: string): string {
   return withoutEnding(entry).replaceAll("/", "--");
 }
@@ -123,18 +124,18 @@ function outputOf({ outputFiles, metafile }: Built, name: string) {
   };
 }
 
-/** What is left to be imported when the bundle runs. */
+/** Imports that stay external until run time. */
 function importsOf({ imports }: Metafile["outputs"][string]) {
   return imports.filter(({ external }) => external === true);
 }
 
-/** Bundles on disk for as long as a synthesis needs them: `using bundler = await createBundler(…)` removes them. */
+/** Bundles on disk during a synthesis: `using bundler = await createBundler(…)` removes them at the end. */
 export type Bundler = Disposable & {
-  /** @throws where the entry is no file below `functions/` that exports a handler */
+  /** @throws unless the entry is a file below `functions/` that exports a handler */
   readonly codeOf: (entry: string, settings: unknown) => WrittenCode;
 };
 
-/** Bundles every entry file at once. @throws as `bundle` */
+/** Bundles all entry files. @throws like `bundle` */
 export async function createBundler(repository: string): Promise<Bundler> {
   const bundles = await bundleAll(repository, entriesIn(repository));
   const root = mkdtempSync(join(tmpdir(), "income-events-bundles-"));
@@ -148,7 +149,7 @@ export async function createBundler(repository: string): Promise<Bundler> {
   };
 }
 
-/** What Lambda can invoke: the files below `functions/` that export a handler. */
+/** Lambda's entry files: those below `functions/` that export a handler. */
 export function entriesIn(repository: string): readonly string[] {
   return globSync("functions/**/*.ts", { cwd: repository })
     .filter((file) => /^export const handler\b/m.test(readFileSync(join(repository, file), "utf8")))

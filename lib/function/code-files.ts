@@ -2,18 +2,18 @@ import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** A function's files: names, relative to its code, with their contents. */
+/** A function's files: contents by name, relative to its code. */
 export type Files = ReadonlyMap<string, Uint8Array>;
 
 /** A function's code on disk. */
 export type WrittenCode = {
-  /** Holds the bundle and, beside it, `settings.json`. */
+  /** Contains the bundle and `settings.json`. */
   readonly directory: string;
-  /** Of all that lies there: it changes with a byte of it, and with nothing else. */
+  /** Digest of all names and contents in the directory. */
   readonly digest: string;
 };
 
-/** Writes a function's files and the settings that it reads into a directory, which is made where it is not there. */
+/** Writes a function's files and its settings to a directory, which is created if necessary. */
 export function writeCode(directory: string, files: Files, settings: unknown): WrittenCode {
   const settingsFile = Buffer.from(JSON.stringify(settings, undefined, 2));
   const all = new Map([...files, ["settings.json", settingsFile]]);

@@ -3,15 +3,15 @@ import { CfnRole } from "aws-cdk-lib/aws-iam";
 import { CfnFunction } from "aws-cdk-lib/aws-lambda";
 import type { IConstruct } from "constructs";
 
-/** Source: Lambda developer guide, "Lambda quotas": all environment variables of a function together. */
+/** Limit of all environment variables of a function together. Source: Lambda developer guide, "Lambda quotas". */
 const mostEnvironmentBytes = 4_096;
-/** Source: IAM user guide, "IAM and AWS STS quotas": all inline policies of a role together, without blanks. */
+/** Limit of all inline policies of a role, without whitespace. Source: IAM user guide, "IAM and AWS STS quotas". */
 const mostPolicyCharacters = 10_240;
 
-/** Source: CloudFormation user guide, "Understand CloudFormation quotas": resources of a template. */
+/** Limit of the resources of a template. Source: CloudFormation user guide, "Understand CloudFormation quotas". */
 const mostResources = 500;
 
-/** The longest that AWS has of each, in all of its partitions. */
+/** The longest value of each pseudo parameter in all AWS partitions. */
 const longest: Readonly<Record<string, string>> = {
   "AWS::AccountId": "0".repeat(12),
   "AWS::Partition": "aws-us-gov",
@@ -22,10 +22,10 @@ const region = longest["AWS::Region"];
 const suffix = longest["AWS::URLSuffix"];
 const account = longest["AWS::AccountId"];
 
-/** An ARN with the longest name of a topic. */
+/** Length of a topic's ARN with the longest name. */
 const longestOfTheApp = 320;
 
-/** What CloudFormation puts at the end of a name. */
+/** Suffix that CloudFormation adds to names. */
 const random = "x".repeat(13);
 
 type ValueOf = (name: (mostCharacters: number) => string) => string;
@@ -36,7 +36,7 @@ function arn(service: string, most: number, prefix = "", suffix = ""): ValueOf {
 }
 
 /**
- * What stands in a template for a resource, by its type and attribute, where CloudFormation has made the longest name.
+ * Value of a resource's reference or attribute in a template, with the longest name that CloudFormation generates.
  * Sources: the services' limits of names; CloudFormation's template reference, "Return values".
  */
 const valuesOfResources: Readonly<Record<string, ValueOf>> = {
@@ -59,8 +59,8 @@ const valuesOfResources: Readonly<Record<string, ValueOf>> = {
 };
 
 /**
- * What could be over a limit of AWS once it is deployed, with the longest names that CloudFormation makes of the stack's
- * and the resources' own: a function's environment, and the policies in a role. The deployment would fail then.
+ * Finds what would exceed a limit of AWS and fail the deployment: too many resources, or an environment of a function
+ * or policies of a role that are too long with the longest names that CloudFormation generates.
  */
 export function deploymentProblems(scope: IConstruct): string[] {
   const stack = Stack.of(scope);
@@ -111,7 +111,7 @@ function policyProblem({ node }: CfnElement, bytes: number): string {
 
 function longestValue(stack: Stack, id: string, attribute?: string, element?: CfnElement): string {
   if (element instanceof CfnParameter) return "x".repeat(element.maxLength ?? mostEnvironmentBytes);
-  // Of the app that the pipeline stands in: a key of its own, or a topic.
+  // A resource of the app outside the pipeline, such as its own key or topic.
   if (element === undefined && longest[id] === undefined) return "x".repeat(longestOfTheApp);
   const type = element instanceof CfnResource ? element.cfnResourceType : id;
   const name = (mostCharacters: number) => `${stack.stackName}-${id}-${random}`.slice(0, mostCharacters);
@@ -125,7 +125,7 @@ function longestValue(stack: Stack, id: string, attribute?: string, element?: Cf
 
 type Replace = (id: string, attribute?: string) => string;
 
-/** A part of a template with the values of its references and functions. */
+/** A part of a template, with references and functions replaced by their values. */
 function withValues(part: unknown, replace: Replace): unknown {
   if (Array.isArray(part)) return part.map((each) => withValues(each, replace));
   if (typeof part !== "object" || part === null) return part;

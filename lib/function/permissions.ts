@@ -6,7 +6,7 @@ export function allow(actions: readonly string[], resources: readonly string[]):
   return new iam.PolicyStatement({ actions: [...actions], resources: [...resources] });
 }
 
-/** A statement that allows these actions on the items of some partitions of a table alone. */
+/** A statement that allows these actions only on the items of some partitions of a table. */
 export function allowItems(
   actions: readonly string[],
   tableArn: string,
@@ -19,13 +19,13 @@ export function allowItems(
   });
 }
 
-/** What a batch of PartiQL statements needs that inserts and updates items. */
+/** Actions for a batch of PartiQL statements that inserts and updates items. */
 export const writeStatements = ["dynamodb:PartiQLInsert", "dynamodb:PartiQLUpdate"];
 
-/** What an event source mapping does with a queue on the function's behalf. */
+/** Actions for an event source mapping on a queue. */
 export const consumeQueue = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"];
 
-/** What a search of a queue needs that deletes what it finds and gives back the rest. */
+/** Actions for a search of a queue, which deletes what it finds and releases the other messages. */
 export const searchQueue = [
   "sqs:ReceiveMessage",
   "sqs:DeleteMessage",
@@ -33,11 +33,11 @@ export const searchQueue = [
   "sqs:GetQueueAttributes",
 ];
 
-/** What finds the queues that carry a tag. */
+/** Actions for finding queues by their tag. */
 export const findQueues = ["sqs:ListQueues", "sqs:ListQueueTags"];
 
 /**
- * A statement that allows these actions on whatever carries a tag with that value.
+ * A statement that allows these actions on any resource whose tag has that value.
  * Source: SQS developer guide, "Attribute-based access control for Amazon SQS".
  */
 export function allowTagged(actions: readonly string[], key: string, value: string): iam.PolicyStatement {
@@ -55,8 +55,8 @@ export type ResourceWildcard = {
 };
 
 /**
- * Every resource of an allowing statement that is no single resource, and why: `*` alone, or `*` at the end of
- * the objects of a bucket. A test holds the template against this list.
+ * Every wildcard in an allowing statement, with its reason: `*` alone, or `*` for all objects of a bucket. A test
+ * compares the template with this list.
  */
 export const resourceWildcards: readonly ResourceWildcard[] = [
   {
@@ -132,8 +132,8 @@ export const resourceWildcards: readonly ResourceWildcard[] = [
 ];
 
 /**
- * The wildcards that a statement names, each with its reason.
- * @throws for one that `resourceWildcards` does not list
+ * Finds the wildcards of a statement, with their reasons.
+ * @throws for a wildcard that `resourceWildcards` does not list
  */
 export function wildcardsOf({
   actions,
@@ -142,7 +142,7 @@ export function wildcardsOf({
   return resources
     .filter((resource) => resource.endsWith("*"))
     .map((resource) => {
-      // What stands before it is the bucket's ARN, which is known at deploy time only.
+      // The prefix is the bucket's ARN, which is known only at deploy time.
       const ending = resource.replace(/^\$\{Token\[[^\]]*\]\}/, "");
       const listed = resourceWildcards.find(
         (wildcard) =>

@@ -9,14 +9,14 @@ import { type DataKeys, keyPermissions } from "../storage/encryption.ts";
 import { nameOf } from "./entry-name.ts";
 import { allow, wildcardsOf } from "./permissions.ts";
 
-/** The code of an entry file (relative to the repository), with the settings that it reads beside it. */
+/** Returns the code of an entry file (relative to the repository), with its settings beside it. */
 export type CodeOf = (entry: string, settings: unknown) => lambda.Code;
 
-/** What all functions of a stack share. */
+/** Options that all functions of a stack share. */
 export type FunctionDefaults = DataKeys & {
   readonly codeOf: CodeOf;
   readonly logRetentionInDays: logs.RetentionDays;
-  /** Whether Lambda's own lines about each invocation are in the log, not those about failures only. */
+  /** Whether Lambda logs the start and end of each invocation, and not only failures. */
   readonly logsInvocations: boolean;
   readonly tracing: Settings["tracing"];
 };
@@ -24,7 +24,7 @@ export type FunctionDefaults = DataKeys & {
 type FunctionSize = {
   readonly memoryMb: number;
   readonly timeoutSeconds: number;
-  /** Kept for it, and the most that it takes; absent: what others leave of the account's. */
+  /** Reserved concurrency, which is also the limit; absent: the function shares what others leave. */
   readonly reservedConcurrency?: number;
 };
 
@@ -32,26 +32,27 @@ export type PipelineFunctionProps = FunctionDefaults & {
   readonly entry: string;
   readonly description: string;
   readonly size: FunctionSize;
-  /** Values that are known at deploy time only; all else is in `settings`. */
+  /** Values that are known only at deploy time; everything else is in `settings`. */
   readonly environment: Readonly<Record<string, string>>;
   readonly settings: unknown;
-  /** All that it may do, besides writing to its own log. */
+  /** All permissions of the function, in addition to writing its own log. */
   readonly permissions: readonly iam.PolicyStatement[];
   /**
-   * What ends it that the function is invoked again and again by what it sends to its own queue. Absent: Lambda ends it
-   * after 16 times. Source: Lambda developer guide, "Use Lambda recursive loop detection to prevent infinite loops".
+   * Why messages that the function sends to its own queue don't invoke it endlessly. If absent, Lambda stops such a
+   * loop after 16 invocations. Source: Lambda developer guide, "Use Lambda recursive loop detection to prevent infinite
+   * loops".
    */
   readonly loopEnds?: string;
-  /** Retries of Lambda itself after a failed asynchronous invocation, 0 to 2 (its default). */
+  /** Retries by Lambda after a failed asynchronous invocation, 0 to 2 (Lambda's default). */
   readonly retryAttempts?: number;
 };
 
-/** A Lambda function with a log group and a role of its own; the role has exactly the given permissions. */
+/** A Lambda function with its own log group, and a role with exactly the given permissions. */
 export class PipelineFunction extends Construct {
   readonly lambda: lambda.Function;
   readonly timeout: Duration;
   readonly logGroup: logs.LogGroup;
-  /** As its log lines call it: `store/users`. */
+  /** Name in log lines, such as `store/users`. */
   readonly entryName: string;
 
   constructor(scope: Construct, id: string, props: PipelineFunctionProps) {
@@ -65,7 +66,7 @@ export class PipelineFunction extends Construct {
     const isTraced = props.tracing === "service";
     const permissions = isTraced ? [...props.permissions, sendTraces()] : props.permissions;
     const writeLogs = allow(["logs:CreateLogStream", "logs:PutLogEvents"], [this.logGroup.logGroupArn]);
-    // In the role itself: an event source mapping then never meets a role whose policy is still to come.
+    // Inline, so that an event source mapping never uses the role before its policy exists.
     const role = new iam.Role(this, "Role", {
       assumedBy: new iam.ServicePrincipal("lambda.amazonaws.com"),
       inlinePolicies: {
@@ -91,18 +92,18 @@ export class PipelineFunction extends Construct {
       environment: { ...props.environment },
       logGroup: this.logGroup,
       loggingFormat: lambda.LoggingFormat.JSON,
-      // Metrics are made of what is logged as INFO: a higher level would silence their alarms.
+      // Metric filters read lines of level INFO; a higher level would silence their alarms.
       applicationLogLevelV2: lambda.ApplicationLogLevel.INFO,
       systemLogLevelV2: props.logsInvocations ? lambda.SystemLogLevel.INFO : lambda.SystemLogLevel.WARN,
       ...(props.loopEnds !== undefined && { recursiveLoop: lambda.RecursiveLoop.ALLOW }),
       ...(props.retryAttempts !== undefined && { retryAttempts: props.retryAttempts }),
-      // The role has what tracing needs already: CDK would add it once more, as a policy beside the role.
+      // The role already has the permissions for tracing, which CDK would add again in a separate policy.
       ...(isTraced ? { tracing: lambda.Tracing.ACTIVE, role: role.withoutPolicyUpdates() } : { role }),
     });
   }
 }
 
-/** What Lambda needs, as the function's role, to send its traces to X-Ray. */
+/** Permissions that Lambda needs, as the function's role, to send traces to X-Ray. */
 function sendTraces(): iam.PolicyStatement {
   return allow(["xray:PutTelemetryRecords", "xray:PutTraceSegments"], ["*"]);
 }

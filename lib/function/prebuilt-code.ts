@@ -9,14 +9,14 @@ import { writeCode } from "./code-files.ts";
 import { nameOf } from "./entry-name.ts";
 import type { CodeOf } from "./pipeline-function.ts";
 
-/** The package has its functions beside the file that this module becomes a part of. */
+/** In the package, the functions are beside the file into which this module is bundled. */
 const directory = join(import.meta.dirname, "functions");
 
-/** Says by what names the package has the files of each entry file; what several have is there once. */
+/** Lists the package's file names for each entry file. A file that several functions share exists once. */
 export const prebuiltList = "functions.json";
 const list = z.record(z.string(), z.record(z.string(), z.string()));
 
-/** The code that the package brings: nothing is bundled. @throws in the repository itself, which has none */
+/** Returns the code that the package contains, without bundling. @throws in the repository itself, which has none */
 export function prebuiltCode(scope: IConstruct): CodeOf {
   const file = join(directory, prebuiltList);
   if (!existsSync(file)) {
@@ -27,7 +27,7 @@ export function prebuiltCode(scope: IConstruct): CodeOf {
   checkInstallation(scope, join(import.meta.dirname, ".."));
   const functions = list.parse(JSON.parse(readFileSync(file, "utf8")));
   const root = mkdtempSync(join(tmpdir(), "income-events-code-"));
-  // Copied into the assembly when the function is made, unless the app asks to do without.
+  // CDK copies the code into the assembly when it creates the function, unless asset staging is disabled.
   if (scope.node.tryGetContext("aws:cdk:disable-asset-staging") === undefined) {
     process.once("exit", () => rmSync(root, { recursive: true, force: true }));
   }
@@ -46,13 +46,13 @@ const manifest = z.object({
   version: z.string(),
   peerDependencies: z.record(z.string(), z.string()).default({}),
 });
-/** The same for each copy of the package that is loaded. */
+/** Shared by all loaded copies of the package. */
 const copyOf = Symbol.for("@income-events/cdk");
 
 /**
- * Refuses what package managers only warn of, before it fails somewhere else.
- * @param directory the package's
- * @throws where a peer is too old or of another major version, or an app has two copies of the package
+ * Refuses installations that package managers only warn about, before they fail elsewhere.
+ * @param directory of the package
+ * @throws if a peer is too old or of another major version, or if an app has two copies of the package
  */
 function checkInstallation(scope: IConstruct, directory: string): void {
   const { peerDependencies } = manifestOf(join(directory, "package.json"));

@@ -5,15 +5,15 @@ import type { PipelineFunction } from "../function/pipeline-function.ts";
 import type { WorkQueue } from "../receiving/work-queue.ts";
 import { type HoursOfWeek, readHoursOfWeek } from "../settings/hours-of-week.ts";
 
-/** What an alarm watches: one metric, or up to ten taken together (CloudWatch's limit). */
+/** What an alarm watches: one metric, or a combination of up to ten (CloudWatch's limit). */
 export type AlarmMetric = Metric | MathExpression;
 
-/** The sum of several metrics, in which one that was not measured counts as 0. */
+/** Sum of several metrics; a missing value counts as 0. */
 export function sumOf(metrics: readonly Metric[]): MathExpression {
   return together("SUM", metrics);
 }
 
-/** The greatest of several metrics, in which one that was not measured counts as 0. */
+/** Maximum of several metrics; a missing value counts as 0. */
 export function greatestOf(metrics: readonly Metric[]): MathExpression {
   return together("MAX", metrics);
 }
@@ -26,8 +26,9 @@ function together(what: "SUM" | "MAX", metrics: readonly Metric[]): MathExpressi
 }
 
 /**
- * A metric within some hours of the week; outside of them it is 1, whatever was measured.
- * Source: CloudWatch user guide, "Using math expressions with CloudWatch metrics": DAY (1 is Monday) and HOUR are in UTC.
+ * A metric within some hours of the week; outside them the value is always 1.
+ * Source: CloudWatch user guide, "Using math expressions with CloudWatch metrics": DAY (1 is Monday) and HOUR are in
+ * UTC.
  */
 export function duringHours(metric: Metric, hours: HoursOfWeek): MathExpression {
   const { firstDay, lastDay, from, to } = readHoursOfWeek(hours);
@@ -38,17 +39,17 @@ export function duringHours(metric: Metric, hours: HoursOfWeek): MathExpression 
   });
 }
 
-/** The age of the oldest message that waits or is worked on, in seconds. */
+/** Age in seconds of the oldest message that waits or is in flight. */
 export function oldestMessage({ queue }: WorkQueue): Metric {
   return queue.metricApproximateAgeOfOldestMessage({ statistic: "Maximum" });
 }
 
-/** Dead dead letters that wait. (What SQS moves there itself is not counted as sent.) */
+/** Number of waiting dead letters. SQS's count of sent messages omits those that SQS moves by itself. */
 export function deadLetters({ deadLetterQueue }: WorkQueue): Metric {
   return deadLetterQueue.metricApproximateNumberOfMessagesVisible({ statistic: "Maximum" });
 }
 
-/** A metric that Lambda keeps of an event source mapping which asks for counts of events, at no charge. */
+/** A metric that Lambda records without charge for an event source mapping that requests event counts. */
 export function ofEventSource(EventSourceMappingUUID: string, metricName: string): Metric {
   return new cloudwatch.Metric({
     namespace: "AWS/Lambda",
@@ -59,14 +60,14 @@ export function ofEventSource(EventSourceMappingUUID: string, metricName: string
 }
 
 /**
- * Events that failed: the function threw or ran out of time, or its response names them. `Errors` of a function that answers
- * with failed items counts no failure. Source: Lambda developer guide, "Types of metrics for Lambda functions".
+ * Failed events: the function threw, timed out, or reported them as failed items. `Errors` does not count failed items.
+ * Source: Lambda developer guide, "Types of metrics for Lambda functions".
  */
 export function failedEvents({ eventSourceMappingId }: lambda.EventSourceMapping): Metric {
   return ofEventSource(eventSourceMappingId, "FailedInvokeEventCount");
 }
 
-/** How to look into what a function logged. */
+/** Command that shows what a function logged. */
 export function tailOf({ logGroup }: PipelineFunction, since: string): string {
   return `aws logs tail ${logGroup.logGroupName} --since ${since}`;
 }

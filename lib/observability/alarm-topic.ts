@@ -10,7 +10,7 @@ import type { Settings } from "../settings/settings.ts";
 import { dataKeyOf } from "../storage/encryption.ts";
 import { Alarm } from "./alarm.ts";
 
-/** Where alarms go. A stage that is not in production may have none: then they are shown by commands only. */
+/** Topic that alarms notify. A stage outside production may have none; only commands show its alarms then. */
 export class AlarmTopic extends Construct {
   readonly topicArn: string | undefined;
   readonly topic: sns.ITopic | undefined;
@@ -30,9 +30,9 @@ export class AlarmTopic extends Construct {
   }
 
   /**
-   * Every alarm below a construct notifies the topic when it goes off. A given topic also gets each alarm's end, by which
-   * paging services close the incident. People who get mails get one notice when all are over: a new alarm becomes OK
-   * within minutes, and each of them would say so. See docs/adr/0011.
+   * Lets every alarm below a construct notify the topic when it is raised. A given topic is also notified when each
+   * alarm is over, so that paging services close the incident. Email recipients get one notice when all are over: each
+   * new alarm becomes OK within minutes, and would send one. See docs/adr/0011.
    */
   addAlarmActions(stack: IConstruct): void {
     if (this.topic === undefined) return;
@@ -43,7 +43,7 @@ export class AlarmTopic extends Construct {
       if (this.#notifiesEnds) alarm.addOkAction(action);
     }
     if (this.#isGiven) return;
-    // Not CDK's own construct: it gives the alarm a fixed name.
+    // CDK's own construct would give the alarm a fixed name.
     new cloudwatch.CfnCompositeAlarm(this, "AnyOn", {
       alarmDescription:
         "OK: all alarms of this stage are over, and it has a token. In alarm: at least one is on, or it has had no token " +
@@ -77,7 +77,7 @@ export class AlarmTopic extends Construct {
   }
 }
 
-/** An alarm that waits for its first data is on until it is known to be off: so a stage is not all well at once. */
+/** An alarm without data yet counts as raised, so that a new stage does not report that all is well. */
 function isOn({ alarm, staysWithoutData }: Alarm): string {
   return Fn.join("", [staysWithoutData ? 'NOT OK("' : 'ALARM("', alarm.alarmName, '")']);
 }

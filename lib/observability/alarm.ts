@@ -4,26 +4,26 @@ import { Construct } from "constructs";
 import type { AlarmMetric } from "./alarm-metrics.ts";
 
 export type AlarmProps = {
-  /** The entry of docs/operate/runbook.md: its heading in lower case, with "-" for spaces. */
+  /** Anchor of the alarm's entry in docs/operate/runbook.md: its heading in lower case, with "-" for spaces. */
   readonly entry: string;
   readonly metric: AlarmMetric;
-  /** What it means for people, in sentences. */
+  /** What the alarm means for people, in sentences. */
   readonly impact: string;
-  /** Why to type what, as "Set a new token: npx income-events …"; the command ends it. */
+  /** Purpose and command, such as "Set a new token: npx income-events …"; the command comes last. */
   readonly remedy: string;
-  /** The time that one value is made of; whole minutes are made of it. */
+  /** Length of one evaluation period, rounded up to whole minutes. */
   readonly period: Duration;
-  /** Of the latest `outOf` values so many breach. */
+  /** Number of breaching periods among the latest `outOf` that raises the alarm. */
   readonly breaching: number;
   readonly outOf: number;
   readonly threshold?: number;
-  /** Where values at or below the threshold breach. */
+  /** Whether values at or below the threshold breach. */
   readonly raisedBelow?: boolean;
-  /** It stays as it is while nothing is measured, and is neither on nor off before something was. */
+  /** Whether missing data keeps the alarm's state; before the first data it is neither raised nor OK. */
   readonly staysWithoutData?: boolean;
 };
 
-/** An alarm that says in words what is wrong. Nothing measured is nothing wrong, unless it stays without data. */
+/** An alarm that describes its impact and remedy. Missing data does not breach, unless `staysWithoutData` is set. */
 export class Alarm extends Construct {
   readonly alarm: cloudwatch.Alarm;
   readonly entry: string;

@@ -28,21 +28,21 @@ export type DashboardParts = {
   readonly throttles: ThrottleAlarms;
 };
 
-/** A widget of a row: what it shows, of the left axis and of the right one. */
+/** A widget of a row, with the metrics of its left and its right axis. */
 export type Panel = {
   readonly title: string;
   readonly left: readonly IMetric[];
   readonly right?: readonly IMetric[];
 };
 
-/** A step of the data's way, as one row. */
+/** One step of the data flow, as a row. */
 export type DashboardRow = {
   readonly heading: string;
   readonly text: string;
   readonly panels: readonly Panel[];
 };
 
-/** What is shown, in the order of the data's way. */
+/** Rows of the dashboard, in the order of the data flow. */
 export function dashboardRows(parts: DashboardParts): readonly DashboardRow[] {
   const { relay, fetching, refresh, subscribers, erasure, reconciliation, throttles } = parts;
   const stores = [...parts.receiving.values()].map(({ store }) => store);
@@ -192,7 +192,7 @@ function hidden({ queue }: WorkQueue): Metric {
   return queue.metricApproximateNumberOfMessagesNotVisible({ statistic: "Maximum" });
 }
 
-/** What is left of the token's lifetime, in seconds, as each run of the refresher finds it. */
+/** Remaining lifetime of the token in seconds, as each run of the refresher logs it. */
 function remainingLife({ refresher }: TokenRefresh): Metric {
   const field = { field: "remainingInSeconds", name: "TokenRemainingSeconds" };
   return metricOfLog(refresher, "TOKEN_TIME_LEFT", field).with({ statistic: "Minimum" });

@@ -14,11 +14,11 @@ import { type DashboardParts, type DashboardRow, dashboardRows } from "./dashboa
 const columns = 24;
 
 /**
- * One dashboard, in the order of the data's way. CloudFormation names it: the dashboards of all regions of an account share
- * one list of names. Source: CloudFormation template reference, "AWS::CloudWatch::Dashboard".
+ * A dashboard in the order of the data flow. CloudFormation names it, because the dashboards of all regions of an
+ * account share one namespace. Source: CloudFormation template reference, "AWS::CloudWatch::Dashboard".
  */
 export class Dashboard extends Construct {
-  /** An app can add widgets to it before all subscribers are known: they stand below the pipeline's own. */
+  /** An app can add widgets before all subscribers are known. They are shown below the pipeline's own. */
   readonly dashboard: CloudWatchDashboard;
   readonly #below: LaterWidgets;
 
@@ -38,7 +38,7 @@ export class Dashboard extends Construct {
   }
 }
 
-/** Keeps the app's widgets until those that stand above them are known. */
+/** Keeps the app's widgets back until those above them are added. */
 class LaterWidgets extends CloudWatchDashboard {
   #later: (readonly IWidget[])[] | undefined = [];
 

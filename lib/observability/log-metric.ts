@@ -6,11 +6,11 @@ import { pipelineName } from "../instance.ts";
 import { pascalCase } from "../names.ts";
 
 /**
- * A metric of what a function logs: how often a code comes, or the sum of a field of its lines. Functions that log the
- * same code have one metric together, which costs as much as one of a single function.
+ * A metric of what a function logs: how often a code occurs, or the sum of a field. Functions that log the same code
+ * share one metric, which costs as much as one of a single function.
  * @param code one of the catalogue in functions/runtime/log.ts
- * @param sum a field that holds a number, and the metric's name; `by` a field whose values are a bounded number, by
- * which it is counted: a metric with such a dimension has no sum over all values
+ * @param sum a field with a number, and the metric's name; `by` adds a dimension for a field with few values. A metric
+ * with a dimension has no sum over all values
  */
 export function metricOfLog(
   source: PipelineFunction,
@@ -26,7 +26,7 @@ export function metricOfLog(
   );
 }
 
-/** How often a function logs any of several codes. @param name the metric's */
+/** How often a function logs any of several codes. @param name of the metric */
 export function metricOfCodes(
   source: PipelineFunction,
   name: string,
@@ -35,12 +35,12 @@ export function metricOfCodes(
   return metricOfLines(source, source.logGroup, { field: "code", texts: codes }, { name });
 }
 
-/** A dimension of a metric, whose value is a field of a line. */
+/** A metric dimension whose value is a field of a line. */
 type Dimension = { readonly dimension: string; readonly field: string };
 
 /**
  * A metric of the lines of a log group that have one of the texts in a field.
- * @param value what a line adds: a number, or its field as `$.name`; absent: 1
+ * @param value what a line adds: a number, or its field as `$.name`; default: 1
  */
 export function metricOfLines(
   scope: Construct,
@@ -58,7 +58,7 @@ export function metricOfLines(
 ): cloudwatch.Metric {
   const id = `${name}Metric`;
   const namespace = pipelineName(scope);
-  // The dashboard and the app may both ask for it.
+  // Both the dashboard and the app may request it.
   if (scope.node.tryFindChild(id) === undefined) {
     new logs.MetricFilter(scope, id, {
       logGroup,
@@ -78,7 +78,7 @@ function anyOf(patterns: readonly logs.JsonPattern[]): logs.JsonPattern {
   return others.length === 0 ? first : logs.FilterPattern.any(...patterns);
 }
 
-/** One metric of a code that several functions log, as `metricOfLog` has it. */
+/** One metric of a code that several functions log; see `metricOfLog`. */
 export function sameMetric(
   sources: readonly PipelineFunction[],
   code: string,

@@ -13,14 +13,14 @@ export type ThrottleAlarmsProps = {
   readonly table: EventTable;
 };
 
-/** A few are a moment's burst, and tried again. */
+/** Fewer are a short burst, and are retried. */
 const manyInFiveMinutes = 10;
 
-/** Alerts the operator when AWS itself holds the pipeline up. */
+/** Alerts the operator when AWS throttles the pipeline. */
 export class ThrottleAlarms extends Construct {
-  /** Invocations of store and relay that Lambda refused. A receiver's are 503, and fetches wait: both have alarms. */
+  /** Throttled invocations of store and relay. Throttled receivers and fetches have alarms of their own. */
   readonly functions: readonly Metric[];
-  /** Reads, and writes, that DynamoDB refused. */
+  /** Throttled reads and writes of the table. */
   readonly table: readonly Metric[];
 
   constructor(scope: Construct, id: string, { receiving, relay, table }: ThrottleAlarmsProps) {

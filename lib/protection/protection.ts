@@ -6,14 +6,14 @@ import { isInOwnStack } from "../instance.ts";
 import type { EventTable } from "../storage/event-table.ts";
 
 const size = { memoryMb: 256, timeoutSeconds: 30 };
-/** Lambda tries a failed run twice more, after one minute and after two; CloudFormation would wait for an hour. */
+/** Lambda retries a failed run twice, after one and after two minutes. CloudFormation would wait for an hour. */
 const serviceTimeout = Duration.minutes(5);
 
 /**
- * Protects the table from deletion, and lets a production stack that failed to be created be created again. CDK switches on
- * termination protection before the stack is made, and DynamoDB's deletion protection would outlast a creation that is rolled
- * back: so the first is switched off by a resource that is removed last, and the second switched on by one that is created
- * last. Both are switched off only while a creation is rolled back, the first only where the stack is ours. See docs/adr/0015.
+ * Protects the table from deletion, and lets a production stack be created again after its creation failed. CDK enables
+ * termination protection before the stack is created, and DynamoDB's deletion protection would outlast a rollback.
+ * Therefore a resource that is deleted last disables the first, and a resource that is created last enables the second.
+ * Both are disabled only while a creation is rolled back, the first only if the stack is ours. See docs/adr/0015.
  */
 export class Protection extends Construct {
   constructor(

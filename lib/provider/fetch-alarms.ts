@@ -8,12 +8,12 @@ import type { WorkQueue } from "../receiving/work-queue.ts";
 import { inWords } from "../settings/durations.ts";
 import type { Settings } from "../settings/settings.ts";
 
-/** What an outage may last at most: for so small a part of it a call waits before a person is notified. */
+/** The alarm is raised after a quarter of the longest outage. */
 const partOfOutage = 4;
 
 type FetchParts = { readonly work: WorkQueue; readonly checks: WorkQueue; readonly fetch: PipelineFunction };
 
-/** Alerts the operator when calls to the provider come too late, are too many, or were given up. */
+/** Alerts the operator when calls to the provider are late, too many, or failed for good. */
 export class FetchAlarms extends Construct {
   constructor(scope: Construct, id: string, { work, checks, fetch }: FetchParts, settings: Settings) {
     super(scope, id);
@@ -51,7 +51,7 @@ export class FetchAlarms extends Construct {
     });
     new Alarm(this, "Failing", {
       entry: "fetching-failing",
-      // Of the function: it answers with failed items also where a task only waits.
+      // Counts crashes only, because a task that waits is also reported as a failed item.
       metric: fetch.lambda.metricErrors({ statistic: "Sum" }),
       impact:
         "The function that calls the provider crashes or runs out of time again and again: new accounts and new income " +

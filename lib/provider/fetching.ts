@@ -22,14 +22,14 @@ export type FetchingProps = {
   readonly defaults: FunctionDefaults;
   readonly providerBaseUrl: string;
   readonly token: TokenSecret;
-  /** Tells who was erased: nothing is called for them. */
+  /** Identifies who was erased, for whom no calls are made. */
   readonly erasureKey: Secret;
   readonly overflow: OverflowStorage;
   readonly table: EventTable;
   readonly refresh: TokenRefresh;
 };
 
-/** What the function keeps of documents that are waited for. */
+/** Settings of readiness that the function needs. */
 function readinessOf({ endpoints, minDays }: NonNullable<Settings["readiness"]>) {
   return { endpoints, ...(minDays !== undefined && { minDays }) };
 }
@@ -38,11 +38,11 @@ function keepsVersions({ retention }: Settings): boolean {
   return retention.documentVersionsDays > 0;
 }
 
-/** Calls to the provider's API: a queue of its own, so that a slow provider never holds up storing. */
+/** Calls to the provider's API, with a queue of their own, so that a slow provider never delays storing. */
 export class Fetching extends Construct {
-  /** Tasks: those of one document one after the other. */
+  /** Tasks. Those of one document are handled in order. */
   readonly work: WorkQueue;
-  /** Checks of starts, until they are due: in the other queue they would block what follows them. */
+  /** Checks of started fetches, invisible until they are due. In `work` they would block the tasks after them. */
   readonly checks: WorkQueue;
   readonly fetch: PipelineFunction;
   /** How often the provider was found down. */
@@ -52,7 +52,7 @@ export class Fetching extends Construct {
     super(scope, id);
     const { settings } = props;
     const visibilityTimeout = visibilityFor(settings.functions.fetch.timeoutSeconds, settings);
-    // Waiting is being hidden: each wait is a receive.
+    // A waiting task is made invisible, and each wait counts as a receive.
     const waiting = { settings, visibilityTimeout, receives: maxReceiveCount };
     this.work = new WorkQueue(this, "Work", { ...waiting, fifo: true });
     this.checks = new WorkQueue(this, "Checks", waiting);
@@ -136,7 +136,7 @@ export class Fetching extends Construct {
   }
 }
 
-/** Alerts the operator once that the provider is down, however long that lasts. */
+/** Alerts the operator once when the provider is down, however long that lasts. */
 class ProviderAlarm extends Construct {
   readonly down: Metric;
 
@@ -152,7 +152,7 @@ class ProviderAlarm extends Construct {
         `lost within ${longestOutageHours} hours (fetch.longestOutageHours); after that, tasks may be dead letters. It ` +
         "catches up by itself.",
       remedy: `To see how it fails: ${tailOf(fetch, "1h")}`,
-      // While it is down it is probed at least so often; one failed probe alone may be a moment's trouble.
+      // During an outage the provider is probed at least this often. A single failed probe may be a glitch.
       period: Duration.seconds(3 * settings.provider.breaker.maxSeconds),
       threshold: 2,
       breaching: 1,

@@ -27,20 +27,20 @@ export type ReconciliationProps = {
   readonly providerBaseUrl: string;
   readonly token: TokenSecret;
   readonly table: EventTable;
-  /** What was missed goes through the queues of the webhooks. */
+  /** Missed events are sent to the queues of the webhooks. */
   readonly receiving: ReadonlyMap<WebhookKind, WebhookEndpoint>;
-  /** What is to be read again goes through its queue. */
+  /** Data to read again is sent to the fetch queue. */
   readonly fetching: Fetching;
-  /** Their metrics say when webhooks may have been lost. */
+  /** Their metrics show when webhooks may have been lost. */
   readonly api: apigateway.HttpApi;
   readonly apiStage: WebhooksStage;
   readonly receipts: ReceivingAlarms;
 };
 
-/** Compares the provider's list of users with the table, again and again: for what no webhook ever announced. */
+/** Compares the provider's list of users with the table on a schedule, to find what no webhook announced. */
 export class Reconciliation extends Construct {
   readonly lambda: lambda.Function;
-  /** What the table lacked or had wrong, by run. */
+  /** Number of differences between the provider's lists and the table, by run. */
   readonly drift: Metric;
 
   constructor(scope: Construct, id: string, props: ReconciliationProps) {
@@ -90,12 +90,12 @@ export class Reconciliation extends Construct {
         allow(["secretsmanager:GetSecretValue"], [token.secret.secretArn]),
         allow(["cloudwatch:GetMetricData"], ["*"]),
       ],
-      // The schedule comes again, and the run goes on then.
+      // The next tick continues the run.
       retryAttempts: 0,
     });
     this.lambda = compare.lambda;
     this.drift = metricOfLog(compare, "RECONCILED", { field: "drift", name: "ReconciliationDrift" });
-    // Until the next run; CloudWatch sums up a day at most.
+    // Until the next run, and at most a day, CloudWatch's longest period.
     const untilNextRun = Duration.hours(Math.min(24, settings.reconcile.everyHours));
     new Alarm(this, "Incomplete", {
       entry: "reconciliation-incomplete",
@@ -118,7 +118,7 @@ export class Reconciliation extends Construct {
         "The function that compares the provider's list of users with the table crashes or runs out of time again and " +
         "again: what no webhook announced stays unknown.",
       remedy: `To see why: ${tailOf(compare, "1h")}`,
-      // Each holds several ticks.
+      // Each period contains several ticks.
       period: Duration.minutes(Math.max(1, Math.ceil(3 * tickMinutes))),
       breaching: 2,
       outOf: 3,
@@ -156,7 +156,7 @@ export class Reconciliation extends Construct {
   }
 }
 
-/** CloudWatch counts by the minute; on one machine, where a stage divides its durations, by less. */
+/** CloudWatch counts by the minute. The local sandbox, whose stage divides durations, uses shorter periods. */
 function minuteInMillis({ divideDurationsBy }: Settings): number {
   return 1_000 * Math.max(1, Math.round(60 / divideDurationsBy));
 }

@@ -6,12 +6,12 @@ import { Alarm } from "../observability/alarm.ts";
 import { tailOf } from "../observability/alarm-metrics.ts";
 import { metricOfCodes, metricOfLines, metricOfLog } from "../observability/log-metric.ts";
 
-/** What the refresher logs where the token is not renewed as it should be. They share an alarm: the remedy begins with the log. */
+/** Codes of a token that is not renewed as it should be. They share an alarm: the remedy begins with the log. */
 const atRisk = ["TOKEN_REFUSED", "TOKEN_DISCARDED", "TOKEN_SHORT_LIVED", "TOKEN_NEAR_END"];
 
 const longestWaitInMinutes = 1_440;
 
-/** A stage that was just deployed has no token until its operator has set one: only the third run says so. */
+/** A new stage has no token until its operator sets one, so the alarm waits for three runs. */
 function afterSomeRuns(refreshEveryMinutes: number, period: Duration) {
   const minutes = Math.min(longestWaitInMinutes, 3 * refreshEveryMinutes);
   const periods = Math.ceil(minutes / period.toMinutes());
@@ -27,9 +27,9 @@ function countRunsAsNone(
   metricOfLines(scope, logGroup, line, { name: metricName, value: "0" });
 }
 
-/** Alerts the operator once, in words, when the token needs care. */
+/** Alerts the operator once when the token needs attention. */
 export class TokenAlarms extends Construct {
-  /** @param refreshEveryMinutes the time between two runs: while a run in two says so, an alarm stays on */
+  /** @param refreshEveryMinutes interval of the runs; an alarm stays on while one of two runs reports the problem */
   constructor(scope: Construct, id: string, refresh: PipelineFunction, refreshEveryMinutes: number) {
     super(scope, id);
     const everyMinutes = Math.ceil(refreshEveryMinutes);
@@ -54,7 +54,7 @@ export class TokenAlarms extends Construct {
       period,
       ...afterSomeRuns(refreshEveryMinutes, period),
     });
-    // Each run counts as none, so that the alarm knows when a token has been set.
+    // Each run counts as 0, so that the alarm becomes OK once a token is set.
     countRunsAsNone(this, refresh, missing);
     new Alarm(this, "Failing", {
       entry: "token-refresh-failing",

@@ -19,7 +19,7 @@ export type TokenRefreshProps = {
   readonly table: EventTable;
 };
 
-/** Renews the token on a schedule, well before its end, and when callers were refused with it. */
+/** Refreshes the token on a schedule, well before it expires, and when the provider refuses it in a call. */
 export class TokenRefresh extends Construct {
   readonly lambda: lambda.Function;
   readonly refresher: PipelineFunction;
@@ -54,7 +54,7 @@ export class TokenRefresh extends Construct {
         ),
         allowItems(["dynamodb:GetItem", "dynamodb:UpdateItem"], table.table.tableArn, ["PROVIDER"]),
       ],
-      // The schedule comes again: one refresh is asked for in a run, and no new version of the secret each minute.
+      // The next run retries; retries by Lambda would create a version of the secret each minute.
       retryAttempts: 0,
     });
     this.lambda = refresh.lambda;

@@ -24,12 +24,10 @@ export type WebhookRegistrationProps = {
   readonly table: EventTable;
 };
 
-/**
- * Registers with the provider where each kind's webhooks go, again on a schedule: what was changed there is put right.
- */
+/** Registers each kind's webhook address with the provider, and repeats this on a schedule to undo changes. */
 export class WebhookRegistration extends Construct {
   readonly lambda: lambda.Function;
-  /** For the command that rotates the secret, in seconds. */
+  /** Seconds, for the command that rotates the secret. */
   readonly rotation: { readonly propagationSeconds: number; readonly overlapSeconds: number };
 
   constructor(scope: Construct, id: string, props: WebhookRegistrationProps) {
@@ -78,7 +76,7 @@ export class WebhookRegistration extends Construct {
         "The webhooks could not be registered with the provider. Those that are registered still come, but what has " +
         "changed since, such as a rotated secret, is not registered with the provider.",
       remedy: "To see why, and to try again: npx income-events webhooks register",
-      // A scheduled run that fails is tried twice more, after one minute and after two.
+      // Lambda retries a failed scheduled run twice, after one and after two minutes.
       period: Duration.minutes(15),
       threshold: 3,
       breaching: 1,
@@ -88,8 +86,8 @@ export class WebhookRegistration extends Construct {
   }
 
   /**
-   * Two stages that register with one provider environment would take each other's webhooks away. CloudFormation
-   * refuses a second export of a name within account and region: "Export with name … is already exported by stack …".
+   * Two stages that register with one provider environment would replace each other's webhooks. CloudFormation refuses
+   * a second export of a name within an account and region: "Export with name … is already exported by stack …".
    * Source: CloudFormation user guide, "Outputs". See docs/adr/0006.
    */
   #claim(scope: Construct, providerBaseUrl: string): void {
@@ -103,8 +101,8 @@ export class WebhookRegistration extends Construct {
 }
 
 /**
- * An address without its scheme, in the dead letters that an export's name takes: letters, digits, ":" and "-". Made
- * by CloudFormation, since the address can be a parameter; two addresses of the accepted form never give one name.
+ * An address without its scheme, in the characters that an export's name may have: letters, digits, ":" and "-".
+ * CloudFormation builds it, because the address can be a parameter. Two valid addresses never give the same name.
  */
 function exportNameOf(address: string): string {
   const withoutScheme = Fn.select(1, Fn.split("://", address));

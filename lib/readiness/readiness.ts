@@ -16,13 +16,13 @@ export type ReadinessProps = {
   readonly table: EventTable;
 };
 
-/** SQS: messages of a standard queue that are received and not deleted. The rest waits, and deadlines come late. */
+/** SQS's limit of in-flight messages in a standard queue. Further messages wait, and their deadlines are late. */
 const mostInFlight = 120_000;
 const warnedInFlight = 90_000;
-/** Each wait is a receive, and SQS's most are more than 240 hours have. */
+/** Each wait counts as a receive. SQS's maximum is more than 240 hours need. */
 const mostReceives = 1_000;
 
-/** Deadlines of accounts that subscribers wait for: in a queue of their own, whose messages are invisible until they are due. */
+/** Deadlines of accounts that subscribers wait for. Their messages are invisible until they are due. */
 export class Readiness extends Construct {
   readonly work: WorkQueue;
 
@@ -75,7 +75,7 @@ export class Readiness extends Construct {
         "further deadlines come late: account.incomplete is late, account.ready is not.",
       remedy: "To see why data is missing: npx income-events status",
       period,
-      // Where durations are divided, so many fewer wait.
+      // With divided durations, proportionally fewer accounts wait.
       threshold: Math.ceil(warnedInFlight / settings.divideDurationsBy),
       breaching: 1,
       outOf: 1,

@@ -19,34 +19,34 @@ export type ReadApiProps = {
   readonly defaults: FunctionDefaults;
   readonly table: EventTable;
   readonly overflow: OverflowStorage;
-  /** ARNs by the name of the subscriber that each was granted for; grants may follow. */
+  /** ARNs that a grant lets read, by subscriber name; grants may be added later. */
   readonly readers: ReadonlyMap<string, readonly string[]>;
 };
 
-/** A reader's bug asks again and again; a person who tries does so a few times. */
+/** A reader with a bug tries again and again; a person who experiments tries a few times. */
 const manyInFiveMinutes = 20;
 
-/** A reader that is answered with an error asks again; one error is a moment's. */
+/** Readers retry after an error, so fewer do no harm. */
 const fewInQuarterHour = 3;
 
-/** Lambda's policy of an alias has 20 KB, of which a permission takes up to 530 bytes. */
+/** The policy of an alias is limited to 20 KB, and a permission takes up to 530 bytes. */
 const mostPrincipals = 38;
 
-/** What the stage's settings and its region decide. */
+/** Reading mode that the stage's settings and its region select. */
 export function readingModeOf(scope: Construct, { reading }: Settings): ReadingMode {
   const { region } = Stack.of(scope);
   return readingModeIn(Token.isUnresolved(region) ? undefined : region, reading);
 }
 
 /**
- * What subscribers read: states and documents. A function's URL knows its callers by their signatures, those of other
- * accounts too, which a gateway's IAM authorizer would not. Where there is none, each subscriber has an alias of the
- * function: who may invoke it, policies decide.
+ * Function from which subscribers read states and documents. A function URL identifies its callers by their signatures,
+ * also those of other accounts, which API Gateway's IAM authorizer can't. Without a URL, each subscriber has an alias
+ * of the function, and policies decide who may invoke it.
  */
 export class ReadApi extends Construct {
-  /** Undefined where documents are only in messages. */
+  /** Undefined if documents are only in messages. */
   readonly lambda: lambda.Function | undefined;
-  /** With a slash at its end: a URL, the function's ARN, or a name that nobody answers. */
+  /** With a trailing slash: a URL, the function's ARN, or a placeholder if documents are only in messages. */
   readonly url: string;
   readonly mode: ReadingMode;
 
@@ -84,7 +84,10 @@ export class ReadApi extends Construct {
     this.#addAlarms(read);
   }
 
-  /** @returns what a subscriber invokes; @throws where it reads by a URL, or nothing */
+  /**
+   * @returns ARN of the alias that a subscriber invokes
+   * @throws unless the reading mode is `invoke`
+   */
   aliasArn(subscriber: string): string {
     if (this.mode !== "invoke" || this.lambda === undefined)
       throw new Error(`No alias: reading is ${this.mode}`);
@@ -117,8 +120,8 @@ export class ReadApi extends Construct {
   }
 
   /**
-   * Both permissions that a function's URL asks for. They name whole accounts, since Lambda's permissions have no condition
-   * on the caller's ARN: the function itself refuses the account's roles that no subscriber names.
+   * Adds both permissions that a function URL requires. They name whole accounts, because Lambda's permissions have no
+   * condition on the caller's ARN. The function itself refuses the account's roles that no subscriber names.
    */
   #admit(read: lambda.Function, account: string, index: number): void {
     const common = { functionName: read.functionArn, principal: account };
@@ -134,7 +137,7 @@ export class ReadApi extends Construct {
     });
   }
 
-  /** The alias tells the function who reads. It has a policy of its own, which names exactly the subscriber's principals. */
+  /** The alias tells the function who reads. Its own policy names exactly the subscriber's principals. */
   #addAlias(read: lambda.Function, { name, principals }: Settings["subscribers"][number]): void {
     if (principals.length > mostPrincipals)
       throw new SettingsError(
@@ -143,7 +146,7 @@ export class ReadApi extends Construct {
       );
     const alias = new lambda.CfnAlias(this, `Alias${pascalCase(name)}`, {
       functionName: read.functionName,
-      // What is deployed last, as by a URL: no version is left behind.
+      // The code deployed last, as with a URL, so that no old version remains.
       functionVersion: "$LATEST",
       name,
     });
@@ -158,7 +161,7 @@ export class ReadApi extends Construct {
   #addAlarms(read: PipelineFunction): void {
     new Alarm(this, "Failing", {
       entry: "reads-failing",
-      // A function behind a URL answers 5xx where it catches an error, which is no error of the function.
+      // A function behind a URL answers 5xx for errors that it catches, which `Errors` does not count.
       metric: read.lambda.metric(this.mode === "url" ? "Url5xxCount" : "Errors", { statistic: "Sum" }),
       impact:
         "Subscribers that read states and documents get errors: their readers fail with these messages, and work on them late.",
@@ -184,7 +187,7 @@ export class ReadApi extends Construct {
 }
 
 /**
- * Reads of states, links, documents and their versions: no event, no tombstone, nothing of the pipeline's own.
+ * Allows reads of states, links, documents and their versions, but not of events, tombstones or internal items.
  * Source: DynamoDB developer guide, "Using IAM policy conditions for fine-grained access control".
  */
 function readSubjects(tableArn: string): iam.PolicyStatement {

@@ -12,8 +12,8 @@ export type OtherPathsProps = Omit<WebhookEndpointProps, "kind" | "table"> & {
 };
 
 /**
- * Receives webhooks by paths that have no route of their own: routes match to the letter, and a slash at the end makes
- * another path. Source: API Gateway developer guide, "Create routes for HTTP APIs in API Gateway".
+ * Receives webhooks on paths without a route of their own. Routes match exactly, and a trailing slash makes another
+ * path. Source: API Gateway developer guide, "Create routes for HTTP APIs in API Gateway".
  */
 export class OtherPaths extends Construct {
   readonly receive: PipelineFunction;
@@ -22,7 +22,7 @@ export class OtherPaths extends Construct {
   constructor(scope: Construct, id: string, props: OtherPathsProps) {
     super(scope, id);
     const { settings, defaults, api, secret, overflow, reconciler, receiving } = props;
-    // Reserved concurrency is for the paths that are registered.
+    // Reserved concurrency is for registered paths only.
     const { reservedConcurrency: _, ...size } = settings.functions.receive;
     this.receive = new PipelineFunction(this, "Receive", {
       ...defaults,

@@ -31,10 +31,10 @@ export type ReceivingAlarmsProps = {
   readonly refresh: TokenRefresh;
 };
 
-/** A few are a moment's burst, and come again within minutes. */
+/** Fewer are a short burst, which is retried within minutes. */
 const manyInFiveMinutes = 10;
 
-/** Alerts the operator when webhooks do not come, are not taken, or are not stored. */
+/** Alerts the operator when webhooks do not arrive, are refused, or are not stored. */
 export class ReceivingAlarms extends Construct {
   readonly refused: Metric;
   readonly #receivers: readonly PipelineFunction[];
@@ -51,23 +51,23 @@ export class ReceivingAlarms extends Construct {
     this.#watchWhatFails(kinds, props.settings);
   }
 
-  /** For what watches or shows them: their filters cost where they have values. */
+  /** Created only if an alarm or the dashboard uses it, because a metric filter costs money once it has values. */
   get accepted(): Metric {
     return sameMetric(this.#receivers, "WEBHOOK_ACCEPTED");
   }
 
-  /** Webhooks that were answered with 503 for what they are, whatever the receivers' state. */
+  /** Webhooks that were answered with 503 because of their content, not the receivers' state. */
   get notKept(): Metric {
     return sameMetric(this.#receivers, "WEBHOOK_NOT_KEPT");
   }
 
-  /** No default fits each tenant: a small one has nights and weekends without webhooks. */
+  /** Has no default, because small tenants have nights and weekends without webhooks. */
   #watchSilence({ settings, refresh }: ReceivingAlarmsProps): void {
     const { nothingReceivedHours, receivingSchedule } = settings.alarms;
     if (nothingReceivedHours === undefined) return;
     const silence = Duration.hours(nothingReceivedHours);
     const { accepted } = this;
-    // The refresher's runs are counted as no webhook each: a time without any is nothing only once the stage stands.
+    // Each run of the refresher counts as 0 webhooks, so that silence counts only once the stage is deployed.
     const { logGroup, entryName } = refresh.refresher;
     const line = { field: "function", texts: [entryName] };
     metricOfLines(this, logGroup, line, { name: accepted.metricName, value: "0" });

@@ -23,14 +23,14 @@ export type WebhookEndpointProps = {
   readonly secret: WebhookSecret;
   readonly overflow: OverflowStorage;
   readonly table: EventTable;
-  /** Compares the provider's lists with the table; made later. */
+  /** Compares the provider's lists with the table; created later. */
   readonly reconciler: { readonly functionName: string; readonly functionArn: string };
 };
 
-/** The provider lists no company accounts. */
+/** The provider does not list company accounts. */
 const isListed = (kind: WebhookKind) => kind !== "company-accounts";
 
-/** What a function knows that receives these kinds. */
+/** Settings of a function that receives these kinds. */
 export function receiverSettings({ webhooks, mapping }: Settings, kinds: readonly WebhookKind[]) {
   const { secretHeader, secretScheme, secretCacheSeconds, sourceAddresses } = webhooks;
   const { maxBodyBytes, answerProbes, credentialFields } = webhooks;
@@ -47,7 +47,7 @@ export class WebhookEndpoint extends Construct {
   readonly receive: PipelineFunction;
   readonly route: apigateway.HttpRoute;
   readonly store: PipelineFunction;
-  /** Hands the queue's messages to `store`. */
+  /** Passes the queue's messages to `store`. */
   readonly source: lambda.EventSourceMapping;
 
   constructor(scope: Construct, id: string, props: WebhookEndpointProps) {
@@ -94,7 +94,7 @@ export class WebhookEndpoint extends Construct {
     });
   }
 
-  /** Of any method: the receiver answers 405 where API Gateway would answer 404. */
+  /** Accepts any method: the receiver answers 405 where API Gateway would answer 404. */
   #addRoute({ kind, api }: WebhookEndpointProps, receiver: PipelineFunction): apigateway.HttpRoute {
     const route = new apigateway.HttpRoute(this, "Route", {
       httpApi: api,
@@ -139,18 +139,18 @@ export class WebhookEndpoint extends Construct {
   }
 }
 
-/** An element of a list is written by itself: a large one is an object of its own. */
+/** Elements of a list are written separately, and a large element becomes an object of its own. */
 function bodyActions({ events }: Settings["mapping"][WebhookKind]): readonly string[] {
   return events === undefined ? ["s3:GetObject"] : ["s3:GetObject", "s3:PutObject"];
 }
 
-/** The limits of an event source. Source: Lambda API reference, "ScalingConfig". */
+/** Limits of an event source's maximum concurrency. Source: Lambda API reference, "ScalingConfig". */
 const fewestAtOnce = 2;
 const mostAtOnce = 1_000;
 
 /**
- * Environments of one consumer: all consumers together take half of the account's concurrency, so that receivers find
- * some. A new account's 10 are too few for that, since an event source has two at least.
+ * Maximum concurrency of one consumer. All consumers together use half of the account's concurrency, which leaves the
+ * rest to the receivers. A new account's 10 are too few for that, because an event source needs at least two.
  */
 function storesAtOnce({ accountConcurrency }: Settings): number {
   const share = Math.floor(accountConcurrency / 2 / webhookKinds.length);

@@ -11,17 +11,17 @@ export type WebhooksDomainProps = {
   readonly apiStage: WebhooksStage;
   readonly name: string;
   readonly certificateArn: string;
-  /** Gets an alias record; undefined: the record is the operator's to make. */
+  /** Zone for the alias record; undefined: the operator creates the record. */
   readonly hostedZone: route53.IHostedZone | undefined;
   readonly mutualTls?: { readonly truststoreUri: string; readonly truststoreVersion?: string };
 };
 
-/** A name of the operator's own for the API. A DNS record leads from it to `target`. */
+/** Custom domain name of the API. Its DNS record must point to `target`. */
 export class WebhooksDomain extends Construct {
   readonly domainName: apigateway.DomainName;
-  /** The origin, without a slash at its end. */
+  /** Origin of the webhook addresses, without a trailing slash. */
   readonly origin: string;
-  /** The host that a DNS record of the name must lead to. */
+  /** Host that the DNS record must point to. */
   readonly target: string;
 
   constructor(
@@ -38,14 +38,14 @@ export class WebhooksDomain extends Construct {
     });
     new apigateway.ApiMapping(this, "Mapping", { api, domainName, stage: apiStage.stage });
     this.domainName = domainName;
-    // Written out, not referred to: a name that is known at synth, and that the local runner can tell.
+    // A literal, not a reference, so that it is known at synth and to the local runner.
     this.origin = `https://${name}`;
     this.target = domainName.regionalDomainName;
     if (hostedZone === undefined) return;
     const { regionalDomainName, regionalHostedZoneId } = domainName;
     new route53.ARecord(this, "Record", {
       zone: hostedZone,
-      // Ends with a dot: else the zone's name would be put behind it where that is known at deploy time only.
+      // The trailing dot keeps CDK from appending the zone's name if that is known only at deploy time.
       recordName: `${name}.`,
       target: route53.RecordTarget.fromAlias(
         new ApiGatewayv2DomainProperties(regionalDomainName, regionalHostedZoneId),

@@ -9,13 +9,13 @@ import { metricOfLines } from "../observability/log-metric.ts";
 import type { Settings } from "../settings/settings.ts";
 import { dataKeyOf } from "../storage/encryption.ts";
 
-/** Requests by paths that lead to no kind. */
+/** Requests on a path that belongs to no kind. */
 export const wrongPathsMetric = "WebhookWrongPath";
 
-/** What $default lets through, for all paths without a route of their own: strangers try them, and each invokes a function. */
+/** Throttle of $default, the route of all other paths. Strangers try them, and each request invokes a function. */
 const throttleOfOtherPaths = { perSecond: 50, burst: 100 };
 
-/** What is logged of each request: no header, no body, no address below a route. */
+/** Logged fields of each request: no header, no body, no path below a route. */
 const accessLogFields = {
   requestId: "$context.requestId",
   time: "$context.requestTimeEpoch",
@@ -29,10 +29,10 @@ const accessLogFields = {
 
 export type WebhooksStageProps = { readonly api: apigateway.HttpApi; readonly settings: Settings };
 
-/** The API's one stage: each route throttled by itself, each request logged without its content. */
+/** The API's only stage. It throttles each route by itself and logs each request without its content. */
 export class WebhooksStage extends Construct {
   readonly stage: apigateway.HttpStage;
-  /** Requests that were over the throttle: API Gateway has no metric of them. */
+  /** Throttled requests, for which API Gateway has no metric. */
   readonly throttled: Metric;
 
   constructor(scope: Construct, id: string, { api, settings }: WebhooksStageProps) {
@@ -74,10 +74,10 @@ export class WebhooksStage extends Construct {
 }
 
 /**
- * API Gateway writes each log group into a policy of the account that takes 5,120 characters; once that is nearly full,
- * CloudWatch Logs admits all below this path together. Named after the stack's own id as well, so that a log group which a
- * removed stack left behind is in nobody's way. Source: Step Functions developer guide, "Avoiding Amazon CloudWatch Logs
- * resource policy size restrictions"; CloudWatch Logs user guide, "Enable logging from AWS services".
+ * Name of the access log group. API Gateway adds each log group to an account policy of at most 5,120 characters; once
+ * that is nearly full, CloudWatch Logs allows everything below this path instead. The stack's id in the name avoids a
+ * conflict with the log group of a deleted stack. Source: Step Functions developer guide, "Avoiding Amazon CloudWatch
+ * Logs resource policy size restrictions"; CloudWatch Logs user guide, "Enable logging from AWS services".
  */
 function accessLogName(scope: Construct): string {
   const { stackId } = Stack.of(scope);

@@ -6,25 +6,25 @@ import type { Settings } from "../settings/settings.ts";
 import { maxReceiveCount } from "../settings/subscribers-schema.ts";
 import { dataKeyOf } from "../storage/encryption.ts";
 
-/** SQS keeps messages for 14 days at most; so do all queues that hold something received and not yet done. */
+/** SQS's maximum retention, used by all queues that hold something received and not processed yet. */
 const longestRetention = Duration.days(14);
 
-/** So long the account's other functions may leave none of its concurrency. */
+/** Maximum time for which other functions may use up the account's concurrency. */
 const longestSaturation = Duration.hours(12);
-/** Source: SQS developer guide, "Using dead-letter queues in Amazon SQS". */
+/** SQS's maximum of receives. Source: SQS developer guide, "Using dead-letter queues in Amazon SQS". */
 const mostReceives = 1_000;
 
 /**
- * How often SQS delivers a message to a function before it moves it to the DLQ. Lambda receives a batch before it is
- * throttled, tries again while the batch is hidden, and lets it come back: each time counts, though nobody has tried.
- * Source: Lambda developer guide, "Creating and configuring an Amazon SQS event source mapping".
+ * Number of receives after which SQS moves a message to the DLQ. Lambda receives a batch before it is throttled,
+ * retries while the batch is invisible, and lets it become visible again: each time counts as a receive, although the
+ * function did not run. Source: Lambda developer guide, "Creating and configuring an Amazon SQS event source mapping".
  */
 export function receivesWhileSaturated(visibilityTimeout: Duration, settings: Settings): number {
   const receives = divided(longestSaturation, settings).toSeconds() / visibilityTimeout.toSeconds();
   return Math.min(mostReceives, Math.max(maxReceiveCount, Math.ceil(receives)));
 }
 
-/** How long a dead-letter queue keeps a message, counted from when it was sent first. */
+/** How long a dead-letter queue keeps a message, counted from when the message was first sent. */
 export function deadLetterRetention(settings: Settings): Duration {
   return divided(longestRetention, settings);
 }
@@ -33,13 +33,13 @@ export type WorkQueueProps = {
   readonly settings: Settings;
   readonly visibilityTimeout: Duration;
   readonly retention?: Duration;
-  /** How often SQS delivers a message before it moves it to the dead-letter queue itself. */
+  /** Number of receives after which SQS moves a message to the dead-letter queue. */
   readonly receives?: number;
-  /** Whether messages of one group are handed out one batch after the other. */
+  /** Whether the messages of one group are delivered in order, one batch at a time. */
   readonly fifo?: boolean;
 };
 
-/** A queue and its dead-letter queue: encrypted, spoken to over TLS only. */
+/** A queue and its dead-letter queue, both encrypted and accessible over TLS only. */
 export class WorkQueue extends Construct {
   readonly queue: sqs.Queue;
   readonly deadLetterQueue: sqs.Queue;
@@ -66,7 +66,7 @@ export class WorkQueue extends Construct {
   }
 }
 
-/** Limits and deduplication of a FIFO queue by group: 300 requests a second each, not for the whole queue. */
+/** Limits and deduplication for each message group: 300 requests a second per group, not for the whole queue. */
 const highThroughput: sqs.QueueProps = {
   fifo: true,
   deduplicationScope: sqs.DeduplicationScope.MESSAGE_GROUP,
@@ -83,8 +83,8 @@ function encryptionOf(scope: Construct, settings: Settings): sqs.QueueProps {
 }
 
 /**
- * How long a message stays hidden from others while a function works on it: in production six times the function's
- * timeout, so that throttled retries of the batch fit (AWS Lambda developer guide, "Using Lambda with Amazon SQS").
+ * Visibility timeout of a function's queue: in production six times the function's timeout, so that throttled retries
+ * of the batch fit (AWS Lambda developer guide, "Using Lambda with Amazon SQS").
  */
 export function visibilityFor(functionTimeoutInSeconds: number, { queues }: Settings): Duration {
   return Duration.seconds(queues.visibilityMultiple * functionTimeoutInSeconds);

@@ -8,12 +8,12 @@ import type { WorkQueue } from "./work-queue.ts";
 type QueueOwners = {
   readonly receiving: ReadonlyMap<string, WebhookEndpoint>;
   readonly fetching: Fetching;
-  /** Undefined where the stage waits for no account. */
+  /** Undefined without the setting `readiness`. */
   readonly readiness: Readiness | undefined;
   readonly subscribers: Subscribers;
 };
 
-/** Every queue that has dead letters, except that of erasures, by the name that commands give it; see packages/cli/status/work-queues.ts. */
+/** Queues with dead letters, except that of erasures, by their names in packages/cli/status/work-queues.ts. */
 export function workQueuesByName({
   receiving,
   fetching,
@@ -29,7 +29,7 @@ export function workQueuesByName({
   ]);
 }
 
-/** For a function's environment, in the order of the queues: names, for their URLs would not fit into it. */
+/** Names for a function's environment, in the order of the queues. Their URLs would not fit into it. */
 export function deadLetterQueueNames(works: ReadonlyMap<string, WorkQueue>): string {
   const names = [...works.values()].map(({ deadLetterQueue }) => deadLetterQueue.queueName);
   return Fn.join(",", names);

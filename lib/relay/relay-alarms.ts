@@ -13,11 +13,11 @@ export type RelayAlarmsProps = {
   readonly settings: Pick<Settings, "divideDurationsBy">;
   readonly relay: PipelineFunction;
   readonly source: lambda.EventSourceMapping;
-  /** Older changes are given up. */
+  /** The relay gives up on older changes. */
   readonly maxRecordAge: Duration;
 };
 
-/** Alerts the operator when what follows from changes of the table comes late, or not at all. */
+/** Alerts the operator when effects of table changes are late or do not happen. */
 export class RelayAlarms extends Construct {
   constructor(scope: Construct, id: string, { settings, relay, source, maxRecordAge }: RelayAlarmsProps) {
     super(scope, id);
@@ -25,7 +25,7 @@ export class RelayAlarms extends Construct {
     const period = Duration.seconds(Math.ceil(300 / settings.divideDurationsBy));
     new Alarm(this, "Behind", {
       entry: "relay-behind",
-      // In milliseconds, of the last record of each batch that was handed over.
+      // In milliseconds, for the last record of each batch.
       metric: relay.lambda.metric("IteratorAge", { statistic: "Maximum" }),
       impact:
         `What was stored is relayed ${inWords(limit)} late or more: subscribers hear late, and new accounts are ` +
@@ -51,7 +51,7 @@ export class RelayAlarms extends Construct {
       entry: "undelivered-changes",
       metric: sumOf([
         ofEventSource(source.eventSourceMappingId, "OnFailureDestinationDeliveredEventCount"),
-        // These are in no bucket.
+        // Dropped events reach no bucket.
         ofEventSource(source.eventSourceMappingId, "DroppedEventCount"),
         metricOfCodes(relay, "RecordParked", ["RECORD_PARKED", "SUBSCRIBER_UNREACHABLE"]),
       ]),

@@ -25,11 +25,11 @@ import type { Subscribers } from "./subscribers.ts";
 export type RelayProps = {
   readonly settings: Settings;
   readonly defaults: FunctionDefaults;
-  /** Names the stage in each message (CloudEvents' `source`). */
+  /** CloudEvents `source` of each message, which names the stage. */
   readonly eventSource: string;
   readonly table: EventTable;
   readonly fetching: Fetching;
-  /** Undefined where the stage waits for no account. */
+  /** Undefined without the setting `readiness`. */
   readonly readiness: Readiness | undefined;
   readonly subscribers: Subscribers;
   readonly erasure: Erasure;
@@ -37,14 +37,14 @@ export type RelayProps = {
   readonly overflow: OverflowStorage;
 };
 
-// The stream keeps 24 hours. What is given up at 20 is written to the failures bucket while it still can be.
+// The stream keeps records for 24 hours. At 20 hours they go to the failures bucket, while they can still be read.
 const longestRecordAge = Duration.hours(20);
 
 const resendEvery = Duration.minutes(5);
-/** What a subscriber's queue refuses for longer raises the alarm. */
+/** A subscriber's queue that refuses messages for longer raises the alarm. */
 const parkingLasts = Duration.minutes(15);
 
-/** Where DynamoDB deletes an item that has expired, the object that it pointed to goes. */
+/** When DynamoDB deletes an expired item, its object is deleted, too. */
 const expired = {
   eventName: ["REMOVE"],
   userIdentity: { principalId: ["dynamodb.amazonaws.com"] },
@@ -55,8 +55,8 @@ const expired = {
 };
 
 /**
- * What has consequences: changes, but of data that is read again and the same, and what expires. What others delete is an
- * erasure, which sees to objects, or a loss to be restored.
+ * Stream filters of the changes that have effects: all but data that was read again unchanged, and items that expire.
+ * Other deletions are erasures, which delete objects themselves, or a loss that must be restored.
  */
 function relayedBy({ readiness }: Settings): readonly object[] {
   const common = [
@@ -66,7 +66,7 @@ function relayedBy({ readiness }: Settings): readonly object[] {
     expired,
   ];
   if (readiness === undefined) return common;
-  // A new connection is ready also with data that is the same.
+  // A new connection can become ready with unchanged data.
   const names = readiness.endpoints.map((endpoint) => `DOCUMENT#${nameOfData({ endpoint }, "#")}`);
   return [...common, changes(names)];
 }
@@ -75,7 +75,7 @@ function changes(sortKey: readonly unknown[], image: object = {}): object {
   return { eventName: ["INSERT", "MODIFY"], dynamodb: { Keys: { sk: { S: sortKey } }, ...image } };
 }
 
-/** Kinds and endpoints, such as `account/income`. */
+/** Kinds and endpoints that are read by range, such as `account/income`. */
 function readByRange({ readRange, readCompanyRange }: Settings["provider"]["paths"]): readonly string[] {
   return [
     ...Object.keys(readRange ?? {}).map((endpoint) => `account/${endpoint}`),
@@ -87,12 +87,12 @@ function readinessOf({ deadlineHours, ...rest }: NonNullable<Settings["readiness
   return { ...rest, deadlineSeconds: deadlineHours * 3_600 };
 }
 
-/** Derives what follows from each change of the table, from its stream: the outbox of the pipeline. */
+/** Derives the effects of each table change from the stream, which is the pipeline's outbox. */
 export class Relay extends Construct {
-  /** Whole records that the relay gave up on. */
+  /** Undelivered changes, as whole records. */
   readonly failures: s3.Bucket;
   readonly lambda: lambda.Function;
-  /** The changes that were handed to the relay. */
+  /** Number of changes that were passed to the relay. */
   readonly relayed: Metric;
 
   constructor(scope: Construct, id: string, props: RelayProps) {
@@ -108,16 +108,16 @@ export class Relay extends Construct {
       eventSourceArn: table.streamArn,
       startingPosition: lambda.StartingPosition.TRIM_HORIZON,
       batchSize: settings.relay.batchSize,
-      // A record that ends the process comes to be alone, where it is marked.
+      // Isolates a record that crashes the process, so that it can be marked.
       bisectBatchOnError: true,
       retryAttempts: settings.relay.retryAttempts,
       maxRecordAge,
-      // What was given up is counted there only.
+      // No other metric counts undelivered changes.
       metricsConfig: { metrics: [lambda.MetricType.EVENT_COUNT] },
       reportBatchItemFailures: true,
       filters: relayedBy(settings).map((pattern) => ({ pattern: JSON.stringify(pattern) })),
-      // A queue would get metadata only, which no longer report the record once the stream has dropped it. Not the
-      // ready-made S3 destination: it would let the relay read and delete what it gave up on.
+      // A queue would get only metadata, which is useless once the stream has dropped the record. CDK's S3 destination
+      // would let the relay read and delete undelivered changes.
       onFailure: { bind: () => ({ destination: this.failures.bucketArn }) },
     });
     this.relayed = ofEventSource(source.eventSourceMappingId, "InvokedEventCount");
@@ -127,7 +127,7 @@ export class Relay extends Construct {
       targets: [
         new targets.LambdaFunction(this.lambda, {
           event: events.RuleTargetInput.fromObject({ resendsParked: true }),
-          // The next tick does the same.
+          // The next tick retries.
           retryAttempts: 0,
         }),
       ],
@@ -183,9 +183,9 @@ export class Relay extends Construct {
         ...(hasInline && { inlineLimit: settings.documents.inlineLimit }),
       },
       permissions: [
-        // What Lambda itself needs, as this role, to read the stream and to write to the failure destination
-        // (AWS Lambda developer guide, "Process DynamoDB records with Lambda": execution role permissions;
-        // "Retain discarded records": s3:PutObject and s3:ListBucket).
+        // Lambda itself needs these, as this role, to read the stream and to write to the failure destination (AWS
+        // Lambda developer guide, "Process DynamoDB records with Lambda": execution role permissions; "Retain discarded
+        // records": s3:PutObject and s3:ListBucket).
         allow(
           ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"],
           [table.streamArn],

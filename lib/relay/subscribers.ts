@@ -14,7 +14,7 @@ import type { Settings } from "../settings/settings.ts";
 
 type SubscriberSettings = Settings["subscribers"][number];
 
-/** What a reader in another account needs, be it a program or the event source of a Lambda function. */
+/** Actions of a reader in another account, be it a program or the event source of a Lambda function. */
 const readQueue = [
   "sqs:ReceiveMessage",
   "sqs:DeleteMessage",
@@ -23,12 +23,12 @@ const readQueue = [
   "sqs:GetQueueUrl",
 ];
 
-/** One queue, with its DLQ, for each subscriber of the settings. */
+/** One queue, with its DLQ, for each subscriber. */
 export class Subscribers extends Construct {
   readonly queues = new Map<string, WorkQueue>();
-  /** Those of the settings and those that were added, in this order. */
+  /** Subscribers of the settings, then those that were added. */
   readonly settings: SubscriberSettings[] = [];
-  /** ARNs of the roles and users that may read the documents of a subscriber by a grant; some known at deploy time. */
+  /** ARNs of roles and users that a grant lets read a subscriber's documents; some are known only at deploy time. */
   readonly readers = new Map<string, string[]>();
   readonly #stage: Settings;
 
@@ -44,8 +44,8 @@ export class Subscribers extends Construct {
   }
 
   /**
-   * For functions that send to subscribers, in the order of the settings: `queue/dead-letter queue`. By name, for all their
-   * URLs would not fit into the environment of a function.
+   * Environment of functions that send to subscribers: `queue/dead-letter queue` for each, in the order of the
+   * settings. It has names, because all URLs would not fit into the environment of a function.
    */
   get environment(): Readonly<Record<string, string>> {
     if (this.queues.size === 0) return {};
@@ -82,7 +82,7 @@ export class Subscribers extends Construct {
 }
 
 type SubscriberAlarmsProps = {
-  /** The subscriber's in the settings. */
+  /** Name of the subscriber in the settings. */
   readonly name: string;
   readonly work: WorkQueue;
   readonly settings: Settings;

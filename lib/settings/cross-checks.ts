@@ -7,7 +7,7 @@ import { endpointOfDays } from "../../domain/readiness/readiness-settings.ts";
 import { isPlaceholder, isPrivate } from "./provider-schema.ts";
 import type { Stage } from "./stage-schema.ts";
 
-/** What one check across settings read and says where it fails. */
+/** A check across settings: the parts that it reads, and where it reports an error. */
 export type CrossCheck = {
   readonly reads: readonly (keyof Stage)[];
   readonly holds: (stage: Stage) => boolean;
@@ -15,10 +15,10 @@ export type CrossCheck = {
   readonly error: string;
 };
 
-/** Lambda refuses to reserve them. Source: Lambda developer guide, "Configuring reserved concurrency". */
+/** Lambda always leaves these unreserved. Source: Lambda developer guide, "Configuring reserved concurrency". */
 const alwaysUnreserved = 100;
 
-/** The webhooks' secret goes to no queue. */
+/** Keeps the webhook secret out of the queues. */
 export const secretStaysBehind = {
   holds: ({ mapping, webhooks }: Pick<Stage, "mapping" | "webhooks">) =>
     webhookKinds.every((kind) => !headersOf(mapping[kind]).includes(webhooks.secretHeader.toLowerCase())),
@@ -26,21 +26,21 @@ export const secretStaysBehind = {
   error: "carries the secret, which goes to no queue, but the mapping reads it; name another header there",
 };
 
-/** SQS keeps a message for so long at most. */
+/** SQS's maximum retention of a message. */
 const longestRetentionInSeconds = 14 * 86_400;
 
-/** How long the provider may fail, in hours, before tasks that wait for it are given up. */
+/** Hours for which the provider may fail before waiting tasks become dead letters. */
 function longestOutageOf({ retry }: Pick<Stage["fetch"], "retry">): number {
   return longestOutageInHours(retry.maxSeconds, giveUpLimits(longestRetentionInSeconds));
 }
 
-/** What must hold between settings of different parts. */
+/** Conditions between settings of different parts. */
 export const crossChecks: readonly CrossCheck[] = [
   {
     reads: ["production", "queues"],
     holds: ({ production, queues }) => !production || queues.visibilityMultiple === 6,
     path: ["queues", "visibilityMultiple"],
-    error: "leaves throttled batches too little time, which a production stage can't afford; leave it out",
+    error: "leaves throttled batches too little time in production; leave it out",
   },
   {
     reads: ["production", "divideDurationsBy"],
@@ -164,7 +164,7 @@ export const crossChecks: readonly CrossCheck[] = [
   },
   {
     reads: ["archive"],
-    // Where one run fails, the next still comes in time.
+    // If one run fails, the next is still in time.
     holds: ({ archive }) => archive.beforeEndHours * 60 >= 2 * archive.everyMinutes,
     path: ["archive", "everyMinutes"],
     error: "leaves less than two runs before a dead letter's end; lower it, or raise archive.beforeEndHours",

@@ -1,30 +1,30 @@
 import type { WebhookKind } from "../../domain/event/events.ts";
 import type { KindMapping } from "../../domain/event/mapping.ts";
 
-// A trap: `a || b` takes b where a is false, and not_null() of the evaluator in use loses a false as well.
-// A projection drops nulls only.
+// Trap: `a || b` returns b if a is false, and the evaluator's not_null() loses a false as well.
+// A projection drops only nulls.
 const connected = "[connected, data.connected][*] | [0]";
 const dataAvailable = "[data_available, data.data_available][*] | [0]";
 
-// Events of the connection flow have no name: one is made of the fields that only they have, so that `types` decides.
+// Events of the connection flow have no name. It is derived from the fields that only they have, and `types` maps it.
 const type = "action || event || ((screen || tracking_id || connection_status) && 'connect_flow')";
 const connectFlow = { connect_flow: "ignore" } as const;
 const userId = "user_id || data.user_id";
 const accountId = "account_id || data.account_id || data.id";
-// An endpoint's event of interface 0.5 names a company's account as any other, with the company beside it.
+// With interface 0.5, endpoint events name a company account like any other account, and the company separately.
 const company = "(company_id || data.company_id)";
 const endpointAccountId = "(account_id || data.account_id)";
 const datasourceId = "datasource_id || data.datasource_id";
 
-/** Of `update_multi_endpoint`: each endpoint, an object or a name, with what the webhook says of all. */
+/** For `update_multi_endpoint`: each endpoint, an object or a name, merged with the webhook's common fields. */
 const endpoints = "merge_each(merge_each([endpoints, data.endpoints][*] | [0], data), @)";
 
 /**
- * Payloads as a public provider of this shape documents them: fields at the top level or under `data`. A
- * stage's settings replace any part. What is left out, and why:
- * - `eventId`: none is shown but an endpoint event's `request_id`. It names a fetch that may cover several
- *   endpoints; it says that the same bytes are a retry, and identity stays the digest of the whole body;
- * - `time`: none is shown, and `created_at` may well be the account's.
+ * Mapping for payloads as a public provider of this shape documents them: fields at the top level or under `data`.
+ * A stage's settings can replace any part. The documentation shows neither of these:
+ * - `eventId`, except an endpoint event's `request_id`. It names a fetch, possibly of several endpoints, so it only
+ *   marks the same bytes as a retry; the digest of the whole body remains the identity;
+ * - `time`: `created_at` may be the account's.
  */
 export const defaultMapping: Readonly<Record<WebhookKind, KindMapping>> = {
   users: {

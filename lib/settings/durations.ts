@@ -4,25 +4,25 @@ import type { Settings } from "./settings.ts";
 
 type Compressed = Pick<Settings, "divideDurationsBy">;
 
-/** Queues keep messages, and Lambda retries a stream's records, for a minute at least. */
+/** Minimum retention of queues, and minimum age of records that Lambda retries. */
 const shortestAgeInSeconds = 60;
 
-/** An age that AWS takes in whole seconds. */
+/** Rounds an age up to the whole seconds that AWS accepts. */
 export function wholeSeconds(age: Duration): Duration {
   return Duration.seconds(Math.max(shortestAgeInSeconds, Math.ceil(age.toSeconds({ integral: false }))));
 }
 
-/** A limit of AWS's that is no setting, divided as the settings are. */
+/** Divides a limit that is not a setting as the settings are divided. */
 export function divided(age: Duration, { divideDurationsBy }: Compressed): Duration {
   return wholeSeconds(Duration.seconds(age.toSeconds() / divideDurationsBy));
 }
 
-/** Objects expire after whole days. */
+/** Rounds up to whole days, as S3 requires for expiration. */
 export function wholeDays(days: number): Duration {
   return Duration.days(Math.ceil(days));
 }
 
-/** EventBridge's rates are whole minutes, at least one. */
+/** Rounds to whole minutes, at least one, as EventBridge requires. */
 export function every(period: Duration): events.Schedule {
   return events.Schedule.rate(
     Duration.minutes(Math.max(1, Math.round(period.toMinutes({ integral: false })))),
@@ -35,7 +35,7 @@ const units = [
   ["minute", 60],
 ] as const;
 
-/** A time for people, rounded to half of its largest unit: "10 minutes", "3.5 days". */
+/** A duration for people, rounded to half of its largest unit: "10 minutes", "3.5 days". */
 export function inWords(time: Duration): string {
   const seconds = time.toSeconds({ integral: false });
   const [name, length] = units.find(([, each]) => seconds >= each) ?? ["second", 1];

@@ -1,19 +1,19 @@
 import { z } from "zod";
 import { listOf, remedyOf, section, text } from "./setting-types.ts";
 
-/** An ARN of a key, never of an alias. */
+/** ARN of a key, not of an alias. */
 const keyArn = text(
   /^arn:[a-z-]+:kms:[a-z0-9-]+:\d{12}:key\/(mrk-[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/,
   "write the ARN of a symmetric key of KMS in the stage's region; an alias is none",
 );
 
-/** What encrypts data at rest, where the keys that AWS owns and SSE-SQS are not what is wanted. */
+/** Keys for data at rest, instead of AWS's own keys and SSE-SQS. */
 export const encryptionSchema = section({
-  /** A key of the customer's, for the table, queues, buckets, secrets and logs. */
+  /** Customer-managed key for the table, queues, buckets, secrets and logs. */
   keyArn: keyArn.exactOptional(),
-  /** Former values of `keyArn`: what they encrypted stays readable. */
+  /** Former values of `keyArn`; data under these keys stays readable. */
   previousKeyArns: listOf(keyArn).default([]),
-  /** For the queues alone: AWS's own key in this account. */
+  /** Encrypts only the queues, with AWS's key for SQS in this account. */
   queueKey: z
     .literal("alias/aws/sqs", {
       error: remedyOf('write "alias/aws/sqs", or set encryption.keyArn to a key of yours'),

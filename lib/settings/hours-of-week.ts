@@ -1,10 +1,13 @@
 const days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 const form = /^(mon|tue|wed|thu|fri|sat|sun)-(mon|tue|wed|thu|fri|sat|sun) (\d{2})-(\d{2})$/;
 
-/** Hours of some days in UTC, such as `mon-fri 07-19`. */
+/** Hours of some weekdays in UTC, such as `mon-fri 07-19`. */
 export type HoursOfWeek = string;
 
-/** @returns days from 1, Monday, to 7; hours from 0, the last one excluded. @throws where it is no such text */
+/**
+ * @returns days from 1 (Monday) to 7, and hours from 0, `to` excluded
+ * @throws for a text of another form
+ */
 export function readHoursOfWeek(text: HoursOfWeek) {
   const [, first = "", last = "", from, to] = form.exec(text) ?? [];
   const read = {

@@ -2,21 +2,22 @@ import { pascalCase } from "../names.ts";
 import { admissionsOf } from "./principals.ts";
 import type { Settings } from "./settings-schema.ts";
 
-/** Where a key of KMS is: it must be in the stage's account and region. */
+/** Location of a KMS key, which must be in the stage's account and region. */
 type KeyPlace = {
   readonly partition: string;
   readonly region: string;
   readonly account: string;
-  /** What its logical ids begin with, where the pipeline is not all of its stack. */
+  /** Prefix of the pipeline's logical ids, if the stack contains more. */
   readonly instance?: string;
 };
 
 /**
- * The statements that the policy of the customer's key needs for those who are no roles of this account: the stack can't
- * change the policy of a key that it is given. Sources: CloudWatch Logs user guide, "Encrypt log data"; SQS developer guide,
- * "Key management" (SQS names the queue in the encryption context, as CloudTrail shows it: `aws:sqs:arn`); SNS developer guide, "Enable compatibility between event sources from AWS services and encrypted
- * topics", which has both conditions of a service that publishes.
- * @param place needed where the ARN of the key is known at deploy time only
+ * Statements that the key's policy needs for principals other than this account's roles, because the stack can't change
+ * the policy of a given key. Sources: CloudWatch Logs user guide, "Encrypt log data"; SQS developer guide, "Key
+ * management" (SQS names the queue in the encryption context, as CloudTrail shows it: `aws:sqs:arn`); SNS developer
+ * guide, "Enable compatibility between event sources from AWS services and encrypted topics", which has both conditions
+ * of a service that publishes.
+ * @param place required if the key's ARN is known only at deploy time
  */
 export function keyPolicyStatements(
   stackName: string,
@@ -77,11 +78,11 @@ function placeOf(keyArn: string): KeyPlace {
 }
 
 const longestQueueName = 80;
-/** After CDK's digest of the path comes CloudFormation's random part. */
+/** CDK's digest of the path is followed by CloudFormation's random part. */
 const digestPattern = "?".repeat(8);
 const randomPart = "-".length + 12;
 
-/** The name of a subscriber's queue, as a pattern; CloudFormation shortens what is too long. */
+/** Pattern for the name of a subscriber's queue. CloudFormation shortens long names. */
 function queueNames(stackName: string, subscriber: string): string {
   const start = `${stackName}-${subscriber}Queue${digestPattern}`;
   return start.length + randomPart <= longestQueueName ? `${start}-*` : `${stackName.slice(0, 20)}*`;

@@ -10,7 +10,7 @@ import { mergeEach } from "../../domain/event/merge-each.ts";
 import { defaultMapping } from "./default-mapping.ts";
 import { choice, remedyOf, section, text } from "./setting-types.ts";
 
-/** A JMESPath expression, compiled once here so that no payload is the first to find it broken. */
+/** A JMESPath expression, compiled here so that an invalid one fails at synth and not at the first payload. */
 export const expression = z
   .string({ error: remedyOf("write a JMESPath expression as a text") })
   .check(({ value, issues }) => {
@@ -18,7 +18,7 @@ export const expression = z
     if (message !== undefined) issues.push({ code: "custom", message, input: value, continue: true });
   });
 
-/** Beside the language's own functions. */
+/** Added to the language's own functions. */
 const customFunctions = Object.assign(new Functions(), {
   funcMergeEach: ([list, object]: readonly unknown[]) => mergeEach(list, object),
 });
@@ -29,9 +29,9 @@ function faultOf(source: string): string | undefined {
     search(source, {}, { customFunctions });
     return literalFaultOf(source);
   } catch (error) {
-    // A type error is about the empty payload that stood in here, not about the expression.
+    // A type error is caused by the empty payload used here, not by the expression.
     if (error instanceof JMESPathTypeError) return literalFaultOf(source);
-    // The evaluator keeps compiled expressions in an object, and takes "toString" for one of them.
+    // The evaluator caches compiled expressions in an object, and mistakes "toString" for one of them.
     if (!(error instanceof JMESPathError)) return 'can\'t be compiled; write "@." before it';
     return `is no JMESPath expression: ${error.message}; correct it at that position`;
   }
@@ -47,7 +47,7 @@ function isInexact(json: string): boolean {
   try {
     return hasRawNumber(parseExact(json, "a literal"));
   } catch {
-    // The language takes what is no JSON as a text.
+    // JMESPath takes invalid JSON for a text.
     return false;
   }
 }
@@ -64,7 +64,7 @@ const header = section({
     }),
 });
 
-/** Where a field stands: an expression on the body, or a header, for example of CloudEvents. */
+/** Location of a field: an expression on the body, or a header, for example of CloudEvents. */
 const optionalSource = z
   .union([expression, header], {
     error: remedyOf(
@@ -75,7 +75,7 @@ const optionalSource = z
 
 const attributeName = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
-/** What of a user's metadata goes into messages: an allow-list. */
+/** User metadata to include in messages: an allow-list. */
 const attributes = z
   .record(z.string(), expression, {
     error: remedyOf('write an object: {"<name>": "<JMESPath expression>"}'),
@@ -91,7 +91,7 @@ const attributes = z
       issues.push({ code: "custom", message, input: value, continue: true });
   });
 
-/** The mapping of one kind: each part that is given replaces the default's. */
+/** Mapping of one kind. Each given part replaces the default's. */
 function kindSchema(kind: WebhookKind) {
   return section({
     type: optionalSource,
@@ -135,13 +135,13 @@ function kindSchema(kind: WebhookKind) {
     .prefault({});
 }
 
-/** Names that are given replace the default's. Those that are only ignored are added: alone they would map nothing. */
+/** Given names replace the default's. If all are ignored they are added, because alone they would map nothing. */
 function typesOf(kind: WebhookKind, given: KindMapping["types"]): KindMapping["types"] {
   const onlyIgnores = Object.values(given).every((type) => type === ignored);
   return onlyIgnores ? { ...defaultMapping[kind].types, ...given } : given;
 }
 
-/** The mapping of each webhook kind from payloads to events; see `domain/event/mapping.ts`. */
+/** Maps the payloads of each webhook kind to events; see `domain/event/mapping.ts`. */
 export const mappingSchema = section({
   users: kindSchema("users"),
   accounts: kindSchema("accounts"),

@@ -1,20 +1,20 @@
-/** What a policy's statement says of some principals of the settings. */
+/** Principals of one statement of a policy. */
 type Admission = {
-  /** Digits of the accounts that the statement names. */
+  /** Ids of the accounts that the statement names. */
   readonly accounts: readonly string[];
-  /** The roles and users of these accounts that it is for; absent: all. */
+  /** Roles and users of these accounts that the statement is limited to; absent: the whole accounts. */
   readonly arns?: readonly string[];
 };
 
-/** Digits of the account that a principal is, or is in. */
+/** Id of the account that a principal is, or belongs to. */
 function accountOf(principal: string): string {
   return principal.split(":")[4] ?? principal;
 }
 
 /**
- * The principals of a subscriber as policies name them: a role or user by its account and the condition
- * `aws:PrincipalArn`. AWS replaces the ARN of a role in `Principal` with the role's unique id, so that a role that is
- * deleted and made anew is shut out.
+ * Principals of a subscriber in the form of policies: a role or user is its account with the condition
+ * `aws:PrincipalArn`. AWS replaces the ARN of a role in `Principal` with the role's unique id, which would exclude a
+ * role that is deleted and created again.
  * Source: IAM user guide, "AWS JSON policy elements: Principal", "IAM role principals".
  */
 export function admissionsOf(principals: readonly string[]): readonly Admission[] {
@@ -26,7 +26,7 @@ export function admissionsOf(principals: readonly string[]): readonly Admission[
   ];
 }
 
-/** Each account once. */
+/** Ids of the principals' accounts, without duplicates. */
 export function accountsOf(principals: readonly string[]): readonly string[] {
   return [...new Set(principals.map(accountOf))];
 }

@@ -15,7 +15,7 @@ import {
   wholeNumber,
 } from "./setting-types.ts";
 
-/** Hosts under `.example` can never exist (RFC 2606): they stand where a real address is still to be set. */
+/** Hosts under `.example` can never exist (RFC 2606). They are placeholders for a real address. */
 export function isPlaceholder(baseUrl: string): boolean {
   return new URL(baseUrl).hostname.endsWith(".example");
 }
@@ -26,23 +26,23 @@ export function isPrivate(baseUrl: string): boolean {
 }
 
 /**
- * Base addresses are https, since each call carries the token; plain http reaches this machine only. The same
- * pattern guards the deploy-time parameter, so it is kept to what CloudFormation's AllowedPattern understands.
+ * Base addresses use https, because each call carries the token; plain http reaches this machine only. The pattern also
+ * checks the deploy-time parameter, so it uses only what CloudFormation's AllowedPattern supports.
  */
 export const baseUrlPattern =
   "^(https://([a-z0-9.-]+|\\[[0-9a-f:.]+\\])|http://(127\\.0\\.0\\.1|localhost))(:[0-9]+)?(/[A-Za-z0-9._-]+)*$";
 
 /**
- * The same without private addresses, for the deploy-time parameter: a number may be private, and which are can't be said in
- * such a pattern. What a name resolves to is seen when it is called.
+ * The same without private addresses, for the deploy-time parameter. It excludes all numeric addresses, because a
+ * pattern can't tell which are private. What a name resolves to is checked when it is called.
  */
 export const publicBaseUrlPattern = "^https://([a-z0-9-]+\\.)+[a-z][a-z0-9-]*(:[0-9]+)?(/[A-Za-z0-9._-]+)*$";
 
-/** For people: one address has one form, so that two stages with the same provider environment are noticed. */
+/** Text for messages. An address has only one valid form, so that two stages with the same environment are noticed. */
 export const baseUrlForm =
   "an address as https://host, its host in lower case, without query or a slash at its end";
 
-/** A host has 253 characters at most; the environment of each function that calls it has room for few more. */
+/** A host has at most 253 characters, and the environments of functions have room for few more. */
 export const longestBaseUrl = 300;
 
 const baseUrl = text(new RegExp(baseUrlPattern), `write ${baseUrlForm}`)
@@ -52,14 +52,14 @@ const baseUrl = text(new RegExp(baseUrlPattern), `write ${baseUrlForm}`)
 const version = text(/^v\d+(\.\d+)?$/, 'write a version segment such as "v0.4"');
 
 /**
- * A path template with exactly these placeholders: without its account a path would read one account's data
- * for all of them, and one that nothing fills would reach the provider as it stands.
+ * A path template with exactly these placeholders. Without the account, a path would read one account's data for all of
+ * them; an unknown placeholder would be sent to the provider as it is.
  */
 function path(...placeholders: readonly string[]) {
   return pathWith(placeholders);
 }
 
-/** A path template that must have some placeholders, and may have others. */
+/** A path template with required and optional placeholders. */
 function pathWith(required: readonly string[], optional: readonly string[] = []) {
   return text(/^\/(?!\/)/, 'write a path that begins with "/"').check(({ value, issues }) => {
     for (const message of placeholderFaults(value, required, [...required, ...optional])) {
@@ -81,7 +81,7 @@ function placeholderFaults(template: string, required: readonly string[], allowe
 
 const bodyPlaceholders = ["endpoints", "account_id"];
 
-/** Any JSON; a text that is just `"{endpoints}"` becomes the list of endpoints to start. */
+/** Any JSON. The text `"{endpoints}"` is replaced by the list of endpoints to start. */
 const body = z.json().check(({ value, issues }) => {
   for (const message of placeholderFaults(JSON.stringify(textsOf(value)), [], bodyPlaceholders)) {
     issues.push({ code: "custom", message, input: value });
@@ -105,7 +105,7 @@ const paths = section({
   }).exactOptional(),
   read: path("account_id", "endpoint").exactOptional(),
   readCompany: path("account_id", "endpoint").exactOptional(),
-  /** Endpoints that are read by the ranges of dates that their events name, each range as a document. */
+  /** Endpoints to read by the date ranges that their events name, each range as one document. */
   readRange: rangePaths.exactOptional(),
   readCompanyRange: rangePaths.exactOptional(),
   account: path("account_id").exactOptional(),
@@ -132,7 +132,7 @@ const versions = section({
   company: version.exactOptional(),
 }).prefault({});
 
-/** The versions in the paths of each version of the interface. */
+/** Default versions in the paths, for each version of the interface. */
 const versionsOf = {
   "0.4": { api: "v0.4", refresh: "v0.4", webhooks: "v0.3", company: "v0.5" },
   "0.5": { api: "v0.5", refresh: "v0.5", webhooks: "v0.5", company: "v0.5" },
@@ -141,7 +141,7 @@ const versionsOf = {
 type GivenPaths = z.output<typeof paths>;
 type Versions = Required<z.output<typeof versions>>;
 
-/** Paths as specified or publicly documented. Others, such as starting a fetch, have none: left unset. */
+/** Default paths, as specified or publicly documented. Others, such as starting a fetch, have no default. */
 function resolvePaths(given: GivenPaths, { api, refresh, webhooks, company }: Versions, isNewer: boolean) {
   const hooks = `/api/${webhooks}/webhooks`;
   const companyHooks = isNewer ? `/company/${company}/webhooks` : `/api/company/${company}/webhooks`;
@@ -166,11 +166,11 @@ function resolvePaths(given: GivenPaths, { api, refresh, webhooks, company }: Ve
   };
 }
 
-/** Where something stands in an answer. */
+/** Location of a value in a response. */
 export const place = text(/^[^.]+(\.[^.]+)*$/, 'write names joined by dots, such as "meta.next"');
 const parameter = text(/^[A-Za-z0-9_.[\]-]+$/, "write a query parameter's name");
 
-/** How lists come in pages; see `domain/fetch/paging-settings.ts`. */
+/** How to read lists in pages; see `domain/fetch/paging-settings.ts`. */
 const paging = section({
   by: choice(pagingStyles).default("cursor"),
   items: place.default("data"),
@@ -185,19 +185,19 @@ const paging = section({
   .transform((given) => ({ parameter: given.by === "page" ? "page" : "cursor", ...given }))
   .prefault({});
 
-/** The income-data service: which environment, where it answers, and how it may be called. */
+/** The income-data service: its environment, its addresses, and limits of calls. */
 export const providerSchema = section({
   environment: choice(["sandbox", "production"]).default("sandbox"),
   baseUrls: section({
     sandbox: baseUrl.default("https://sandbox.income-data.example"),
     production: baseUrl.default("https://income-data.example"),
   }).prefault({}),
-  /** Chooses the defaults of versions and paths, and what the provider expects of a registration. */
+  /** Selects the defaults of versions and paths, and the form of a registration. */
   interface: choice(["0.4", "0.5"]).default("0.4"),
   versions,
   paths,
   requestsPerMinute: wholeNumber(leastRequestsPerMinute, 1_000_000).default(1_000),
-  /** When calls stop and how the provider is tried while it is down. */
+  /** When calls stop, and how the provider is probed while it is down. */
   breaker: section({
     failures: wholeNumber(1, 1_000).default(5),
     baseSeconds: scalableDuration(1, 3_600).default(10),
@@ -210,16 +210,16 @@ export const providerSchema = section({
     .prefault({}),
   timeouts: section({
     connectSeconds: fixedDuration(1, 60).default(5),
-    /** From the request to the answer's headers. */
+    /** From the request to the response headers. */
     headersSeconds: fixedDuration(1, 300).default(20),
-    /** Between two parts of the answer's body. */
+    /** Between two chunks of the response body. */
     bodySeconds: fixedDuration(1, 300).default(20),
   }).prefault({}),
   maxResponseBytes: wholeNumber(1_024, 104_857_600).default(20_971_520),
-  /** Of all pages of a document together. */
+  /** Limit of all pages of a document together. */
   maxDataBytes: wholeNumber(1_024, 1_073_741_824).default(104_857_600),
   paging,
-  /** Where an answer of status 200 has its error, if any. */
+  /** Where a response with status 200 reports an error, if anywhere. */
   errorPath: place.exactOptional(),
   errorMeans: choice(errorMeanings).default("failed"),
   allowPrivateAddresses: flag().default(false),

@@ -1,6 +1,6 @@
 import { endpoint, listOf, remedyOf, scalableDuration, section, wholeNumber } from "./setting-types.ts";
 
-/** When subscribers are told that there is enough of an account to decide; see `domain/readiness/`. */
+/** When subscribers learn that an account has enough data to decide; see `domain/readiness/`. */
 export const readinessSchema = section({
   endpoints: listOf(endpoint)
     .min(1, { error: remedyOf("name at least one endpoint") })

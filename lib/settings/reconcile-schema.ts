@@ -4,23 +4,23 @@ import { scalableDuration, section, wholeNumber } from "./setting-types.ts";
 
 /** How the table is compared with the provider's lists; see `domain/state/listing.ts`. */
 export const reconcileSchema = section({
-  /** From the beginning of one run to that of the next. */
+  /** Interval between the starts of two runs. */
   everyHours: scalableDuration(1, 168).default(24),
-  /** How often a run that has not come to its end goes on. */
+  /** Interval at which an unfinished run continues. */
   tickMinutes: scalableDuration(1, 60).default(5),
-  /** What was created so lately is left to its webhook. */
+  /** Records created more recently are skipped, because their webhook may still come. */
   graceMinutes: scalableDuration(0, 1_440).default(15),
-  /** Data that was fetched so long ago is read again. */
+  /** Older data is read again. */
   rereadAfterDays: scalableDuration(1, 3_650).default(30),
   /** A run that finds more deletions within seven days waits for an operator. */
   maxDeletions: section({
-    /** Of the accounts that the last complete run listed. */
+    /** Percentage of the accounts that the last complete run listed. */
     percent: wholeNumber(0, 100).default(5),
     atLeast: wholeNumber(0, 1_000_000).default(20),
   }).prefault({}),
-  /** From when a deletion was found until the provider is asked again. */
+  /** Time from the discovery of a deletion to the call that confirms it. */
   askAgainAfterHours: scalableDuration(1, 24).default(6),
-  /** Runs that begin because webhooks may have been lost; see `domain/reconcile/missed.ts`. */
+  /** Runs that start because webhooks may have been lost; see `domain/reconcile/missed.ts`. */
   missed: section({
     atMostEveryMinutes: scalableDuration(5, 1_440).default(15),
     gapMinutes: scalableDuration(10, 1_440).default(10),
@@ -36,7 +36,7 @@ export const reconcileSchema = section({
     connected: expression.default("connected"),
     datasourceId: expression.default("datasource_id"),
     createdAt: expression.default("created_at"),
-    /** Set: an account that was not updated since is not read again where webhooks may have been lost. */
+    /** If set, accounts that have not changed since webhooks were lost are not read again. */
     updatedAt: expression.exactOptional(),
   }).prefault({}),
 }).prefault({});

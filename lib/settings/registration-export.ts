@@ -1,6 +1,6 @@
-/** What writes an address in the letters of an export's name: each text with what stands in its place, in this order. */
+/** Replacements that write an address in the characters of an export's name, applied in this order. */
 export const exportNameReplacements = [
-  // Each ":" but a port's begins one of these.
+  // Each ":" except a port's begins one of these.
   ["/", "::"],
   [".", ":-"],
   ["_", ":u"],
@@ -11,8 +11,8 @@ export const exportNameReplacements = [
 export const registrationExportPrefix = "income-events:registers:";
 
 /**
- * The export by which a stage claims the registration with a provider, as CloudFormation makes it of the same address: two
- * stages that register with one provider would take each other's webhooks away. See docs/adr/0006.
+ * Name of the export by which a stage claims the registration with a provider, equal to the one that CloudFormation
+ * builds. Two stages that register with one provider would replace each other's webhooks. See docs/adr/0006.
  */
 export function registrationExportName(address: string): string {
   const withoutScheme = address.split("://")[1] ?? "";

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { timeKindOf } from "./setting-types.ts";
 
-/** A setting's names from the top; `anyItem` stands for each item of a list. */
+/** Path of a setting; `anyItem` stands for each item of a list. */
 export type Setting = { readonly path: readonly string[]; readonly type: z.core.$ZodType };
 
 const anyItem = "*";
 
-/** Every single setting that a schema knows. */
+/** Every single setting of a schema. */
 export function settingsIn(schema: z.core.$ZodType, path: readonly string[] = []): readonly Setting[] {
   if (schema instanceof z.ZodObject) {
     return Object.entries(schema.shape).flatMap(([name, part]) => settingsIn(part, [...path, name]));
@@ -16,7 +16,7 @@ export function settingsIn(schema: z.core.$ZodType, path: readonly string[] = []
   return inner === undefined ? [{ path, type: schema }] : settingsIn(inner, path);
 }
 
-/** What a default, an option or a transformation is wrapped around. */
+/** The schema inside a default, an optional or a transformation. */
 function innerOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
   if (schema instanceof z.ZodPipe) return schema.def.in;
   if (
@@ -31,8 +31,8 @@ function innerOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
 }
 
 /**
- * Divides every waiting time of a stage's settings by one factor, so that days of waiting can be run through in
- * minutes. What is divided can be a fraction. See docs/adr/0009.
+ * Divides every waiting time of a stage's settings by one factor, so that days pass in minutes. A result can be a
+ * fraction. See docs/adr/0009.
  */
 export function scaleDurations<Settings>(settings: Settings, schema: z.core.$ZodType, by: number): Settings {
   const divided = structuredClone(settings);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { endpointName } from "../../domain/event/events.ts";
 
-/** A group of settings: refuses a key that it does not know, and names those that it does. */
+/** A group of settings. An unknown key is refused, with the list of known keys. */
 export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   const known = Object.keys(shape).join(", ");
   return z.strictObject(shape, {
@@ -20,21 +20,21 @@ export function wholeNumber(min: number, max: number, because = "") {
 const waits = new WeakSet<z.core.$ZodType>();
 const works = new WeakSet<z.core.$ZodType>();
 
-/** A whole number of seconds, minutes, hours or days (its name says which) that is waited: see `scaleDurations`. */
+/** A waiting time in whole seconds, minutes, hours or days, as its name says; see `scaleDurations`. */
 export function scalableDuration(min: number, max: number, because = "") {
   const type = wholeNumber(min, max, because);
   waits.add(type);
   return type;
 }
 
-/** The most that real work may take, in the unit of its name: the same in every stage, and never divided. */
+/** Maximum time of real work, in the unit of its name: the same in every stage, and never divided. */
 export function fixedDuration(min: number, max: number, because = "") {
   const type = wholeNumber(min, max, because);
   works.add(type);
   return type;
 }
 
-/** Which kind of time a setting is, if it is one. */
+/** Whether a setting is a waiting time, a working time or neither. */
 export function timeKindOf(type: z.core.$ZodType): "waiting" | "working" | undefined {
   if (waits.has(type)) return "waiting";
   return works.has(type) ? "working" : undefined;
@@ -48,20 +48,20 @@ export function flag(because = "") {
   return z.boolean({ error: remedyOf(`set it to true or false${because}`) });
 }
 
-/** A text of a form, for example a name; `remedy` says what to write. */
+/** A text that matches a pattern; `remedy` says what to write. */
 export function text(form: RegExp, remedy: string) {
   const error = remedyOf(remedy);
   return z.string({ error }).regex(form, { error });
 }
 
-/** The name of one of the provider's endpoints. */
+/** Name of one of the provider's endpoints. */
 export const endpoint = text(endpointName, 'write an endpoint\'s name, such as "income"');
 
 export function listOf<Item extends z.ZodType>(item: Item) {
   return z.array(item, { error: remedyOf("write a list: […]") });
 }
 
-/** An error that says what the setting is now and what to write instead. */
+/** Creates a message with the current value and what to write instead. */
 export function remedyOf(remedy: string): (issue: { readonly input?: unknown }) => string {
   return ({ input }) => `is ${show(input)}; ${remedy}`;
 }

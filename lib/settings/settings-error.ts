@@ -1,4 +1,4 @@
-/** What is wrong with a stage's settings: all of it, one line for each setting. */
+/** Reports every invalid setting of a stage, one on each line. */
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
 }

@@ -4,21 +4,21 @@ import { mappingSchema } from "./mapping-schema.ts";
 import { type Stage, stageSchema } from "./stage-schema.ts";
 import { webhooksSchema } from "./webhooks-schema.ts";
 
-/** What the mapping needs of a stage's settings, whatever else is in them. */
+/** The part of a stage's settings that the mapping needs. Other keys are ignored. */
 export const mappingPartSchema = z
   .looseObject({ mapping: mappingSchema, webhooks: webhooksSchema })
   .refine(secretStaysBehind.holds, { path: secretStaysBehind.path, error: () => secretStaysBehind.error });
 
 const acrossSettings = { acrossSettings: true };
 
-/** Whether an issue leaves a check nothing sound to read; another check's finding does not. */
+/** Whether an issue invalidates what a check reads. Findings of other checks don't. */
 function isInTheWay(issue: z.core.$ZodRawIssue, reads: CrossCheck["reads"]): boolean {
   if (issue.code === "custom" && issue.params === acrossSettings) return false;
   const [part] = issue.path ?? [];
   return part === undefined ? issue.code === "invalid_type" : reads.some((read) => read === part);
 }
 
-/** The schema of a stage's settings, defaults merged; a check across settings runs once its parts are in order. */
+/** Schema of a stage's settings with defaults. A check across settings runs if the parts that it reads are valid. */
 export const settingsSchema = crossChecks.reduce(
   (schema, { reads, holds, path, error }) =>
     schema.refine(holds, {
@@ -33,7 +33,7 @@ export const settingsSchema = crossChecks.reduce(
 export type Settings = Stage;
 export type ProviderSettings = Settings["provider"];
 
-/** The base address of the environment that the stage uses. */
+/** Base address of the provider environment that the stage uses. */
 export function selectedBaseUrl(provider: ProviderSettings): string {
   return provider.baseUrls[provider.environment];
 }

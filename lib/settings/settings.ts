@@ -13,31 +13,31 @@ export { SettingsError } from "./settings-error.ts";
 export { type Settings, selectedBaseUrl } from "./settings-schema.ts";
 
 /**
- * Reads a stage's settings, defaults merged.
- * @param file the settings; without it `<stage>.json` in `directory`
- * @throws SettingsError naming the file, each setting in error and its remedy
+ * Reads a stage's settings and adds defaults.
+ * @param file the settings file; default: `<stage>.json` in `directory`
+ * @throws SettingsError with the file, each invalid setting and its remedy
  */
 export function loadSettings(stage: string, directory: string, file = join(directory, `${stage}.json`)) {
   return parseSettings(readSettings(stage, file), file);
 }
 
 /**
- * Parses a stage's settings; their waiting times are divided by `divideDurationsBy`.
- * @throws SettingsError naming `file`, each setting in error and its remedy
+ * Parses a stage's settings, and divides their waiting times by `divideDurationsBy`.
+ * @throws SettingsError with `file`, each invalid setting and its remedy
  */
 export function parseSettings(value: unknown, file: string): Settings {
   const settings = orExplain(settingsSchema.safeParse(value), file);
   return scaleDurations(settings, settingsSchema, settings.divideDurationsBy);
 }
 
-/** Distinguishes settings, defaults included: of two that differ in anything, so do the digests. */
+/** Digest of all settings including defaults. */
 export function settingsDigest(settings: Settings): string {
   return createHash("sha256").update(JSON.stringify(settings)).digest("hex").slice(0, 16);
 }
 
 /**
- * Parses the mapping of a stage's settings alone, defaults merged, by the rules of the whole.
- * @throws SettingsError as `parseSettings`
+ * Parses only the mapping of a stage's settings, by the same rules, and adds defaults.
+ * @throws SettingsError like `parseSettings`
  */
 export function parseMappingPart(value: unknown, file: string): Settings["mapping"] {
   return orExplain(mappingPartSchema.safeParse(value), file).mapping;
@@ -55,13 +55,13 @@ function linesOf(issue: z.core.$ZodIssue): string[] {
   return keys.map((path) => onOneLine(`${path.map(nameOf).join(".") || "the settings"}: ${issue.message}`));
 }
 
-/** A name that is no plain one stands in quotes: else a blank at its end could not be seen. */
+/** Quotes an unusual name, so that a space at its end can be seen. */
 function nameOf(key: PropertyKey): string {
   const name = String(key);
   return /^[\w-]+$/.test(name) ? name : JSON.stringify(name);
 }
 
-/** Names and expressions of a file can hold anything; a line of the refusal is a setting's. */
+/** Escapes control characters in names and expressions, so that each error stays on one line. */
 function onOneLine(text: string): string {
   return text.replace(
     /[\p{Cc}\p{Zl}\p{Zp}]/gu,
@@ -70,8 +70,8 @@ function onOneLine(text: string): string {
 }
 
 /**
- * A stage's settings as they are written, whatever an editor begins the file and ends its lines with.
- * @throws SettingsError where the file is not there, or no JSON
+ * Reads a stage's settings without defaults. Ignores a byte order mark, and accepts CRLF.
+ * @throws SettingsError if the file can't be read or is not JSON
  */
 export function readSettings(stage: string, file: string): unknown {
   const text = readText(file, stage)
@@ -99,19 +99,19 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** An output is for people too: what is longer than this is left out. */
+/** People read outputs too, so a longer value is omitted. */
 const maxCharacters = 4_000;
-/** Many times what settings are: the outputs may be a file from anywhere. */
+/** Many times the size of real settings. Protects from outputs of unknown origin. */
 const maxBytes = 1_000_000;
 
-/** Settings in one word, defaults included; undefined where they are too many for an output. */
+/** Compresses settings, including defaults, into one word; undefined if they are too long for an output. */
 export function packSettings(settings: Settings): string | undefined {
-  // As in an address: a slash would make it look like one to whoever checks that outputs lead nowhere else.
+  // base64url has no slash, which would look like an address to checks of the outputs.
   const packed = brotliCompressSync(JSON.stringify(settings)).toString("base64url");
   return packed.length > maxCharacters ? undefined : packed;
 }
 
-/** What was packed, which another release may have written; undefined where it is no such word. */
+/** Reverses `packSettings`, possibly of another release; undefined for an invalid word. */
 export function unpackSettings(packed: string): unknown {
   try {
     const text = brotliDecompressSync(Buffer.from(packed, "base64url"), { maxOutputLength: maxBytes });

@@ -49,17 +49,18 @@ function functionSizes(memoryMb: number, timeoutSeconds: number) {
 }
 
 const functions = section({
-  /** At most 29 s: API Gateway waits no longer. */
+  /** At most 29 s, because API Gateway waits no longer. */
   receive: section({
     ...sizes(512, 10, 29),
-    /** Kept for each receiver, and the most that it takes: beyond it the provider is asked to send again. */
+    /** Reserved concurrency of each receiver, and its limit. Requests above it are answered 503. */
     reservedConcurrency: wholeNumber(1, 100_000).exactOptional(),
   }).prefault({}),
   store: functionSizes(512, 20),
   relay: functionSizes(512, 60),
-  // For ten answers of provider.maxResponseBytes at once and a list of provider.maxDataBytes; see docs/adr/0003.
+  // Sized for ten concurrent responses of provider.maxResponseBytes and a list of provider.maxDataBytes; see
+  // docs/adr/0003.
   fetch: functionSizes(1_024, 60),
-  // The largest answer that a function's URL streams, 200 MB, takes 100 s.
+  // The largest response that a function URL streams, 200 MB, takes 100 s.
   read: functionSizes(512, 120),
   refresh: functionSizes(256, 60),
   register: functionSizes(256, 60),
@@ -78,29 +79,29 @@ const retry = section({
   })
   .prefault({});
 
-// The periods that CloudWatch Logs offers, up to a year.
+// Retention periods that CloudWatch Logs offers, up to a year.
 const logDays = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365] as const;
 
-/** Everything that a stage can set. Each error names the setting and what to write instead. */
+/** All settings of a stage. Each error names the setting and what to write instead. */
 export const stageSchema = section({
-  /** Whether data outlives mistakes: retained resources, deletion and termination protection. No default. */
+  /** Whether data is retained, with deletion and termination protection. No default. */
   production: flag(": true retains data and protects the stack, false lets it be deleted"),
   provider: providerSchema,
-  /** What is asked for when an account becomes connected. */
+  /** Endpoints to request when an account connects. */
   startEndpoints: listOf(endpoint)
     .min(1, { error: remedyOf("name at least one endpoint") })
     .default(defaultEndpoints),
   webhooks: webhooksSchema,
   mapping: mappingSchema,
   subscribers: subscribersSchema,
-  /** How subscribers read documents; absent: by a URL where the region has function URLs, else by invoking. */
+  /** How subscribers read documents; absent: by URL where the region has function URLs, otherwise by invoking. */
   reading: choice(readingModes).exactOptional(),
   documents: section({
-    /** Bytes of a message with its document; a longer one refers to it. */
+    /** Maximum bytes of a message with its document; a longer message refers to it. */
     inlineLimit: wholeNumber(1_024, 1_048_576, ", SQS's limit").default(204_800),
   }).prefault({}),
   table: section({
-    /** The most write units in a second; absent: what the account allows a table. */
+    /** Maximum write units per second; absent: what the account allows a table. */
     maxWriteRequestUnits: wholeNumber(10, 1_000_000).exactOptional(),
   }).prefault({}),
   relay: section({
@@ -111,16 +112,16 @@ export const stageSchema = section({
   fetch: section({
     maxConcurrency: wholeNumber(2, 1_000, ", the limits of an SQS event source").default(5),
     retry,
-    /** So long events may take to answer the start of a data fetch, before its endpoints are read anyway. */
+    /** Time to wait for events after a data fetch was started, before its endpoints are read without them. */
     readAfterSeconds: scalableDuration(1, 604_800).default(3_600),
-    /** So long the provider may fail, at least, before tasks are given up. */
+    /** Minimum time for which tasks are retried while the provider fails. */
     longestOutageHours: scalableDuration(1, 240, ": SQS keeps a task for 14 days").default(72),
   }).prefault({}),
   readiness: readinessSchema,
   token: section({
-    // More than one new version of a secret in ten minutes exhausts its versions.
+    // Creating a version of a secret more often than every ten minutes exhausts its versions.
     refreshEveryMinutes: scalableDuration(10, 1_440).default(15),
-    /** Share of the token's lifetime that is left when it is refreshed. */
+    /** Share of the token's lifetime that is left when the token is refreshed. */
     marginFraction: z
       .number({ error: remedyOf("set it to a number from 0.05 to 0.9") })
       .min(0.05, { error: remedyOf("set it to a number from 0.05 to 0.9") })
@@ -129,41 +130,41 @@ export const stageSchema = section({
   }).prefault({}),
   reconcile: reconcileSchema,
   register: section({
-    /** False for a stage that shares its provider environment: one stage registers its webhooks there. */
+    /** False for a stage that shares its provider environment, where only one stage registers webhooks. */
     enabled: flag().default(true),
-    /** Whether GET on a webhook's path answers its registration, which the specification does not show. */
+    /** Whether GET on a webhook's path returns its registration, which the specification does not show. */
     readsFirst: flag().default(false),
     everyHours: scalableDuration(1, 168).default(24),
   }).prefault({}),
   archive: section({
-    /** So long before its queue drops it a dead letter is archived; 336 hours are all of a queue's 14 days. */
+    /** Dead letters are archived this long before their queue drops them; 336 hours are a queue's whole 14 days. */
     beforeEndHours: scalableDuration(2, 336).default(48),
     everyMinutes: scalableDuration(5, 1_440).default(60),
   }).prefault({}),
   retention: section({
     eventsDays: scalableDuration(4, 3_650, ": duplicates come for 3 days").default(30),
     failuresDays: scalableDuration(14, 3_650).default(90),
-    /** Dead dead letters that would have expired in their queue. */
+    /** How long the archive keeps dead letters. */
     archiveDays: scalableDuration(14, 3_650).default(90),
-    /** Documents that were superseded; 0: only the newest is kept. */
+    /** Superseded versions of documents; 0: only the newest is kept. */
     documentVersionsDays: scalableDuration(0, 3_650).default(0),
-    /** What operators did; unset: without limit. */
+    /** Records of what operators did; unset: without limit. */
     auditDays: scalableDuration(1, 3_650).exactOptional(),
     logsDays: z.literal(logDays, { error: remedyOf(`set it to one of: ${logDays.join(", ")}`) }).default(30),
   }).prefault({}),
   logs: section({
-    /** Whether Lambda writes a line at the start and at the end of each invocation. */
+    /** Whether Lambda logs the start and end of each invocation. */
     invocations: flag().default(false),
   }).prefault({}),
   /** `service`: AWS X-Ray traces the functions. */
   tracing: choice(["off", "service"]).default("off"),
   erasure: section({
-    /** Whether a user who was deleted at the provider is erased here as well. */
+    /** Whether a user who was deleted at the provider is also erased here. */
     onDeletion: flag().default(false),
   }).prefault({}),
   functions,
   queues: section({
-    /** So many times as long as its function's time-out a message is hidden while the function works on it. */
+    /** Visibility timeout of a queue, as a multiple of its function's timeout. */
     visibilityMultiple: wholeNumber(2, 6).default(6),
   }).prefault({}),
   /** The quota of the account and region: Lambda's "Concurrent executions". A new account has 10. */
@@ -172,7 +173,7 @@ export const stageSchema = section({
   alarms: alarmsSchema,
   /** Whether the stage has the dashboard. */
   dashboard: flag().default(false),
-  /** Every waiting time of the stack is divided by this, to live through days in minutes: see docs/adr/0009. */
+  /** Divides every waiting time of the stack, so that days pass in minutes; see docs/adr/0009. */
   divideDurationsBy: wholeNumber(1, 10_000).default(1),
 });
 

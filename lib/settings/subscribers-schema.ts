@@ -17,7 +17,7 @@ const principal = text(
   "write an account's 12 digits, or the ARN of a role or user",
 );
 
-/** How often SQS delivers a message before it moves it to the DLQ; five, as AWS asks for a Lambda source. */
+/** Number of receives after which SQS moves a message to the DLQ; AWS recommends five for a Lambda source. */
 export const maxReceiveCount = 5;
 
 const subscriber = section({
@@ -28,9 +28,9 @@ const subscriber = section({
   types: listOf(typePattern)
     .min(1, { error: remedyOf("name a type, or leave the setting out to get everything") })
     .exactOptional(),
-  /** Whether messages hold the documents that they report, as far as these fit, or refer to them. */
+  /** Whether messages contain the documents that they report, if these fit, or refer to them. */
   documents: choice(["reference", "inline"]).default("reference"),
-  /** Accounts, or roles and users in them, that may read the queue and documents. */
+  /** Accounts, roles and users that may read the queue and documents. */
   principals: listOf(principal).default([]),
   retentionDays: scalableDuration(1, 14).default(14),
   visibilityTimeoutSeconds: fixedDuration(1, 43_200).default(60),
@@ -45,14 +45,14 @@ const subscriber = section({
   },
 );
 
-// Twelve, since the eraser's environment names two queues for each and Lambda allows 4 KB of it in all.
+// The eraser's environment names two queues for each subscriber, and Lambda limits it to 4 KB.
 const maxSubscribers = 12;
 
-/** Source: Lambda developer guide, "Lambda quotas": a function's resource-based policy. */
+/** Limit of a function's resource-based policy. Source: Lambda developer guide, "Lambda quotas". */
 const mostPolicyBytes = 20_480;
-/** What Lambda writes of a permission with the longest names; an account as the ARN of its root. */
+/** Size of a permission with the longest names in Lambda's policy; an account is the ARN of its root. */
 const permissionBytes = 420 + "arn:aws-iso-b:iam::000000000000:root".length;
-/** The function that answers subscribers' reads admits each account with two permissions. */
+/** The function that answers subscribers' reads has two permissions for each account. */
 const mostAccounts = Math.floor(mostPolicyBytes / (2 * permissionBytes));
 
 export const subscribersSchema = listOf(subscriber)

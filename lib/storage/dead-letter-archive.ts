@@ -17,11 +17,11 @@ import { privateBucket } from "./private-bucket.ts";
 export type DeadLetterArchiveProps = {
   readonly settings: Settings;
   readonly defaults: FunctionDefaults;
-  /** Every queue that has dead letters, by the name that commands give it. */
+  /** Every queue with a dead-letter queue, by its name in commands. */
   readonly works: ReadonlyMap<string, WorkQueue>;
 };
 
-/** Keeps what would expire in a dead-letter queue: nothing authenticated is lost because nobody looked. */
+/** Archives dead letters before their queue drops them, so that no authenticated event is lost unnoticed. */
 export class DeadLetterArchive extends Construct {
   readonly bucket: s3.Bucket;
   readonly lambda: lambda.Function;
@@ -56,7 +56,7 @@ export class DeadLetterArchive extends Construct {
         ),
         allow(["s3:PutObject"], [this.bucket.arnForObjects("dead-letters/*")]),
       ],
-      // The schedule comes again, long before the dead letters' end.
+      // The next run retries, long before the dead letters expire.
       retryAttempts: 0,
     });
     this.lambda = archive.lambda;

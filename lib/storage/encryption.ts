@@ -4,15 +4,15 @@ import type { Construct } from "constructs";
 import { allow } from "../function/permissions.ts";
 import type { Settings } from "../settings/settings.ts";
 
-/** The customer's keys. */
+/** The customer-managed keys. */
 export type DataKeys = {
-  /** Encrypts data at rest; undefined: the keys of AWS do. */
+  /** Encrypts data at rest; undefined: AWS's own keys do. */
   readonly dataKey: kms.IKey | undefined;
-  /** Encrypted it before. */
+  /** Former keys, which only decrypt. */
   readonly previousKeyArns: readonly string[];
 };
 
-/** The customer's key for data at rest; undefined: keys that AWS owns, and SSE-SQS. */
+/** Customer-managed key for data at rest; undefined: AWS-owned keys and SSE-SQS. */
 export function dataKeyOf(scope: Construct, { encryption }: Settings): kms.IKey | undefined {
   if (encryption.keyArn === undefined) return undefined;
   return kms.Key.fromKeyArn(scope, "DataKey", encryption.keyArn);
@@ -22,9 +22,9 @@ const reading = ["kms:Decrypt"];
 const writing = ["kms:GenerateDataKey"];
 
 /**
- * What a service asks of a customer's key in the caller's name, by the action that is called. Sources: the
- * developer guides of SQS ("Key management": a producer needs both), DynamoDB and Secrets Manager ("How … uses
- * AWS KMS"), the user guide of S3 ("Using server-side encryption with AWS KMS keys").
+ * Actions on a customer-managed key that a service performs for the caller, by the action called. Sources: the
+ * developer guides of SQS ("Key management": a producer needs both), DynamoDB and Secrets Manager ("How … uses AWS
+ * KMS"), the user guide of S3 ("Using server-side encryption with AWS KMS keys").
  */
 const askedOfKey: Readonly<Record<string, readonly string[]>> = {
   "sqs:SendMessage": [...writing, ...reading],
@@ -34,7 +34,7 @@ const askedOfKey: Readonly<Record<string, readonly string[]>> = {
   "sqs:GetQueueAttributes": [],
   "sqs:ListQueues": [],
   "sqs:ListQueueTags": [],
-  // A table's own key is decrypted for reads and writes alike; DynamoDB made it when the table was created.
+  // Reads and writes both decrypt the table's own key, which DynamoDB generated when the table was created.
   "dynamodb:GetItem": reading,
   "dynamodb:BatchGetItem": reading,
   "dynamodb:Query": reading,
@@ -59,17 +59,17 @@ const askedOfKey: Readonly<Record<string, readonly string[]>> = {
   "lambda:InvokeFunction": [],
   "cloudformation:DescribeStacks": [],
   "cloudformation:UpdateTerminationProtection": [],
-  // Metrics are not encrypted with a key of the customer's.
+  // CloudWatch does not encrypt metrics with a customer-managed key.
   "cloudwatch:GetMetricData": [],
-  // Traces are encrypted with X-Ray's own key.
+  // X-Ray encrypts traces with its own key.
   "xray:PutTelemetryRecords": [],
   "xray:PutTraceSegments": [],
 };
 
 /**
- * What a role must be allowed on the customer's keys for what it is allowed on data: all that it needs of the key in
- * use, and decryption with former ones.
- * @throws for an action that `askedOfKey` does not know
+ * Permissions on the customer-managed keys that a role needs for its permissions on data: everything it needs on the
+ * current key, and decryption with former keys.
+ * @throws for an action that `askedOfKey` does not list
  */
 export function keyPermissions(
   permissions: readonly iam.PolicyStatement[],

@@ -3,7 +3,7 @@ import { Construct } from "constructs";
 import type { Settings } from "../settings/settings.ts";
 import { dataKeyOf } from "./encryption.ts";
 
-/** The one table: events, states, data, links, claims and the pacing of calls; its stream is the outbox. */
+/** The table of events, states, data, links, claims and the pacing of calls. Its stream is the outbox. */
 export class EventTable extends Construct {
   readonly table: dynamodb.Table;
   readonly streamArn: string;

@@ -6,21 +6,21 @@ import type { Settings } from "../settings/settings.ts";
 import { dataKeyOf } from "./encryption.ts";
 import { privateBucket } from "./private-bucket.ts";
 
-/** The longest that a message with a pointer to a body can lie in a queue and then in its DLQ, before that is archived. */
+/** Maximum days that a message with a pointer to a body stays in a queue and its DLQ before it is archived. */
 export const longestInQueuesInDays = 28;
 
-/** Longer than a task can lie in a dead-letter queue; what is gone is read again. */
+/** Longer than a task stays in a dead-letter queue. Missing pages are read again. */
 const pagesInDays = 15;
 
-/** Holds what is too large for a message or an item: webhook bodies and fetched data. */
+/** Stores what is too large for a message or an item: webhook bodies and fetched data. */
 export class OverflowStorage extends Construct {
   readonly bucket: s3.Bucket;
-  /** The objects of webhook bodies, which expire after their events. */
+  /** ARNs of webhook bodies, which expire after their events. */
   readonly bodies: string;
   readonly bodiesOf: (kind: WebhookKind) => string;
-  /** The objects of fetched data. They don't expire: the relay removes each once no item points to it. */
+  /** ARNs of fetched data. It does not expire: the relay deletes an object once no item points to it. */
   readonly data: string;
-  /** The objects of lists that are still being read, page by page. */
+  /** ARNs of lists that are still being read, page by page. */
   readonly pages: string;
 
   constructor(scope: Construct, id: string, settings: Settings) {

@@ -5,9 +5,9 @@ import type { Construct } from "constructs";
 import { acknowledge } from "../acknowledgements.ts";
 
 /**
- * A bucket that is encrypted, never public, spoken to over TLS only, and expires objects as configured.
- * @param versioned keeps what was overwritten or deleted
- * @param key the customer's, for new objects; undefined: SSE-S3
+ * An encrypted bucket that is never public, requires TLS and expires objects as configured.
+ * @param versioned keeps overwritten and deleted objects
+ * @param key customer-managed key for new objects; undefined: SSE-S3
  */
 export function privateBucket(
   scope: Construct,
@@ -18,7 +18,7 @@ export function privateBucket(
   const bucket = new s3.Bucket(scope, id, {
     ...(key === undefined
       ? { encryption: s3.BucketEncryption.S3_MANAGED }
-      : // A key of the bucket's own in between: KMS is asked now and then, not for each object.
+      : // The bucket key saves a call of KMS for each object.
         { encryption: s3.BucketEncryption.KMS, encryptionKey: key, bucketKeyEnabled: true }),
     blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL,
     objectOwnership: s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,

@@ -4,10 +4,10 @@ import { acknowledge } from "../acknowledgements.ts";
 import type { Settings } from "../settings/settings.ts";
 import { dataKeyOf } from "./encryption.ts";
 
-// A trap: CloudFormation generates a new value, over the one in use, when anything of generateSecretString
-// changes. The baseline of the tests holds these properties fast.
+// Trap: CloudFormation replaces the current value with a new one if anything in generateSecretString changes. The
+// baseline of the tests guards these properties.
 
-/** The provider's token. A deployment makes a placeholder without `token`; the operator puts the first one in. */
+/** The provider's token. A deployment creates a placeholder without `token`; the operator sets the first token. */
 export class TokenSecret extends Construct {
   readonly secret: secretsmanager.Secret;
 
@@ -27,7 +27,7 @@ export class TokenSecret extends Construct {
   }
 }
 
-/** The value that the provider must send in the secret header of each webhook; generated at creation. */
+/** Secret of the webhooks' secret header, generated at creation. */
 export class WebhookSecret extends Construct {
   readonly secret: secretsmanager.Secret;
 

@@ -28,17 +28,17 @@ export interface FunctionsProps {
 /** The settings `functions.receive.*`. */
 export interface FunctionsReceiveProps {
   /**
-   * From 128 to 10240.
+   * Memory in MB, and timeout in seconds, of the receivers. API Gateway waits at most 29 s. From 128 to 10240.
    * @default 512
    */
   readonly memoryMb?: number | Size;
   /**
-   * From 1 to 29.
+   * Memory in MB, and timeout in seconds, of the receivers. API Gateway waits at most 29 s. From 1 to 29.
    * @default 10
    */
   readonly timeoutSeconds?: number | Duration;
   /**
-   * So many environments are kept for each of the four receivers, and it gets no more; beyond it the provider is answered 503 and sends again. From 1 to 100000.
+   * Reserved concurrency of each of the four receiver functions, and also their limit. Requests above it are answered 503, and the provider retries them. From 1 to 100000.
    * @default - none
    */
   readonly reservedConcurrency?: number;
@@ -47,12 +47,12 @@ export interface FunctionsReceiveProps {
 /** The settings `functions.store.*`. */
 export interface FunctionsStoreProps {
   /**
-   * From 128 to 10240.
+   * Memory in MB, and timeout in seconds, of the consumers that store events. From 128 to 10240.
    * @default 512
    */
   readonly memoryMb?: number | Size;
   /**
-   * From 1 to 900.
+   * Memory in MB, and timeout in seconds, of the consumers that store events. From 1 to 900.
    * @default 20
    */
   readonly timeoutSeconds?: number | Duration;
@@ -61,12 +61,12 @@ export interface FunctionsStoreProps {
 /** The settings `functions.relay.*`. */
 export interface FunctionsRelayProps {
   /**
-   * From 128 to 10240.
+   * Memory in MB, and timeout in seconds, of the relay. From 128 to 10240.
    * @default 512
    */
   readonly memoryMb?: number | Size;
   /**
-   * From 1 to 900.
+   * Memory in MB, and timeout in seconds, of the relay. From 1 to 900.
    * @default 60
    */
   readonly timeoutSeconds?: number | Duration;
@@ -75,12 +75,12 @@ export interface FunctionsRelayProps {
 /** The settings `functions.fetch.*`. */
 export interface FunctionsFetchProps {
   /**
-   * From 128 to 10240.
+   * Memory in MB, and timeout in seconds, of the function that reads data from the provider. From 128 to 10240.
    * @default 1024
    */
   readonly memoryMb?: number | Size;
   /**
-   * From 1 to 900.
+   * Memory in MB, and timeout in seconds, of the function that reads data from the provider. From 1 to 900.
    * @default 60
    */
   readonly timeoutSeconds?: number | Duration;
@@ -89,12 +89,12 @@ export interface FunctionsFetchProps {
 /** The settings `functions.read.*`. */
 export interface FunctionsReadProps {
   /**
-   * Of the function that answers reads; the largest answer, 200 MB, takes 100 s. From 128 to 10240.
+   * Memory of the function that answers reads, in MB. From 128 to 10240.
    * @default 512
    */
   readonly memoryMb?: number | Size;
   /**
-   * Of the function that answers reads; the largest answer, 200 MB, takes 100 s. From 1 to 900.
+   * Timeout of the function that answers reads. The largest response, 200 MB, takes 100 s. From 1 to 900.
    * @default 120
    */
   readonly timeoutSeconds?: number | Duration;
@@ -103,12 +103,12 @@ export interface FunctionsReadProps {
 /** The settings `functions.refresh.*`. */
 export interface FunctionsRefreshProps {
   /**
-   * From 128 to 10240.
+   * Memory in MB, and timeout in seconds, of the function that refreshes the token. From 128 to 10240.
    * @default 256
    */
   readonly memoryMb?: number | Size;
   /**
-   * From 1 to 900.
+   * Memory in MB, and timeout in seconds, of the function that refreshes the token. From 1 to 900.
    * @default 60
    */
   readonly timeoutSeconds?: number | Duration;
@@ -117,12 +117,12 @@ export interface FunctionsRefreshProps {
 /** The settings `functions.register.*`. */
 export interface FunctionsRegisterProps {
   /**
-   * From 128 to 10240.
+   * Memory in MB, and timeout in seconds, of the function that registers webhooks. From 128 to 10240.
    * @default 256
    */
   readonly memoryMb?: number | Size;
   /**
-   * From 1 to 900.
+   * Memory in MB, and timeout in seconds, of the function that registers webhooks. From 1 to 900.
    * @default 60
    */
   readonly timeoutSeconds?: number | Duration;
@@ -131,12 +131,12 @@ export interface FunctionsRegisterProps {
 /** The settings `functions.reconcile.*`. */
 export interface FunctionsReconcileProps {
   /**
-   * From 128 to 10240.
+   * Memory in MB, and timeout in seconds, of the reconciliation. From 128 to 10240.
    * @default 256
    */
   readonly memoryMb?: number | Size;
   /**
-   * From 1 to 900.
+   * Memory in MB, and timeout in seconds, of the reconciliation. From 1 to 900.
    * @default 300
    */
   readonly timeoutSeconds?: number | Duration;
@@ -145,12 +145,12 @@ export interface FunctionsReconcileProps {
 /** The settings `functions.archive.*`. */
 export interface FunctionsArchiveProps {
   /**
-   * From 128 to 10240.
+   * Memory in MB, and timeout in seconds, of the function that archives dead letters. From 128 to 10240.
    * @default 512
    */
   readonly memoryMb?: number | Size;
   /**
-   * From 1 to 900.
+   * Memory in MB, and timeout in seconds, of the function that archives dead letters. From 1 to 900.
    * @default 300
    */
   readonly timeoutSeconds?: number | Duration;
@@ -159,12 +159,12 @@ export interface FunctionsArchiveProps {
 /** The settings `functions.erase.*`. */
 export interface FunctionsEraseProps {
   /**
-   * From 128 to 10240.
+   * Memory in MB, and timeout in seconds, of the function that erases users and accounts. From 128 to 10240.
    * @default 512
    */
   readonly memoryMb?: number | Size;
   /**
-   * From 1 to 900.
+   * Memory in MB, and timeout in seconds, of the function that erases users and accounts. From 1 to 900.
    * @default 300
    */
   readonly timeoutSeconds?: number | Duration;

@@ -4,14 +4,14 @@ import type { Duration, Size } from "aws-cdk-lib";
 /** The settings `provider.*`. */
 export interface ProviderProps {
   /**
-   * The environment of the provider that the stage uses: `sandbox` or `production`.
+   * The provider environment that the stage uses: `sandbox` or `production`.
    * @default "sandbox"
    */
   readonly environment?: "sandbox" | "production";
   /** The settings `provider.baseUrls.*`. */
   readonly baseUrls?: ProviderBaseUrlsProps;
   /**
-   * The version of the provider's interface: `0.4` or `0.5`. With `0.5` every default version is `v0.5`, paths of companies begin with `/company/<version>`, registrations send `"enabled": true`, and what is registered is read from the list of webhooks.
+   * Version of the provider's interface: `0.4` or `0.5`. With `0.5` every version defaults to `v0.5`, company paths begin with `/company/<version>`, registrations send `"enabled": true`, and the list of webhooks shows what is registered.
    * @default "0.4"
    */
   readonly interface?: "0.4" | "0.5";
@@ -20,7 +20,7 @@ export interface ProviderProps {
   /** The settings `provider.paths.*`. */
   readonly paths?: ProviderPathsProps;
   /**
-   * Never more calls in any minute, of all functions together; at least 3. From 3 to 1000000.
+   * Maximum calls to the provider in any minute, over all functions; at least 3. From 3 to 1000000.
    * @default 1000
    */
   readonly requestsPerMinute?: number;
@@ -29,29 +29,29 @@ export interface ProviderProps {
   /** The settings `provider.timeouts.*`. */
   readonly timeouts?: ProviderTimeoutsProps;
   /**
-   * A larger answer, also one that grows over it when it is decompressed, is cut off and its task given up; raise `functions.fetch.memoryMb` (1024) with it. From 1024 to 104857600.
+   * Maximum size of a response, after decompression. The task of a larger one becomes a dead letter. If you raise it, raise `functions.fetch.memoryMb` (1024) too. From 1024 to 104857600.
    * @default 20971520
    */
   readonly maxResponseBytes?: number | Size;
   /**
-   * The same for all pages of a document together. From 1024 to 1073741824.
+   * Maximum size of all pages of a document together. From 1024 to 1073741824.
    * @default 104857600
    */
   readonly maxDataBytes?: number | Size;
   /** The settings `provider.paging.*`. */
   readonly paging?: ProviderPagingProps;
   /**
-   * Where an answer of status 200 has its error, such as `error.code`: names joined by dots. Something there means no data, whatever stands beside it.
+   * Where a response with status 200 reports an error: names joined by dots, such as `error.code`. A response with a value there counts as an error, whatever else it contains.
    * @default - not set
    */
   readonly errorPath?: string;
   /**
-   * What an error there means. `failed`: a failure of the provider, retried like a 503; `not-ready`: data that comes later, like a 202.
+   * Meaning of an error at `provider.errorPath`. `failed`: the provider failed; retry as after a 503. `not-ready`: the data is not available yet; retry as after a 202.
    * @default "failed"
    */
   readonly errorMeans?: "failed" | "not-ready";
   /**
-   * True where the provider answers from this machine or a private network: an emulator, a stand-in, a VPC. Without it such an address is refused in the settings and as the parameter `ProviderBaseUrl`. A name that resolves to one is refused when it is called, first by `token set`.
+   * `true` allows a provider on this machine or in a private network, such as an emulator or a VPC. Otherwise such an address is refused in the settings and in the parameter `ProviderBaseUrl`. A name that resolves to such an address is refused at the first call, for example by `token set`.
    * @default false
    */
   readonly allowPrivateAddresses?: boolean;
@@ -60,12 +60,12 @@ export interface ProviderProps {
 /** The settings `provider.baseUrls.*`. */
 export interface ProviderBaseUrlsProps {
   /**
-   * The base address of each environment: https://host, its host in lower case, without query or a slash at its end.
+   * Base address of the provider's sandbox environment: `https://host`, with the host in lower case, no query and no trailing slash.
    * @default "https://sandbox.income-data.example"
    */
   readonly sandbox?: string;
   /**
-   * The base address of each environment: https://host, its host in lower case, without query or a slash at its end.
+   * Base address of the provider's production environment, in the same form.
    * @default "https://income-data.example"
    */
   readonly production?: string;
@@ -74,23 +74,23 @@ export interface ProviderBaseUrlsProps {
 /** The settings `provider.versions.*`. */
 export interface ProviderVersionsProps {
   /**
-   * The version in these paths: in general, of the webhooks, of the company API.
-   * @default - `v0.4`, `v0.3`, `v0.5`; with interface 0.5 `v0.5`
+   * Version in all paths but those of the webhooks, the company API and the token refresh.
+   * @default - `v0.4`; with interface 0.5 `v0.5`
    */
   readonly api?: string;
   /**
-   * The version in the path of the refresh: `v0.5`, `v0.4` or `v0.3`.
-   * @default - `v0.4`, with interface 0.5 `v0.5`
+   * Version in the path of the token refresh: `v0.5`, `v0.4` or `v0.3`.
+   * @default - `v0.4`; with interface 0.5 `v0.5`
    */
   readonly refresh?: "v0.5" | "v0.4" | "v0.3";
   /**
-   * The version in these paths: in general, of the webhooks, of the company API.
-   * @default - `v0.4`, `v0.3`, `v0.5`; with interface 0.5 `v0.5`
+   * Version in the paths of the webhooks.
+   * @default - `v0.3`; with interface 0.5 `v0.5`
    */
   readonly webhooks?: string;
   /**
-   * The version in these paths: in general, of the webhooks, of the company API.
-   * @default - `v0.4`, `v0.3`, `v0.5`; with interface 0.5 `v0.5`
+   * Version in the paths of the company API.
+   * @default - `v0.5`
    */
   readonly company?: string;
 }
@@ -100,64 +100,64 @@ export interface ProviderPathsProps {
   /** The settings `provider.paths.start.*`. */
   readonly start?: ProviderPathsStartProps;
   /**
-   * Reads an endpoint's data.
-   * @default - `/api/<version>/accounts/{account_id}/{endpoint}`, `…/company-accounts/…`
+   * Path that returns an endpoint's data.
+   * @default - `/api/<version>/accounts/{account_id}/{endpoint}`
    */
   readonly read?: string;
   /**
-   * Reads an endpoint's data.
-   * @default - `/api/<version>/accounts/{account_id}/{endpoint}`, `…/company-accounts/…`
+   * Path that returns an endpoint's data for a company account.
+   * @default - `/api/<version>/company-accounts/{account_id}/{endpoint}`
    */
   readonly readCompany?: string;
   /**
-   * `{"<endpoint>": "<path>"}`: these endpoints are read by the range of dates that an event names, each range as one document; all others are read whole.
+   * Paths of endpoints to read by date range, as `{"<endpoint>": "<path>"}`. Each range that an event names becomes one document; all other endpoints are read whole.
    * @default - not set
    */
   readonly readRange?: Readonly<Record<string, string>>;
   /**
-   * `{"<endpoint>": "<path>"}`: these endpoints are read by the range of dates that an event names, each range as one document; all others are read whole.
+   * The same as `provider.paths.readRange`, for company accounts.
    * @default - not set
    */
   readonly readCompanyRange?: Readonly<Record<string, string>>;
   /**
-   * Asks for a state.
-   * @default - as `read`, without endpoint; none of a user
+   * Path that returns the state of an account.
+   * @default - `/api/<version>/accounts/{account_id}`
    */
   readonly account?: string;
   /**
-   * Asks for a state.
-   * @default - as `read`, without endpoint; none of a user
+   * Path that returns the state of a company account.
+   * @default - `/api/<version>/company-accounts/{account_id}`
    */
   readonly companyAccount?: string;
   /**
-   * Asks for a state.
-   * @default - as `read`, without endpoint; none of a user
+   * Path that returns the state of a user.
+   * @default - not set
    */
   readonly user?: string;
   /**
-   * Lists the users.
+   * Path that lists the users.
    * @default - `/api/<version>/users`
    */
   readonly users?: string;
   /**
-   * The list of a user's accounts, with `{user_id}`; unset: accounts are not compared.
+   * Path that lists a user's accounts; contains `{user_id}`. If unset, accounts are not compared.
    * @default - not set
    */
   readonly userAccounts?: string;
   /**
-   * Gives a new token.
+   * Path that returns a new token.
    * @default - `/api/<version>/token/refresh`
    */
   readonly refresh?: string;
   /** The settings `provider.paths.webhooks.*`. */
   readonly webhooks?: ProviderPathsWebhooksProps;
   /**
-   * Registers the webhook for company accounts.
+   * Path that registers the webhook for company accounts.
    * @default - `/api/company/<version>/webhooks/accounts`
    */
   readonly companyWebhooks?: string;
   /**
-   * Registers the webhook for company accounts' data, at the address of `endpoints`.
+   * Path that registers the webhook for data of company accounts, with the address of `endpoints`.
    * @default - `/company/<version>/webhooks/endpoints` with interface 0.5
    */
   readonly companyEndpointWebhooks?: string;
@@ -166,14 +166,14 @@ export interface ProviderPathsProps {
 /** The settings `provider.paths.start.*`. */
 export interface ProviderPathsStartProps {
   /**
-   * Of the call that starts a fetch: GET, POST or PUT.
+   * HTTP method of the call that starts a data fetch: GET, POST or PUT.
    * @default "POST"
    */
   readonly method?: "GET" | "POST" | "PUT";
-  /** Of that call: a path with `{account_id}`; any JSON, in which `{account_id}` and `{endpoints}` are filled in. */
+  /** Path of the call that starts a data fetch; contains `{account_id}`. */
   readonly path: string;
   /**
-   * Of that call: a path with `{account_id}`; any JSON, in which `{account_id}` and `{endpoints}` are filled in.
+   * JSON body of the call that starts a data fetch. `{account_id}` and `{endpoints}` are replaced.
    * @default - not set
    */
   readonly body?: unknown;
@@ -182,27 +182,27 @@ export interface ProviderPathsStartProps {
 /** The settings `provider.paths.webhooks.*`. */
 export interface ProviderPathsWebhooksProps {
   /**
-   * Registers the webhook of a kind.
+   * Path that registers the webhook of this kind.
    * @default - `/api/<version>/webhooks/<kind>`
    */
   readonly users?: string;
   /**
-   * Registers the webhook of a kind.
+   * Path that registers the webhook of this kind.
    * @default - `/api/<version>/webhooks/<kind>`
    */
   readonly accounts?: string;
   /**
-   * Registers the webhook of a kind.
+   * Path that registers the webhook of this kind.
    * @default - `/api/<version>/webhooks/<kind>`
    */
   readonly endpoints?: string;
   /**
-   * Registers the webhook whose events name several endpoints, at the address of `endpoints`.
+   * Path that registers the webhook whose events name several endpoints, with the address of `endpoints`.
    * @default - `/api/<version>/webhooks/multi-endpoints` with interface 0.5
    */
   readonly multiEndpoints?: string;
   /**
-   * Registers the webhook of the connection flow's events, at the address of `accounts`; `types` decides what becomes of them.
+   * Path that registers the webhook for events of the connection flow, with the address of `accounts`. `mapping.accounts.types` maps its events.
    * @default - not set
    */
   readonly connectEvents?: string;
@@ -211,17 +211,17 @@ export interface ProviderPathsWebhooksProps {
 /** The settings `provider.breaker.*`. */
 export interface ProviderBreakerProps {
   /**
-   * So many failed calls in a row, of one caller, stop all calls. From 1 to 1000.
+   * Consecutive failed calls of one caller that open the circuit breaker, which stops all calls. From 1 to 1000.
    * @default 5
    */
   readonly failures?: number;
   /**
-   * The first wait before one call probes the provider; doubles each time. From 1 to 3600.
+   * Delay before the first probe of the provider while the breaker is open. It doubles with each failed probe. From 1 to 3600.
    * @default 10
    */
   readonly baseSeconds?: number | Duration;
   /**
-   * The longest wait between two probes; the provider's `Retry-After` may ask for more. From 1 to 3600.
+   * Maximum delay between two probes. The provider's `Retry-After` may extend it. From 1 to 3600.
    * @default 300
    */
   readonly maxSeconds?: number | Duration;
@@ -230,17 +230,17 @@ export interface ProviderBreakerProps {
 /** The settings `provider.timeouts.*`. */
 export interface ProviderTimeoutsProps {
   /**
-   * To connect. From 1 to 60.
+   * Timeout for connecting to the provider. From 1 to 60.
    * @default 5
    */
   readonly connectSeconds?: number | Duration;
   /**
-   * From the request to the answer's headers. From 1 to 300.
+   * Timeout from the request to the response headers. From 1 to 300.
    * @default 20
    */
   readonly headersSeconds?: number | Duration;
   /**
-   * Between two parts of the answer's body; a call ends within the sum of the three. From 1 to 300.
+   * Timeout between two chunks of the response body. A whole call may take the sum of the three timeouts. From 1 to 300.
    * @default 20
    */
   readonly bodySeconds?: number | Duration;
@@ -249,29 +249,29 @@ export interface ProviderTimeoutsProps {
 /** The settings `provider.paging.*`. */
 export interface ProviderPagingProps {
   /**
-   * `cursor`: what stands at `next` is sent as `parameter`; `link`: it is the next page's address or path; `page`: pages are counted from 1 in `parameter`, until one is empty.
+   * How to request the next page. `cursor`: send the value at `next` as `parameter`. `link`: call the address or path at `next`. `page`: count pages from 1 in `parameter` until one is empty.
    * @default "cursor"
    */
   readonly by?: "cursor" | "page" | "link";
   /**
-   * Where an object has its list.
+   * Where a response that is an object has its list.
    * @default "data"
    */
   readonly items?: string;
   /**
-   * Null, false, 0, "" or nothing there: the last page.
+   * Where a response has the next cursor or link. On the last page it is null, false, 0, "" or absent.
    * @default "next"
    */
   readonly next?: string;
   /**
-   * The query parameter for the cursor or the page's number.
+   * Query parameter for the cursor or the page number.
    * @default - cursor, or page
    */
   readonly parameter?: string;
   /** The settings `provider.paging.pageSize.*`. */
   readonly pageSize?: ProviderPagingPageSizeProps;
   /**
-   * A longer list goes to the dead-letter queue. From 1 to 100000.
+   * Maximum pages of a list. The task of a longer list becomes a dead letter. From 1 to 100000.
    * @default 1000
    */
   readonly maxPages?: number;
@@ -280,10 +280,10 @@ export interface ProviderPagingProps {
 /** The settings `provider.paging.pageSize.*`. */
 export interface ProviderPagingPageSizeProps {
   /**
-   * The query parameter of a page's size.
+   * Query parameter for the page size.
    * @default "limit"
    */
   readonly parameter?: string;
-  /** The size that is asked for, in items. From 1 to 100000. */
+  /** Items to request per page. From 1 to 100000. */
   readonly items: number;
 }

@@ -4,29 +4,29 @@ import type { Duration } from "aws-cdk-lib";
 /** The settings `reconcile.*`. */
 export interface ReconcileProps {
   /**
-   * From the start of one run to that of the next. From 1 to 168.
+   * Interval between the starts of two runs. From 1 to 168.
    * @default 24
    */
   readonly everyHours?: number | Duration;
   /**
-   * How often a run that has not come to its end goes on. From 1 to 60.
+   * Interval at which an unfinished run continues. From 1 to 60.
    * @default 5
    */
   readonly tickMinutes?: number | Duration;
   /**
-   * A record that was created so recently is left to its webhook. From 0 to 1440.
+   * Skip records that were created within this many minutes, whose webhook may still come. From 0 to 1440.
    * @default 15
    */
   readonly graceMinutes?: number | Duration;
   /**
-   * Data that was fetched longer ago is read again. From 1 to 3650.
+   * Read data again that was fetched more than this many days ago. From 1 to 3650.
    * @default 30
    */
   readonly rereadAfterDays?: number | Duration;
   /** The settings `reconcile.maxDeletions.*`. */
   readonly maxDeletions?: ReconcileMaxDeletionsProps;
   /**
-   * From when a deletion is found until the provider is asked again, and it is reported. From 1 to 24.
+   * Hours between the discovery of a deletion and the call that confirms it. The deletion is reported only after that call. From 1 to 24.
    * @default 6
    */
   readonly askAgainAfterHours?: number | Duration;
@@ -41,12 +41,12 @@ export interface ReconcileProps {
 /** The settings `reconcile.maxDeletions.*`. */
 export interface ReconcileMaxDeletionsProps {
   /**
-   * A run that would exceed so many deletions within seven days deletes none and raises an alarm: percent of the accounts that the last complete run listed, at least the number. From 0 to 100.
+   * Maximum deletions within seven days, in percent of the accounts that the last complete run listed. A run that would exceed it deletes nothing and raises an alarm. From 0 to 100.
    * @default 5
    */
   readonly percent?: number;
   /**
-   * A run that would exceed so many deletions within seven days deletes none and raises an alarm: percent of the accounts that the last complete run listed, at least the number. From 0 to 1000000.
+   * Deletions within seven days that are always allowed, even if they exceed `reconcile.maxDeletions.percent`. From 0 to 1000000.
    * @default 20
    */
   readonly atLeast?: number;
@@ -55,12 +55,12 @@ export interface ReconcileMaxDeletionsProps {
 /** The settings `reconcile.missed.*`. */
 export interface ReconcileMissedProps {
   /**
-   * The least time between two runs that begin because webhooks may have been lost. From 5 to 1440.
+   * Minimum interval between two runs that start because webhooks may have been lost. From 5 to 1440.
    * @default 15
    */
   readonly atMostEveryMinutes?: number | Duration;
   /**
-   * A time without webhooks that begins such a run where the same time of the day and of the week before had ten or more. From 10 to 1440.
+   * Start a run after this many minutes without a webhook, if the same period had at least ten both a day and a week before. From 10 to 1440.
    * @default 10
    */
   readonly gapMinutes?: number | Duration;
@@ -69,17 +69,17 @@ export interface ReconcileMissedProps {
 /** The settings `reconcile.users.*`. */
 export interface ReconcileUsersProps {
   /**
-   * Where an answer has the list, if it is no bare one.
+   * Where the response with users has its list, unless it is a bare array.
    * @default - `provider.paging.items`
    */
   readonly items?: string;
   /**
-   * JMESPath on a listed user.
+   * JMESPath expression for the id of a listed user.
    * @default "id || user_id"
    */
   readonly id?: string;
   /**
-   * JMESPath on a listed user.
+   * JMESPath expression for the creation time of a listed user.
    * @default "created_at"
    */
   readonly createdAt?: string;
@@ -88,32 +88,32 @@ export interface ReconcileUsersProps {
 /** The settings `reconcile.accounts.*`. */
 export interface ReconcileAccountsProps {
   /**
-   * Where an answer has the list, if it is no bare one.
+   * Where the response with accounts has its list, unless it is a bare array.
    * @default - `provider.paging.items`
    */
   readonly items?: string;
   /**
-   * JMESPath on a listed account.
+   * JMESPath expression for the id of a listed account.
    * @default "id || account_id"
    */
   readonly id?: string;
   /**
-   * JMESPath on a listed account.
+   * JMESPath expression for whether a listed account is connected.
    * @default "connected"
    */
   readonly connected?: string;
   /**
-   * JMESPath on a listed account.
+   * JMESPath expression for the data source of a listed account.
    * @default "datasource_id"
    */
   readonly datasourceId?: string;
   /**
-   * JMESPath on a listed account.
+   * JMESPath expression for the creation time of a listed account.
    * @default "created_at"
    */
   readonly createdAt?: string;
   /**
-   * JMESPath on a listed account: when it or its data last changed. Set it only where the provider says that new data moves it: an account that was not updated since webhooks were lost is then not read again.
+   * JMESPath expression for the time when a listed account or its data last changed. Set it only if the provider documents that new data changes it. After lost webhooks, accounts that have not changed since are then not read again.
    * @default - not set
    */
   readonly updatedAt?: string;
