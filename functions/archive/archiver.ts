@@ -6,14 +6,14 @@ import { type DeadLetter, type DeadLetterPlace, endOf } from "../../domain/recov
 import type { Log } from "../runtime/log.ts";
 
 export type ArchiverDependencies = {
-  /** The dead letters of each queue, by its name; the time that is left is that of the invocation. */
+  /** The dead letters of each queue, by queue name. `secondsLeft` is the time left to the invocation. */
   readonly places: (secondsLeft: () => number) => ReadonlyMap<string, DeadLetterPlace>;
   readonly put: DeadLetterArchive["put"];
-  /** How long a dead-letter queue keeps a message, counted from when it was sent first. */
+  /** How long a dead-letter queue keeps a message, counted from when it was first sent. */
   readonly retentionSeconds: number;
-  /** So long before that end a dead letter is archived. */
+  /** How long before that end a dead letter is archived. */
   readonly beforeEndSeconds: number;
-  /** A run ends by itself while so much of its time is left. */
+  /** A run ends when less time than this is left. */
   readonly longestRunSeconds: number;
   readonly now: () => Date;
   readonly log: Log;
@@ -22,9 +22,10 @@ export type ArchiverDependencies = {
 type Invocation = Pick<Context, "getRemainingTimeInMillis">;
 
 /**
- * Writes dead letters that near their end to the archive, then deletes them; the others stay in their queue. Killed in
- * between, the next run writes the same object again. An event `{"beforeEndSeconds": n}` sets, for one run, how near.
- * @throws retryable failure at the end of the run, where the dead letters of some queue could not be archived
+ * Writes dead letters that near the end of their retention to the archive, then deletes them; the others stay
+ * in their queue. If a run is killed in between, the next one writes the same object again. An event
+ * `{"beforeEndSeconds": n}` overrides that setting for one run.
+ * @throws retryable failure at the end of the run, if a queue's dead letters could not be archived
  */
 export function archiver(dependencies: ArchiverDependencies) {
   return async (event: unknown, invocation: Invocation): Promise<{ readonly archived: number }> => {
@@ -46,7 +47,7 @@ function overrideOf(event: unknown): Partial<Pick<ArchiverDependencies, "beforeE
   return { beforeEndSeconds: numberOf(event, "beforeEndSeconds") };
 }
 
-/** @returns how many dead letters were archived; undefined where something failed, which is logged */
+/** @returns the number of archived dead letters; undefined after a failure, which is logged */
 async function archiveQueue(
   queue: string,
   place: DeadLetterPlace,

@@ -22,7 +22,7 @@ const urls = queuesBeside(
 const handle = sanitizeErrors(
   archiver({
     places: (secondsLeft) => {
-      // What a run that was ended by force has hidden comes back when its time is over.
+      // After a run is killed, its messages reappear when its time would have ended.
       const hiddenSeconds = () => Math.ceil(secondsLeft()) + 1;
       return new Map(urls.map(([name, url]) => [name, queueDeadLetters(queues, url, hiddenSeconds)]));
     },

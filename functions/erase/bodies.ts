@@ -4,16 +4,16 @@ import { addRemoved, type EraseTask, withRefusal } from "../../domain/recovery/e
 import { type Mentions, mentions } from "../../domain/recovery/mentions.ts";
 import type { StepDependencies } from "./dependencies.ts";
 
-/** Read at once: a body's values take many times its bytes. */
+/** Limits of a batch of reads: a parsed body takes many times its bytes. */
 const atOnce = { maxItems: 10, maxBytes: 4 * 1024 * 1024 };
 
-/** What a report counts; in a dry run also those that events and dead letters point to, which are still there. */
+/** Name of the count in the report. A dry run also counts bodies that are still pointed to. */
 const foundByContent = "bodies found by content";
 
 /**
- * Removes large bodies that name the erased and that nothing points to any more: their events have expired, their dead
- * letters were purged, or their receiver died before it sent its message. All bodies are read, for only they say whom
- * they name. Where the time is over, the next message goes on.
+ * Removes large bodies that name the erased subjects and that nothing points to any more: their events have
+ * expired, their dead letters were purged, or their receiver died before it sent its message. Only the
+ * content shows whom a body names, so all bodies are read. If the time is over, the next message continues.
  */
 export async function removeBodies(task: EraseTask, dependencies: StepDependencies): Promise<EraseTask> {
   const { objects, isTimeOver } = dependencies;
@@ -44,7 +44,7 @@ async function removeIfNamed(
   if (content === "refused") return "refused";
   const text = Buffer.from(content).toString("utf8");
   const kind = webhookKinds.find((each) => key.startsWith(`bodies/${each}/`));
-  // Of its form, which its pointer had, nothing is known.
+  // Only the pointer had the encoding, so search the text both as it is and decoded.
   const texts = [text, Buffer.from(text, "base64").toString("utf8")];
   if (!texts.some((each) => isNamed(each, kind))) return "kept";
   await objects.remove(key);

@@ -6,22 +6,22 @@ import { subscriberTag } from "../../domain/message/subscribers.ts";
 import type { EraserDependencies } from "./dependencies.ts";
 
 export type DeadLetterQueues = {
-  /** Dead-letter queues by the name that commands give their queue. */
+  /** Dead-letter queues, by the name that commands use for the queue. */
   readonly known: readonly (readonly [name: string, url: string])[];
-  /** URLs of all other queues that the settings name. */
+  /** URLs of all other queues in the settings. */
   readonly others: readonly string[];
   readonly pipelineName: string;
 };
 
 /**
- * CloudFormation names a queue `<stack>-<logical id>-<random>` and shortens the stack's name where that is too long: so
- * much of it is left. The pipeline's own name begins with the stack's.
+ * CloudFormation names a queue `<stack>-<logical id>-<random>` and cuts a long stack name to this many
+ * characters. The pipeline's own name begins with the stack's.
  */
 const keptOfStackName = 24;
 
 /**
- * Where the dead letters of each queue lie: in the queue, which is searched first, and in the archive. Queues of removed
- * subscribers are searched as well; nobody reads the messages of these.
+ * Finds the places that hold each queue's dead letters: the queue first, then the archive. Queues of removed
+ * subscribers are included, because nobody reads them any more.
  */
 export function deadLetterPlaces(
   client: SQSClient,
@@ -35,11 +35,11 @@ export function deadLetterPlaces(
     value: pipelineName,
   };
   return async (secondsLeft) => {
-    // What a run that was ended by force has hidden comes back when its time is over.
+    // After a run is killed, its messages reappear when its time would have ended.
     const hiddenSeconds = () => Math.ceil(secondsLeft()) + 1;
     const inQueue = (url: string) => queueDeadLetters(client, url, hiddenSeconds, nothingBeside(client, url));
     const removed = await taggedQueues(client, { ...tagged, except });
-    // The eraser's dead letters are not searched: each is an erasure that is still to be done.
+    // The eraser's own dead letters are not searched: each is an erasure that is still to be done.
     const archived = archive.placeOfOthers([...known.map(([name]) => name), "erase"]);
     return [
       ...known.map(([name, url]) => [name, [inQueue(url), archive.place(name)]] as const),

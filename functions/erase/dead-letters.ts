@@ -9,26 +9,26 @@ import type { NextStep, StepDependencies } from "./dependencies.ts";
 
 type Sweep = StepDependencies & {
   readonly isNamed: Mentions;
-  /** By the object that holds a body: whether it names somebody. Several dead letters may point to one object. */
+  /** Whether a body names an erased subject, by object key. Several dead letters may point to one object. */
   readonly decided: Map<string, Promise<boolean>>;
 };
 type Swept = {
   readonly queue: string;
   readonly deleted: number;
   readonly isTooLong: boolean;
-  /** Another reader may hold dead letters that this look did not see. */
+  /** Whether another reader may hold dead letters that this search did not see. */
   readonly mayHide: boolean;
-  /** How many of the archive S3 refused to give. */
+  /** Number of archived dead letters that S3 refused to return. */
   readonly refused: number;
 };
 
-/** So often dead letters are looked at again while other readers hold some: longer than the longest of them does. */
+/** Maximum searches while other readers hold dead letters; together they outlast the longest reader. */
 const mostLooks = 16;
 
 /**
- * Deletes the dead letters, in queues and in their archive, that name somebody who is erased. Done is this only when a
- * look that saw every dead letter found none: else it is done again, later where another reader holds some. Erasures
- * look one after another, for each would hide from the others what it looks at.
+ * Deletes dead letters, in queues and in the archive, that name an erased subject. The step is done only
+ * after a search that saw every dead letter found none. Otherwise it is repeated, later if another reader
+ * holds some. Only one erasure searches at a time, because each search hides messages from the others.
  */
 export async function removeDeadLetters(task: EraseTask, dependencies: StepDependencies): Promise<NextStep> {
   const { takeSweep, secondsLeft, recheckSeconds } = dependencies;
@@ -55,7 +55,7 @@ async function lookThrough(task: EraseTask, dependencies: StepDependencies): Pro
   const isHidden = swept.some(({ mayHide }) => mayHide);
   const hasFound = !task.isDryRun && swept.some(({ deleted }) => deleted > 0);
   if (looks < mostLooks && (isHidden || hasFound)) {
-    // A dry run counts once.
+    // A dry run deletes nothing, so only its last search counts.
     if (task.isDryRun) removed = task.removed;
     return {
       task: { ...task, removed, refused, looks },
@@ -66,7 +66,7 @@ async function lookThrough(task: EraseTask, dependencies: StepDependencies): Pro
   return { task: { ...task, removed, incomplete, refused, looks: 0, next: "bodies" }, afterSeconds: 0 };
 }
 
-/** The queue before its archive: a dead letter goes from there to here, and is seen in one of them. */
+/** Searches the queue before the archive, as dead letters move from queue to archive; so none is missed. */
 async function sweepQueue(queue: string, places: readonly DeadLetterPlace[], sweep: Sweep): Promise<Swept> {
   let swept: Swept = { queue, deleted: 0, isTooLong: false, mayHide: false, refused: 0 };
   for (const place of places) {
@@ -101,8 +101,8 @@ async function sweepPlace(queue: string, place: DeadLetterPlace, sweep: Sweep): 
 }
 
 /**
- * An event's envelope names whom its body and its headers name: its own fields name nobody. A body in an object stays until
- * the next step, `removeBodies`: without it a later attempt could not tell whom the dead letter names.
+ * An envelope names the subjects in its body and headers; its own fields name nobody. A body in an object is
+ * removed by the next step, `removeBodies`: a retry of this step still needs it.
  */
 async function isNamedIn({ body: text }: DeadLetter, sweep: Sweep): Promise<boolean> {
   const envelope = envelopeIn(text);
@@ -122,7 +122,7 @@ async function isNamedBody(
   kind: WebhookKind,
   { bodies, isNamed }: Sweep,
 ): Promise<boolean> {
-  // A body that S3 refuses names nobody here: the next step keeps the erasure open for it.
+  // A body that S3 refuses counts as naming nobody here; the next step keeps the erasure open for it.
   const get = async (key: string) => {
     const content = await bodies.look(key);
     return typeof content === "string" ? new Uint8Array() : content;
@@ -130,7 +130,7 @@ async function isNamedBody(
   return isNamed(await bodyText(body, { get }), kind);
 }
 
-/** What is no envelope says all in its own text. */
+/** @returns undefined if the text is no envelope; then the text itself is searched */
 function envelopeIn(text: string): Envelope | undefined {
   try {
     return readEnvelope(text);

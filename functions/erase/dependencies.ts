@@ -18,41 +18,41 @@ export type EraserDependencies = {
   readonly tombstones: Tombstones;
   readonly writeLog: WriteErasureLog;
   readonly records: ErasableRecords;
-  /** Of the bucket of bodies and data. */
+  /** Objects in the bucket of bodies and data. */
   readonly objects: ObjectEraser;
-  /** Of the same bucket: bodies that dead letters point to. */
+  /** Reads bodies that dead letters point to, from the same bucket. */
   readonly bodies: { readonly look: LookAtObject };
   /**
-   * Where the dead letters of each queue lie, by its name: in a queue, which is looked at first, and in the archive. The
-   * time that is left is that of the invocation.
+   * The places that hold each queue's dead letters, by queue name: the queue first, then the archive.
+   * `secondsLeft` is the time left to the invocation.
    */
   readonly deadLetters: (
     secondsLeft: () => number,
   ) => Promise<readonly (readonly [string, readonly DeadLetterPlace[]])[]>;
-  /** One run at a time looks through dead letters. */
+  /** Lets only one run at a time search dead letters. */
   readonly takeSweep: TakeSweep;
-  /** So much later dead letters that another reader holds are looked at again; not the same for two erasures. */
+  /** Delay before the next search of dead letters that another reader holds; random for each erasure. */
   readonly recheckSeconds: () => number;
   readonly removeUndelivered: RemoveUndelivered;
   readonly publish: Publish;
   readonly keepReport: KeepReport;
   readonly send: Send;
-  /** The eraser's own. */
+  /** The eraser's own queue. */
   readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
-  /** So long after its records were removed a function in flight can still write, or hold dead letters. */
+  /** How long after the removal of records functions in flight can still write, or hold dead letters. */
   readonly drainSeconds: number;
   /** The `source` of subscribers' messages. */
   readonly eventSource: string;
   readonly log: Log;
 };
 
-/** What a step works with: the function's time ends. */
+/** Dependencies of a step, with the function's remaining time. */
 export type StepDependencies = EraserDependencies & {
   readonly secondsLeft: () => number;
-  /** Whether a step should look for nothing more. */
+  /** Whether a step should stop searching. */
   readonly isTimeOver: () => boolean;
 };
 
-/** What a step leaves to be done, not sooner than so many seconds from now. */
+/** The task of the next step, and the minimum delay before it. */
 export type NextStep = { readonly task: EraseTask; readonly afterSeconds: number };

@@ -24,15 +24,14 @@ import { findOwn } from "./find-own.ts";
 import { markErased } from "./mark-erased.ts";
 import { removeRecords } from "./records.ts";
 
-/** What Lambda says of an invocation. */
 type Invocation = Pick<Context, "getRemainingTimeInMillis">;
 
-/** A step stops looking for more when so much of the function's time is left. */
+/** A step stops searching when this fraction of the function's time is left. */
 const reservedFraction = 0.25;
 
 /**
- * Erases users and accounts, a step at a time: each step's message sends the next one, so that a killed function goes
- * on where it was, and each can be done again.
+ * Erases users and accounts, one step per message. Each step sends the next step's message, so a killed
+ * function continues where it stopped, and each step can run twice.
  */
 export function eraser(
   dependencies: EraserDependencies,
@@ -56,7 +55,7 @@ async function goOn(task: EraseTask, dependencies: StepDependencies): Promise<vo
   const next = await perform(task, task.isDryRun ? dryRun(dependencies) : dependencies);
   if (task.isWaiting === true && next !== undefined) failWhileRefused(task.next, next.task);
   const outcome = outcomeOf(task, next?.task);
-  // The report last: whoever follows it may rely on the second pass.
+  // Write the report last: its readers rely on the second pass.
   if (next !== undefined) await sendNext(next, dependencies);
   await keepReport(next?.task.pass === task.pass ? next.task : task, outcome);
   if (outcome === "done" && task.isFound && !task.isDryRun)
@@ -74,7 +73,8 @@ function outcomeOf(task: EraseTask, next: EraseTask | undefined): StepOutcome {
 }
 
 /**
- * Nothing is left to do but to read what S3 refuses. The message comes back, then goes to the dead letters of `erase`.
+ * Fails a step that only waits for objects that S3 refuses. SQS retries the message, then moves it to the
+ * dead letters of `erase`.
  * @throws retryable failure
  */
 function failWhileRefused(step: EraseStep, { refused }: EraseTask): void {
@@ -82,7 +82,7 @@ function failWhileRefused(step: EraseStep, { refused }: EraseTask): void {
   if (kind !== undefined && refused.includes(kind)) throw retryable(`S3 refuses ${kind}`);
 }
 
-/** @returns what is to be done next; undefined where all is done */
+/** @returns the next step; undefined if nothing is left to do */
 async function perform(task: EraseTask, dependencies: StepDependencies): Promise<NextStep | undefined> {
   const atOnce = (next: EraseTask) => ({ task: next, afterSeconds: 0 });
   switch (task.next) {
@@ -99,7 +99,7 @@ async function perform(task: EraseTask, dependencies: StepDependencies): Promise
     case "messages":
       if (task.isDryRun) return undefined;
       if (!task.isFound) {
-        // Only now it is known that there is somebody: marked, and all is looked through again.
+        // The removed items show that the subject exists: place its tombstone and search everything again.
         if (Object.keys(task.removed).length === 0) return undefined;
         return atOnce({ ...task, isFound: true, next: "subjects" });
       }
@@ -121,8 +121,8 @@ async function sendNext(
 }
 
 /**
- * Notifies subscribers of each that was erased, unless they know; killed in between, they are notified once more. Keeps
- * what was found, but for late copies: there may be any number of them.
+ * Notifies subscribers of each erased subject, unless that was done before. A killed run may notify them
+ * twice. Records what was found, except for late data, which may arrive any number of times.
  */
 async function announceErasures(
   task: EraseTask,
@@ -147,7 +147,7 @@ async function announceErasures(
   await Promise.all(marked.map(({ digest }) => tombstones.keepFound(digest, erasure, task)));
 }
 
-/** What a step works with that counts what it would remove, and removes nothing. */
+/** Dependencies with which a step counts what it would remove, and removes nothing. */
 export function dryRun(dependencies: StepDependencies): StepDependencies {
   const { records, objects, deadLetters, removeUndelivered } = dependencies;
   return {
@@ -165,7 +165,7 @@ export function dryRun(dependencies: StepDependencies): StepDependencies {
   };
 }
 
-/** Takes what names the erased out of the changes that the relay gave up on. */
+/** Removes undelivered changes that name the erased subjects. */
 async function removeUndeliveredChanges(
   task: EraseTask,
   { removeUndelivered }: StepDependencies,
@@ -178,8 +178,9 @@ async function removeUndeliveredChanges(
 }
 
 /**
- * Whether a legal hold keeps an erasure from being begun: one on its subject, on an account that would go with it, or on a
- * user whom an account's records name. What was begun goes on, and what was erased before is erased again.
+ * Whether a legal hold prevents an erasure from starting: on its subject, on an account that would be erased
+ * with it, or on a user whom an account's records name. A hold doesn't stop an erasure that has started, or
+ * one of a subject that was erased before.
  */
 async function isHeldBack(task: EraseTask, dependencies: StepDependencies): Promise<boolean> {
   const { subject, cause, next, pass, isDespiteHold = false } = task;

@@ -2,14 +2,14 @@ import type { ErasableRecord, ErasableRecords } from "../../adapters/erasure/era
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import type { EraseTask } from "../../domain/recovery/erasure.ts";
 
-/** What goes with a subject, and others whose records may name it. */
+/** The subjects that are erased with a subject, and others whose records may name it. */
 export type Found = { readonly own: readonly Subject[]; readonly others: readonly Subject[] };
 
 /**
- * Finds what goes with a subject. With a user: each account whose state says that it is the user's; where its state says
- * nothing, each that an event of the account itself says to be the user's. An event that announces data is no such
- * sign: a single one with the wrong pair of ids would destroy what is another's. With an account goes nothing; but its
- * events may lie with its user.
+ * Finds the subjects to erase with a subject. For a user, these are the accounts whose state names the user
+ * as owner or, if the state names nobody, whose own events do. An event that only announces data doesn't
+ * count: a single one with a wrong pair of ids would destroy another user's data. Nothing is erased with an
+ * account, but its user's partition may hold its events.
  */
 export async function findOwn(task: EraseTask, records: ErasableRecords): Promise<Found> {
   const { subject } = task;

@@ -4,9 +4,9 @@ import type { StepDependencies } from "./dependencies.ts";
 import { findOwn } from "./find-own.ts";
 
 /**
- * Places tombstones for a subject and its accounts: from then on nothing of them leaves the table, and what comes is
- * erased. Writes them into the log, so that a restore knows of it. Nothing is removed before all are in the next
- * message: their records alone report whose they are.
+ * Places tombstones for a subject and its accounts: from then on nothing about them leaves the table, and
+ * late data is erased. Adds them to the erasure log for restores. Nothing is removed before the next message
+ * names them all: only their records show whose they are.
  */
 export async function markErased(task: EraseTask, dependencies: StepDependencies): Promise<EraseTask> {
   if (task.isFound && !task.isDryRun) return mark(task, dependencies);
@@ -14,7 +14,7 @@ export async function markErased(task: EraseTask, dependencies: StepDependencies
   if (isFound && !task.isDryRun) return mark({ ...task, isFound }, dependencies);
   const { own, others } = await findOwn(task, dependencies.records);
   const [erased, namedWith] = [[task.subject, ...own], merge([...task.namedWith, ...others])];
-  // Nobody as yet: dead letters may name them all the same.
+  // Not found, or a dry run: dead letters may still name the subject.
   return { ...task, isFound, erased, namedWith, isThorough: true, next: "records" };
 }
 
@@ -34,7 +34,7 @@ async function mark(task: EraseTask, dependencies: StepDependencies): Promise<Er
     await writeLog(digest, erasedAt);
     return isAnnounced;
   };
-  // Before its accounts are looked for: one that becomes known later is found by the relay.
+  // Before the search for accounts: the relay finds those that become known later.
   const erased = [await place(task.subject)];
   const { own, others } = await findOwn(task, records);
   const all = merge([task.subject, ...task.erased, ...own]);
@@ -43,7 +43,7 @@ async function mark(task: EraseTask, dependencies: StepDependencies): Promise<Er
     ...task,
     erased: all,
     namedWith: merge([...task.namedWith, ...others]),
-    // What came late of those who were erased before: dead letters have been looked through for them.
+    // For late data about subjects that were erased before, dead letters have already been searched.
     isThorough: task.cause !== "arrived late" || !erased.every(Boolean) || task.isThorough,
     next: "records",
   };

@@ -6,7 +6,7 @@ import { addRemoved, type EraseTask, type Removed } from "../../domain/recovery/
 import { mentions } from "../../domain/recovery/mentions.ts";
 import type { StepDependencies } from "./dependencies.ts";
 
-/** Removes all that the table and the bucket hold of those who are erased. */
+/** Removes everything that the table and the bucket hold about the erased subjects. */
 export async function removeRecords(task: EraseTask, dependencies: StepDependencies): Promise<EraseTask> {
   const { removed, isComplete } = await removeAll(task, dependencies);
   const replays = await removeReplays(task, dependencies);
@@ -14,7 +14,7 @@ export async function removeRecords(task: EraseTask, dependencies: StepDependenc
   return isComplete ? { ...after, next: task.isThorough ? "dead letters" : "messages" } : after;
 }
 
-/** A replay of somebody who is erased has nothing to report; of others it is started over. */
+/** Removes replays that name an erased subject. A replay that has other subjects, too, starts over. */
 async function removeReplays({ erased }: EraseTask, { records }: StepDependencies): Promise<number> {
   const isNamed = mentions(erased, (subject) => [partitionOf(subject)]);
   const named = (await records.replays()).filter(({ text }) => isNamed(text));
@@ -64,7 +64,7 @@ function isUser({ kind }: Subject): boolean {
   return kind === "user";
 }
 
-/** Takes an erased user out of what is known of somebody's account, where an event named the user by mistake. */
+/** Removes an erased user from another user's account, in case an event named the user by mistake. */
 async function forgetIn(
   account: Subject,
   isErased: ReadonlySet<string>,
@@ -80,7 +80,7 @@ async function forgetIn(
   return { removed: {}, isComplete: true };
 }
 
-/** Removes records of a partition, each after the object that it points to. */
+/** Removes records of a partition. The object that a record points to is removed first. */
 async function removeFrom(
   subject: Subject,
   isUnwanted: (record: ErasableRecord) => boolean,
@@ -105,7 +105,7 @@ async function removeFrom(
   return { removed, isComplete: true };
 }
 
-/** Deletions that are under way together. */
+/** Maximum number of concurrent deletions. */
 const atOnce = 25;
 
 function counts(all: Removed): Removed {

@@ -39,7 +39,7 @@ const table = leanClient(new DynamoDBClient({}));
 const tableName = variable("TABLE_NAME");
 const now = () => new Date();
 
-// One request for all that a batch reads, and one for what it writes.
+// Combines a batch's reads into one request, and its writes into another.
 const shared = { read: batchingReader(table, tableName), write: batchingWriter(table, tableName) };
 const overflow = overflowBucket(variable("OVERFLOW_BUCKET"));
 const { documentVersionsDays: days } = settings;

@@ -3,20 +3,19 @@ import { type Failure, failureOf } from "../../domain/core/failures.ts";
 import type { DeliveredTask } from "../../domain/fetch/coverage.ts";
 import { type FetchTask, groupOf, readTask } from "../../domain/fetch/task.ts";
 
-/** What SQS says of a message. */
+/** SQS's metadata of a message. Times are milliseconds since 1970. */
 export type Delivery = Omit<DeliveredTask, "since"> & {
   /** SQS's `SentTimestamp`. */
   readonly sentAt: number;
   readonly receives: number;
 };
 
-/** A task with the message that brought it. */
 export type Delivered<Task extends FetchTask = FetchTask> = {
   readonly task: Task;
   readonly delivery: Delivery;
 };
 
-/** The tasks of a batch, those of one group together and in their order, and the messages that hold none. */
+/** A batch's tasks by group, in order, and the failures of messages that can't be read, by message id. */
 export type DeliveredTasks = {
   readonly groups: readonly (readonly Delivered[])[];
   readonly unreadable: ReadonlyMap<string, Failure>;
@@ -47,5 +46,5 @@ function deliveryOf({ messageId, attributes }: SQSRecord): Delivery {
   };
 }
 
-/** What became of a task: `skipped` where there was nothing to do any more. */
+/** The result of a task: `skipped` if there was nothing left to do. */
 export type TaskResult = "done" | "skipped" | Failure;

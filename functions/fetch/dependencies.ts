@@ -13,10 +13,9 @@ import type { Awaited } from "../../domain/readiness/readiness-settings.ts";
 import type { Log } from "../runtime/log.ts";
 import type { RetryLimits } from "./retry-decision.ts";
 
-/** A queue of tasks, and where those are sent that are given up. */
 export type TaskQueue = { readonly url: string; readonly deadLetterUrl: string };
 
-/** `checks` is where checks of starts wait until they are due. */
+/** `checks` holds the checks of starts until they are due. */
 export type TaskQueues = { readonly fetch: TaskQueue; readonly checks: TaskQueue };
 
 export type FetcherDependencies = {
@@ -25,26 +24,26 @@ export type FetcherDependencies = {
   readonly readDocuments: ReadDocuments;
   readonly findErased: FindErased;
   readonly keptPages: KeptPages;
-  /** A call that may not be made now throws a retryable failure. */
+  /** Throws a retryable failure for a call that can't be made now. */
   readonly client: Pick<ProviderClient, "call" | "checkReady">;
   readonly send: SharedSend;
   readonly hide: Hide;
   readonly queues: TaskQueues;
   readonly provider: ProviderSettings;
-  /** Which attributes the provider's answer about a user has; empty where the settings map none. */
+  /** Expressions for attributes in the provider's answer about a user; empty if the settings map none. */
   readonly attributes: AttributeExpressions;
-  /** What is fetched when an account becomes connected. */
+  /** Endpoints to fetch when an account becomes connected. */
   readonly startEndpoints: readonly string[];
-  /** Documents that accounts wait for; absent where the stage has no such setting. */
+  /** Documents that an account needs to be ready; absent if the stage has no `readiness` setting. */
   readonly readiness?: (Awaited & Pick<ReadinessRecords, "markFailure">) | undefined;
-  /** Of its time the function keeps this for what comes after the last call. */
+  /** Time reserved for the work after the last call. */
   readonly longestRunInMillis: number;
-  /** So long events may take to answer a start, before its endpoints are read anyway. */
+  /** How long events may take to answer a start before its endpoints are read anyway. */
   readonly readAfterSeconds: number;
   readonly retrying: RetryLimits;
-  /** What has to be right to the hour is timed by this, never by the function's own clock. */
+  /** An AWS service's clock, for times that must not depend on the function's own clock. */
   readonly clock: ServiceClock;
-  /** For what the provider answered, as messages tell it. */
+  /** The function's clock, for the times of the provider's answers in messages. */
   readonly now: () => Date;
   readonly random: () => number;
   readonly log: Log;

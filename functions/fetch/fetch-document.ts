@@ -34,17 +34,17 @@ export type DocumentDependencies = PagesDependencies & {
   readonly client: Pick<ProviderClient, "call" | "checkReady">;
   readonly clock: ServiceClock;
   readonly readiness?: Awaited | undefined;
-  /** Resolves when the calls of the batch are over, too, or after a time. */
+  /** Resolves when the batch's other calls are done, or after a maximum time. */
   readonly untilReady: () => Promise<void>;
 };
 
 type Task = DeliveredTask & Delivery & { readonly task: DocumentTask };
 
 /**
- * Reads a document and stores it: one call for all of its tasks that are open.
+ * Reads a document and stores it. One call covers all of its open tasks.
  * @param delivered tasks of one document, in the order of their messages
- * @returns what became of each
- * @throws what keeps all of them from being looked at
+ * @returns the result of each task
+ * @throws a failure that applies to all tasks
  */
 export async function fetchDocument(
   delivered: readonly Delivered<DocumentTask>[],
@@ -54,7 +54,7 @@ export async function fetchDocument(
   const tasks = delivered.map(({ task, delivery }): Task => ({ task, ...delivery, since: task.since }));
   const [firstTask] = tasks;
   if (firstTask === undefined) return [];
-  // Before anything is looked at: while the provider is down a task comes back many times, and costs no read then.
+  // Before any read: while the provider is down, a task is retried many times.
   await client.checkReady();
   const { subject } = firstTask.task;
   const [stored, erasedTasks, userId] = await Promise.all([
@@ -90,7 +90,7 @@ export async function fetchDocument(
   return tasks.map((task) => results.get(task) ?? failureOf(retryable("the task was not looked at")));
 }
 
-/** What is kept of a document that accounts wait for. */
+/** Fields that are stored only for documents in the `readiness` setting. */
 function ofAwaited(
   [first, ...others]: readonly Task[],
   content: Content | undefined,
@@ -112,7 +112,7 @@ function daysCovered({ parts, contentType }: Content, items: string): number {
   }
 }
 
-/** The document's user: from a task, else from the account's state, which is read in the same request. */
+/** The document's user, from a task or else from the account's state, read in the batch's request. */
 async function ownerOf(
   tasks: readonly Task[],
   subject: Subject,
@@ -122,7 +122,6 @@ async function ownerOf(
   return named?.task.userId ?? (await versionedRecords.loadState(subject))?.userId;
 }
 
-/** The tasks that are about somebody who was erased. */
 async function erasedOf(
   tasks: readonly Task[],
   { findErased }: DocumentDependencies,
@@ -131,7 +130,7 @@ async function erasedOf(
   return new Set(tasks.filter(({ task }) => subjectsOf(task).some((subject) => names.has(nameOf(subject)))));
 }
 
-/** A write, what kept it from being made, and the document as it is known to be after it. */
+/** The outcome of a write: its error, if any, and the document as stored afterwards. */
 type Written = {
   readonly answer: WriteAnswer;
   readonly error?: unknown;
@@ -153,7 +152,7 @@ async function save(
     const outcome = await documents.save(stored, updated, content, untilReady);
     if (outcome === "written") return { answer: "accepted", document: updated };
   } catch (error) {
-    // It may have been made all the same: only the document tells.
+    // The write may have succeeded despite the error; only the stored document shows it.
     return { answer: "unknown", error, document: await reload() };
   }
   return { answer: "refused", document: await reload() };

@@ -10,7 +10,10 @@ import { type Answer, applyProviderAnswer, type State } from "../../domain/state
 import type { TaskResult } from "./delivered-tasks.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
 
-/** Asks the provider for a state that events contradict each other about; `skipped` where the state has moved on. */
+/**
+ * Fetches a state from the provider, because events about it contradict each other.
+ * @returns `skipped` if the state has changed since
+ */
 export async function fetchState(task: StateTask, dependencies: FetcherDependencies): Promise<TaskResult> {
   const { subject, version, correlationId } = task;
   const { client, versionedRecords, provider, attributes, now } = dependencies;
@@ -36,7 +39,7 @@ function pathOfState(subject: Subject, { paths }: ProviderSettings): string | un
   }
 }
 
-/** The state's `connected` may stand at the top or under `data`. A user has none: that it is found is the answer. */
+/** Reads `connected` at the top level or under `data`. A user may have none: being found is enough. */
 async function answerOf(
   subject: Subject,
   answer: ApiAnswer,

@@ -14,17 +14,16 @@ import type { PagesDependencies } from "./read-pages.ts";
 import { startFetch, verifyStart } from "./start-fetch.ts";
 import { writeBarrier } from "./write-barrier.ts";
 
-/** What Lambda says of an invocation. */
 type Invocation = Pick<Context, "getRemainingTimeInMillis">;
 
-/** Its calls end in the function's time. */
+/** Dependencies whose calls end before the function times out. */
 type TimedDependencies = FetcherDependencies & Pick<PagesDependencies, "inTurn" | "timeLeft">;
 type GroupDependencies = TimedDependencies & Pick<DocumentDependencies, "untilReady">;
 
-/** So long who was quick waits for slower calls: longer than calls usually differ, and not what anybody notices. */
+/** Maximum time to wait for slower calls before writing; longer than calls usually differ. */
 const heldInMillis = 500;
 
-/** Does the tasks of the fetch queue: starts data fetches, reads documents, asks for states, verifies starts. */
+/** Handles the fetch queue's tasks: starts data fetches, reads documents and states, verifies starts. */
 export function fetcher(
   dependencies: FetcherDependencies,
 ): (event: SQSEvent, invocation: Invocation) => Promise<SQSBatchResponse> {
@@ -40,7 +39,7 @@ export function fetcher(
   };
 }
 
-/** One call covers the tasks of one document; groups don't wait for each other. */
+/** Performs the groups concurrently. One call covers all tasks of a document. */
 async function performAll(
   records: readonly SQSRecord[],
   dependencies: TimedDependencies,

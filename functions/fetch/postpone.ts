@@ -6,8 +6,8 @@ import type { FetcherDependencies, TaskQueue } from "./dependencies.ts";
 import { decideRetry, type RetryDecision } from "./retry-decision.ts";
 
 /**
- * Handles the tasks of a batch that failed: hides them until their next attempt, or gives them up with the reason. What
- * can't be hidden comes again after the queue's visibility time-out.
+ * Handles a batch's failed tasks: makes them invisible until their next attempt, or gives them up with a
+ * reason. If the visibility can't be changed, a message reappears after the queue's visibility timeout.
  */
 export function postpone(dependencies: FetcherDependencies): HandleFailures {
   const { retrying, clock, random, send, log } = dependencies;
@@ -18,7 +18,7 @@ export function postpone(dependencies: FetcherDependencies): HandleFailures {
       decisions.map(async ({ type: what, record, reason }) => {
         if (what === "hide") return false;
         const giveUp = rejectTo(send, queueOf(record, dependencies).deadLetterUrl, log);
-        // A group of its own: among the dead letters none is to hold up another.
+        // Each dead letter gets its own message group, so that none blocks another.
         const { messageId: id, attributes } = record;
         const order = attributes.MessageGroupId === undefined ? {} : { group: id, deduplication: id };
         return giveUp({ ...record, ...redriveCountOf(record), ...order }, reason);
@@ -27,7 +27,7 @@ export function postpone(dependencies: FetcherDependencies): HandleFailures {
   };
 }
 
-/** All messages of a batch are of one queue. */
+/** All messages of a batch come from one queue. */
 async function hideAll(
   decisions: readonly RetryDecision[],
   dependencies: FetcherDependencies,
@@ -50,10 +50,10 @@ async function hideAll(
   }
 }
 
-/** A task that failed so often is no passing trouble: a deadline that comes before it is done says so. */
+/** Receive count at which a failing task is marked, so that a missed deadline names it. */
 const receivesOfFailing = 3;
 
-/** Marks documents that accounts wait for and that can't be read. A mark that is lost costs a reason, and no more. */
+/** Marks documents in the `readiness` setting that can't be read. A lost mark only loses the reason. */
 async function markAwaited(
   decisions: readonly RetryDecision[],
   { readiness, clock, log }: FetcherDependencies,
@@ -77,7 +77,7 @@ async function markAwaited(
   await Promise.all(marks);
 }
 
-/** The queue that a message came from: its ARN ends, as its address does, in its name. */
+/** The queue that a message came from. Its ARN and its URL end in the same name. */
 function queueOf({ eventSourceARN }: SQSRecord, { queues }: FetcherDependencies): TaskQueue {
   const name = eventSourceARN.split(":").at(-1);
   return queues.checks.url.endsWith(`/${name}`) ? queues.checks : queues.fetch;

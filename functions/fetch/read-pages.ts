@@ -17,29 +17,29 @@ export type PagesDependencies = {
   readonly client: Pick<ProviderClient, "call">;
   readonly provider: Pick<ProviderSettings, "paths" | "paging" | "timeouts" | "maxDataBytes">;
   readonly keptPages: KeptPages;
-  /** Of the reads of an environment one collects pages at a time: together they would not fit its memory. */
+  /** Lets one read at a time collect pages; several would not fit in memory. */
   readonly inTurn: Mutex;
-  /** Milliseconds that are left for calls. */
+  /** Milliseconds left for calls. */
   readonly timeLeft: () => number;
 };
 
-/** One document that is being read for the task of a message. */
+/** A document that is being read for a message's task. */
 type Reading = PagesDependencies & {
   readonly of: PagesOf;
   readonly read: ReadInPages;
-  /** What an earlier run had read of it. */
+  /** Pages that an earlier run read. */
   readonly kept: PartialList | undefined;
 };
 
-/** A list as far as it was read. */
+/** The part of a list that was read so far. */
 type List = Pick<PartialList, "from" | "items">;
 
 /**
- * Reads a document, page by page where it comes in pages, and makes of it what the provider would have answered in
- * one: the last page with the items of all, in UTF-8. An answer that is no page is left as it is, byte for byte.
- * @param kept what an earlier run had read of it, to go on with
- * @returns undefined where the provider has none
- * @throws a failure, where a page fails or the time is over; what was read until then is kept
+ * Reads a document. If it has several pages, returns the last page with the items of all pages, in UTF-8. A
+ * single page is returned byte for byte.
+ * @param kept pages that an earlier run read, to continue from
+ * @returns undefined if the provider has no such document
+ * @throws a failure if a page fails or the time is over; the pages read so far are kept
  */
 export async function readPages(
   of: PagesOf,
@@ -51,7 +51,7 @@ export async function readPages(
   const reading: Reading = { ...dependencies, of, read: { asOf, by, known }, kept };
   if (kept !== undefined) {
     return inTurn(async (hasWaited) => {
-      // Otherwise each run reads one page at least, however short its time is.
+      // Without a wait, a run reads at least one page, however little time is left.
       if (hasWaited) await checkTime(kept, reading);
       return follow(kept, reading);
     });
@@ -83,7 +83,7 @@ async function follow(begun: List, reading: Reading): Promise<Content> {
   }
 }
 
-/** @throws where another call might not end in time: another run goes on */
+/** @throws if another call might not end in time; the next run continues */
 async function checkTime(list: List, reading: Reading): Promise<void> {
   if (reading.timeLeft() >= longestCallInSeconds(reading.provider) * 1000) return;
   await keep(list, reading);
@@ -102,7 +102,7 @@ async function nextPage(list: List, reading: Reading): Promise<GivenData> {
     }
     if (failure.status !== 400) throw error;
   }
-  // Cursors end, and what they led to can be gone: the list is read from its first page again.
+  // Cursors expire, and their pages can disappear: read the list from its first page again.
   await reading.keptPages.forget(reading.of);
   throw retryable("the provider does not go on with its pages");
 }
@@ -116,7 +116,7 @@ async function callFor(
   return answer.found ? answer : undefined;
 }
 
-/** Keeps the list for another run, where it came further than what is kept already. */
+/** Keeps the list for the next run, unless it is no longer than the kept one. */
 async function keep({ from, items }: List, { of, read, kept, keptPages }: Reading): Promise<void> {
   if (kept?.from.pages === from.pages) return;
   await keptPages.keep(of, { read, from, items: separated(items) });

@@ -6,27 +6,27 @@ import { correlationIdIn } from "../../domain/event/correlation.ts";
 import { type GiveUpLimits, isGivenUp, waitFor } from "../../domain/fetch/waiting.ts";
 import type { Failed } from "../runtime/sqs-batch.ts";
 
-/** What becomes of a task that failed: its message is hidden for a time, or given up with the reason. */
+/** What to do with a failed task: make its message invisible for a time, or give it up with a reason. */
 export type RetryDecision = {
   readonly record: SQSRecord;
   readonly reason: string;
   readonly correlationId?: string;
 } & ({ readonly type: "hide"; readonly seconds: number } | { readonly type: "give up" });
 
-/** Age at which a task is given up that the provider refuses while it answers others. */
+/** Age at which to give up a task that the provider refuses while it answers others. */
 const refusedAloneSeconds = 3_600;
 
 export type RetryLimits = {
   readonly retry: RetrySettings;
   readonly limits: GiveUpLimits;
-  /** Age at which a task is given up for which the provider is not ready. */
+  /** Age at which to give up a task whose data the provider doesn't have ready. */
   readonly longestOutageSeconds: number;
 };
 
 /**
- * Decides about a task that failed. Waiting is being hidden, whatever is waited for: only what fails for good is given
- * up, and what SQS itself would soon move or drop without a reason.
- * @param now by a service's clock, milliseconds since 1970
+ * Decides what to do with a failed task. All waiting is done with the visibility timeout. A task is given up
+ * if it fails for good, or before SQS would move or drop it without a reason.
+ * @param now milliseconds since 1970, by a service's clock
  * @param random a number from 0 to 1
  */
 export function decideRetry(
@@ -56,11 +56,11 @@ export function decideRetry(
 }
 
 /**
- * So often a task waits exactly as long as the provider asks for until its data is ready; then the back-off counts, too, or
- * short waits would use up the receives.
+ * Up to this receive count, a task waits exactly as long as the provider asks until its data is ready. After
+ * it the back-off counts too; otherwise short waits would use up the receives.
  */
 const heededReceives = 20;
-/** What waits for a provider that is not ready comes back within this part of its wait. */
+/** Divisor of a wait for data: it is extended at random by up to a sixteenth. */
 const heededSpread = 16;
 
 function secondsOf(
@@ -80,6 +80,6 @@ function secondsOf(
   const backOff = waitFor(receives, pace, random);
   if (spreadInSeconds === undefined) return backOff;
   const asked = Math.max(1, Math.min(maxSeconds, Math.ceil(delayInSeconds + spreadInSeconds * random)));
-  // What may be long in coming, a token for example, must not use up the receives.
+  // A long wait, for a token for example, must not use up the receives.
   return spreadInSeconds === 0 ? asked : Math.max(asked, backOff);
 }

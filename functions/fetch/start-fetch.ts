@@ -9,16 +9,16 @@ import type { Delivered, TaskResult } from "./delivered-tasks.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
 import type { DocumentDependencies } from "./fetch-document.ts";
 
-/** SQS: a message is delayed at most 15 minutes. */
+/** SQS delays a message by at most 15 minutes. */
 const longestDelayInSeconds = 900;
 
-/** A batch's checks wait for each other, to be sent with one request. */
+/** The checks of a batch wait for each other, so that one request sends them. */
 type StartDependencies = FetcherDependencies & Pick<DocumentDependencies, "untilReady">;
 
 /**
- * Starts a data fetch for an account that became connected, and has it verified later that events answered; where the
- * settings know no way to start, its endpoints are read straight away.
- * @returns `skipped`, too, where nothing is known of the account any more
+ * Starts a data fetch for an account that became connected, and schedules a check that events answered it. If
+ * the settings have no path to start a fetch, its endpoints are read immediately.
+ * @returns `skipped` also if the account is unknown
  */
 export async function startFetch(
   { task, delivery }: Delivered<StateTask>,
@@ -26,7 +26,7 @@ export async function startFetch(
 ): Promise<TaskResult> {
   const { subject } = task;
   const { client, provider, startEndpoints, versionedRecords, findErased } = dependencies;
-  // Who was erased since has no state: nothing is called for, and nothing wanted.
+  // An erased account has no state; nothing is fetched for it.
   const [state, erased] = await Promise.all([versionedRecords.loadState(subject), findErased([subject])]);
   if (state === undefined || erased.size > 0) return "skipped";
   const fetchStart = provider.paths.start;
@@ -44,7 +44,7 @@ export async function startFetch(
   return "done";
 }
 
-/** Has documents of an account read that were not read since SQS took the message which leads to it. */
+/** Requests documents of an account, unless they were read after SQS received the task's message. */
 export async function requestDocuments(
   { task, delivery }: Delivered<StateTask>,
   endpoints: readonly string[],
@@ -52,16 +52,13 @@ export async function requestDocuments(
 ): Promise<void> {
   const { subject, version, correlationId, userId } = task;
   if (endpoints.length === 0) return;
-  // The message is named, so that SQS drops none of later `since` for one that it took before.
+  // With the message id, SQS doesn't drop a later request with a newer `since` as a duplicate.
   const cause = { cause: `start.${version}.${delivery.messageId}`, correlationId, userId };
   const tasks = endpoints.map((endpoint) => documentTask(subject, { endpoint }, delivery.sentAt, cause));
   assertSent(await send(queues.fetch.url, tasks.map(fetchTaskMessage)));
 }
 
-/**
- * 409 says that the account is not connected any more, or that a fetch of it runs already: nothing to start, and
- * nothing wrong with the task. The check finds out which.
- */
+/** 409: the account is no longer connected, or a fetch is already running. The check finds out which. */
 function asStarted(error: unknown): true {
   const failure = failureOf(error);
   if (failure.type === "permanent" && failure.status === 409) return true;
@@ -76,16 +73,17 @@ async function sendCheck(
   assertSent(await send(queues.checks.url, [{ body: writeTask(check), delayInSeconds }], untilReady));
 }
 
-/** @throws where one is not sent: the task comes again and sends all once more, which is better than that one is lost */
+/** @throws if any message is not sent. The retried task sends all of them again, so that none is lost. */
 function assertSent(outcomes: readonly (Failure | undefined)[]): void {
   const failed = outcomes.find((failure) => failure !== undefined);
   if (failed !== undefined) throw new FailureError(failed);
 }
 
 /**
- * Has the endpoints of a start read that were not read since: the provider's event may be lost, or it may send none for
- * data that it had already. An endpoint that is read by ranges is only logged: no event named a range to read.
- * @throws a failure that waits while the start can still be answered
+ * Requests the endpoints of a start that were not read since. The provider's event may be lost, or it may
+ * send none for data that it already had. Endpoints that are read by range are only logged: no event named a
+ * range.
+ * @throws a waiting failure while the start can still be answered
  */
 export async function verifyStart(
   check: Delivered<StateTask>,
@@ -103,12 +101,12 @@ export async function verifyStart(
     clock,
     log,
   } = dependencies;
-  // One request for the checks of a batch.
+  // The checks of a batch share one request.
   const [state, ...whole] = await Promise.all([
     versionedRecords.loadState(subject),
     ...startEndpoints.map((endpoint) => documents.load(subject, { endpoint })),
   ]);
-  // An account that was disconnected has no data to come; connected again, it has a start of its own.
+  // A disconnected account has no data to come; a new connection has its own start.
   if (state?.connected !== true || state.deleted) return "skipped";
   const wait = Math.ceil((since - clock()) / 1000 + readAfterSeconds);
   if (wait > 0) throw waiting("the start can still be answered", wait, 0);
@@ -121,7 +119,7 @@ export async function verifyStart(
     return endpoints.filter((name) => !isRead(name));
   };
   const missing = leftIn(whole, startEndpoints);
-  // Data of a range of dates, whose documents only the subject's whole partition tells, is an answer too.
+  // Documents of date ranges count as answers, too; only the subject's whole partition shows them.
   const unanswered = missing.length === 0 ? [] : leftIn(await readDocuments(subject), missing);
   if (unanswered.length === 0) return "skipped";
   const readable = unanswered.filter((endpoint) => isReadAs(provider, subject, { endpoint }));

@@ -1,15 +1,15 @@
-/** One of several who write, or send, together. */
+/** One of several callers that share a request. */
 type Seat = {
-  /** Waits until all others are here too, or gone; at most so many milliseconds after the first who waits came. Once. */
+  /** Waits until all others arrive or leave, at most `holdInMillis` after the first arrival. Works once. */
   readonly arrive: (holdInMillis: number) => Promise<void>;
-  /** Will not come, or was here. */
+  /** Makes the others stop waiting for this caller. Has no effect after `arrive`. */
   readonly leave: () => void;
 };
 
 /**
- * Holds those whose calls were quick until the others' are over, so that they share one request. An invocation lasts
- * as long as its slowest call anyway.
- * @param count how many there are; each takes a seat of its own
+ * Holds fast callers until slower ones are ready, so that they share one request. An invocation lasts as long
+ * as its slowest call anyway.
+ * @param count number of callers; each takes its own seat
  */
 export function writeBarrier(count: number): () => Seat {
   let expected = count;
@@ -34,7 +34,6 @@ export function writeBarrier(count: number): () => Seat {
       leave,
       arrive: (holdInMillis) =>
         new Promise((resolve) => {
-          // Who comes again comes later than the others.
           if (!isExpected) {
             resolve();
             return;

@@ -7,8 +7,9 @@ import { isCreationRolledBack } from "./rollback.ts";
 const client = new CloudFormationClient({});
 
 /**
- * The resource that all others of the stack depend on, so that it is removed after them: while the stack's failed creation is
- * rolled back, it lets the stack be removed, which CDK does before it tries again. It never does so at any other time.
+ * The resource that all others of the stack depend on, so that it is removed last. While the stack's failed
+ * creation is rolled back, it switches off termination protection, because CDK removes the stack before it
+ * tries again. It never does so at any other time.
  */
 const handle = sanitizeErrors(
   customResource(async ({ type, stackId }) => {

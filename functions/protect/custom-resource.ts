@@ -1,16 +1,16 @@
 import { failureOf } from "../../domain/core/failures.ts";
 import { type Fields, fieldsOf, optionalText, textOf } from "../../domain/core/parse.ts";
 
-/** What becomes of a custom resource, in CloudFormation's words. */
 export type ResourceRequest = {
   readonly type: "Create" | "Update" | "Delete";
   readonly stackId: string;
 };
 
 /**
- * A handler of a custom resource. It answers each request, since CloudFormation waits until it has an answer: what fails is
- * answered with its reason, which the stack's events then show. Sources: CloudFormation template reference, "Custom resource
- * request objects" and "Custom resource response objects".
+ * Creates the handler of a custom resource. CloudFormation waits for an answer, so failures are answered too;
+ * the stack's events show their reason.
+ * Sources: CloudFormation template reference, "Custom resource request objects" and "Custom resource response
+ * objects".
  */
 export function customResource(
   act: (request: ResourceRequest) => Promise<void>,
@@ -21,13 +21,13 @@ export function customResource(
     const logicalId = textOf(fields, "LogicalResourceId");
     const answer = {
       ...outcome,
-      // Another one would mean that the resource was replaced.
+      // Another id would mean that the resource was replaced.
       PhysicalResourceId: optionalText(fields, "PhysicalResourceId") ?? logicalId,
       LogicalResourceId: logicalId,
       StackId: textOf(fields, "StackId"),
       RequestId: textOf(fields, "RequestId"),
     };
-    // The address is signed for a request without a type of its content.
+    // The URL is signed for a request without a content type.
     const headers = { "content-type": "" };
     const { ok, status } = await fetch(textOf(fields, "ResponseURL"), {
       method: "PUT",

@@ -1,7 +1,7 @@
 import { type CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 
 /**
- * Whether CloudFormation is removing what it made for a stack whose creation failed. The rollback of an update, and a removal,
+ * Whether CloudFormation is rolling back the creation of a stack. The rollback of an update, and a removal,
  * have other statuses. Source: CloudFormation user guide, "Stack status codes".
  */
 export async function isCreationRolledBack(client: CloudFormationClient, stackId: string): Promise<boolean> {

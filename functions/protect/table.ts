@@ -11,26 +11,27 @@ import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import { customResource } from "./custom-resource.ts";
 import { isCreationRolledBack } from "./rollback.ts";
 
-/** How long a table may take to be active again: less than the function's time-out. */
+/** Maximum time until a table is active again; less than the function's timeout. */
 const longestUpdateInSeconds = 20;
 
 const client = new DynamoDBClient({});
 const cloudFormation = new CloudFormationClient({});
 const TableName = variable("TABLE_NAME");
 
-/** Switches the table's protection from deletion; one that is as wanted is left as it is. */
+/** Sets the table's deletion protection, unless it already has that value. */
 async function setProtection(isProtected: boolean): Promise<void> {
   const { Table } = await client.send(new DescribeTableCommand({ TableName }));
   if (Table?.DeletionProtectionEnabled === isProtected) return;
   await client.send(new UpdateTableCommand({ TableName, DeletionProtectionEnabled: isProtected }));
-  // CloudFormation removes the table next, which DynamoDB refuses while it is being updated.
+  // CloudFormation removes the table next, which DynamoDB refuses during an update.
   if (!isProtected)
     await waitUntilTableExists({ client, maxWaitTime: longestUpdateInSeconds, minDelay: 1 }, { TableName });
 }
 
 /**
- * The resource that depends on all others of the pipeline: once it is created, the pipeline stands, and its table is protected.
- * Where the stack's creation fails after that, the protection is switched off again, so that the table can be removed.
+ * The resource that depends on all others of the pipeline. Once it is created, the pipeline is complete and
+ * its table is protected. If the stack's creation fails after that, the protection is switched off again, so
+ * that the table can be removed.
  */
 const handle = sanitizeErrors(
   customResource(async ({ type, stackId }) => {

@@ -1,14 +1,13 @@
 import type { Readable } from "node:stream";
 import type { Problem } from "../../domain/read/problem.ts";
 
-/** An answer of the read API. */
 export type Answer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | Readable;
 };
 
-/** What a caller keeps is its own, and asked for again before it is used. */
+/** Callers may cache an answer privately, and must revalidate it before each use. */
 export const cacheControl = { "cache-control": "private, no-cache" };
 
 const retryAfterSeconds = 1;

@@ -9,23 +9,23 @@ import { type Coding, entityTag, isKnown, reprDigest, takesGzip } from "../../do
 import { problem } from "../../domain/read/problem.ts";
 import { type Answer, cacheControl, problemAnswer } from "./answer.ts";
 
-/** What of a request decides how a document is sent. */
+/** The parts of a request that decide how a document is sent. */
 export type Preferences = {
   readonly acceptEncoding: string | undefined;
   readonly ifNoneMatch: string | undefined;
-  /** HEAD: the headers alone. */
+  /** True for HEAD: send only the headers. */
   readonly isHead: boolean;
 };
 
 type Sent = {
   readonly coding: Coding;
-  /** SHA-256 of the bytes that are sent, in hex. */
+  /** SHA-256 of the sent bytes, in hex. */
   readonly digest: string;
   readonly size?: number | undefined;
   readonly body: Uint8Array | Readable;
 };
 
-/** A document's data, byte for byte as the provider gave it; compressed as it is stored, where the caller takes that. */
+/** The data as the provider gave it, compressed if it is stored compressed and the caller accepts gzip. */
 export async function documentAnswer(
   stored: StoredDocument,
   { acceptEncoding, ifNoneMatch, isHead }: Preferences,
@@ -44,7 +44,7 @@ export async function documentAnswer(
   if (isKnown(ifNoneMatch, digest)) return { status: 304, headers };
   const sent = await sentAs(coding, stored, open);
   if (sent === undefined) return problemAnswer(problem("data-missing"));
-  // Ended before it was read, a stream reports that as an error.
+  // A stream that is destroyed before it was read emits an error.
   if (isHead && !(sent.body instanceof Uint8Array)) sent.body.on("error", () => undefined).destroy();
   return {
     status: 200,
@@ -58,7 +58,7 @@ export async function documentAnswer(
   };
 }
 
-/** Undefined where the data is not where it was stored. */
+/** @returns undefined if the stored data is missing */
 async function sentAs(
   coding: Coding,
   { document, place }: StoredDocument,
@@ -70,7 +70,7 @@ async function sentAs(
     const stream = await open(object);
     if (stream === undefined) return undefined;
     if (coding === "gzip") return { coding, digest: objectDigest, body: stream };
-    // An error of either ends both.
+    // An error in either stream ends both.
     return { coding, digest, size, body: stream.compose(createGunzip()) };
   }
   if (coding === "gzip")

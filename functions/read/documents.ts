@@ -31,7 +31,7 @@ const handle = sanitizeErrors(async (event: unknown, context: Context) =>
 const send = sanitizeErrors(
   async ({ status, headers, body }: Answer, stream: awslambda.HttpResponseStream) => {
     const response = awslambda.HttpResponseStream.from(stream, { statusCode: status, headers });
-    // A trap: where nothing is written, not even the headers are sent.
+    // Without a write, not even the headers are sent.
     response.write("");
     if (body === undefined) response.end();
     else await pipeline(body instanceof Readable ? body : Readable.from([body]), response);

@@ -3,10 +3,10 @@ import { type Fields, fieldsOf, isFields, textOf } from "../../domain/core/parse
 import type { HttpRequest } from "./reader.ts";
 
 /**
- * Reads the event of a function's URL. It refuses events that do not claim to come from one; a forged claim is refused by
- * the policies alone, because whoever may invoke the function directly chooses the whole event.
+ * Parses the event of a function URL, and refuses events that don't claim to come from one. Only policies
+ * prevent a forged claim: a caller that may invoke the function directly chooses the whole event.
  * Source: Lambda developer guide, "Invoking Lambda function URLs", request payload.
- * @param functionArn of the function that answers: its account and region are the stage's
+ * @param functionArn of the function that answers; its account and region are the stage's
  * @throws permanent failure naming the field
  */
 export function readHttpRequest(value: unknown, functionArn: string): HttpRequest {

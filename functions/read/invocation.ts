@@ -5,21 +5,21 @@ import { problem } from "../../domain/read/problem.ts";
 import { type Answer, problemAnswer } from "./answer.ts";
 import type { HttpRequest } from "./reader.ts";
 
-/** What the function returns to whoever invokes it; `body` is in base64. */
+/** The function's response to an invocation; `body` is in base64. */
 export type InvocationAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 };
 
-/** Lambda's limit of an answer, less the JSON around the body. Source: Lambda developer guide, "Lambda quotas". */
+/** Response limit in bytes, less JSON around the body. Source: Lambda developer guide, "Lambda quotas". */
 const longestBody = 6_291_556 - 16_384;
 
 /**
- * Reads `{"path": "/v1/…", "acceptEncoding": "gzip", "ifNoneMatch": "…"}`. The caller is the subscriber whose alias was
- * invoked: policies decide who may invoke it, and nothing in the event changes it.
+ * Parses `{"path": "/v1/…", "acceptEncoding": "gzip", "ifNoneMatch": "…"}`. The caller is the subscriber
+ * whose alias was invoked: policies decide who may invoke it, and nothing in the event changes it.
  * @param functionArn the ARN that was invoked
- * @throws permanent failure naming the field, or where no alias was invoked
+ * @throws permanent failure naming the field, or if no alias was invoked
  */
 export function readInvocation(value: unknown, functionArn: string): HttpRequest {
   const event = fieldsOf(value, "event");
@@ -41,7 +41,10 @@ export function readInvocation(value: unknown, functionArn: string): HttpRequest
   };
 }
 
-/** @throws where the stage failed: CloudWatch counts errors of a function that is invoked, not the status of its answers */
+/**
+ * @throws if the answer is a server error: CloudWatch counts errors of an invoked function, not the statuses
+ * of its answers
+ */
 export async function invocationAnswer({ status, headers, body }: Answer): Promise<InvocationAnswer> {
   if (status >= 500) throw retryable(`the read was answered ${status}`);
   const bytes =

@@ -25,7 +25,7 @@ import type { Log } from "../runtime/log.ts";
 import { type Answer, jsonAnswer, problemAnswer } from "./answer.ts";
 import { documentAnswer } from "./document-answer.ts";
 
-/** A request to the function's URL, after IAM has let it through. */
+/** A request that IAM has allowed. */
 export type HttpRequest = {
   readonly method: string;
   /** Percent-encoded. */
@@ -34,9 +34,9 @@ export type HttpRequest = {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly caller: Caller;
-  /** The stage's. */
+  /** AWS account of the stage. */
   readonly ownAccount: string;
-  /** Where the API is, with a slash at its end. */
+  /** Base URL of the API, with a trailing slash. */
   readonly documentsUrl: string;
 };
 
@@ -50,7 +50,7 @@ export type ReaderDependencies = {
   readonly log: Log;
 };
 
-/** Answers what subscribers read: states, lists of documents, and documents. It changes nothing. */
+/** Answers subscribers' reads of states, lists of documents, and documents. Changes nothing. */
 export function reader(dependencies: ReaderDependencies): (request: HttpRequest) => Promise<Answer> {
   const { subscribers, log } = dependencies;
   return async (request) => {
@@ -163,7 +163,7 @@ async function documentOrVersion(
   );
 }
 
-/** The newest first, which is superseded by none. */
+/** Lists the newest version first; it has no `supersededAt`. */
 async function versionsAnswer(
   { subject, name }: Extract<ReadRequest, { type: "versions" }>,
   { documentsUrl }: HttpRequest,

@@ -20,10 +20,10 @@ export type DeadlineDependencies = {
   readonly log: Log;
 };
 
-/** The relay writes, too: a loser reads again. */
+/** The relay writes too; the loser of a conflict reads again. */
 const maxAttempts = 8;
 
-/** Announces at its deadline that an account is incomplete, or ready after all; waits until then. */
+/** Waits for an account's deadline, then announces that the account is incomplete, or ready after all. */
 export function deadlineKeeper(
   dependencies: DeadlineDependencies,
 ): (event: SQSEvent) => Promise<SQSBatchResponse> {
@@ -34,7 +34,7 @@ export function deadlineKeeper(
     async (failed) => {
       const isEarly = ({ failure }: Failed) => failure.type === "retryable" && failure.waitsFor === "permit";
       const early = failed.filter(isEarly);
-      // What can't be made invisible comes again after the queue's visibility time-out.
+      // If this fails, a message reappears after the queue's visibility timeout.
       await hide(
         queue.url,
         early.map(({ record: { receiptHandle }, failure }) => ({

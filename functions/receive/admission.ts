@@ -15,29 +15,28 @@ import type { Log } from "../runtime/log.ts";
 export type Event = APIGatewayProxyEventV2;
 export type Result = APIGatewayProxyStructuredResultV2;
 
-/** What decides whether a webhook is let in; the cheapest checks come first. */
+/** Dependencies of the checks that admit a webhook; the cheapest checks run first. */
 export type AdmissionDependencies = {
   readonly secretHeader: SecretHeader;
   readonly isAllowedSource: IsAllowedSource;
   readonly maxBodyBytes: number;
-  /** Whether GET and HEAD are answered 200. */
+  /** Whether to answer GET and HEAD with 200. */
   readonly answersProbes: boolean;
-  /** Names of headers, in lower case, that the mapping reads: no others are carried. */
+  /** Lower-case names of the headers that the mapping reads; no others are kept. */
   readonly mappedHeaders: readonly string[];
   readonly readSecret: () => Promise<WebhookSecret | undefined>;
   readonly now: () => Date;
   readonly log: Log;
 };
 
-/** The provider's signature of a body, where a signing secret is set. */
+/** Header with the provider's signature of the body, if a signing secret is set. */
 const signatureHeader = "x-signature";
 
-/** What a webhook comes by. */
 const methods = ["POST", "PUT"];
-/** By what a service looks whether the address exists. */
+/** Methods that a service uses to check that the address exists. */
 const probes = ["GET", "HEAD"];
 
-/** Answers any other method: 405, or 200 to a probe where the settings say so, and 204 to OPTIONS. None has an effect. */
+/** Answers OPTIONS with 204, probes with 200 if the settings allow them, and other methods with 405. */
 export function allowMethods({ answersProbes }: AdmissionDependencies): middy.MiddlewareObj<Event, Result> {
   const allow = [...methods, ...(answersProbes ? probes : []), "OPTIONS"].join(", ");
   return {
@@ -51,7 +50,7 @@ export function allowMethods({ answersProbes }: AdmissionDependencies): middy.Mi
   };
 }
 
-/** Answers 403 to a webhook from an address that is not in the settings. */
+/** Answers 403 to a webhook from an address that the settings don't allow. */
 export function allowSources(
   kind: WebhookKind,
   { isAllowedSource, log }: AdmissionDependencies,
@@ -66,7 +65,7 @@ export function allowSources(
   };
 }
 
-/** Answers 413 to a body over the limit, before anything is read for it. */
+/** Answers 413 to a body over the limit, before the secret is read. */
 export function limitBody(
   kind: WebhookKind,
   { maxBodyBytes, log }: AdmissionDependencies,
@@ -80,19 +79,18 @@ export function limitBody(
   };
 }
 
-/** Answers 413. */
 export function refuseBody(kind: WebhookKind, { requestContext }: Event, log: Log): Result {
   log("WEBHOOK_REFUSED", { kind, reason: "body size", source: requestContext.http.sourceIp });
   return answer(413, "body too large");
 }
 
-/** Answers 401 unless the secret header is right for the kind, and, where one is asked for, the signature, which covers the body alone. */
+/** Answers 401 unless the kind's secret and, if bodies are signed, the signature are valid. */
 export function authenticate(
   kind: WebhookKind,
   { readSecret, secretHeader, mappedHeaders, now, log }: AdmissionDependencies,
 ): middy.MiddlewareObj<Event, Result> {
   let known: { readonly secret: WebhookSecret; readonly isAuthentic: IsAuthentic } | undefined;
-  // Who reads secrets keeps one for a while.
+  // The reader returns the same object while it caches the secret.
   const isAuthenticBy = (secret: WebhookSecret): IsAuthentic => {
     if (known?.secret !== secret) known = { secret, isAuthentic: authenticator(secret, kind) };
     return known.isAuthentic;
@@ -108,12 +106,12 @@ export function authenticate(
         log("WEBHOOK_SECRET_EMPTY", { kind });
         return answer(503, "not configured");
       }
-      // A header that is repeated comes joined by commas, and so is no valid secret.
+      // API Gateway joins repeated headers with commas, which makes the secret invalid.
       if (!isAuthenticBy(secret)(presentedIn(secretHeader, event.headers), now()))
         return refuse("secret", event);
       if (!isSigned(rawBodyOf(event), event.headers[signatureHeader], secret, now()))
         return refuse("signature", event);
-      // The signature covers the body alone: an event would be made of what nobody signed.
+      // The signature covers only the body: an event must not use headers that nobody signed.
       const isUnsigned = secret.signing !== undefined && mappedHeaders.some((name) => name in event.headers);
       if (isUnsigned) return refuse("unsigned header", event);
       return undefined;
@@ -121,12 +119,10 @@ export function authenticate(
   };
 }
 
-/** The body's bytes as they were sent. */
 export function rawBodyOf({ body = "", isBase64Encoded }: Event): Buffer {
   return Buffer.from(body, isBase64Encoded ? "base64" : "utf8");
 }
 
-/** An answer with a message as JSON. */
 export function answer(statusCode: number, message: string, headers: Record<string, string> = {}): Result {
   return {
     statusCode,

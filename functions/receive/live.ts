@@ -16,11 +16,11 @@ import { log } from "../runtime/log.ts";
 import type { ReceiverDependencies } from "./receiver.ts";
 
 /**
- * What a receiver uses in AWS; clients are made once per execution environment.
- * @param prefix of the variables with its queues, in a function that receives several kinds
+ * A receiver's dependencies in AWS. Clients are created once per execution environment.
+ * @param prefix of the variables with the queues, in a function that receives several kinds
  */
 export function liveDependencies(kind: WebhookKind, prefix = ""): ReceiverDependencies {
-  // The provider lists no company accounts.
+  // The provider has no list of company accounts.
   const reconcileFunctionName = kind === "company-accounts" ? undefined : process.env.RECONCILE_FUNCTION_NAME;
   const now = () => new Date();
   const settings = readSettings();

@@ -1,14 +1,14 @@
-/** Digests of the last bodies that an environment remembers. */
+/** Maximum number of body digests kept per execution environment. */
 const maxDigests = 1_000;
 const betweenRequestsInMillis = 3_600_000;
 
 type Dependencies = {
-  /** Absent: the provider has no list of the kind. */
+  /** Absent if the provider has no list of the kind. */
   readonly requestReconciliation?: () => Promise<void>;
   readonly now: () => Date;
 };
 
-/** Webhooks of which nothing could be kept, as one environment meets them. */
+/** Counts webhooks whose bodies could not be kept, within one execution environment. */
 export class LostWebhooks {
   readonly #dependencies: Dependencies;
   readonly #counts = new Map<string, number>();
@@ -18,7 +18,7 @@ export class LostWebhooks {
     this.#dependencies = dependencies;
   }
 
-  /** @returns how often this digest was counted, this time included */
+  /** @returns how often this digest was counted, including this call */
   count(digest: string): number {
     const count = (this.#counts.get(digest) ?? 0) + 1;
     this.#counts.delete(digest);
@@ -28,7 +28,7 @@ export class LostWebhooks {
     return count;
   }
 
-  /** Asks at most once an hour. Where that fails, the provider's next try asks again. */
+  /** Requests a reconciliation at most once an hour. If that fails, the provider's next retry does. */
   async requestReconciliation(): Promise<void> {
     const { requestReconciliation, now } = this.#dependencies;
     if (requestReconciliation === undefined) return;

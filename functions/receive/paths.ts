@@ -5,8 +5,8 @@ import { answer, type Event, type Result } from "./admission.ts";
 export type Receive = (event: Event, context: Context) => Promise<Result>;
 
 /**
- * Receives webhooks by paths that no route has: in other letters, with a slash at the end or twice. Any other path is
- * answered 404, which the API's access log counts.
+ * Receives webhooks at paths that match no route: in another letter case, or with a trailing or double slash.
+ * Other paths get 404, which the API's access log counts.
  */
 export function otherPaths(receiverOf: (kind: WebhookKind) => Receive): Receive {
   const receivers = new Map<WebhookKind, Receive>();
@@ -19,7 +19,7 @@ export function otherPaths(receiverOf: (kind: WebhookKind) => Receive): Receive 
   };
 }
 
-/** @returns undefined where the path leads to no kind */
+/** @returns undefined if the path belongs to no kind */
 export function kindOfPath(path: string): WebhookKind | undefined {
   const [webhooks, name, ...more] = path.toLowerCase().split("/").filter(Boolean);
   if (webhooks !== "webhooks" || more.length > 0) return undefined;

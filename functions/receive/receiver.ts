@@ -29,15 +29,15 @@ export type ReceiverDependencies = AdmissionDependencies & {
   readonly overflow: OverflowBucket;
   readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
-  /** Asks for a reconciliation, which finds what a lost webhook of the kind said; absent: there is none of the kind. */
+  /** Requests a reconciliation to recover lost webhooks; absent if the kind can't be reconciled. */
   readonly requestReconciliation?: () => Promise<void>;
-  /** Fields that no body keeps. */
+  /** Fields to remove from every body. */
   readonly credentials: CredentialFields;
 };
 
 /**
- * Receives the webhooks of one kind: 2xx only when the event is durable in SQS, else 4xx or 5xx, so that the
- * provider sends it again.
+ * Receives the webhooks of one kind. Answers 2xx only once the event is durable in SQS, otherwise 4xx or 5xx,
+ * so that the provider sends it again.
  */
 export function receiver(kind: WebhookKind, dependencies: ReceiverDependencies) {
   const lost = new LostWebhooks(dependencies);
@@ -52,7 +52,7 @@ export function receiver(kind: WebhookKind, dependencies: ReceiverDependencies) 
 
 class BodyTooLarge extends Error {}
 
-/** The signature covered the bytes as they were sent; from here on they count as they are without their codings. */
+/** The signature covers the bytes as sent; from here on the decoded body is used. */
 async function accept(
   kind: WebhookKind,
   event: Event,
@@ -86,10 +86,10 @@ async function accept(
   }
 }
 
-/** Of a body that can't be read: credentials can't be dropped from it. Those of users have some, under any name. */
+/** Whether an unreadable body may hold credentials, which can't be removed. Bodies of users always may. */
 function mayHoldCredentials(kind: WebhookKind, body: Uint8Array, { mayBeIn }: CredentialFields): boolean {
   if (body.length === 0) return false;
-  // In UTF-16 each letter of a name has a zero beside it.
+  // In UTF-16 each letter of a name has a zero byte next to it.
   return kind === "users" || mayBeIn(Buffer.from(body).toString("latin1").replaceAll("\0", ""));
 }
 
@@ -138,7 +138,7 @@ function answerFailures(kind: WebhookKind, log: Log): middy.MiddlewareObj<Event,
   };
 }
 
-/** @param correlationId of the event; absent where it failed before there was one */
+/** @param correlationId of the event; absent if the failure came before it was known */
 function tryAgain(kind: WebhookKind, error: unknown, log: Log, correlationId?: string): Result {
   log("WEBHOOK_FAILED", { kind, correlationId, reason: failureOf(error).reason });
   return answer(503, "try again", { "retry-after": "30" });

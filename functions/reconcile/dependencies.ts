@@ -17,21 +17,21 @@ export type ReconcilerDependencies = {
   readonly lists: ProviderLists;
   readonly search: Search;
   readonly checkpoint: Checkpoint<Run>;
-  /** What receivers ask for. */
+  /** Requests for a run, from receivers. */
   readonly requests: Checkpoint<RunRequest>;
   readonly versionedRecords: VersionedRecords;
   readonly partitions: Partitions;
   readonly orphans: Orphans;
   readonly readDocuments: ReadDocuments;
   readonly send: Send;
-  /** The queues that webhooks go through as well, and that of fetch tasks. */
+  /** Queues of webhooks, and of fetch tasks. */
   readonly queueUrls: { readonly users: string; readonly accounts: string; readonly fetch: string };
   readonly provider: Pick<ProviderSettings, "paths">;
   readonly settings: ReconcileSettings;
-  /** Endpoints that every connected account should have documents of. */
+  /** Endpoints that every connected account should have documents for. */
   readonly startEndpoints: readonly string[];
   readonly receivingCounts: (now: Date) => Promise<ReceivingCounts>;
-  /** A tick ends by itself while there is still time for one call. */
+  /** A tick ends when less time than this is left. */
   readonly longestCallInMillis: number;
   readonly now: () => Date;
   readonly log: Log;

@@ -4,8 +4,8 @@ import type { FoundEvent } from "../../domain/reconcile/drift.ts";
 import type { ReconcilerDependencies } from "./dependencies.ts";
 
 /**
- * Sends what was missed through the queues of the webhooks.
- * @throws retryable failure where a part is not durable in SQS; all of it may be sent again
+ * Sends missed events through the queues of webhooks.
+ * @throws retryable failure if an event is not durable in SQS; all of them may be sent again
  */
 export async function feed(
   events: readonly FoundEvent[],

@@ -7,15 +7,15 @@ type ReadDependencies = Pick<ReconcilerDependencies, "search" | "log">;
 type ListedItems = { readonly read: readonly Listed[]; readonly skipped: number };
 
 /**
- * Reads the items of a page. One that can't be read is skipped and reported: it must not hold up the others.
- * @throws permanent failure where none can be read: then a setting is wrong, not an item
+ * Parses the items of a page. An unreadable item is skipped and logged, so that it doesn't block the others.
+ * @throws permanent failure if no item can be read: then a setting is wrong, not an item
  */
 export function readItems(
   reader: ListReader,
   items: readonly unknown[],
   { search, log }: ReadDependencies,
 ): ListedItems {
-  // By id: a list may name the same one twice.
+  // By id, because a list may name an item twice.
   const read = new Map<string, Listed>();
   const failures: Failure[] = [];
   for (const item of items) {
@@ -32,7 +32,7 @@ export function readItems(
   return { read: [...read.values()], skipped: failures.length };
 }
 
-/** The users of a run's page that are not compared yet; all of them where the last one is not on the page any more. */
+/** The users of a page that are not compared yet; all of them if the last compared one is not on it. */
 export function usersLeft(users: readonly Listed[], run: Run): readonly Listed[] {
   return users.slice(users.findIndex(({ id }) => markOf(run, id) === run.after) + 1);
 }

@@ -17,7 +17,7 @@ import { isRestorable } from "../../domain/state/state.ts";
 import type { ReconcilerDependencies } from "./dependencies.ts";
 import { feed } from "./feed.ts";
 
-/** Marks the accounts that a scheduled run did not find in the provider's lists. Nothing else follows from one run. */
+/** Marks accounts missing from the provider's lists in a scheduled run. One run has no other effect. */
 export async function markOrphans(
   found: readonly Orphaned[],
   run: Run,
@@ -32,9 +32,8 @@ export async function markOrphans(
 }
 
 /**
- * Turns the orphans of two scheduled runs in a row into deletions, unless they are too many. Done twice, it does nothing
- * more.
- * @param run that has come to its end
+ * Turns orphans of two consecutive scheduled runs into deletions, unless there are too many. Idempotent.
+ * @param run a run that has ended
  */
 export async function findDeletions(run: Run, dependencies: ReconcilerDependencies): Promise<void> {
   if (!run.isScheduled) return;
@@ -47,7 +46,10 @@ export async function findDeletions(run: Run, dependencies: ReconcilerDependenci
   log("DELETIONS_HELD", { correlationId, count: candidates.length });
 }
 
-/** Lets the deletions go on that were too many. @returns how many */
+/**
+ * Accepts deletions that were held because there were too many.
+ * @returns the number of deletions
+ */
 export async function acceptDeletions(
   run: Run | undefined,
   dependencies: ReconcilerDependencies,
@@ -63,7 +65,7 @@ async function loadCandidates(run: Run, { orphans, now }: ReconcilerDependencies
   return { recent, candidates: deletionCandidates(await orphans.marks(), recent, run) };
 }
 
-/** Requests that are under way together. */
+/** Maximum number of concurrent requests. */
 const atOnce = 25;
 
 async function decideOn(
@@ -84,10 +86,10 @@ async function decideOn(
 }
 
 /**
- * Asks the provider about deletions that were found hours ago, and reports those of accounts that it does not know
- * either.
- * @returns false where the time was over before all were asked about
- * @throws a failure that waits, for example for the provider's rate
+ * Asks the provider about deletions that were found hours ago, and reports those whose accounts it doesn't
+ * know either.
+ * @returns false if the time was over before all were checked
+ * @throws a waiting failure, for example for the provider's rate
  */
 export async function verifyDeletions(
   dependencies: ReconcilerDependencies,
@@ -106,7 +108,7 @@ export async function verifyDeletions(
       if (!(error instanceof FailureError)) throw error;
       const { failure } = error;
       if (failure.type === "retryable" && !isAttempt(error)) throw error;
-      // The next tick asks again; one account must not hold up the others.
+      // The next tick retries; one account must not block the others.
       log("RECONCILIATION_SKIPPED", { subject: nameOf(accountOf(deletion)), reason: failure.reason });
     }
   }
@@ -117,7 +119,7 @@ async function verify(deletion: FoundDeletion, dependencies: ReconcilerDependenc
   const { orphans, versionedRecords, lists, now } = dependencies;
   const { accountId, userId, version } = deletion;
   const state = await versionedRecords.loadState(accountOf(deletion));
-  // Nothing may have been heard of the account since it was missing.
+  // Any change of the account since it was missing cancels the deletion.
   const isUnheard = state?.version === version && !state.deleted;
   if (!isUnheard || (await lists.knowsAccount(accountId))) return orphans.remove("deletion", accountId);
   await feed([deletionEvent("account.deleted", state, userId)], dependencies);
@@ -129,10 +131,10 @@ function accountOf({ accountId }: Orphan): Subject {
 }
 
 /**
- * Takes deletions back that only reconciliation reported, and drops those that are still to be verified. One whose event
- * was sent and has not taken effect yet stays for a later call.
- * @param ids of accounts; undefined: of all deletions that were found within 30 days
- * @returns how many accounts were restored, and the ids of the others
+ * Reverts deletions that only reconciliation reported, and drops those that are not verified yet. A deletion
+ * whose event has not taken effect yet stays for a later call.
+ * @param ids of accounts; undefined: all deletions that were found within 30 days
+ * @returns the number of restored accounts, and the ids of the others
  */
 export async function restoreAccounts(
   ids: readonly string[] | undefined,

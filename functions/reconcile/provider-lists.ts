@@ -5,11 +5,11 @@ import { fillPath, type ProviderSettings } from "../../domain/fetch/provider-set
 import type { ReconcileSettings } from "../../domain/reconcile/reconcile-settings.ts";
 import { type ListReader, type ListSlice, readSlice } from "../../domain/state/listing.ts";
 
-/** The provider's lists. Calls that may not be made now, or that fail, throw as `ProviderClient.call` does. */
+/** The provider's lists. All functions throw as `ProviderClient.call` does. */
 export type ProviderLists = {
-  /** One page of the users. @throws permanent failure where there is no list */
+  /** One page of the users. @throws permanent failure if there is no list */
   readonly users: (from: Continuation | undefined) => Promise<ListSlice>;
-  /** All of a user's accounts, page by page; undefined where the settings know no path to them. */
+  /** All accounts of a user, from all pages; undefined if the settings have no path for them. */
   readonly accountsOf: ((userId: string) => Promise<readonly unknown[]>) | undefined;
   /** Whether the provider knows an account: false after 404 or 410. */
   readonly knowsAccount: (accountId: string) => Promise<boolean>;

@@ -26,27 +26,27 @@ import { feed } from "./feed.ts";
 import { readItems } from "./listed-items.ts";
 import { markOrphans } from "./orphans.ts";
 
-/** What came of a step: `done` are the users, from its first one on, that need not be looked at again. */
+/** The result of a step. `done` are the users, from the first one on, that are compared. */
 export type StepResult = {
   readonly done: readonly Listed[];
   readonly found: Partial<Counts>;
-  /** Why the others are not among them; absent: the time is nearly over. */
+  /** Why the others are not compared; absent if the time is nearly over. */
   readonly failure?: FailureError;
 };
 
-/** A user with what the table knew before the provider was asked for the accounts. */
+/** A user, with the table's data from before the provider's accounts were read. */
 type KnownUser = {
   readonly user: Listed;
   readonly state: State | undefined;
   readonly accountIds: readonly string[];
 };
 
-/** `accounts` is absent where they are not compared. */
 type ComparedUser = KnownUser & { readonly accounts?: readonly Listed[]; readonly skipped: number };
 
 /**
- * Compares some users and their accounts with the table, feeds what was missed to the queues, marks what the lists
- * omit, and wants old data again. Done twice, it does nothing more: events have the same ids, and the run wants a document once.
+ * Compares users and their accounts with the table, sends missed events to the queues, marks accounts that
+ * the lists omit, and requests old documents again. Idempotent: events have the same ids, and a run requests
+ * a document once.
  */
 export async function reconcileUsers(
   users: readonly Listed[],
@@ -82,8 +82,8 @@ async function loadKnown(
 }
 
 /**
- * One user after the other: what the rate allows is enough for whole users, however little it is.
- * @param isFirstStuck whether the first user has failed too often to be waited for
+ * Lists the accounts of one user after the other, so that even a low rate completes whole users.
+ * @param isFirstStuck whether the first user has failed too often to wait for it
  */
 async function listAccounts(
   known: readonly KnownUser[],
@@ -93,7 +93,7 @@ async function listAccounts(
 ): Promise<{ readonly listed: readonly ComparedUser[]; readonly failure?: FailureError }> {
   const listed: ComparedUser[] = [];
   for (const user of known) {
-    // A tick gets on by one user at least.
+    // Each tick completes at least one user.
     if (listed.length > 0 && !isTimeLeft()) break;
     try {
       listed.push(await withAccounts(user, isFirstStuck && listed.length === 0, dependencies));
@@ -122,7 +122,7 @@ async function withAccounts(
     const { reason } = failure;
     const isItsOwn = failure.type === "permanent" || failure.refused === "alone";
     if (!isItsOwn && !(isStuckHere && isAttempt(error))) throw error;
-    // One user's answer must not hold up all others.
+    // One user's answer must not block the others.
     log("RECONCILIATION_SKIPPED", { subject: nameOf({ kind: "user", id: known.user.id }), reason });
     return { ...known, skipped: 1 };
   }
@@ -141,7 +141,7 @@ async function compare(
 ): Promise<Comparison> {
   const { versionedRecords, settings, now } = dependencies;
   const beforeGrace = now().getTime() - settings.graceMinutes * 60_000;
-  // What was created while webhooks were lost need not have one on its way.
+  // Items created while webhooks were lost get no grace period: their webhook may be lost, too.
   const createdBefore = new Date(Math.max(beforeGrace, missedUntil(run))).toISOString();
   const comparisons: ComparisonResult[] = [compareUser(state, user, createdBefore)];
   const listed = new Map(accounts?.map((account) => [account.id, account]));
@@ -153,7 +153,7 @@ async function compare(
       comparisons.push(compareAccount(user.id, known, listed.get(id), createdBefore));
     }
     if (known?.deleted === false) {
-      // One that the list omits may be gone: what is left of it is not asked for.
+      // An account that the list omits may be gone, so it counts as not connected.
       const inList = accounts === undefined ? { connected: known.connected } : listed.get(id);
       const account = {
         subject,
@@ -167,32 +167,33 @@ async function compare(
   return { drifts, found: { ...countComparisons(comparisons), accounts: listed.size, reread, skipped } };
 }
 
-/** What a run reads again where webhooks about documents were lost; rarer webhooks are not worth the calls. */
+/** If webhooks about documents were lost, a run rereads documents older than this. */
 const daysAfterLoss = 1;
 
-/** Milliseconds since 1970; -Infinity where no webhook was lost that the run knows of. */
+/** Milliseconds since 1970; -Infinity if the run knows of no lost webhooks. */
 function missedUntil({ missed }: Pick<Run, "missed">): number {
   return missed === undefined ? Number.NEGATIVE_INFINITY : Date.parse(missed.until);
 }
 
-/** An account that is not deleted, as the provider lists it; as the table knows it where accounts are not listed. */
+/** An account that is not deleted, as the provider lists it; if accounts are not listed, as in the table. */
 type KnownAccount = {
   readonly subject: Subject;
   readonly isConnected: boolean;
   readonly updatedAt: string | undefined;
 };
 
-/** Whether news of an account's data may be among the webhooks that were lost. */
+/** Whether the lost webhooks may include news of an account's data. */
 function mayHaveNews({ isConnected, updatedAt }: KnownAccount, { missed }: Run): boolean {
   return missed !== undefined && isConnected && (updatedAt === undefined || updatedAt >= missed.from);
 }
 
 /**
- * Has the documents of an account read again that were read last before the setting's time, and, where news of them may
- * have been lost, before that time was over; also what a connected account should have and was never read.
- * @param run which asks for a document once
- * @returns how many documents are to be read
- * @throws a failure where a task can't be sent
+ * Requests documents of an account that were last read before the configured age or, if news of them may be
+ * lost, before the end of that loss. In the second case it also requests start endpoints that were never
+ * read.
+ * @param run requests a document once
+ * @returns the number of requested documents
+ * @throws a failure if a task can't be sent
  */
 async function rereadDocuments(
   account: KnownAccount,

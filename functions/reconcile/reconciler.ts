@@ -24,18 +24,17 @@ import { readItems, usersLeft } from "./listed-items.ts";
 import { acceptDeletions, findDeletions, restoreAccounts, verifyDeletions } from "./orphans.ts";
 import { reconcileUsers } from "./reconcile-users.ts";
 
-/** What Lambda says of the time that is left. */
 export type Clock = { readonly getRemainingTimeInMillis: () => number };
 
-/** Another tick has gone on from the same checkpoint: the run is left to it. */
+/** Another tick has continued from the same checkpoint, so this one stops. */
 class Overtaken extends Error {}
 
 /**
- * Compares the provider's list of users with the table. A tick goes on where the one before ended, and a run takes as
- * many ticks as it needs: whatever ends a tick, the next one begins with the users after the checkpoint. A run also begins
- * once a time is over in which webhooks may have been lost. Operators send `{"now": true}`, which begins a run also where
- * none is due, `{"acceptDeletions": true}` or `{"restore": IDS}`; receivers send `{"lost": KIND}`, which asks for a run
- * between two schedules.
+ * Compares the provider's list of users with the table. A run takes as many ticks as it needs: each tick
+ * continues after the checkpoint, however the one before ended. Runs start on schedule, and after a time in
+ * which webhooks may have been lost. Operators send `{"now": true}` to start a run that is not due,
+ * `{"acceptDeletions": true}` or `{"restore": IDS}`. Receivers send `{"lost": KIND}` to request a run between
+ * two schedules.
  */
 export function reconciler(dependencies: ReconcilerDependencies) {
   return async (event: unknown, clock: Clock): Promise<ReconcileOutcome> => {
@@ -82,13 +81,13 @@ export function reconciler(dependencies: ReconcilerDependencies) {
       }
       if (!(error instanceof FailureError)) throw error;
       const { failure } = error;
-      // The provider, its rate or a queue is not there now: the next tick tries again.
+      // The provider, its rate or a queue is unavailable; the next tick retries.
       if (failure.type === "retryable") {
         log("RECONCILIATION_PAUSED", { reason: failure.reason });
         warnIfOverdue(run ?? known);
         return { outcome: "paused", reason: failure.reason };
       }
-      // Nothing gets better by itself. The run ends here, or every tick would fail at the same place.
+      // Retrying doesn't help: end the run, or every tick would fail at the same place.
       if (run !== undefined) await checkpoint.save(endRun(run, now(), failure.reason));
       log("RECONCILIATION_FAILED", { reason: failure.reason });
       throw error;
@@ -103,7 +102,7 @@ export function reconciler(dependencies: ReconcilerDependencies) {
   };
 }
 
-/** The request for a run, with the webhook of a kind that was lost just now. */
+/** Loads the request for a run, and adds a webhook that was just lost. */
 async function loadRequest(
   lost: unknown,
   run: Run | undefined,
@@ -113,13 +112,13 @@ async function loadRequest(
   if (!isWebhookKind(lost)) return before;
   const open = isOpen(before, run, settings.graceMinutes) ? before : undefined;
   const request = requestRun(before, open, lost, now());
-  // Where another receiver was faster, its request is as good.
+  // If another receiver was faster, its request serves as well.
   return (await requests.save(request)) ?? request;
 }
 
 /**
- * The time whose webhooks may have been lost, unless a run made up for it or began lately.
- * @param isWanted whether a run begins in any case: then it does not wait for CloudWatch
+ * Finds the time range in which webhooks may have been lost, unless a run made up for it or began recently.
+ * @param isWanted whether a run begins in any case; then a failure of CloudWatch doesn't stop it
  */
 async function findLost(
   known: Run | undefined,
@@ -136,10 +135,10 @@ async function findLost(
   }
 }
 
-/** Users that are compared between two writes of the checkpoint. */
+/** Number of users that are compared between two writes of the checkpoint. */
 const usersPerStep = 25;
 
-/** Goes through the list step by step, until its end or until the time is nearly over. */
+/** Compares the list step by step, until its end or until the time is nearly over. */
 async function* stepsOf(
   begun: Run,
   dependencies: ReconcilerDependencies,

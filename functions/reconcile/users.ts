@@ -20,7 +20,7 @@ import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import { providerLists } from "./provider-lists.ts";
 import { reconciler } from "./reconciler.ts";
 
-/** The longest window of the rate: however low that is, a tick comes to its turn, and has one call under way. */
+/** The longest window of the rate: each tick gets at least one call, however low the rate is. */
 const patienceInSeconds = 60;
 
 const settings = readSettings();

@@ -4,8 +4,8 @@ import { fieldsOf, parseJson, textOf } from "../../domain/core/parse.ts";
 
 /**
  * Asks the provider for a new token.
- * @returns undefined where it refuses the old one
- * @throws failures of the call; permanent ones where the answer holds no token
+ * @returns undefined if it refuses the old one
+ * @throws failures of the call; a permanent failure if the answer has no token
  */
 export async function refreshedToken(
   api: Pick<ProviderApi, "send">,
@@ -19,7 +19,10 @@ export async function refreshedToken(
   return textOf(body, "token");
 }
 
-/** Proves a token with one call. @throws failures of the call that say nothing of the token */
+/**
+ * Proves a token with one call.
+ * @throws failures of the call that say nothing about the token
+ */
 export async function isTaken(api: Pick<ProviderApi, "send">, token: string, path: string): Promise<boolean> {
   return (await answerOrRefusal(api.send(token, { method: "GET", path }))) !== "refused";
 }

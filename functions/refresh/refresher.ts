@@ -24,14 +24,14 @@ export type RefresherDependencies = {
   readonly api: Pick<ProviderApi, "send">;
   readonly readLifetime: (token: string) => TokenLifetime;
   readonly refreshPath: string;
-  /** A cheap call that any valid token may make: it proves a new one. */
+  /** A cheap call that any valid token may make, to prove a new one. */
   readonly proofPath: string;
   readonly refresh: RefreshSettings;
   readonly now: () => Date;
   readonly log: Log;
 };
 
-/** A refreshed token younger than this is replaced by an operator alone: a loop would exhaust Secrets Manager's versions. */
+/** Only an operator replaces a younger refreshed token: a loop would exhaust Secrets Manager's versions. */
 const youngInSeconds = 600;
 
 const codes: Readonly<Record<RefreshOutcome, LogCode>> = {
@@ -47,9 +47,10 @@ const codes: Readonly<Record<RefreshOutcome, LogCode>> = {
 };
 
 /**
- * Refreshes the token before its end, when calls with it were refused, or when an event `{"now": true}` asks for it. At
- * most one refresh is asked for in a run; a run that fails changes nothing that the next one does not put right. An
- * event `{"prove": version}` only tries an operator's token that is pending, and makes it current where it is taken.
+ * Refreshes the token before it expires, after calls with it were refused, or on an event `{"now": true}`. A
+ * run requests at most one refresh, and the next run repairs what a failed run left. An event
+ * `{"prove": version}` only tries an operator's pending token, and makes it current if the provider accepts
+ * it.
  */
 export function refresher(
   dependencies: RefresherDependencies,
@@ -92,7 +93,7 @@ async function run(isAskedFor: boolean, dependencies: RefresherDependencies): Pr
   return warnUnlessReplaced(replaced, isNearEnd(lifetime, now(), refresh), log);
 }
 
-/** Whether a token that was pending for long is near its own end already. */
+/** Whether a token that was pending for a long time is itself near its end. */
 function isKnownToBeDue(
   { token = "" }: StoredToken,
   { readLifetime, refresh, now }: RefresherDependencies,
@@ -101,7 +102,7 @@ function isKnownToBeDue(
   return remainingInSeconds(lifetime, now()) !== undefined && isRefreshDue(lifetime, now(), refresh);
 }
 
-/** A refused one raises no alarm: the operator is there, and the present token stays. */
+/** Proves an operator's token. A refusal raises no alarm: the operator sees it, and the old token stays. */
 async function proveByHand(versionId: string, dependencies: RefresherDependencies): Promise<RefreshOutcome> {
   const { secret, log } = dependencies;
   const [current, left] = await Promise.all([secret.current(), secret.pending()]);
@@ -111,7 +112,7 @@ async function proveByHand(versionId: string, dependencies: RefresherDependencie
   return outcome;
 }
 
-/** A token near its end whose run changes nothing, or fails, is what an operator should know. */
+/** Warns if the token is near its end and the run doesn't replace it. */
 async function warnUnlessReplaced(
   outcome: Promise<RefreshOutcome>,
   isNear: boolean,
@@ -128,9 +129,9 @@ async function warnUnlessReplaced(
 }
 
 /**
- * Ends what an earlier run left pending: it is proven where it still may succeed the current token, else discarded
- * without a call.
- * @returns what the run ends with; undefined where it goes on
+ * Settles a token that an earlier run left pending. Proves it if it may still succeed the current token,
+ * otherwise discards it without a call.
+ * @returns the outcome of the run; undefined if the run continues
  */
 async function healPending(
   current: StoredToken,
@@ -151,9 +152,9 @@ async function healPending(
 }
 
 /**
- * Whether the provider refuses this very version, with which calls were refused: a single path's 401 or 403 ends no
- * token. A proof that fails otherwise says nothing: a later run tries again.
- * @returns "refused" where the proof is answered 401, "forbidden" where it is answered 403
+ * Checks whether the provider refuses the token version with which calls were refused: a 401 or 403 of a
+ * single path doesn't end a token. If the proof fails for another reason, a later run tries again.
+ * @returns "refused" if the proof is answered 401, "forbidden" if it is answered 403
  */
 async function verdictOnRefused(
   { versionId }: StoredToken,
@@ -177,7 +178,7 @@ function isYoung({ replaces, createdAt }: StoredToken, now: Date): boolean {
   return replaces !== undefined && now.getTime() - createdAt.getTime() < youngInSeconds * 1000;
 }
 
-/** Asks for a new token. A refusal keeps the old one: it may serve until it ends. */
+/** Requests a new token. If that is refused, the old one stays: it may work until it expires. */
 async function replace(
   current: StoredToken & { readonly token: string },
   { isRefused, isAskedFor }: { readonly isRefused: boolean; readonly isAskedFor: boolean },
@@ -186,23 +187,23 @@ async function replace(
   const { secret, refusals, api, readLifetime, refreshPath, now } = dependencies;
   const { versionId, token } = current;
   const isClaimed = await refusals.claimRefresh(now());
-  // An operator is no loop.
+  // The pace guards against loops, so it doesn't bind an operator.
   if (!isClaimed && !isAskedFor) return "paced";
   const next = await refreshedToken(api, token, refreshPath);
   if (next === undefined) {
     if (isRefused) await refusals.conclude(versionId, true);
     return "refused";
   }
-  // As a pending version, a text that no call can carry would end each later run before it asked for another.
+  // A malformed token must not become pending: each later run would end before it requested another.
   if (!hasTokenForm(next)) return "discarded";
   if (!succeeds({ token: next, replaces: versionId }, current, readLifetime)) return "unchanged";
   return proveOrWithhold(await secret.propose(next, versionId), current, dependencies);
 }
 
 /**
- * Proves a pending token, and withholds judgement where the proof fails otherwise than by a refusal, as it does while
- * the provider's data paths fail: the token stays pending. With half of the margin left it becomes current unproven,
- * for the current one would end; that one stays the previous version.
+ * Proves a pending token. If the proof fails for a reason other than a refusal, for example while the
+ * provider's data paths fail, the token stays pending. With half of the margin left it becomes current
+ * unproven, because the current one would expire; that one stays the previous version.
  */
 async function proveOrWithhold(
   pending: TokenVersion,
@@ -221,8 +222,8 @@ async function proveOrWithhold(
 }
 
 /**
- * Proves a pending token with one call, and makes it current in place of the one that it was evaluated against. A
- * refused one is discarded; any other failure throws and leaves it pending.
+ * Proves a pending token with one call and makes it current, unless another one replaced `current` meanwhile.
+ * A refused token is discarded; any other failure throws and leaves it pending.
  */
 async function prove(
   { versionId, token = "" }: TokenVersion,
@@ -234,6 +235,6 @@ async function prove(
     return "discarded";
   }
   const isPromoted = await secret.promote(versionId, current.versionId);
-  // Where it is not, the next run evaluates what is left pending against the token that is current then.
+  // Otherwise the next run evaluates the pending token against the one that is current then.
   return isPromoted ? "refreshed" : "overtaken";
 }

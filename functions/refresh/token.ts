@@ -18,7 +18,7 @@ const token = fieldsOf(settings.token, "token");
 const table = new DynamoDBClient({});
 const now = () => new Date();
 
-/** A schedule comes rarely: it rather waits for the rate than fails. */
+/** Scheduled runs are rare, so they wait for the rate instead of failing. */
 const patienceInSeconds = 20;
 
 const handle = sanitizeErrors(

@@ -18,20 +18,20 @@ import { registeredUrl, type ToldWebhook } from "./registered-url.ts";
 export type ListDependencies = {
   readonly client: Pick<ProviderClient, "call">;
   readonly webhooks: readonly OwnWebhook[];
-  /** Whether the provider lists its webhooks; else each may be read at its own path. */
+  /** Whether the provider lists its webhooks; otherwise each may be readable at its own path. */
   readonly isListed: boolean;
   readonly webhooksUrl: string;
   readonly secretHeader: SecretHeader;
   readonly readSecret: () => Promise<StoredWebhookSecret>;
   readonly times: RotationTimes;
   readonly now: () => Date;
-  /** Whether the provider is known to report what is registered: then what it doesn't find isn't registered. */
+  /** Whether the provider is known to report registrations: one that it doesn't find doesn't exist. */
   readonly readsFirst: boolean;
 };
 
 /**
- * Reports where the provider sends each webhook, and changes nothing. A provider that can't be asked now is not a failure
- * of this function: a read must not raise an alarm.
+ * Reports where the provider sends each webhook, and changes nothing. An unavailable provider is reported,
+ * not thrown: a read must not raise an alarm.
  */
 export async function listWebhooks(
   dependencies: ListDependencies,
@@ -44,7 +44,7 @@ export async function listWebhooks(
   }
 }
 
-/** @throws failures of the call that another time may not have */
+/** @throws failures of the call that may pass */
 async function askForAll(dependencies: ListDependencies): Promise<readonly Registration[]> {
   const { client, webhooks, isListed, webhooksUrl, secretHeader, readsFirst } = dependencies;
   const isSigned = await expectsSignature(dependencies);
@@ -69,7 +69,7 @@ async function expectsSignature({ readSecret, times, now }: ListDependencies): P
   return secret !== undefined && signingToRegister(secret, since, now(), times).value !== undefined;
 }
 
-/** A provider need not answer at all here: the specification only shows how webhooks are written. */
+/** A provider may not support this read: the specification only covers writing webhooks. */
 async function attempt(
   read: () => Promise<ToldWebhook | undefined>,
 ): Promise<{ readonly told: ToldWebhook | undefined } | { readonly reason: string }> {

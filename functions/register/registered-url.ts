@@ -2,14 +2,14 @@ import type { ProviderClient } from "../../adapters/provider/provider-client.ts"
 import { type Fields, fieldsOf, isFields, parseJson, textOf } from "../../domain/core/parse.ts";
 import type { OwnWebhook } from "../../domain/reconcile/registrations.ts";
 
-/** What the provider says of a webhook; `url` is absent where it says that none is registered. */
+/** A webhook as the provider reports it; `url` is absent if none is registered. */
 export type ToldWebhook = { readonly url?: string; readonly fields?: Fields };
 
 /**
- * Reads where a webhook goes. Interface 0.4 may answer `{"url": text, …}` at the webhook's own path; 0.5 lists the
- * webhooks of a path's parent, each with its type, which is written with underscores.
- * @returns undefined where the provider finds nothing at the path
- * @throws permanent failure where it answers something else
+ * Reads the URL that a webhook is sent to. Interface 0.4 may answer `{"url": text, …}` at the webhook's own
+ * path. Interface 0.5 lists webhooks at the parent path, each with its type written with underscores.
+ * @returns undefined if the provider finds nothing at the path
+ * @throws permanent failure if it answers something else
  */
 export async function registeredUrl(
   client: Pick<ProviderClient, "call">,

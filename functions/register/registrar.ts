@@ -23,33 +23,33 @@ import { registeredUrl } from "./registered-url.ts";
 export type RegistrarDependencies = {
   readonly client: Pick<ProviderClient, "call">;
   readonly webhooks: readonly OwnWebhook[];
-  /** Whether the provider speaks interface 0.5: it lists webhooks, and disables those that are not sent as enabled. */
+  /** Whether the provider has interface 0.5: it lists webhooks, and disables those not sent as enabled. */
   readonly isNewer: boolean;
-  /** The deployed address under which each kind has its route. */
+  /** Base URL of the deployed routes, one for each kind. */
   readonly webhooksUrl: string;
   readonly secretHeader: SecretHeader;
   readonly readSecret: () => Promise<StoredWebhookSecret>;
   readonly times: RotationTimes;
-  /** Whether the provider says what is registered: then no webhook of another stage is taken unasked. */
+  /** Whether the provider reports registrations: then another stage's webhooks are not replaced unasked. */
   readonly readsFirst: boolean;
   readonly now: () => Date;
   readonly log: Log;
 };
 
-/** What whoever invoked the registration is reported. */
+/** The result for the caller. */
 export type Registration = {
   readonly registered: readonly WebhookName[];
-  /** `previous`: the header's value or the signing secret is the one before. */
+  /** `previous` if the header's value or the signing secret is the previous one. */
   readonly secret: ValueToRegister["type"];
-  /** After this time the current value can be registered; absent where it is. */
+  /** Time until the current value can be registered; absent if it is registered. */
   readonly readyInSeconds?: number;
 };
 
 /**
- * Registers each kind's webhook with the provider: a PUT replaces what was registered before. Each is asked
- * to carry its kind's own value of the secret: those of a new secret once every receiver accepts them, until then those
- * of the previous one. Where bodies are signed it is asked to sign with the signing secret, by the same rule. An event `{"takeOver": true}` takes the
- * webhooks of another stage.
+ * Registers each kind's webhook with the provider; a PUT replaces the earlier registration. Each webhook
+ * carries its kind's own value of the secret: a new secret's once every receiver accepts it, until then the
+ * previous one's. The signing secret, if bodies are signed, follows the same rule. An event
+ * `{"takeOver": true}` replaces the webhooks of another stage.
  */
 export function registrar(dependencies: RegistrarDependencies): (event?: unknown) => Promise<Registration> {
   const register = registering(dependencies);
@@ -57,7 +57,7 @@ export function registrar(dependencies: RegistrarDependencies): (event?: unknown
     try {
       return await register(event);
     } catch (error) {
-      // A stage that was just deployed: the token's own alarm says what to do, and the schedule comes again.
+      // A newly deployed stage has no token: the token's own alarm says what to do, and the schedule retries.
       if (!isScheduled(event) || !isWithoutToken(error)) throw error;
       dependencies.log("WEBHOOKS_NOT_REGISTERED", { reason: noToken });
       return { registered: [], secret: "current" };
@@ -89,7 +89,7 @@ function registering(dependencies: RegistrarDependencies): (event?: unknown) => 
         url: webhookUrlOf(webhooksUrl, name),
         method: "POST",
         headers: headerWith(secretHeader, valueOfKind(chosen.value, kindOf(name))),
-        // What a replacement leaves out is gone: without it the provider would sign no body any more.
+        // A PUT drops what it omits: without the secret, the provider would stop signing bodies.
         ...(signing.value !== undefined && { secret: signing.value }),
         ...(isNewer && { enabled: true }),
       };
@@ -111,8 +111,8 @@ function registering(dependencies: RegistrarDependencies): (event?: unknown) => 
 }
 
 /**
- * Reads what is registered.
- * @throws permanent failure where a webhook goes to another address than this stage's
+ * Checks the current registrations.
+ * @throws permanent failure if a webhook goes to an address other than this stage's
  */
 async function refuseOthers({
   client,

@@ -21,7 +21,7 @@ const isNewer = parseIsNewer(settings.provider);
 const secrets = new SecretsManagerClient({});
 const now = () => new Date();
 
-/** A schedule comes rarely: it rather waits for the rate than fails. */
+/** Scheduled runs are rare, so they wait for the rate instead of failing. */
 const patienceInSeconds = 20;
 
 const rotation = fieldsOf(settings.rotation, "rotation");
@@ -37,7 +37,7 @@ const shared = {
   webhooksUrl: variable("WEBHOOKS_URL"),
   readsFirst: optionalBoolean(settings, "readsFirst") ?? false,
   secretHeader,
-  // Read at each run: a registration kept from an earlier one would undo a rotation.
+  // Read on each run: a secret kept from an earlier one would undo a rotation.
   readSecret: webhookSecretStore(secrets, variable("WEBHOOK_SECRET_ARN")).read,
   now,
   times,
@@ -49,7 +49,7 @@ const register = registrar({
   log,
 });
 
-/** An event `{"list": true}` changes nothing; any other registers. */
+/** An event `{"list": true}` only lists the webhooks; any other registers them. */
 const handle = sanitizeErrors(async (event: unknown) =>
   isFields(event) && event.list === true ? listWebhooks({ ...shared, isListed: isNewer }) : register(event),
 );

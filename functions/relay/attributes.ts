@@ -5,10 +5,10 @@ import type { Message } from "../../domain/message/message-schemas.ts";
 import { type LoadState, userOf } from "../../domain/message/user-of.ts";
 import type { Derived, Step } from "./derive.ts";
 
-/** Messages with the attributes of the user whom they are about, by the message without; or why they can't be read. */
+/** Maps each message to a copy with its user's attributes, or to the failure of reading them. */
 type WithAttributes = ReadonlyMap<Message, Message | Failure>;
 
-/** Reads the attributes for all messages of a batch: one request, but where an event names another than its account's user. */
+/** Reads a batch's attributes in one request, or two if an event names a user other than its account's. */
 export async function readAttributes(
   derived: readonly (Derived | Failure)[],
   loadState: LoadState,

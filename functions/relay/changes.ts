@@ -112,7 +112,7 @@ const relayChanges = relay({
   now,
 });
 
-/** Of the stream, of `repair`, or of the schedule that sends again what was parked for subscribers. */
+/** An event of the stream, of `repair`, or of the schedule that resends messages parked for subscribers. */
 type Event = Parameters<typeof relayChanges>[0] | { readonly resendsParked: true };
 
 const handle = sanitizeErrors(async (event: Event): Promise<DynamoDBBatchResponse | undefined> => {

@@ -14,32 +14,32 @@ import {
 import { type Change, correlationOfChange } from "../../domain/state/change.ts";
 import type { Log } from "../runtime/log.ts";
 
-/** A record of the batch on its way: what it leads to, and what has failed, if anything. */
+/** A record of the batch in progress: its consequences, and its failure, if any. */
 export type Step = {
   readonly consequences: readonly Consequence[];
-  /** Undefined where the record can't be read, or an earlier release wrote it. */
+  /** Undefined if the record can't be read, or an earlier release wrote it. */
   readonly correlationId: string | undefined;
   failure: Failure | undefined;
 };
 
 export type DeriveDependencies = {
   readonly findErased: FindErased;
-  /** Whether a user is erased whose deletion is certain. */
+  /** Whether a confirmed deletion of a user also erases the user. */
   readonly erasesOnDeletion: boolean;
   readonly settings: DeriveSettings;
   readonly log: Log;
 };
 
-/** A change that was read, with whom it speaks of and what follows unless one of them is erased. */
+/** A parsed change, the subjects that it mentions, and its consequences unless one of them is erased. */
 export type Derived = {
-  /** Undefined where an item has expired. */
+  /** Undefined if the record is an expired item. */
   readonly change: Change | undefined;
   readonly correlationId: string | undefined;
   readonly subjects: readonly Subject[];
   readonly consequences: readonly Consequence[];
 };
 
-/** What each change leads to unless somebody is erased, or why it can't be read. */
+/** Derives each change's consequences as if nobody were erased, or the failure of reading the change. */
 export function derive(
   records: readonly StreamRecord[],
   dependencies: DeriveDependencies,
@@ -47,13 +47,13 @@ export function derive(
   return records.map((record) => attempt(() => deriveOne(record, dependencies)));
 }
 
-/** What each change leads to: of one who is erased to nothing but the erasure of what came late. */
+/** Drops consequences of changes about erased subjects, which only lead to the erasure of the late data. */
 export async function dropErased(
   all: readonly (Derived | Failure)[],
   dependencies: DeriveDependencies,
 ): Promise<readonly Step[]> {
   const subjects = all.flatMap((each) => ("type" in each ? [] : each.subjects));
-  // One read for the whole batch. Without its answer nothing is relayed: it all comes again.
+  // One read for the whole batch. If it fails, nothing is relayed and Lambda retries the batch.
   const erased = await dependencies.findErased(subjects).catch(failureOf);
   if ("type" in erased) {
     return all.map((each) => failed(erased, "type" in each ? undefined : each.correlationId));
@@ -84,7 +84,7 @@ function deriveOne(record: StreamRecord, { erasesOnDeletion, settings }: DeriveD
   };
 }
 
-/** @param sent tasks of records before it, so that a batch asks for each erasure once */
+/** @param sent erase tasks of earlier records in the batch; each is sent once */
 function unlessErased(
   { change, correlationId, consequences: usual }: Derived,
   erased: ReadonlySet<string>,

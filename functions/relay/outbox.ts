@@ -10,18 +10,19 @@ import { deliver, type FailedText, type OutgoingText, type Publish } from "../ru
 type Outgoing = Extract<Consequence, { type: "call" | "endWait" | "erase" | "publish" }>;
 
 /**
- * @param index of the record of the batch of which something could not be sent
- * @param subscriber whose queue alone refused it
+ * Reports a consequence that could not be sent.
+ * @param index of its record in the batch
+ * @param subscriber set if only this subscriber's queue refused it
  */
 type Fail = (index: number, failure: Failure, subscriber?: string) => void;
 
 /**
- * Sends what leaves the table, batched over the whole invocation.
- * @param lists for each record of the batch, what it leads to
+ * Sends tasks and messages, batched over the whole invocation.
+ * @param lists the consequences of each record in the batch
  */
 export type Outbox = (lists: readonly (readonly Outgoing[])[], fail: Fail) => Promise<void>;
 
-/** `deadlines` is absent where the stage waits for no account. */
+/** URLs of the task queues. `deadlines` is absent if the stage has no `readiness` setting. */
 export type TaskQueues = {
   readonly fetch: string;
   readonly erase: string;
@@ -75,7 +76,7 @@ async function deliverTo(
   return deliver(send, queueUrl, texts);
 }
 
-/** The tasks of one document become one; where that can't be sent, all records fail that led to it. */
+/** Merges the tasks of each document into one. If it can't be sent, every record that led to it fails. */
 async function sendTasks(
   tasks: readonly { readonly index: number; readonly task: FetchTask }[],
   { send, queueUrl }: { readonly send: Send; readonly queueUrl: string },

@@ -11,15 +11,15 @@ export type ParkingDependencies = {
   readonly log: Log;
 };
 
-/** A record that is younger was hardly tried before: marking each would cost a write for each change that comes alone. */
+/** Younger records are not marked: they have hardly been tried, and each mark costs a write. */
 const unmarkedInSeconds = 60;
-/** A record that ended the process as often as this is parked: a time-out may be the table's, several are the record's. */
+/** A record that ends the process this many times is parked. A single timeout may be the table's fault. */
 const mostEndings = 5;
 
 /**
- * Runs a batch. Lambda halves a failed batch until a record that ends the process (a time-out, memory, a crash) is alone.
- * Such a record is marked before the work and unmarked after it, so that marks count the ends of processes. After too many
- * marks it is parked, and the shard goes on.
+ * Runs a batch and counts how often a record ends the process (a timeout, lack of memory, a crash). Lambda
+ * halves a failed batch until such a record is alone. The record is marked before the work and unmarked after
+ * it, so marks count the ends of processes. After too many marks the record is parked.
  */
 export async function runMarked<T>(
   records: readonly DynamoDBRecord[],
@@ -30,7 +30,7 @@ export async function runMarked<T>(
   const [record, ...others] = records;
   const id = record === undefined || others.length > 0 ? undefined : idOfOld(record, now());
   if (record === undefined || id === undefined) return run();
-  // Where the table does not answer, the work fails by itself and is no ending.
+  // If the table does not answer, the work fails without ending the process.
   const endings = await marks.add(id).catch(() => 0);
   if (endings >= mostEndings) {
     const reason = `the process ended ${endings} times while it worked on this record`;

@@ -19,10 +19,13 @@ export type ReadinessDependencies = {
 
 type Follow = Extract<Consequence, { type: "followReadiness" }>;
 
-/** The relay and the deadline's function write: a loser reads again. */
+/** The deadline function writes too; the loser of a conflict reads again. */
 const maxAttempts = 8;
 
-/** Writes what a change of an account's state or documents means for how ready it is. */
+/**
+ * Updates an account's readiness after a change of its state or documents.
+ * @throws retryable failure after too many write conflicts
+ */
 export async function followReadiness(
   { change }: Follow,
   dependencies: ReadinessDependencies,

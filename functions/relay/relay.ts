@@ -18,11 +18,11 @@ import { followReadiness, type ReadinessDependencies } from "./readiness.ts";
 export type RelayDependencies = DeriveDependencies &
   ParkingDependencies & {
     readonly versionedRecords: Pick<VersionedRecords, "readAhead" | "loadState">;
-    /** Absent where the settings map no attributes; `asks`: whether the provider is asked where their order is unknown. */
+    /** Absent if the settings map no attributes. `asks`: query the provider if their order is unknown. */
     readonly attributes?: { readonly asks: boolean };
-    /** Whether the settings map why accounts are connected or are not. */
+    /** Whether the settings map the reasons why accounts are connected or disconnected. */
     readonly givesReasons?: boolean;
-    /** Absent where the stage has no such setting. */
+    /** Absent if the stage has no `readiness` setting. */
     readonly readiness?: ReadinessDependencies | undefined;
     readonly link: Link;
     readonly removeSuperseded: RemoveSuperseded;
@@ -34,9 +34,9 @@ type Removal = Extract<Consequence, { type: "removeObject" }>;
 type Outgoing = Exclude<Consequence, Inside | Removal>;
 
 /**
- * Relays the table's changes: writes what follows inside the table (read ahead at once, in order within a partition),
- * removes objects that nothing points to any more, then sends what leaves the table. What will never succeed is parked at
- * once. The first record that failed otherwise is reported to Lambda, which hands over all from it on again.
+ * Relays the table's changes. Writes the consequences inside the table (in order within a partition), removes
+ * objects that nothing points to any more, then sends tasks and messages. Permanent failures are parked. The
+ * first other failure is reported to Lambda, which delivers that record and all later ones again.
  */
 export function relay(dependencies: RelayDependencies) {
   const handle = relayBatch(dependencies);
@@ -46,13 +46,13 @@ export function relay(dependencies: RelayDependencies) {
       : runMarked(event.Records, () => handle(event), { batchItemFailures: [] }, dependencies);
 }
 
-/** `parks` is false where `repair` hands over what was put aside: it keeps what fails, and must hear of it. */
+/** `parks` is false when `repair` relays parked records: it keeps, and must know, those that fail. */
 type RelayEvent = DynamoDBStreamEvent & { readonly parks?: boolean };
 
 function relayBatch(dependencies: RelayDependencies) {
   return async ({ Records, parks = true }: RelayEvent): Promise<DynamoDBBatchResponse> => {
     const derived = derive(Records, dependencies);
-    // At the same time, so that it is one request: of who is erased a state is read, and not used.
+    // Concurrent reads share one request. States of erased subjects are read too, but not used.
     const { attributes, versionedRecords } = dependencies;
     const [derivedSteps, revise, found] = await Promise.all([
       dropErased(derived, dependencies),
@@ -89,7 +89,6 @@ function isInside(consequence: Consequence): consequence is Inside {
   return ["applyEvent", "link", "followReadiness"].includes(consequence.type);
 }
 
-/** The subjects whose states are to be written. */
 function statesIn(derived: readonly (Derived | Failure)[]): readonly Subject[] {
   return derived
     .flatMap((each) => ("type" in each ? [] : each.consequences))
@@ -127,10 +126,7 @@ async function removeObjects(steps: readonly Step[], { removeSuperseded }: Relay
 
 type Write = { readonly step: Step; readonly run: () => Promise<void> };
 
-/**
- * Writes in order. After a retryable failure the later writes of the partition fail too, so that none overtakes it; a
- * permanent one holds up no other.
- */
+/** Writes in order. A retryable failure, unlike a permanent one, fails the partition's later writes too. */
 async function inOrder(writes: readonly Write[]): Promise<void> {
   let failure: Failure | undefined;
   for (const { step, run } of writes) {
@@ -142,7 +138,7 @@ async function inOrder(writes: readonly Write[]): Promise<void> {
 
 type Refused = { readonly index: number; readonly failure: Failure; readonly subscriber: string };
 
-/** Puts aside the changes of which a subscriber's queue refused messages, so that it holds up neither the shard nor others. */
+/** Parks changes whose messages a subscriber's queue refused, so that they don't block the shard. */
 async function parkRefused(
   records: readonly StreamRecord[],
   steps: readonly Step[],
@@ -166,19 +162,19 @@ async function parkRefused(
   );
 }
 
-/** Puts aside what will never succeed, so that it holds up neither its shard nor the records beside it. */
+/** Parks records that failed permanently, so that they don't block the shard. */
 async function parkPermanent(
   records: readonly StreamRecord[],
   steps: Step[],
   { park, log }: RelayDependencies,
 ): Promise<void> {
-  // Lambda retries the records after a failed one, too.
+  // Lambda retries the records after the first retryable failure, too.
   const end = steps.findIndex(({ failure }) => failure?.type === "retryable");
   await Promise.all(
     steps.slice(0, end < 0 ? steps.length : end).map(async (step, index) => {
       const { failure, correlationId } = step;
       const record = records[index];
-      // One without a number can't be told from others: its batch fails.
+      // A record without a sequence number can't be identified; its batch fails.
       if (failure?.type !== "permanent" || record?.dynamodb?.SequenceNumber === undefined) return;
       step.failure = await attempt(() => park([record], failure.reason));
       if (step.failure !== undefined) return;
@@ -229,8 +225,8 @@ function write(consequence: Inside, revise: Revise, dependencies: RelayDependenc
 }
 
 /**
- * One line for the invocation, with the ids of all: a line for each change would cost more than the change. From the
- * first that failed on, all come again and are reported then.
+ * Logs one line with the ids of all relayed records: a line for each would cost more than the change. Lambda
+ * delivers the first failed record and all later ones again, so they are logged then.
  */
 function logRelayed(steps: readonly Step[], log: Log): void {
   const firstFailure = steps.findIndex(({ failure }) => failure !== undefined);
@@ -261,7 +257,7 @@ function firstFailed(
     correlationId,
     reason: failure.reason,
   });
-  // Nothing could be reported about a record without a number: then the whole batch fails.
+  // A record without a sequence number can't be reported, so the whole batch fails.
   if (itemIdentifier === undefined) throw new FailureError(failure);
   return { batchItemFailures: [{ itemIdentifier }] };
 }

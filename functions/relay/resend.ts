@@ -6,21 +6,21 @@ import { addAttributes, readAttributes } from "./attributes.ts";
 import { type DeriveDependencies, derive, dropErased } from "./derive.ts";
 
 export type ResendDependencies = DeriveDependencies & {
-  /** By the name of each subscriber: sends to it alone. */
+  /** By subscriber name: sends to this subscriber only. */
   readonly publishTo: ReadonlyMap<string, Publish>;
-  /** Absent where messages carry no attributes. */
+  /** Absent if messages carry no attributes. */
   readonly loadState?: LoadState;
   readonly parkedFor: (subscriber: string) => Promise<readonly ParkedBatch[]>;
   readonly now: () => Date;
-  /** Parking that lasts longer raises the alarm. */
+  /** Parking for longer than this raises the alarm. */
   readonly lastsSeconds: number;
-  /** So long a run may take. */
+  /** Time after which a run starts no further batch. */
   readonly longestRunSeconds: number;
 };
 
 /**
- * Sends again what was parked for subscribers whose queues refused it: the messages are derived from the changes once more,
- * without those of who was erased meanwhile. Killed in between, the next run sends some again.
+ * Resends messages that were parked for subscribers. They are derived from the changes again, without those
+ * about subjects erased since. If a run is killed, the next one may send some again.
  */
 export function resender(dependencies: ResendDependencies): () => Promise<void> {
   return async () => {
@@ -47,7 +47,7 @@ async function resendTo(
     if (typeof reason === "string") {
       const isLasting = now().getTime() - parked.since.getTime() > lastsSeconds * 1_000;
       if (isLasting) log("SUBSCRIBER_UNREACHABLE", { subscriber, reason, from: parked.since.toISOString() });
-      // Its queue refuses what comes after, too.
+      // The queue would refuse the later batches, too.
       break;
     }
     count += reason;
@@ -55,7 +55,7 @@ async function resendTo(
   if (count > 0) log("SUBSCRIBER_RESENT", { subscriber, count });
 }
 
-/** @returns how many messages were sent, or why not all were */
+/** @returns the number of messages sent, or the reason why some were not */
 async function resend(
   parked: ParkedBatch,
   publish: Publish,

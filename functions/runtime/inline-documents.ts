@@ -7,20 +7,21 @@ import type { DocumentPlace } from "../../domain/fetch/document.ts";
 import { withContent } from "../../domain/message/inline-content.ts";
 import type { Message } from "../../domain/message/message-schemas.ts";
 
-/** A message on its way; `index` says what it belongs to, `place` where the data lies that it reports. */
+/** A message to publish, with the index of its record in the batch and the place of its document. */
 export type Published = {
   readonly index: number;
   readonly message: Message;
   readonly place?: DocumentPlace | undefined;
 };
 
-/** A message as JSON, with the document that it reports where that fits. */
+/** Writes a message as JSON, with the document that it reports if that fits. */
 export type InlineText = (published: Pick<Published, "message" | "place">) => Promise<string>;
 
 /**
- * Writes documents into the messages that report them. What does not fit, or can't be read at this moment, is referred to.
- * @param limit bytes of a whole message
- * @param isOnlyWay nobody can read what is referred to: the message fails in its place
+ * Writes documents into the messages that report them. A document that doesn't fit, or can't be read now, is
+ * only referenced.
+ * @param limit maximum bytes of a whole message
+ * @param isOnlyWay subscribers can't follow references, so the message fails instead
  */
 export function inlineDocuments(
   limit: number,
@@ -33,7 +34,7 @@ export function inlineDocuments(
     try {
       if (place === undefined) throw permanent("the message reports a document without its data");
       if (document.size > limit) throw tooLarge();
-      // In a message text is UTF-8, and would not be the bytes that the provider gave.
+      // A message is UTF-8 text, which would change the provider's bytes.
       if (document.contentType !== plainJson)
         throw permanent("the document is not JSON in UTF-8, which a message can't hold, and reading is none");
       const content = await contentOfDocument({ document: { digest: document.sha256 }, place }, overflow);

@@ -1,6 +1,6 @@
 import type { Context } from "aws-lambda";
 
-/** Everything a function ever logs: one catalogue, so that nothing else can slip into a log. */
+/** All codes that functions log. Nothing else can get into a log. */
 export const logCodes = {
   WEBHOOK_ACCEPTED: "a webhook is durable in its queue",
   WEBHOOK_UNREADABLE: "a webhook's body is no JSON and went to the dead-letter queue",
@@ -74,9 +74,8 @@ export const logCodes = {
 export type LogCode = keyof typeof logCodes;
 
 /**
- * The levels of codes that an operator looks at: WARN where something may go wrong, or is tried again by itself; ERROR
- * where something is given up or stands still. All others are INFO. For each, scripts/documents/log-remedies.ts says
- * what to do.
+ * Levels of the codes that concern an operator. WARN: something may go wrong, or is retried. ERROR: something
+ * was given up, or is stuck. All others are INFO. scripts/documents/log-remedies.ts has the remedy for each.
  */
 export const logLevels = {
   WEBHOOK_UNREADABLE: "ERROR",
@@ -119,40 +118,40 @@ export const logLevels = {
 } as const satisfies Partial<Record<LogCode, "WARN" | "ERROR">>;
 const levels: Partial<Record<LogCode, "WARN" | "ERROR">> = logLevels;
 
-/** Fields that may be logged: ids, counts and reasons of our own. No body, header, token or personal datum. */
+/** Fields that may be logged: ids, counts, our own reasons. No body, header, token or personal data. */
 export type LogFields = {
   readonly kind?: string;
-  /** Address that sent a refused webhook. */
+  /** Source address of a refused webhook. */
   readonly source?: string;
-  /** Of what the line is about, from the webhook to the subscribers' messages: see docs/reference/logs.md. */
+  /** Follows an event from its webhook to the subscribers' messages; see docs/reference/logs.md. */
   readonly correlationId?: string | undefined;
-  /** The same, of a line about several. */
+  /** Correlation ids of a line about several events. */
   readonly correlationIds?: readonly string[];
-  /** Of the webhooks that the events of `correlationIds` came in, in their order, where these have other ids. */
+  /** Ids of the webhooks that delivered the events of `correlationIds`, in the same order, if they differ. */
   readonly webhooks?: readonly string[];
-  /** Of the events of `correlationIds`, in their order. */
+  /** Types of the events of `correlationIds`, in the same order. */
   readonly types?: readonly string[];
-  /** Whom those events are about, with the endpoint: `account/<id>/income`. */
+  /** Subjects of those events, with the endpoint: `account/<id>/income`. */
   readonly subjects?: readonly string[];
-  /** Of events that the settings ignore, or of an attribute: one of the settings' own texts. */
+  /** Name of an ignored event or an attribute, as written in the settings. */
   readonly name?: string;
   readonly subject?: string;
   readonly endpoint?: string;
   readonly task?: string;
   readonly messageId?: string;
-  /** As commands name it. */
+  /** Name of the queue in the commands. */
   readonly queue?: string;
   readonly subscriber?: string;
-  /** Who reads: the ARN of a role without its session, of a user or of an account. */
+  /** ARN of the reader: a role without its session, a user or an account. */
   readonly principal?: string;
   readonly status?: number;
   readonly reason?: string;
   readonly delayInSeconds?: number;
-  /** A time, ISO 8601. */
+  /** ISO 8601. */
   readonly from?: string;
   readonly until?: string;
   readonly count?: number;
-  /** To subscribers, each counted once for all that it goes to. */
+  /** Messages to subscribers. A message to several subscribers counts once. */
   readonly messages?: number;
   /** Tasks for other functions. */
   readonly tasks?: number;
@@ -165,19 +164,19 @@ export type LogFields = {
   readonly deleted?: number;
   readonly reread?: number;
   readonly skipped?: number;
-  /** What the table lacked or had wrong. */
+  /** Number of items that were missing or wrong in the table. */
   readonly drift?: number;
 };
 
 export type Log = (code: LogCode, fields?: LogFields) => void;
 
-/** A constant of the bundle: its entry file, for example `store/users`. */
+/** Constant in the bundle: its entry file, for example `store/users`. */
 const name = process.env.FUNCTION_NAME;
 let requestId: string | undefined;
 
 /**
- * Writes one line of JSON per entry to the standard output, which Lambda puts into the function's log group as it is:
- * by `timestamp` and `level` it orders and filters the lines (docs/adr/0011).
+ * Writes one line of JSON to standard output. Lambda copies it to the function's log group, and uses
+ * `timestamp` and `level` to order and filter lines (docs/adr/0011).
  */
 export const log: Log = (code, fields) => {
   const timestamp = new Date().toISOString();
@@ -185,7 +184,7 @@ export const log: Log = (code, fields) => {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 };
 
-/** A handler whose lines have the invocation's request id. A process runs one invocation at a time. */
+/** Adds the invocation's request id to a handler's log lines. A process runs one invocation at a time. */
 export function logged<Event, Result>(
   handler: (event: Event, context: Context) => Promise<Result>,
 ): (event: Event, context: Context) => Promise<Result> {

@@ -13,17 +13,17 @@ import { log } from "./log.ts";
 
 type Patience = {
   readonly now: () => Date;
-  /** How long a call waits for the rate before it fails; 0 where its task can wait better. */
+  /** Maximum time that a call waits for the rate before it fails; 0 if its task can be retried instead. */
   readonly patienceInSeconds: number;
 };
 
 type Clients = { readonly table: DynamoDBClient; readonly secrets: SecretsManagerClient };
 
-/** The deployment's provider, called with its current token: one breaker and one rate for all functions together. */
+/** Client of the provider, with the current token. All functions share one circuit breaker and one rate. */
 export function providerClient(
   { table, secrets }: Clients,
   provider: ProviderSettings,
-  /** `askRefresh` wakes the refresher when the token is refused; without it its next run learns of it. */
+  /** `askRefresh` starts the refresher if the token is refused; without it, its next run finds out. */
   { askRefresh, ...patience }: Patience & { readonly askRefresh?: () => Promise<void> },
 ): ProviderClient {
   const token = secretReader(secrets, variable("TOKEN_SECRET_ARN"), parseTokenSecret, patience);
@@ -31,7 +31,7 @@ export function providerClient(
   return new ProviderClient(guardedApi(table, provider, patience), token, refusals);
 }
 
-/** Calls with a given token, behind the breaker and within the rate. */
+/** Calls with a given token, behind the circuit breaker and within the rate. */
 export function guardedApi(
   table: DynamoDBClient,
   provider: ProviderSettings,
@@ -47,10 +47,7 @@ export function guardedApi(
   return new GuardedApi({ ...rateLimited(table, provider, { now, patienceInSeconds }), breaker });
 }
 
-/**
- * Calls that keep the token alive, within the rate but not behind the breaker. They are few, and while data paths fail
- * the path that refreshes the token may answer.
- */
+/** Calls that keep the token alive, without the breaker: their path may answer while data paths fail. */
 export function unguardedApi(
   table: DynamoDBClient,
   provider: ProviderSettings,

@@ -3,15 +3,15 @@ import type { Subscriber } from "../../domain/message/subscribers.ts";
 
 export type SubscriberQueue = Subscriber & { readonly queueUrl: string; readonly deadLetterQueueUrl: string };
 
-/** The URL of a queue beside one whose URL is known: all URLs would not fit into an environment. */
+/** The URL of a queue in the same account and region: all URLs would not fit into an environment. */
 function queueBeside(url: string, name: string): string {
   return url.slice(0, url.lastIndexOf("/") + 1) + name;
 }
 
 /**
- * Joins owners of queues with the queues that the environment names in the same order.
+ * Pairs owners of queues with their queues, which the environment names in the same order.
  * @returns each owner with its queue's URL
- * @throws permanent failure where a name is missing
+ * @throws permanent failure if a name is missing
  */
 export function queuesBeside(
   url: string,
@@ -26,8 +26,8 @@ export function queuesBeside(
 }
 
 /**
- * Joins the subscribers of the settings with their queues.
- * @param url of a queue that they lie beside
+ * Adds the queues' URLs to the subscribers of the settings.
+ * @param url of any queue in the same account and region
  * @param names `queue/dead-letter queue`, in the order of the subscribers
  * @throws permanent failure naming a subscriber whose queues are missing
  */

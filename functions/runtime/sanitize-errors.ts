@@ -1,8 +1,8 @@
 import { FailureError, failureOf } from "../../domain/core/failures.ts";
 
 /**
- * A handler that throws nothing but failures of our own: Lambda writes what is thrown into the log, with all of its
- * properties, and the message of an AWS error may quote a value. What is unknown is reported by its name.
+ * Makes a handler throw only failures of our own. Lambda logs a thrown error with all its properties, and the
+ * message of an AWS error may quote data. An unknown error is reported by its name.
  */
 export function sanitizeErrors<Args extends readonly unknown[], Result>(
   handler: (...args: Args) => Promise<Result>,

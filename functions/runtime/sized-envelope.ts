@@ -1,10 +1,10 @@
 import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { type Envelope, inlineLimitInBytes, writeEnvelope } from "../../domain/event/envelope.ts";
 
-/** An envelope as queues and items take it, and its text. */
+/** An envelope that fits into a message or an item, and its text. */
 export type SizedEnvelope = { readonly envelope: Envelope; readonly message: string };
 
-/** A body that is too large goes to the overflow bucket, with a pointer in its place. */
+/** Moves a body that is too large to the overflow bucket, and leaves a pointer in its place. */
 export async function sizedEnvelope(
   envelope: Envelope,
   overflow: Pick<OverflowBucket, "put">,

@@ -6,16 +6,15 @@ import { correlationIdIn } from "../../domain/event/correlation.ts";
 import type { Log } from "./log.ts";
 import { sanitizeErrors } from "./sanitize-errors.ts";
 
-/** A message whose handling failed. */
 export type Failed = { readonly record: SQSRecord; readonly failure: Failure };
 
 /**
- * Handles the messages of a batch that failed: for each, in order, true where it is safe elsewhere, false where
- * SQS shall deliver it again.
+ * Handles the failed messages of a batch.
+ * @returns for each message, in order, whether it is safe elsewhere; otherwise SQS delivers it again
  */
 export type HandleFailures = (failed: readonly Failed[]) => Promise<readonly boolean[]>;
 
-/** Handles the messages of a batch side by side, each for itself. */
+/** Handles each message of a batch separately and concurrently. */
 export function handleEachRecord(
   handle: (record: SQSRecord) => Promise<void>,
   handleFailures: HandleFailures,
@@ -32,9 +31,8 @@ export function handleEachRecord(
 }
 
 /**
- * Handles the messages of a batch together: what fails is reported to SQS, which delivers it again, and the rest of the
- * batch is not.
- * @param handle gives for each message, in order, what went wrong with it, if anything
+ * Handles the messages of a batch together. SQS delivers only the failed ones again.
+ * @param handle returns the failure of each message, in order, or undefined
  */
 export function handleBatch(
   handle: (records: readonly SQSRecord[]) => Promise<readonly (Failure | undefined)[]>,
@@ -52,7 +50,7 @@ export function handleBatch(
   });
 }
 
-/** Permanent failures go to the dead-letter queue with their reason; all else SQS delivers again. */
+/** Sends permanent failures to the dead-letter queue with their reason. SQS delivers the others again. */
 export function rejectPermanent(send: Send, deadLetterQueueUrl: string, log: Log): HandleFailures {
   const reject = rejectTo(send, deadLetterQueueUrl, log);
   return (failed) =>
@@ -70,14 +68,14 @@ export function rejectPermanent(send: Send, deadLetterQueueUrl: string, log: Log
 type RejectedMessage = Pick<SQSRecord, "messageId" | "body"> &
   Pick<Outgoing, "returns" | "group" | "deduplication">;
 
-/** How often a message was redriven, for what is sent in its place. */
+/** A message's redrive count, for the message that replaces it. */
 export function redriveCountOf({
   messageAttributes,
 }: Pick<SQSRecord, "messageAttributes">): Pick<RejectedMessage, "returns"> {
   return present({ returns: messageAttributes.returns?.stringValue });
 }
 
-/** Puts a message into the dead-letter queue with a reason; false, and so kept, while that can't be written to. */
+/** Sends a message to the dead-letter queue. Returns false if that fails; SQS then keeps the message. */
 export function rejectTo(
   send: Send,
   deadLetterQueueUrl: string,
@@ -87,7 +85,7 @@ export function rejectTo(
   return async (message, reason) => (await rejectAll([{ ...message, reason }]))[0] === true;
 }
 
-/** The same of several messages, each with its reason. */
+/** Like `rejectTo`, for several messages, each with its reason. */
 export function rejectAllTo(
   send: Send,
   deadLetterQueueUrl: string,

@@ -8,16 +8,16 @@ import type { InlineText, Published } from "./inline-documents.ts";
 import type { Log } from "./log.ts";
 import type { SubscriberQueue } from "./queues-beside.ts";
 
-/** A text on its way to a queue; `index` says what it belongs to. */
+/** A text for a queue; `index` identifies its record in the batch. */
 export type OutgoingText = { readonly index: number; readonly body: string; readonly correlationId?: string };
 export type FailedText = {
   readonly text: OutgoingText;
   readonly failure: Failure;
-  /** Whose queue alone refused it. */
+  /** Set if only this subscriber's queue refused it. */
   readonly subscriber?: string;
 };
 
-/** How long a queue that refuses messages is tried again at once. */
+/** Immediate retries of a queue that refuses messages. */
 export type Retries = {
   readonly waitsMs: readonly number[];
   readonly wait: (milliseconds: number) => Promise<unknown>;
@@ -33,16 +33,20 @@ export function retryWaitsMs(timeoutSeconds: number): readonly number[] {
   });
 }
 
-/** A queue that refused messages for all these waits is not waited for again so soon: an outage must not slow down others. */
+/** A queue whose retries failed gets none for this long: its outage must not delay the others. */
 const notWaitedForMs = 60_000;
 
-/** Sends messages to all who want them. @returns those that are neither sent nor parked */
+/**
+ * Sends messages to the subscribers that want them.
+ * @returns the texts that were neither sent nor parked
+ */
 export type Publish = (messages: readonly Published[]) => Promise<readonly FailedText[]>;
 
 /**
- * @param inline writes a message with the document that it reports, where that fits; absent: messages refer to it
- * @param retries of a queue that refuses messages, before they are returned with its subscriber's name; absent: they go to
- * its dead-letter queue
+ * Publishes to the given subscribers.
+ * @param inline writes a message with its document, if that fits; absent: messages only refer to documents
+ * @param retries of a queue that refuses messages, before they are returned with the subscriber's name;
+ * absent: they go to the subscriber's dead-letter queue
  */
 export function publisher(
   send: Send,
@@ -70,7 +74,7 @@ export function publisher(
     if (failed.length > 0) refusedAt.set(name, now().getTime());
     return failed.map((each) => ({ ...each, subscriber: name }));
   };
-  // A subscriber that can't be written to is parked, and never holds up the others.
+  // An unreachable subscriber is parked, and never blocks the others.
   const deliverOrPark = async (subscriber: SubscriberQueue, texts: readonly OutgoingText[]) => {
     if (retries !== undefined) return deliverWithRetries(subscriber, texts, retries);
     const failed = await deliver(send, subscriber.queueUrl, texts);
@@ -108,7 +112,7 @@ export function publisher(
   };
 }
 
-/** @returns the dead letters that could not be sent */
+/** @returns the texts that could not be sent */
 export async function deliver(
   send: Send,
   queueUrl: string,

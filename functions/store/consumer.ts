@@ -34,17 +34,17 @@ export type ConsumerDependencies = {
   readonly log: Log;
 };
 
-/** One event of a message, and what becomes of it. */
+/** One event of a message, and how to handle it. */
 type Part = {
-  /** The message's; of an element of a list one that holds this element alone. */
+  /** The message's envelope; for an element of a list, an envelope with only this element. */
   readonly envelope: Envelope;
-  /** The identity of the event, and of the webhook that it came in. */
+  /** Id of the event; `webhook` is the id of the webhook that delivered it. */
   readonly id: string;
   readonly webhook: string;
 } & (
   | { readonly receipt: Receipt; readonly leftOut?: readonly string[] }
   | { readonly ignored: string }
-  /** It can't be mapped, or not now. */
+  /** The event can't be mapped, or not now. */
   | { readonly failure: Failure }
 );
 
@@ -57,10 +57,10 @@ type Message = {
 type Stored = Extract<Part, { readonly receipt: Receipt }>;
 type Outcome = "first" | "duplicate" | Failure;
 
-/** Elements of long lists are written some at a time, so that a partition is not asked for more than it takes. */
+/** Maximum number of events written at once; more elements of a list would overload its partition. */
 const writtenAtOnce = 250;
 
-/** Stores the events of one kind: each receipt is one write, and those of a batch share requests. */
+/** Stores the events of one kind. Each receipt is one write; the writes of a batch share requests. */
 export function consumer(dependencies: ConsumerDependencies) {
   const { send, deadLetterQueueUrl, log } = dependencies;
   return middy<SQSEvent, SQSBatchResponse>({ timeoutEarlyInMillis: 0 }).handler(
@@ -68,7 +68,7 @@ export function consumer(dependencies: ConsumerDependencies) {
   );
 }
 
-/** What is wrong with a message, or with one event of it, keeps none of the others from being stored. */
+/** One invalid message or event does not keep the others from being stored. */
 async function store(
   records: readonly SQSRecord[],
   dependencies: ConsumerDependencies,
@@ -141,7 +141,7 @@ async function ownEnvelope(
   return (await sizedEnvelope({ ...envelope, id: event.id, isElement: true, body }, overflow)).envelope;
 }
 
-/** Writes what can be stored, and logs what became of each event. */
+/** Writes the events that can be stored, and logs the outcome of each. */
 async function record(
   parts: readonly Part[],
   outcomes: Map<Part, Outcome>,
@@ -165,12 +165,12 @@ async function record(
   for (const [name, some] of Map.groupBy(leftOut, (each) => each.name))
     log("ATTRIBUTE_LEFT_OUT", { ...idsOf(some.map(({ part }) => part)), name, count: some.length });
   const ignored = parts.filter((part) => "ignored" in part);
-  // Each name is counted by itself.
+  // One line for each name, so that each is counted separately.
   for (const [name, some] of Map.groupBy(ignored, (part) => countedName(mapping, part.ignored)))
     log("EVENT_IGNORED", { ...idsOf(some), name, count: some.length });
 }
 
-/** A message ends when each of its events is stored, ignored, or a dead letter of its own. */
+/** A message is done when each of its events is stored, ignored, or sent as its own dead letter. */
 async function settle(
   { record, parts, isList }: Message,
   outcomes: ReadonlyMap<Part, Outcome>,
@@ -180,7 +180,7 @@ async function settle(
     const outcome = "failure" in part ? part.failure : outcomes.get(part);
     return typeof outcome === "object" ? [{ part, failure: outcome }] : [];
   });
-  // While one is still tried again, letters of the others would be sent at each try.
+  // While an event is still retried, each attempt would send the others' dead letters again.
   const still = isList ? failed.find(({ failure }) => failure.type === "retryable") : failed[0];
   if (still !== undefined || failed.length === 0) return still?.failure;
   const letters = failed.map(({ part, failure }) => ({
@@ -193,7 +193,7 @@ async function settle(
   return { type: "retryable", reason: `${left} dead letters of events could not be sent`, delayInSeconds: 0 };
 }
 
-/** One line for some receipts, with the ids of all: a line for each event would cost more than its write. */
+/** Logs one line with the ids of several receipts: a line for each would cost more than its write. */
 function logReceipts(code: LogCode, stored: readonly Stored[], log: Log): void {
   if (stored.length === 0) return;
   const byId = [...new Map(stored.map((part) => [part.id, part])).values()];

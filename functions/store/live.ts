@@ -11,7 +11,7 @@ import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
 import type { ConsumerDependencies } from "./consumer.ts";
 
-/** What a consumer uses in AWS; clients are made once per execution environment. */
+/** A consumer's dependencies in AWS. Clients are created once per execution environment. */
 export function liveDependencies(): ConsumerDependencies {
   const settings = readSettings();
   const retentionInDays = numberOf(settings, "retentionDays");
