@@ -55,7 +55,7 @@ export function longestCallInSeconds({ timeouts }: Pick<ProviderSettings, "timeo
 }
 
 /** Time that a function reserves after its last call, for writes and requeues, in seconds. */
-export function longestRunInSeconds(timeoutSeconds: number): number {
+export function reservedSecondsOf(timeoutSeconds: number): number {
   return Math.max(1, timeoutSeconds / 10);
 }
 

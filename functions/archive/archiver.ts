@@ -14,7 +14,7 @@ export type ArchiverDependencies = {
   /** How long before that end a dead letter is archived. */
   readonly beforeEndSeconds: number;
   /** A run ends when less time than this is left. */
-  readonly longestRunSeconds: number;
+  readonly reservedSeconds: number;
   readonly now: () => Date;
   readonly log: Log;
 };
@@ -54,7 +54,7 @@ async function archiveQueue(
   dependencies: ArchiverDependencies,
   secondsLeft: () => number,
 ): Promise<number | undefined> {
-  const { put, longestRunSeconds, log } = dependencies;
+  const { put, reservedSeconds: longestRunSeconds, log } = dependencies;
   let count = 0;
   let failure: string | undefined;
   try {

@@ -4,7 +4,7 @@ import { s3Client } from "../../adapters/s3/s3-client.ts";
 import { deadLetterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
 import { queueDeadLetters } from "../../adapters/sqs/queue-dead-letters.ts";
 import { numberOf, textsOf } from "../../domain/core/parse.ts";
-import { longestRunInSeconds } from "../../domain/fetch/provider-settings.ts";
+import { reservedSecondsOf } from "../../domain/fetch/provider-settings.ts";
 import { namesIn, readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
 import { queuesBeside } from "../runtime/queues-beside.ts";
@@ -29,7 +29,7 @@ const handle = sanitizeErrors(
     put: deadLetterArchive(s3Client(S3Client), variable("ARCHIVE_BUCKET")).put,
     retentionSeconds: numberOf(settings, "retentionSeconds"),
     beforeEndSeconds: numberOf(settings, "beforeEndSeconds"),
-    longestRunSeconds: longestRunInSeconds(numberOf(settings, "timeoutSeconds")),
+    reservedSeconds: reservedSecondsOf(numberOf(settings, "timeoutSeconds")),
     now: () => new Date(),
     log,
   }),

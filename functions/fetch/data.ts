@@ -20,9 +20,9 @@ import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { numberOf, parseTexts } from "../../domain/core/parse.ts";
 import { parseRetrySettings } from "../../domain/core/retry.ts";
 import {
-  longestRunInSeconds,
   parseProviderSettings,
   parseStartEndpoints,
+  reservedSecondsOf,
 } from "../../domain/fetch/provider-settings.ts";
 import { giveUpLimits } from "../../domain/fetch/waiting.ts";
 import { parseAwaited } from "../../domain/readiness/readiness-settings.ts";
@@ -57,7 +57,7 @@ const handle = fetcher({
   readDocuments: documentReader(table, tableName),
   findErased: findErased(shared.read, subjectDigest(secrets, variable("ERASURE_KEY_ARN"))),
   keptPages: keptPages(overflow),
-  longestRunInMillis: longestRunInSeconds(timeoutSeconds) * 1000,
+  reservedInMillis: reservedSecondsOf(timeoutSeconds) * 1000,
   client: providerClient({ table, secrets }, provider, {
     now,
     patienceInSeconds: 0,

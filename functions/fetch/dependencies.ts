@@ -37,7 +37,7 @@ export type FetcherDependencies = {
   /** Documents that an account needs to be ready; absent if the stage has no `readiness` setting. */
   readonly readiness?: (Awaited & Pick<ReadinessRecords, "markFailure">) | undefined;
   /** Time reserved for the work after the last call. */
-  readonly longestRunInMillis: number;
+  readonly reservedInMillis: number;
   /** How long events may take to answer a start before its endpoints are read anyway. */
   readonly readAfterSeconds: number;
   readonly retrying: RetryLimits;

@@ -29,7 +29,7 @@ export function fetcher(
 ): (event: SQSEvent, invocation: Invocation) => Promise<SQSBatchResponse> {
   const inTurn = mutex();
   return (event, invocation) => {
-    const timeLeft = () => invocation.getRemainingTimeInMillis() - dependencies.longestRunInMillis;
+    const timeLeft = () => invocation.getRemainingTimeInMillis() - dependencies.reservedInMillis;
     const client: FetcherDependencies["client"] = {
       call: (apiCall) => dependencies.client.call({ ...apiCall, timeLeft }),
       checkReady: () => dependencies.client.checkReady(),

@@ -18,7 +18,7 @@ import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { parkedChanges, parkedFor } from "../../adapters/streams/parked-changes.ts";
 import { isFields, numberOf, textOf } from "../../domain/core/parse.ts";
-import { longestRunInSeconds, parseReadByRange } from "../../domain/fetch/provider-settings.ts";
+import { parseReadByRange, reservedSecondsOf } from "../../domain/fetch/provider-settings.ts";
 import { parseSubscribers } from "../../domain/message/subscribers.ts";
 import { unreadDocuments } from "../../domain/read/reading-mode.ts";
 import { parseReadinessSettings } from "../../domain/readiness/readiness-settings.ts";
@@ -83,7 +83,7 @@ const resend = resender({
   parkedFor: (subscriber) => parkedFor(failures, subscriber),
   now,
   lastsSeconds: numberOf(settings, "parkingLastsSeconds"),
-  longestRunSeconds: longestRunInSeconds(timeoutSeconds),
+  longestRunSeconds: timeoutSeconds - reservedSecondsOf(timeoutSeconds),
 });
 
 const relayChanges = relay({

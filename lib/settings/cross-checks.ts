@@ -1,6 +1,6 @@
 import { webhookKinds } from "../../domain/event/events.ts";
 import { headersOf } from "../../domain/event/mapping.ts";
-import { longestCallInSeconds, longestRunInSeconds } from "../../domain/fetch/provider-settings.ts";
+import { longestCallInSeconds, reservedSecondsOf } from "../../domain/fetch/provider-settings.ts";
 import { giveUpLimits, longestOutageInHours } from "../../domain/fetch/waiting.ts";
 import { wants } from "../../domain/message/subscribers.ts";
 import { endpointOfDays } from "../../domain/readiness/readiness-settings.ts";
@@ -174,7 +174,7 @@ export const crossChecks: readonly CrossCheck[] = [
       reads: ["provider", "functions"],
       holds: ({ provider, functions: sizes }) =>
         longestCallInSeconds(provider) <=
-        sizes[caller].timeoutSeconds - longestRunInSeconds(sizes[caller].timeoutSeconds),
+        sizes[caller].timeoutSeconds - reservedSecondsOf(sizes[caller].timeoutSeconds),
       path: ["functions", caller, "timeoutSeconds"],
       error:
         "ends before a slow answer; raise it over the sum of provider.timeouts by a tenth or more, or lower those",

@@ -65,7 +65,7 @@ export function fetchBatch(
     provider,
     attributes: {},
     startEndpoints: [endpoint],
-    longestRunInMillis: 1_000,
+    reservedInMillis: 1_000,
     readAfterSeconds: 300,
     retrying: {
       retry: { baseSeconds: 2, maxSeconds: 900 },

@@ -40,7 +40,7 @@ describe("the archiver", () => {
       put: deadLetterArchive(system.s3, bucket.name).put,
       retentionSeconds,
       beforeEndSeconds,
-      longestRunSeconds: 10,
+      reservedSeconds: 10,
       now: () => new Date(Date.now() + secondsLater * 1000),
       log: kept.log,
     });

@@ -145,7 +145,7 @@ export function fetcherFixture(tables: string) {
       readDocuments: documentReader(made.system.dynamodb, made.table.name),
       findErased: findErased(shared.read, digestOf()),
       keptPages: keptPages(overflow),
-      longestRunInMillis: 1_000,
+      reservedInMillis: 1_000,
       client: { call: (apiCall) => client.call(apiCall), checkReady: () => breaker.gate() },
       send: batchingSender(sqsSender(made.system.sqs)),
       hide: messageVisibility(made.system.sqs),

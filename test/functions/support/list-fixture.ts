@@ -123,7 +123,7 @@ export function listFixture(tables: string) {
           return list;
         },
       },
-      longestRunInMillis: 1_000,
+      reservedInMillis: 1_000,
       client: {
         call: async (apiCall) => {
           permit();
