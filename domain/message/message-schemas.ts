@@ -24,31 +24,34 @@ type Contract = {
 export const attributes = object(
   {
     specversion: { type: "string", const: "1.0", description: "The version of CloudEvents." },
-    id: text("The same each time that this message is sent: drop what was handled."),
+    id: text(
+      "Identifies the message. It is the same whenever this message is sent: skip ids that you have handled.",
+    ),
     source: { ...text("`/income-events/<stage>`."), pattern: "^/income-events/." },
     subject: text(
-      "`user/<id>`, `account/<id>`, `company-account/<id>`; of data with `/<endpoint>` behind it, and with " +
-        "`/<first day>..<last day>` behind that where it is read by dates; of readiness with `/readiness`. In an id `%`, `/` and `#` " +
-        "are percent-encoded. Of a test `subscriber/<name>`.",
+      "`user/<id>`, `account/<id>` or `company-account/<id>`. Data adds `/<endpoint>`, and `/<first day>..<last day>` if it " +
+        "is read by dates; readiness adds `/readiness`. `%`, `/` and `#` in an id are percent-encoded. A test has " +
+        "`subscriber/<name>`.",
     ),
     time: {
       type: "string",
       format: "date-time",
-      description: "ISO 8601 in UTC; what it is the time of depends on `type`.",
+      description: "ISO 8601 in UTC. `type` says what it is the time of.",
     },
-    datacontenttype: { type: "string", const: "application/json", description: "What `data` is." },
+    datacontenttype: { type: "string", const: "application/json", description: "The media type of `data`." },
     sequence: {
       type: "string",
       pattern: "^[0-9]{20}$",
-      description: "Of two messages of one `subject` the higher one, compared as text, is the newer.",
+      description:
+        "Orders the messages of one `subject`: the message with the higher value, compared as text, is newer.",
     },
   },
   {
-    replayid: text("A replay sent the message, by this id; absent in what the pipeline sends by itself."),
+    replayid: text("The id of the replay that sent the message. Absent in other messages."),
     correlationid: text(
-      "The id of what led to the message, the same in the pipeline's logs: of the event, also where the provider was " +
-        "asked or data was read because of it; of the erasure; of the comparison with the provider. Absent in a test, " +
-        "and where an earlier release recorded it.",
+      "The id of what led to the message, as in the pipeline's logs: the event (also if the provider was asked or data was " +
+        "read because of it), the erasure, or the comparison with the provider. Absent in a test, and if an earlier " +
+        "release recorded it.",
     ),
   },
 );
@@ -56,7 +59,7 @@ export const attributes = object(
 const userId = text("The provider's id of the user.");
 const accountId = text("The provider's id of the account.");
 const companyAccountId = text("The provider's id of the company account.");
-const datasourceId = text("Where the account is: the provider's id of the source.");
+const datasourceId = text("The provider's id of the source that the account belongs to.");
 const endpoint = text("The name of the provider's endpoint, such as `income`.");
 
 const outcomes = ["applied", "agreed", "stale", "unconfirmed"] as const satisfies readonly Outcome[];
@@ -64,28 +67,32 @@ const outcome = {
   type: "string",
   enum: outcomes,
   description:
-    "How the event stands to what was known: `applied`; `agreed`, nothing new; `stale`, older; or `unconfirmed`, " +
-    "it contradicts and no time says which is newer: the provider is asked, and a `.confirmed` follows.",
+    "What the event did to the known state. `applied`: changed it. `agreed`: said nothing new. `stale`: was older. " +
+    "`unconfirmed`: contradicts it, and no time says which is newer; the provider is asked, and `.confirmed` follows.",
 } as const;
 const reconciled = {
   type: "boolean",
   const: true,
   description:
-    "No webhook brought the event: a comparison with the provider found it, or an operator took that back. The " +
-    "webhook may still come, as one more event.",
+    "The event came from a comparison with the provider, or from an operator who took that back, not from a webhook. " +
+    "The webhook may still arrive, as another event.",
 } as const;
-const deleted = flag("Whether it is deleted, after the event. Final, unless `account.restored` follows.");
-const unconfirmed = flag("Whether what is known is in doubt, until the provider has answered.");
-const connected = flag("Whether it is connected, after the event; absent while nothing has said so.");
+const deleted = flag(
+  "Whether it is deleted after the event. A deletion is final unless `account.restored` follows.",
+);
+const unconfirmed = flag("Whether the state is in doubt until the provider has answered.");
+const connected = flag("Whether it is connected after the event. Absent while this is unknown.");
 
 const status = {
   since: {
     type: "string",
     format: "date-time",
     description:
-      "Since when it is connected, or is not: when the webhook came, or the provider answered. Where the stage maps reasons.",
+      "When it was connected or disconnected: the time of the webhook or of the provider's answer. Only if the stage maps reasons.",
   },
-  reason: text("Why it is connected, or is not, in the provider's words. Where the stage maps reasons."),
+  reason: text(
+    "Why it is connected or disconnected, in the provider's words. Only if the stage maps reasons.",
+  ),
 } as const;
 const known = { connected, ...status, userId, datasourceId, ...userAttributes };
 
@@ -94,7 +101,7 @@ const accountEvent = object({ accountId, deleted, unconfirmed, outcome }, { ...k
 const companyEvent = object({ companyAccountId, deleted, unconfirmed, outcome }, { ...known, reconciled });
 
 const dates = {
-  dateStart: text("The first day that the event named, or that the data is of, as the provider wrote it."),
+  dateStart: text("The first day of the event or of the data, as the provider wrote it."),
   dateEnd: text("The last day, likewise."),
 };
 const ofEitherAccount = {
@@ -104,23 +111,25 @@ const ofEitherAccount = {
 const document = {
   ...object(
     {
-      href: text("Where exactly this version is read, for ever: see the guide to documents."),
+      href: text("The address of exactly this version: see the guide to documents."),
       sha256: {
         type: "string",
         pattern: "^[0-9a-f]{64}$",
-        description: "Of the bytes as the provider gave them, in lower-case hex.",
+        description: "SHA-256 of the bytes as the provider sent them, in lower-case hex.",
       },
-      size: count("How many bytes these are."),
-      contentType: text("What they are: `application/json` for JSON in UTF-8; else as the provider said."),
+      size: count("Number of these bytes."),
+      contentType: text(
+        "Their media type: `application/json` for JSON in UTF-8, otherwise as the provider named it.",
+      ),
       version: {
         type: "string",
         pattern: "^[0-9]+$",
-        description: "Of two versions of a document the higher number is the newer.",
+        description: "The version of the document. A higher number is newer.",
       },
       observedAt: {
         type: "string",
         format: "date-time",
-        description: "When the provider was asked that gave it: ISO 8601 in UTC.",
+        description: "When the provider was asked for it. ISO 8601 in UTC.",
       },
     },
     {
@@ -130,36 +139,36 @@ const document = {
           {},
         ),
         description:
-          "The dates that the document covers, where its endpoint is read by ranges. Ranges may overlap: count a record " +
-          "by its id, once.",
+          "The dates that the document covers, if its endpoint is read by ranges. Ranges may overlap: count each record " +
+          "once, by its id.",
       },
       content: {
         description:
-          "The document itself, every digit as the provider wrote it: where the subscriber's settings say `inline`, and the " +
-          "message stays within `documents.inlineLimit`.",
+          "The document itself, with every digit as the provider wrote it. Only if the subscriber's settings say `inline` " +
+          "and the message stays within `documents.inlineLimit`.",
       },
     },
   ),
-  description: "The data that is stored now; absent where the provider has none.",
+  description: "The stored document. Absent if the provider has none.",
 } as const;
 
-const eventTime = "The event's own time; where the provider gives none, when it was received.";
+const eventTime = "The event's own time, or the time of receipt if the provider gives none.";
 const answerTime = "When the provider answered.";
 
 const aboutUser = { time: eventTime, newestOf: "subject", data: userEvent } as const;
 const aboutAccount = { time: eventTime, newestOf: "subject", data: accountEvent } as const;
 const aboutCompany = { time: eventTime, newestOf: "subject", data: companyEvent } as const;
 const confirmed = {
-  sentWhen: "The provider was asked what is so, and answered.",
+  sentWhen: "The provider was asked for the current state and answered.",
   time: answerTime,
   newestOf: "subject",
 } as const;
 
 const erased = {
   sentWhen:
-    "An operator's command, or a deletion where the stage's settings say so, erased all that was kept. Forget it, too: " +
-    "nothing more comes of it, unless the provider announces it again in months; then its sequences start over.",
-  time: "When it was erased first.",
+    "All stored data was erased, by an operator's command or because of a deletion if the settings say so. Delete yours, " +
+    "too. Nothing more follows unless the provider announces it again later; then its sequences start over.",
+  time: "When it was first erased.",
   newestOf: "subject",
 } as const;
 
@@ -179,7 +188,7 @@ export const contract = {
       "asked for the account's state, and `account.confirmed` follows.",
   },
   "endpoint.updated": {
-    sentWhen: "The provider has news of an endpoint; its data is read now.",
+    sentWhen: "The provider announced new data of an endpoint. The pipeline reads it now.",
     time: eventTime,
     newestOf: "subject and type",
     data: {
@@ -190,7 +199,7 @@ export const contract = {
           companyAccountId,
           userId,
           ...userAttributes,
-          dataAvailable: flag("Whether there is data to read."),
+          dataAvailable: flag("Whether the provider has data."),
           ...dates,
         },
       ),
@@ -215,7 +224,7 @@ export const contract = {
   "account.erased": { ...erased, data: object({ accountId }, {}) },
   "company-account.erased": { ...erased, data: object({ companyAccountId }, {}) },
   "data.updated": {
-    sentWhen: "An endpoint's data was fetched and is not what was stored before.",
+    sentWhen: "An endpoint's data was fetched and is new or has changed.",
     time: answerTime,
     newestOf: "subject and type",
     data: {
@@ -236,10 +245,13 @@ export const contract = {
   ...readinessContract,
   "subscriber.test": {
     sentWhen:
-      "An operator tried this subscriber (`subscribers test`): sent to its queue alone, whatever its filter says.",
+      "An operator tested this subscriber with `subscribers test`. It is sent to this queue only, whatever its filter says.",
     time: "When it was sent.",
     newestOf: "subject",
-    data: object({ test: { type: "boolean", const: true, description: "It announces nothing." } }, {}),
+    data: object(
+      { test: { type: "boolean", const: true, description: "Marks a test. It announces nothing." } },
+      {},
+    ),
   },
 } as const satisfies Record<MessageType, Contract>;
 

@@ -8,21 +8,21 @@ const documents = list(
   object(
     {
       endpoint,
-      href: text("Where exactly this version is read, for ever: see the guide to documents."),
+      href: text("The address of exactly this version: see the guide to documents."),
       version: {
         type: "string",
         pattern: "^[0-9]+$",
-        description: "Of two versions of a document the higher number is the newer.",
+        description: "The version of the document. A higher number is newer.",
       },
       sha256: {
         type: "string",
         pattern: "^[0-9a-f]{64}$",
-        description: "Of the bytes as the provider gave them, in lower-case hex.",
+        description: "SHA-256 of the bytes as the provider sent them, in lower-case hex.",
       },
     },
     {},
   ),
-  "The documents that were read since the connection began, as they were then.",
+  "The documents that were read after the connection began, in the versions read.",
 );
 
 const reasons = [
@@ -40,13 +40,13 @@ const missing = list(
         type: "string",
         enum: reasons,
         description:
-          "`notAnnounced`: it was not read since the connection began; `none`: the provider has none; `tooFewDays`: it " +
-          "covers less than `readiness.minDays`; `failing`: its reads fail; `deadLetter`: they were given up.",
+          "`notAnnounced`: not read since the connection began. `none`: the provider has none. `tooFewDays`: covers less " +
+          "than `readiness.minDays`. `failing`: reads fail. `deadLetter`: the read failed for good.",
       },
     },
     {},
   ),
-  "Each endpoint that is missing, and why.",
+  "Each missing endpoint with the reason.",
 );
 
 const ofAccount = {
@@ -54,8 +54,7 @@ const ofAccount = {
   connectedSince: {
     type: "string",
     format: "date-time",
-    description:
-      "When the connection began that it speaks of: when its webhook was received, ISO 8601 in UTC.",
+    description: "When this connection began: the receipt of its webhook. ISO 8601 in UTC.",
   },
   documents,
 } as const;
@@ -64,15 +63,14 @@ const known = { userId: text("The provider's id of the user."), ...userAttribute
 /** The part of the contract for stages with the setting `readiness`. */
 export const readinessContract = {
   "account.incomplete": {
-    sentWhen:
-      "At the deadline of `readiness` an endpoint was missing. `account.ready` may still follow, once it has come.",
+    sentWhen: "An endpoint was missing at the deadline of `readiness`. `account.ready` may still follow.",
     time: "The deadline.",
     newestOf: "subject",
     data: object({ ...ofAccount, missing }, known),
   },
   "account.ready": {
     sentWhen:
-      "Each endpoint of the setting `readiness` was read after the account was connected. Once for each connection.",
+      "Every endpoint of the setting `readiness` was read after the account was connected. Sent once for each connection.",
     time: "When the last of the documents was read.",
     newestOf: "subject",
     data: object(ofAccount, known),

@@ -26,12 +26,19 @@ export function incompatibilities(before: Fields, after: Fields, name = ""): rea
     ...kept.flatMap((field) =>
       incompatibilities(schemaOf(fieldsBefore[field]), schemaOf(fieldsAfter[field]), join(field)),
     ),
+    ...(isFields(before.items) && isFields(after.items)
+      ? incompatibilities(before.items, after.items, `${name}[]`)
+      : []),
   ];
 }
 
 function rulesOf(before: Fields, after: Fields): readonly string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...names].filter((name) => !remarks.has(name) && name !== "properties" && name !== "required");
+  const isVisited = (name: string) =>
+    name === "properties" ||
+    name === "required" ||
+    (name === "items" && isFields(before.items) && isFields(after.items));
+  return [...names].filter((name) => !remarks.has(name) && !isVisited(name));
 }
 
 function propertiesOf({ properties }: Fields): Fields {

@@ -114,6 +114,16 @@ describe("a change of a schema", () => {
     expect(incompatibilities(before, after)).toContain(problem);
   });
 
+  it("of a list's items counts as one of a field does, and other words for them do not", () => {
+    const list = (items: object) => ({ properties: { ids: { type: "array", items } } });
+    const one = list({ type: "string", description: "An id." });
+    expect(incompatibilities(one, list({ type: "string", description: "A user's id." }))).toEqual([]);
+    expect(incompatibilities(one, list({ type: "number" }))).toEqual(["ids[]: has another type"]);
+    expect(incompatibilities(one, { properties: { ids: { type: "array" } } })).toEqual([
+      "ids: has another items",
+    ]);
+  });
+
   const harmless = [
     ["adds a field", data((_, fields) => (fields.more = { type: "string" }))],
     [
