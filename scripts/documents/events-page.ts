@@ -42,8 +42,8 @@ function sectionOf(types: readonly MessageType[]): string {
   return [
     `### ${types.map((type) => `<a id="${type}"></a>\`${type}\``).join(", ")}`,
     `\`time\`: ${time} A newer message of the same ${newestOf} replaces it.`,
-    table(["in `data`", "there", "meaning"], rows),
-    ...("oneOf" in data ? [`One of ${choicesOf(data.oneOf)} is there.`] : []),
+    table(["in `data`", "present", "meaning"], rows),
+    ...("oneOf" in data ? [`Exactly one of ${choicesOf(data.oneOf)} is present.`] : []),
     `\`\`\`json\n${JSON.stringify(exampleOf(first), undefined, 2)}\n\`\`\``,
   ].join("\n\n");
 }
