@@ -145,7 +145,11 @@ async function parkRefused(
   refused: readonly Refused[],
   { park, log }: RelayDependencies,
 ): Promise<void> {
-  const bySubscriber = Map.groupBy(refused, ({ subscriber }) => subscriber);
+  const settled = countSettled(steps);
+  const bySubscriber = Map.groupBy(
+    refused.filter(({ index }) => index < settled),
+    ({ subscriber }) => subscriber,
+  );
   await Promise.all(
     [...bySubscriber].map(async ([subscriber, ofSubscriber]) => {
       const reason = ofSubscriber[0]?.failure.reason ?? "";
@@ -168,10 +172,8 @@ async function parkPermanent(
   steps: Step[],
   { park, log }: RelayDependencies,
 ): Promise<void> {
-  // Lambda retries the records after the first retryable failure, too.
-  const end = steps.findIndex(({ failure }) => failure?.type === "retryable");
   await Promise.all(
-    steps.slice(0, end < 0 ? steps.length : end).map(async (step, index) => {
+    steps.slice(0, countSettled(steps)).map(async (step, index) => {
       const { failure, correlationId } = step;
       const record = records[index];
       // A record without a sequence number can't be identified; its batch fails.
@@ -182,6 +184,12 @@ async function parkPermanent(
       logParked(record, { correlationId, reason: failure.reason }, log);
     }),
   );
+}
+
+/** Number of records before the first retryable failure. Lambda delivers that one and all later ones again. */
+function countSettled(steps: readonly Step[]): number {
+  const end = steps.findIndex(({ failure }) => failure?.type === "retryable");
+  return end < 0 ? steps.length : end;
 }
 
 async function attempt(run: () => Promise<void>): Promise<Failure | undefined> {

@@ -24,12 +24,16 @@ const askedAtCreation =
 /** What the scenario can't bring about, why, and the test that does. */
 const usedElsewhere: readonly (readonly [RegExp, string])[] = [
   [
+    /^RelayChanges s3:(?:Get|Delete)Object relayfailures\/aws\/lambda\/parked-for/,
+    "a subscriber's queue that refuses messages for seconds; test/functions/relay/resend.int.test.ts",
+  ],
+  [
     /^RelayChanges s3:DeleteObject /,
     "the expiry of a document, which no engine brings about; test/functions/relay/relay-expiry.int.test.ts",
   ],
   [
-    /^RelayChanges s3:(?:Get|Delete)Object relayfailures\/aws\/lambda\/parked-for/,
-    "a subscriber's queue that refuses messages for seconds; test/functions/relay/resend.int.test.ts",
+    /^ArchiveLetters sqs:DeleteMessage Subscriber\w+DeadLetters/,
+    "a message that a subscriber received too often; test/functions/archive/archiver.int.test.ts",
   ],
   [
     /^RelayChanges dynamodb:UpdateItem /,
