@@ -10,9 +10,7 @@ import { outputOf } from "@income-events/local-stack/outputs.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { webhookKinds } from "@income-events/sandbox/webhooks.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { maskAttributes } from "../../../packages/cli/events/subscriber-tail.ts";
 import { clockOfAlarms } from "../../support/clock-of-alarms.ts";
-import { contractMessage } from "../../support/contract-message.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 import { webhookSecretOf } from "../../support/operator.ts";
 import { runProgram } from "../../support/program.ts";
@@ -258,6 +256,10 @@ describe("looking after a stage", () => {
       expect(queues.at(-2)).toMatchObject({ name: "subscriber/everything", waiting: 0 });
     });
 
+    /** The relay may have sent a message before it knew the user's attributes. */
+    const withoutAttributes = (text: string): unknown =>
+      JSON.parse(text, (name, value: unknown) => (name.startsWith("attributes") ? undefined : value));
+
     it("tail shows what one is sent, as it is sent, and leaves its queue alone, until Ctrl-C", async () => {
       const QueueUrl = output("SubscriberAccountsQueueUrl");
       await sqs.send(new PurgeQueueCommand({ QueueUrl }));
@@ -272,7 +274,7 @@ describe("looking after a stage", () => {
         for (const { Body = "", Attributes } of some) {
           // Nobody has received it before.
           expect(Attributes).toMatchObject({ ApproximateReceiveCount: "1" });
-          sent.push(maskAttributes(contractMessage(Body)));
+          sent.push(withoutAttributes(Body));
         }
       }
       expect(sent).not.toEqual([]);
@@ -281,7 +283,7 @@ describe("looking after a stage", () => {
           .output()
           .split("\n")
           .filter((line) => line.startsWith("{"))
-          .map((line): unknown => JSON.parse(line));
+          .map(withoutAttributes);
       await expect.poll(() => shown().length).toBeGreaterThanOrEqual(sent.length);
       expect(shown()).toEqual(expect.arrayContaining(sent));
       const theirs = { type: expect.stringMatching(/^account\./), subject: `account/${accounts[0]}` };
