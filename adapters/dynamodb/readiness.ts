@@ -1,3 +1,4 @@
+import { retryable } from "../../domain/core/failures.ts";
 import { isFields } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import type { Document } from "../../domain/fetch/document.ts";
@@ -11,27 +12,44 @@ import { documentKey, readinessKey } from "./keys.ts";
 
 /** Stores how ready each account is, in an item of its own. All reads are consistent. */
 export type ReadinessRecords = {
-  readonly load: (account: Subject) => Promise<AccountReadiness | undefined>;
   readonly documents: (account: Subject, endpoints: readonly string[]) => Promise<readonly Document[]>;
   /** Why endpoints could not be read since the connection began. */
   readonly failures: (account: Subject, known: AccountReadiness) => Promise<Failures>;
   /** Marks an endpoint that can't be read. Does nothing if the account has no readiness item. */
   readonly markFailure: (account: Subject, endpoint: string, mark: FailureMark) => Promise<void>;
-  /** Writes a version if the stored one is the version before it. */
-  readonly save: (next: AccountReadiness) => Promise<"written" | "conflict">;
+  /**
+   * Replaces the stored version by the one that follows from it. Several functions write; the loser of a conflict
+   * decides again.
+   * @param next what follows; undefined to leave it as it is
+   * @throws retryable failure after too many write conflicts
+   */
+  readonly update: (
+    account: Subject,
+    next: (stored: AccountReadiness | undefined) => Promise<AccountReadiness | undefined>,
+  ) => Promise<void>;
 };
 
 /** Stored beside the versioned attribute. `at`: milliseconds since 1970. */
 export type FailureMark = { readonly reason: FailureReason; readonly at: number };
 
+const maxAttempts = 8;
+
 const markOf = (endpoint: string) => `failure-${endpoint}`;
 
 export function readinessRecords(read: ReadKey, write: WriteItem): ReadinessRecords {
+  const load = async (account: Subject) => {
+    const item = await read(readinessKey(account));
+    return item && parseAccountReadiness(item.readiness);
+  };
+  /** Writes a version if the stored one is the version before it. */
+  const save = (next: AccountReadiness) => {
+    const key = readinessKey(next.subject);
+    if (next.version === 1)
+      return write({ type: "insert", key, attributes: { schemaVersion: itemVersion, readiness: next } });
+    const isStill = { path: ["readiness", "version"], operator: "=", value: next.version - 1 } as const;
+    return write({ type: "update", key, attribute: "readiness", value: next, where: [isStill] });
+  };
   return {
-    load: async (account) => {
-      const item = await read(readinessKey(account));
-      return item && parseAccountReadiness(item.readiness);
-    },
     documents: async (account, endpoints) => {
       const items = await Promise.all(endpoints.map((endpoint) => read(documentKey(account, { endpoint }))));
       return items.flatMap((item) => (item === undefined ? [] : [readDocument(item).document]));
@@ -45,12 +63,12 @@ export function readinessRecords(read: ReadKey, write: WriteItem): ReadinessReco
       const key = readinessKey(account);
       await write({ type: "update", key, attribute: markOf(endpoint), value: mark, where: [] });
     },
-    save: (next) => {
-      const key = readinessKey(next.subject);
-      if (next.version === 1)
-        return write({ type: "insert", key, attributes: { schemaVersion: itemVersion, readiness: next } });
-      const isStill = { path: ["readiness", "version"], operator: "=", value: next.version - 1 } as const;
-      return write({ type: "update", key, attribute: "readiness", value: next, where: [isStill] });
+    update: async (account, nextOf) => {
+      for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
+        const next = await nextOf(await load(account));
+        if (next === undefined || (await save(next)) === "written") return;
+      }
+      throw retryable("readiness contended", 1);
     },
   };
 }

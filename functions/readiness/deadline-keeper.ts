@@ -3,7 +3,7 @@ import type { ServiceClock } from "../../adapters/aws/service-clock.ts";
 import type { ReadinessRecords } from "../../adapters/dynamodb/readiness.ts";
 import type { Hide } from "../../adapters/sqs/message-visibility.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
-import { retryable, waiting } from "../../domain/core/failures.ts";
+import { waiting } from "../../domain/core/failures.ts";
 import type { LoadState } from "../../domain/message/user-of.ts";
 import { atDeadline, isWaitedFor } from "../../domain/readiness/account-readiness.ts";
 import { heldSeconds, readDeadline, secondsUntilLook } from "../../domain/readiness/deadline.ts";
@@ -19,9 +19,6 @@ export type DeadlineDependencies = {
   readonly queue: { readonly url: string; readonly deadLetterUrl: string };
   readonly log: Log;
 };
-
-/** The relay writes too; the loser of a conflict reads again. */
-const maxAttempts = 8;
 
 /** Waits for an account's deadline, then announces that the account is incomplete, or ready after all. */
 export function deadlineKeeper(
@@ -54,9 +51,8 @@ async function keep(
   { records, loadState, clock }: DeadlineDependencies,
 ): Promise<void> {
   const { subject, since } = readDeadline(body);
-  for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
-    const known = await records.load(subject);
-    if (known === undefined || !isWaitedFor(known, since)) return;
+  await records.update(subject, async (known) => {
+    if (known === undefined || !isWaitedFor(known, since)) return undefined;
     if (clock() < known.deadline) {
       const receives = Number(attributes.ApproximateReceiveCount);
       throw waiting("before the deadline", secondsUntilLook(known.deadline, receives, clock()), 0);
@@ -67,9 +63,7 @@ async function keep(
       records.failures(subject, known),
     ]);
     const next = atDeadline(known, since, { state, documents, failures }, clock());
-    if (next === "settled") return;
     if (next === "held") throw waiting("the account is in doubt", heldSeconds, 0);
-    if ((await records.save(next)) === "written") return;
-  }
-  throw retryable("readiness contended", 1);
+    return next === "settled" ? undefined : next;
+  });
 }

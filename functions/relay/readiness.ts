@@ -1,6 +1,5 @@
 import type { ServiceClock } from "../../adapters/aws/service-clock.ts";
 import type { ReadinessRecords } from "../../adapters/dynamodb/readiness.ts";
-import { retryable } from "../../domain/core/failures.ts";
 import type { Consequence } from "../../domain/message/consequences.ts";
 import {
   type AccountReadiness,
@@ -19,24 +18,9 @@ export type ReadinessDependencies = {
 
 type Follow = Extract<Consequence, { type: "followReadiness" }>;
 
-/** The deadline function writes too; the loser of a conflict reads again. */
-const maxAttempts = 8;
-
-/**
- * Updates an account's readiness after a change of its state or documents.
- * @throws retryable failure after too many write conflicts
- */
-export async function followReadiness(
-  { change }: Follow,
-  dependencies: ReadinessDependencies,
-): Promise<void> {
-  const { records } = dependencies;
-  for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
-    const known = await records.load(change.after.subject);
-    const next = await nextOf(known, change, dependencies);
-    if (next === undefined || (await records.save(next)) === "written") return;
-  }
-  throw retryable("readiness contended", 1);
+/** Updates an account's readiness after a change of its state or documents. */
+export function followReadiness({ change }: Follow, dependencies: ReadinessDependencies): Promise<void> {
+  return dependencies.records.update(change.after.subject, (known) => nextOf(known, change, dependencies));
 }
 
 async function nextOf(
