@@ -3,13 +3,30 @@ import type { Consequence } from "../../domain/message/consequences.ts";
 import { withAttributes } from "../../domain/message/message.ts";
 import type { Message } from "../../domain/message/message-schemas.ts";
 import { type LoadState, userOf } from "../../domain/message/user-of.ts";
-import type { Derived, Step } from "./derive.ts";
+import { type DeriveDependencies, type Derived, dropErased, type Step } from "./derive.ts";
 
 /** Maps each message to a copy with its user's attributes, or to the failure of reading them. */
 type WithAttributes = ReadonlyMap<Message, Message | Failure>;
 
+/**
+ * What each change leads to: nothing about erased subjects, and each message with its user's attributes.
+ * All reads share a request.
+ * @param loadState reads states; absent if messages carry no attributes
+ */
+export async function stepsOf(
+  derived: readonly (Derived | Failure)[],
+  dependencies: DeriveDependencies,
+  loadState: LoadState | undefined,
+): Promise<Step[]> {
+  const [steps, found] = await Promise.all([
+    dropErased(derived, dependencies),
+    loadState && readAttributes(derived, loadState),
+  ]);
+  return steps.map((step) => (found ? addAttributes(step, found) : step));
+}
+
 /** Reads a batch's attributes in one request, or two if an event names a user other than its account's. */
-export async function readAttributes(
+async function readAttributes(
   derived: readonly (Derived | Failure)[],
   loadState: LoadState,
 ): Promise<WithAttributes> {
@@ -29,7 +46,7 @@ export async function readAttributes(
   return found;
 }
 
-export function addAttributes(step: Step, found: WithAttributes): Step {
+function addAttributes(step: Step, found: WithAttributes): Step {
   let { failure } = step;
   const consequences = step.consequences.map((consequence): Consequence => {
     const message = consequence.type === "publish" ? found.get(consequence.message) : undefined;

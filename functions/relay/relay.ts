@@ -9,8 +9,8 @@ import type { Subject } from "../../domain/event/subjects.ts";
 import type { Consequence } from "../../domain/message/consequences.ts";
 import { applyEvent } from "../../domain/state/state.ts";
 import type { Log } from "../runtime/log.ts";
-import { addAttributes, readAttributes } from "./attributes.ts";
-import { type DeriveDependencies, type Derived, derive, dropErased, type Step } from "./derive.ts";
+import { stepsOf } from "./attributes.ts";
+import { type DeriveDependencies, type Derived, derive, type Step } from "./derive.ts";
 import type { Outbox } from "./outbox.ts";
 import { logParked, type ParkingDependencies, runMarked } from "./parking.ts";
 import { followReadiness, type ReadinessDependencies } from "./readiness.ts";
@@ -54,12 +54,10 @@ function relayBatch(dependencies: RelayDependencies) {
     const derived = derive(Records, dependencies);
     // Concurrent reads share one request. States of erased subjects are read too, but not used.
     const { attributes, versionedRecords } = dependencies;
-    const [derivedSteps, revise, found] = await Promise.all([
-      dropErased(derived, dependencies),
+    const [steps, revise] = await Promise.all([
+      stepsOf(derived, dependencies, attributes && versionedRecords.loadState),
       versionedRecords.readAhead(statesIn(derived)),
-      attributes && readAttributes(derived, versionedRecords.loadState),
     ]);
-    const steps = derivedSteps.map((step) => (found ? addAttributes(step, found) : step));
     await Promise.all([writeInside(steps, revise, dependencies), removeObjects(steps, dependencies)]);
     const refused: Refused[] = [];
     await dependencies.outbox(

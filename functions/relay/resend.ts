@@ -2,8 +2,8 @@ import type { ParkedBatch } from "../../adapters/streams/parked-changes.ts";
 import { failureOf } from "../../domain/core/failures.ts";
 import type { LoadState } from "../../domain/message/user-of.ts";
 import type { Publish } from "../runtime/subscriber-queues.ts";
-import { addAttributes, readAttributes } from "./attributes.ts";
-import { type DeriveDependencies, derive, dropErased } from "./derive.ts";
+import { stepsOf } from "./attributes.ts";
+import { type DeriveDependencies, derive } from "./derive.ts";
 
 export type ResendDependencies = DeriveDependencies & {
   /** By subscriber name: sends to this subscriber only. */
@@ -62,12 +62,7 @@ async function resend(
   dependencies: ResendDependencies,
 ): Promise<number | string> {
   const derived = derive(await parked.read(), dependencies);
-  const { loadState } = dependencies;
-  const [wanted, found] = await Promise.all([
-    dropErased(derived, dependencies),
-    loadState && readAttributes(derived, loadState),
-  ]);
-  const steps = wanted.map((step) => (found ? addAttributes(step, found) : step));
+  const steps = await stepsOf(derived, dependencies, dependencies.loadState);
   const unread = steps.find(({ failure }) => failure !== undefined)?.failure;
   if (unread !== undefined) return unread.reason;
   const messages = steps.flatMap(({ consequences }, index) =>
