@@ -1,31 +1,15 @@
 import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import type { ProviderSettings } from "../../../domain/fetch/provider-settings.ts";
 import { guardedApi, unguardedApi } from "../../../functions/runtime/provider-client.ts";
 import { describeOnTables, startTestSystem, type TestSystem } from "../../support/engines.ts";
+import { provider } from "../support/fetcher-settings.ts";
 
 const noon = new Date("2026-11-21T12:00:00Z");
 const call = { method: "GET", path: "/users" } as const;
 const patience = { now: () => noon, patienceInSeconds: 0 };
 
-const settings: ProviderSettings = {
-  paths: {
-    read: "/accounts/{account_id}/{endpoint}",
-    readCompany: "/company/{account_id}/{endpoint}",
-    account: "/accounts/{account_id}",
-    companyAccount: "/company/{account_id}",
-    users: "/users",
-    refresh: "/refresh",
-  },
-  // Three windows of one call.
-  requestsPerMinute: 5,
-  breaker: { failures: 1, baseSeconds: 10, maxSeconds: 300 },
-  timeouts: { connectSeconds: 1, headersSeconds: 5, bodySeconds: 5 },
-  maxResponseBytes: 1_000_000,
-  maxDataBytes: 1_000_000,
-  allowPrivateAddresses: true,
-  paging: { by: "cursor", items: "data", next: "next", parameter: "cursor", maxPages: 10 },
-};
+// Three windows of one call.
+const settings = { ...provider, requestsPerMinute: 5, breaker: { ...provider.breaker, failures: 1 } };
 
 await describeOnTables("all callers together", (tables) => {
   let system: TestSystem;
