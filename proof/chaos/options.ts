@@ -12,7 +12,7 @@ export type ChaosFlags = {
   readonly engine?: DynamoDbEngine;
   readonly assembly?: string;
   readonly keep?: string;
-  /** So often the provider tries each webhook while the receivers are away. */
+  /** How often the provider tries each webhook while the receivers are down. */
   readonly tries?: number;
   /** How many times as long everything takes here as on a quiet machine. */
   readonly slow: number;

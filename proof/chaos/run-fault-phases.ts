@@ -29,7 +29,7 @@ export type FaultOptions = {
   readonly slow: number;
   /** 30 s of trouble: a sample of the crash points, a few seconds at each share of faults, each class once. */
   readonly isShort: boolean;
-  /** So often the provider tries each webhook while the receivers are away; absent: they never are. */
+  /** How often the provider tries each webhook while the receivers are down; absent: they are never down. */
   readonly tries?: number;
 };
 

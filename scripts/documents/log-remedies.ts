@@ -29,7 +29,7 @@ export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
   ERASURE_HELD:
     "nothing while the hold lasts. After `hold clear`: `erase user`; counsel may decide for `--despite-hold` before",
   SUBSCRIBER_PARKED:
-    "nothing: the relay sends them again every 5 minutes. What the eraser parked is in the dead-letter queue: `dlq redrive subscriber/NAME`",
+    "nothing: the relay sends them again every 5 minutes. Messages from the eraser are in the dead-letter queue: `dlq redrive subscriber/NAME`",
   SUBSCRIBER_UNREACHABLE:
     "restore the queue, its policy or its key: `reason` names what SQS answered. Then they are sent by themselves: [runbook](../operate/runbook.md#undelivered-changes)",
   READ_REFUSED:

@@ -29,7 +29,7 @@ _http = URLLib3Session(timeout=30)
 
 
 class DocumentError(Exception):
-    """The stage did not answer with the document: let the message come again."""
+    """The stage did not answer with the document. Leave the message in the queue."""
 
 
 class _Busy(Exception):
@@ -160,7 +160,7 @@ def _invoke(href: str, session: boto3.Session) -> Tuple[int, bytes]:
         if _is_busy(status):
             retry_after = _seconds(metadata["HTTPHeaders"].get("retry-after"))
             raise _Busy(f"the document was answered {status}", retry_after) from error
-        # Lambda's own answer: its 404 says nothing of the document.
+        # Lambda's own 404 does not mean that the document is missing.
         raise DocumentError(f"Lambda answered {status} to an invocation of {arn}") from error
     except HTTPClientError as error:
         raise _Busy("the document could not be read") from error

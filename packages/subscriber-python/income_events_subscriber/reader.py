@@ -7,7 +7,7 @@ from typing import Callable, Optional, Protocol
 
 from .messages import NEWEST_OF, Message, Unreadable, read_message
 
-#: Days in which a message can come again. Where the stage has another `retention.archiveDays` than 90: that and 57.
+#: Days in which a message can be delivered again. With another `retention.archiveDays` than 90, use that plus 57.
 KEPT_DAYS = 147
 
 #: The sequence of an erasure: higher than any other of the owner, and of each subject below it.

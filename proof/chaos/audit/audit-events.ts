@@ -12,7 +12,7 @@ export type Evidence = {
   readonly deadLetters: ReadonlySet<string>;
   /** The provider's ids of who was erased: nothing of them may be left. */
   readonly erased: ReadonlySet<string>;
-  /** So often the provider tries a webhook; absent: until it is answered. */
+  /** How often the provider tries a webhook; absent: until it is answered. */
   readonly tries?: number | undefined;
   /** What is left of them, in words. */
   readonly remains: readonly string[];

@@ -111,7 +111,7 @@ const none = (endpoint: string): Document => {
   return rest;
 };
 
-it("announces the documents that it was decided by, and nothing of the account after that", () => {
+it("announces the documents that decided it, and no later change of the account", () => {
   const ready = after(begun(), [
     read("income"),
     read("employment", { asOf: 9_500, announced: 9_400 }),

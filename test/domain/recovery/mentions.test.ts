@@ -150,7 +150,7 @@ describe("a subject", () => {
     expect(mentions([user(id)])(JSON.stringify({ key: text }))).toBe(true);
   });
 
-  it("is told from an account of the same id by the word that is joined to it", () => {
+  it("is distinguished from an account with the same id by the word joined to it", () => {
     expect(mentions([user("12345678")])("user_12345678")).toBe(true);
     expect(mentions([user("12345678")])("holder-12345678!")).toBe(true);
     expect(mentions([user("12345678")])("account_12345678")).toBe(false);

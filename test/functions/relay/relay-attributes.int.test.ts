@@ -125,7 +125,7 @@ await describeOnTables("attributes of users", (tables) => {
     expect(await sent()).toEqual([{ type: "user.updated", attributes: { loanId: "L-1" } }]);
   });
 
-  test("change while messages are in flight: a batch that comes again has the newest, under the same ids", async () => {
+  test("change while messages are in flight: a batch that is delivered again has the newest, with the same ids", async () => {
     await record(userEvent({ loanId: "L-1" }, { type: "user.created" }), news({ userId }));
     const before = await pump();
     const first = await messages(fixture.subscribers.everything.queueUrl);
@@ -160,7 +160,7 @@ await describeOnTables("attributes of users", (tables) => {
     });
   });
 
-  test("that can't be read let the batch come again", async () => {
+  test("that can't be read fail the batch, which is retried", async () => {
     await record(userEvent({ loanId: "L-1" }));
     const before = await pump();
     await record(news({ userId }));

@@ -28,9 +28,9 @@ await describeOnTables("the consumer", (tables) => {
 
     test.each<[string, Body, string | undefined]>([
       ["of base64", { type: "base64", base64 }, undefined],
-      ["that lies in the bucket as text", { type: "object", key, encoding: "text", bytes }, text],
+      ["stored in the bucket as text", { type: "object", key, encoding: "text", bytes }, text],
       [
-        "that lies in the bucket as base64",
+        "stored in the bucket as base64",
         { type: "object", key, encoding: "base64", bytes: base64.length },
         base64,
       ],

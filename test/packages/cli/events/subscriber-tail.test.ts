@@ -76,8 +76,8 @@ describe("what a subscriber is sent", () => {
       paid({ paid_at: "2026-12-01 00:00:00" }),
       ["2026-11 81.50 USD", "2026-12 80.00 USD"],
     ],
-    ["nothing of an income document of another shape", paid({ net: 1 }), undefined],
-    ["nothing of what is no JSON", "<html>", undefined],
+    ["no income of a document with another shape", paid({ net: 1 }), undefined],
+    ["no income of what is not JSON", "<html>", undefined],
   ])("has the net income of %s", async (_, text, expected) => {
     const content = contentOf(text);
     const document = documentRead(undefined, content.digest, { asOf: 1 });
