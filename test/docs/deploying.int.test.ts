@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -41,7 +41,8 @@ describe("the guide of deployment", () => {
       }
       const env = { ...process.env, PATH: `${directory}:${process.env.PATH}` };
       const script = `output() { echo "$1"; }; ${block}`;
-      spawnSync("bash", ["-c", script], { cwd: directory, env });
+      const { stderr } = spawnSync("bash", ["-c", script], { cwd: directory, env, encoding: "utf8" });
+      expect(readdirSync(directory), stderr).toContain("calls");
       const calls = readFileSync(join(directory, "calls"), "utf8").trim().split("\n");
       expect(calls.some((call) => call !== "--version")).toBe(isTaken);
     }
