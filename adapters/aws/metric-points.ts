@@ -3,7 +3,7 @@ import { batchesOf } from "../../domain/core/batches.ts";
 
 export type MetricQuery = {
   readonly metric: Metric;
-  readonly stat: "Sum" | "Maximum";
+  readonly stat: "Sum" | "Maximum" | "p50" | "p99";
   readonly periodInSeconds: number;
 };
 

@@ -47,6 +47,11 @@ export function receiptCause(eventId: string, receipt: number): string {
   return `${eventId}.${receipt}`;
 }
 
+/** Whether a webhook caused the task, not a check of a start, reconciliation or an operator. */
+export function isOfReceipt({ cause, correlationId }: FetchTask): boolean {
+  return correlationId !== undefined && cause.startsWith(`${correlationId}.`);
+}
+
 export function documentTask(
   subject: Subject,
   { endpoint, range }: DataName,

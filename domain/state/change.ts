@@ -30,6 +30,26 @@ export type Change =
       readonly after: AccountReadiness;
     };
 
+/**
+ * When the webhook was received that a change reports, in milliseconds since 1970; undefined for changes that
+ * no webhook reported.
+ */
+export function receivedAtOfChange(change: Change): number | undefined {
+  switch (change.type) {
+    case "event":
+      return change.event.reconciled ? undefined : change.receipts.firstAt;
+    case "state": {
+      const { latest } = change.after;
+      return latest.cause === "event" && !latest.event.reconciled
+        ? Date.parse(latest.event.receivedAt)
+        : undefined;
+    }
+    case "document":
+    case "readiness":
+      return undefined;
+  }
+}
+
 /** The id of what caused a change; see `correlationOf`. */
 export function correlationOfChange(change: Change): string | undefined {
   switch (change.type) {

@@ -1,8 +1,9 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
+import { millisecondsSince } from "../../domain/core/latency-metrics.ts";
 import { mutex } from "../../domain/core/mutex.ts";
 import { nameOf } from "../../domain/event/subjects.ts";
-import type { DocumentTask, FetchTask, StateTask } from "../../domain/fetch/task.ts";
+import { type DocumentTask, type FetchTask, isOfReceipt, type StateTask } from "../../domain/fetch/task.ts";
 import { handleBatch } from "../runtime/sqs-batch.ts";
 import type { TaskResult } from "./delivered-tasks.ts";
 import { type Delivered, readDelivered } from "./delivered-tasks.ts";
@@ -106,9 +107,16 @@ async function performOne(
 
 function logResult(
   result: Exclude<TaskResult, Failure>,
-  { type: task, subject, correlationId }: FetchTask,
-  { log }: TimedDependencies,
+  task: FetchTask,
+  { log, now }: TimedDependencies,
 ): void {
-  const code = result === "done" ? "TASK_DONE" : "TASK_SKIPPED";
-  log(code, { task, subject: nameOf(subject), correlationId });
+  const { type, subject, correlationId } = task;
+  const fields = { task: type, subject: nameOf(subject), correlationId };
+  if (result === "skipped") {
+    log("TASK_SKIPPED", fields);
+    return;
+  }
+  const isAnnounced = type === "fetchDocument" && isOfReceipt(task);
+  const latencies = isAnnounced && { toDocument: millisecondsSince([task.since], now().getTime()) };
+  log("TASK_DONE", { ...fields, ...(latencies && { latencies }) });
 }

@@ -1,6 +1,7 @@
 import type { FindErased } from "../../adapters/erasure/tombstones.ts";
 import { readChange, readExpired, type StreamRecord } from "../../adapters/streams/change-stream.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
+import { type Latencies, millisecondsSince } from "../../domain/core/latency-metrics.ts";
 import { present } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import { type Consequence, consequencesOf, type DeriveSettings } from "../../domain/message/consequences.ts";
@@ -11,7 +12,7 @@ import {
   subjectsIn,
   writeEraseTask,
 } from "../../domain/recovery/erasure.ts";
-import { type Change, correlationOfChange } from "../../domain/state/change.ts";
+import { type Change, correlationOfChange, receivedAtOfChange } from "../../domain/state/change.ts";
 import type { Log } from "../runtime/log.ts";
 
 /** A record of the batch in progress: its consequences, and its failure, if any. */
@@ -19,6 +20,8 @@ export type Step = {
   readonly consequences: readonly Consequence[];
   /** Undefined if the record can't be read, or an earlier release wrote it. */
   readonly correlationId: string | undefined;
+  /** When the webhook was received that the record reports, if any; in milliseconds since 1970. */
+  readonly receivedAt: number | undefined;
   failure: Failure | undefined;
 };
 
@@ -92,13 +95,24 @@ function unlessErased(
   log: Log,
 ): Step {
   const task = change && eraseTaskForLateData(change, erased);
-  if (task === undefined) return { correlationId, consequences: usual, failure: undefined };
+  if (task === undefined) {
+    const receivedAt = change && receivedAtOfChange(change);
+    return { correlationId, receivedAt, consequences: usual, failure: undefined };
+  }
   log("ARRIVED_LATE", { correlationId });
   const text = writeEraseTask(task);
   const isSent = sent.has(text);
   sent.add(text);
   const consequences = isSent ? [] : [erase(task, correlationId)];
-  return { correlationId, consequences, failure: undefined };
+  return { correlationId, receivedAt: undefined, consequences, failure: undefined };
+}
+
+/** How long the webhooks behind messages took to the subscribers' queues. */
+export function latenciesOf(steps: readonly Step[], now: Date): { readonly latencies?: Latencies } {
+  const published = steps.filter(({ consequences }) => consequences.some(({ type }) => type === "publish"));
+  const receivedAt = published.flatMap((step) => step.receivedAt ?? []);
+  if (receivedAt.length === 0) return {};
+  return { latencies: { toSubscriber: millisecondsSince(receivedAt, now.getTime()) } };
 }
 
 function erase(task: EraseTask, correlationId: string | undefined): Consequence {
@@ -106,7 +120,7 @@ function erase(task: EraseTask, correlationId: string | undefined): Consequence 
 }
 
 function failed(failure: Failure, correlationId?: string): Step {
-  return { correlationId, consequences: [], failure };
+  return { correlationId, receivedAt: undefined, consequences: [], failure };
 }
 
 function attempt<T>(run: () => T): T | Failure {

@@ -10,7 +10,7 @@ import type { Consequence } from "../../domain/message/consequences.ts";
 import { applyEvent } from "../../domain/state/state.ts";
 import type { Log } from "../runtime/log.ts";
 import { stepsOf } from "./attributes.ts";
-import { type DeriveDependencies, type Derived, derive, type Step } from "./derive.ts";
+import { type DeriveDependencies, type Derived, derive, latenciesOf, type Step } from "./derive.ts";
 import type { Outbox } from "./outbox.ts";
 import { logParked, type ParkingDependencies, runMarked } from "./parking.ts";
 import { followReadiness, type ReadinessDependencies } from "./readiness.ts";
@@ -71,7 +71,8 @@ function relayBatch(dependencies: RelayDependencies) {
     );
     await parkRefused(Records, steps, refused, dependencies);
     if (parks) await parkPermanent(Records, steps, dependencies);
-    logRelayed(steps, dependencies.log);
+    const isLate = (step: Step) => !parks || refused.some(({ index }) => steps[index] === step);
+    logRelayed(steps, isLate, dependencies);
     return firstFailed(Records, steps, dependencies.log);
   };
 }
@@ -178,7 +179,7 @@ async function parkPermanent(
       if (failure?.type !== "permanent" || record?.dynamodb?.SequenceNumber === undefined) return;
       step.failure = await attempt(() => park([record], failure.reason));
       if (step.failure !== undefined) return;
-      steps[index] = { correlationId, consequences: [], failure: undefined };
+      steps[index] = { ...step, consequences: [], failure: undefined };
       logParked(record, { correlationId, reason: failure.reason }, log);
     }),
   );
@@ -233,8 +234,13 @@ function write(consequence: Inside, revise: Revise, dependencies: RelayDependenc
 /**
  * Logs one line with the ids of all relayed records: a line for each would cost more than the change. Lambda
  * delivers the first failed record and all later ones again, so they are logged then.
+ * @param isLate whether a step's latency is not measured now
  */
-function logRelayed(steps: readonly Step[], log: Log): void {
+function logRelayed(
+  steps: readonly Step[],
+  isLate: (step: Step) => boolean,
+  { log, now }: Pick<RelayDependencies, "log" | "now">,
+): void {
   const firstFailure = steps.findIndex(({ failure }) => failure !== undefined);
   const relayed = steps
     .slice(0, firstFailure < 0 ? steps.length : firstFailure)
@@ -246,6 +252,10 @@ function logRelayed(steps: readonly Step[], log: Log): void {
     messages: outgoing.filter((consequence) => consequence.type === "publish").length,
     tasks: outgoing.filter((consequence) => consequence.type !== "publish").length,
     correlationIds: [...new Set(relayed.flatMap(({ correlationId }) => correlationId ?? []))],
+    ...latenciesOf(
+      relayed.filter((step) => !isLate(step)),
+      now(),
+    ),
   });
 }
 

@@ -3,7 +3,7 @@ import { failureOf } from "../../domain/core/failures.ts";
 import type { LoadState } from "../../domain/message/user-of.ts";
 import type { Publish } from "../runtime/subscriber-queues.ts";
 import { stepsOf } from "./attributes.ts";
-import { type DeriveDependencies, derive } from "./derive.ts";
+import { type DeriveDependencies, derive, latenciesOf, type Step } from "./derive.ts";
 
 export type ResendDependencies = DeriveDependencies & {
   /** By subscriber name: sends to this subscriber only. */
@@ -38,29 +38,31 @@ async function resendTo(
   end: number,
 ): Promise<void> {
   const { parkedFor, now, log, lastsSeconds } = dependencies;
-  let count = 0;
+  const sent: Step[] = [];
   for (const parked of await parkedFor(subscriber)) {
     if (now().getTime() >= end) break;
-    const reason = await resend(parked, publish, dependencies).catch(
+    const outcome = await resend(parked, publish, dependencies).catch(
       (error: unknown) => failureOf(error).reason,
     );
-    if (typeof reason === "string") {
+    if (typeof outcome === "string") {
       const isLasting = now().getTime() - parked.since.getTime() > lastsSeconds * 1_000;
-      if (isLasting) log("SUBSCRIBER_UNREACHABLE", { subscriber, reason, from: parked.since.toISOString() });
+      if (isLasting)
+        log("SUBSCRIBER_UNREACHABLE", { subscriber, reason: outcome, from: parked.since.toISOString() });
       // The queue would refuse the later batches, too.
       break;
     }
-    count += reason;
+    sent.push(...outcome);
   }
-  if (count > 0) log("SUBSCRIBER_RESENT", { subscriber, count });
+  if (sent.length === 0) return;
+  log("SUBSCRIBER_RESENT", { subscriber, count: sent.length, ...latenciesOf(sent, now()) });
 }
 
-/** @returns the number of messages sent, or the reason why some were not */
+/** @returns the changes whose messages were sent, or the reason why some were not */
 async function resend(
   parked: ParkedBatch,
   publish: Publish,
   dependencies: ResendDependencies,
-): Promise<number | string> {
+): Promise<readonly Step[] | string> {
   const derived = derive(await parked.read(), dependencies);
   const steps = await stepsOf(derived, dependencies, dependencies.loadState);
   const unread = steps.find(({ failure }) => failure !== undefined)?.failure;
@@ -73,5 +75,5 @@ async function resend(
   const [refused] = await publish(messages);
   if (refused !== undefined) return refused.failure.reason;
   await parked.remove();
-  return messages.length;
+  return steps.filter((_, index) => messages.some((message) => message.index === index));
 }

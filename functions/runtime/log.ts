@@ -1,4 +1,5 @@
 import type { Context } from "aws-lambda";
+import { type Latencies, latencyMetrics } from "../../domain/core/latency-metrics.ts";
 
 /** All codes that functions log. Nothing else can get into a log. */
 export const logCodes = {
@@ -166,6 +167,8 @@ export type LogFields = {
   readonly skipped?: number;
   /** Number of items that were missing or wrong in the table. */
   readonly drift?: number;
+  /** Written as an embedded metric format document. */
+  readonly latencies?: Latencies;
 };
 
 export type Log = (code: LogCode, fields?: LogFields) => void;
@@ -178,11 +181,41 @@ let requestId: string | undefined;
  * Writes one line of JSON to standard output. Lambda copies it to the function's log group, and uses
  * `timestamp` and `level` to order and filter lines (docs/adr/0011).
  */
-export const log: Log = (code, fields) => {
-  const timestamp = new Date().toISOString();
+export const log: Log = (code, { latencies, ...fields } = {}) => {
+  const now = new Date();
+  const timestamp = now.toISOString();
   const line = { timestamp, level: levels[code] ?? "INFO", code, function: name, requestId, ...fields };
-  process.stdout.write(`${JSON.stringify(line)}\n`);
+  const metrics = latencies && embeddedMetrics(latencies, now);
+  process.stdout.write(`${JSON.stringify({ ...line, ...metrics })}\n`);
 };
+
+/** Source: CloudWatch user guide, "Specification: Embedded metric format". */
+const maxValues = 100;
+
+/** Fields from which CloudWatch makes metrics. Of more than 100 values a sample is kept. */
+function embeddedMetrics({ toSubscriber = [], toDocument = [] }: Latencies, now: Date): object {
+  const values = Object.entries({
+    [latencyMetrics.toSubscriber]: sampleOf(toSubscriber),
+    [latencyMetrics.toDocument]: sampleOf(toDocument),
+  }).filter(([, { length }]) => length > 0);
+  const Metrics = values.map(([Name]) => ({ Name, Unit: "Milliseconds" }));
+  return {
+    _aws: {
+      Timestamp: now.getTime(),
+      CloudWatchMetrics: [{ Namespace: process.env.METRICS_NAMESPACE, Dimensions: [[]], Metrics }],
+    },
+    ...Object.fromEntries(values),
+  };
+}
+
+function sampleOf(values: readonly number[]): readonly number[] {
+  const { length } = values;
+  if (length <= maxValues) return values;
+  return Array.from(
+    { length: maxValues },
+    (_, index) => values[Math.floor((index * length) / maxValues)] ?? 0,
+  );
+}
 
 /** Adds the invocation's request id to a handler's log lines. A process runs one invocation at a time. */
 export function logged<Event, Result>(

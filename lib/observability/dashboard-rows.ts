@@ -11,7 +11,7 @@ import type { WorkQueue } from "../receiving/work-queue.ts";
 import type { Relay } from "../relay/relay.ts";
 import type { Subscribers } from "../relay/subscribers.ts";
 import { deadLetters, oldestMessage } from "./alarm-metrics.ts";
-import { metricOfLog, sameMetric } from "./log-metric.ts";
+import { latencyMetric, metricOfLog, sameMetric } from "./log-metric.ts";
 import type { ThrottleAlarms } from "./throttle-alarms.ts";
 
 export type DashboardParts = {
@@ -83,6 +83,15 @@ export function dashboardRows(parts: DashboardParts): readonly DashboardRow[] {
         {
           title: "Lag, milliseconds",
           left: [named(relay.lambda.metric("IteratorAge", { statistic: "Maximum" }), "lag")],
+        },
+        {
+          title: "Webhook to subscriber and to document, milliseconds",
+          left: [
+            named(latencyMetric(relay, "toSubscriber", "p50"), "subscriber, p50"),
+            named(latencyMetric(relay, "toSubscriber", "p99"), "subscriber, p99"),
+            named(latencyMetric(relay, "toDocument", "p50"), "document, p50"),
+            named(latencyMetric(relay, "toDocument", "p99"), "document, p99"),
+          ],
         },
       ],
     },

@@ -1,6 +1,7 @@
 import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
 import * as logs from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
+import { latencyMetrics } from "../../domain/core/latency-metrics.ts";
 import type { PipelineFunction } from "../function/pipeline-function.ts";
 import { pipelineName } from "../instance.ts";
 import { pascalCase } from "../names.ts";
@@ -87,4 +88,14 @@ export function sameMetric(
   const [metric] = sources.map((source) => metricOfLog(source, code, sum));
   if (metric === undefined) throw new Error(`No function logs ${code}`);
   return metric;
+}
+
+/** A percentile of a metric that functions write in embedded metric format, with their environment's METRICS_NAMESPACE. */
+export function latencyMetric(
+  scope: Construct,
+  latency: keyof typeof latencyMetrics,
+  statistic: "p50" | "p99",
+): cloudwatch.Metric {
+  const namespace = pipelineName(scope);
+  return new cloudwatch.Metric({ namespace, metricName: latencyMetrics[latency], statistic }).attachTo(scope);
 }

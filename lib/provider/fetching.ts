@@ -6,6 +6,7 @@ import { Construct } from "constructs";
 import { maxReceiveCount } from "../../domain/fetch/waiting.ts";
 import { allow, consumeQueue, writeStatements } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
+import { pipelineName } from "../instance.ts";
 import { Alarm } from "../observability/alarm.ts";
 import { tailOf } from "../observability/alarm-metrics.ts";
 import { metricOfLog } from "../observability/log-metric.ts";
@@ -95,6 +96,7 @@ export class Fetching extends Construct {
         ERASURE_KEY_ARN: erasureKey.secretArn,
         PROVIDER_BASE_URL: providerBaseUrl,
         REFRESH_FUNCTION_NAME: refresh.lambda.functionName,
+        METRICS_NAMESPACE: pipelineName(this),
       },
       settings: {
         provider: settings.provider,

@@ -10,6 +10,7 @@ import type { ReadinessSettings } from "../../domain/readiness/readiness-setting
 import type { Erasure } from "../erasure/erasure.ts";
 import { allow, allowItems, writeStatements } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
+import { pipelineName } from "../instance.ts";
 import { ofEventSource } from "../observability/alarm-metrics.ts";
 import type { Fetching } from "../provider/fetching.ts";
 import type { Readiness } from "../readiness/readiness.ts";
@@ -163,6 +164,7 @@ export class Relay extends Construct {
         DOCUMENTS_URL: readApi.url,
         OVERFLOW_BUCKET: overflow.bucket.bucketName,
         FAILURES_BUCKET: this.failures.bucketName,
+        METRICS_NAMESPACE: pipelineName(this),
       },
       settings: {
         eventSource,

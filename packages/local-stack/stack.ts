@@ -165,10 +165,13 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
 }
 
 /** What the gateway tells of alarms and metrics, once there are alarms. */
-function monitoringBy(alarms: () => Alarms | undefined): Pick<GatewayOptions, "alarms" | "sumsOfMetric"> {
+function monitoringBy(
+  alarms: () => Alarms | undefined,
+): Pick<GatewayOptions, "alarms" | "sumsOfMetric" | "percentilesOfMetric"> {
   return {
     alarms: () => alarms()?.look() ?? [],
     sumsOfMetric: (...asked) => alarms()?.sums(...asked) ?? new Map(),
+    percentilesOfMetric: (...asked) => alarms()?.percentiles(...asked) ?? new Map(),
   };
 }
 

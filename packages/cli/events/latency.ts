@@ -1,37 +1,44 @@
-import { fieldPattern } from "../../../adapters/aws/log-groups.ts";
-import { type LogEntry, type LogPlace, selectEntries, stageLogLines } from "../logs/log-entries.ts";
-import { idsOf } from "./event-history.ts";
+import { readMetrics } from "../../../adapters/aws/metric-points.ts";
+import { latencyMetrics } from "../../../domain/core/latency-metrics.ts";
+import type { Clients } from "../core/clients.ts";
+import type { Deployment } from "../core/deployment.ts";
 
-/** Seconds from the receipt of a webhook until its messages are in the subscribers' queues. */
-export type Latency = { readonly events: number; readonly p50?: number; readonly p99?: number };
+/** Seconds from a webhook's receipt; absent if no event came. */
+type Percentiles = { readonly p50?: number; readonly p99?: number };
 
-/** The latency of the events that were received since a time (ISO 8601), from the functions' logs. */
-export async function latencySince(place: LogPlace, since: string): Promise<Latency> {
-  const search = {
-    since: new Date(since),
-    pattern: fieldPattern("code", ["WEBHOOK_ACCEPTED", "RELAYED"]),
-    functions: /(Receive|RelayChanges)Logs/,
+export type Latency = {
+  /** Until its message is on the subscribers' queues. */
+  readonly toSubscriber: Percentiles;
+  /** Until the announced document is stored. */
+  readonly toDocument: Percentiles;
+};
+
+/** GetMetricData bills each. */
+export const latencyQueries = 4;
+
+const periodInSeconds = 900;
+
+/** The latency in the last 15 minutes, or in the 15 before: CloudWatch's periods begin at whole quarters of an hour. */
+export async function readLatency(
+  { output }: Pick<Deployment, "output">,
+  { cloudWatch }: Pick<Clients, "cloudWatch">,
+  now: Date,
+): Promise<Latency> {
+  const Namespace = output("MetricsNamespace");
+  const queries = [latencyMetrics.toSubscriber, latencyMetrics.toDocument].flatMap((MetricName) =>
+    (["p50", "p99"] as const).map((stat) => ({ metric: { Namespace, MetricName }, stat, periodInSeconds })),
+  );
+  const quarter = Math.floor(now.getTime() / 1_000 / periodInSeconds) * periodInSeconds;
+  const from = new Date((quarter - periodInSeconds) * 1_000);
+  const [toSubscriber50, toSubscriber99, toDocument50, toDocument99] = (
+    await readMetrics(cloudWatch, queries, from, now)
+  ).map(([latest]) => latest && latest.value / 1_000);
+  return {
+    toSubscriber: percentiles(toSubscriber50, toSubscriber99),
+    toDocument: percentiles(toDocument50, toDocument99),
   };
-  return latencyIn(selectEntries(await stageLogLines(place, search), { since }));
 }
 
-/** @param entries in the order of time */
-export function latencyIn(entries: readonly LogEntry[]): Latency {
-  const received = new Map<string, number>();
-  const seconds: number[] = [];
-  for (const entry of entries) {
-    const at = Date.parse(entry.timestamp);
-    for (const id of idsOf(entry)) {
-      const from = received.get(id);
-      if (entry.code === "WEBHOOK_ACCEPTED") received.set(id, from ?? at);
-      else if (entry.code === "RELAYED" && Number(entry.messages) > 0 && from !== undefined) {
-        seconds.push((at - from) / 1000);
-        received.delete(id);
-      }
-    }
-  }
-  const sorted = seconds.toSorted((one, other) => one - other);
-  const rank = (share: number) => sorted[Math.ceil(share * sorted.length) - 1];
-  const [p50, p99] = [rank(0.5), rank(0.99)];
-  return { events: sorted.length, ...(p50 !== undefined && p99 !== undefined && { p50, p99 }) };
+function percentiles(p50: number | undefined, p99: number | undefined): Percentiles {
+  return p50 === undefined || p99 === undefined ? {} : { p50, p99 };
 }

@@ -1,6 +1,6 @@
 import { examine } from "@income-events/cli/doctor/examine.ts";
 import { remedyFor } from "@income-events/cli/doctor/remedies.ts";
-import { latencySince } from "@income-events/cli/events/latency.ts";
+import { latencyQueries, readLatency } from "@income-events/cli/events/latency.ts";
 import { pipelineAlarms } from "@income-events/cli/status/alarm-text.ts";
 import { queueStatuses } from "@income-events/cli/status/queue-status.ts";
 import { registrationStatus } from "@income-events/cli/status/registration-status.ts";
@@ -49,8 +49,7 @@ export function overviewRoutes(context: ConsoleContext): readonly Route[] {
     registrations: async () => ({ registrations: await registrationStatus(deployment, clients) }),
     doctor: () => diagnosisOf(context),
   };
-  const minutesAgo = (minutes: number) => new Date(now().getTime() - minutes * 60_000).toISOString();
-  const latency = recent(() => latencySince(operation, minutesAgo(15)), seconds.alarms, now);
+  const latency = recent(() => readLatency(deployment, clients, now()), seconds.alarms, now);
   const names = ["queues", "alarms", "registrations", "doctor"] as const;
   const dated = (load: () => Promise<object>) => async () => ({ at: now().toISOString(), ...(await load()) });
   return [
@@ -94,7 +93,8 @@ function stageOf({ operation, isWritable }: ConsoleContext, paceInSeconds: Reado
   const isLocal = deployment.local !== undefined;
   const queues = workQueues(deployment).length;
   const subscribers = subscriberQueues(deployment);
-  const perMinute = queues * (metricsPerQueue + plottedPerQueue) + subscribers.length * metricsPerSubscriber;
+  const perMinute =
+    queues * (metricsPerQueue + plottedPerQueue) + subscribers.length * metricsPerSubscriber + latencyQueries;
   return {
     stage: deployment.stage,
     region: deployment.client.region,

@@ -2,6 +2,7 @@ import type { AlarmPlan, CompositeAlarmPlan, MetricFilterPlan, MetricPlan } from
 import { createMinuteCounts } from "../gateway/minute-counts.ts";
 import { fieldsOfLine } from "../gateway/operation.ts";
 import type { Delay } from "../lambda/delay.ts";
+import { createSamples, embeddedMetricsIn } from "./embedded-metrics.ts";
 import { type AlarmStateValue, stateBy, valuesOf } from "./evaluate.ts";
 import { valueOfLine } from "./log-pattern.ts";
 import { createMetric, type Metric } from "./metric.ts";
@@ -53,6 +54,12 @@ export type Alarms = {
   look(): Promise<readonly AlarmState[]>;
   /** The sums of a metric that a filter makes of lines, or that a service recorded; see `MinuteCounts`. */
   sums(metric: MetricPlan, from: number, to: number, period: number): ReadonlyMap<number, number>;
+  /** Percentiles of a metric in embedded metric format; see `Samples`. */
+  percentiles(
+    metric: MetricPlan,
+    percent: number,
+    range: { readonly from: number; readonly to: number; readonly period: number },
+  ): ReadonlyMap<number, number>;
   /** What an alarm is evaluated by, the latest period first; undefined where nothing was measured. */
   values(logicalId: string): readonly (number | undefined)[];
   close(): Promise<void>;
@@ -66,6 +73,7 @@ export function startAlarms(options: AlarmsOptions): Alarms {
   const { alarms, filters, delay, now, onChange } = options;
   const closing = new AbortController();
   const sums = createMinuteCounts(Date.now, 1);
+  const samples = createSamples();
   const metrics = new Map<string, Metric>();
   const counted = new Map<string, number>();
   const known = new Map<string, AlarmState>();
@@ -128,6 +136,8 @@ export function startAlarms(options: AlarmsOptions): Alarms {
   const running = alarms.length === 0 ? Promise.resolve() : run();
   return {
     onLine: (logGroupName, line) => {
+      for (const { metric, values } of embeddedMetricsIn(line))
+        samples.add(keyOf(metric), values, Date.now());
       for (const filter of filters) {
         if (filter.logGroupName !== logGroupName) continue;
         const found = valueOfLine(line, filter.pattern, filter.value);
@@ -143,6 +153,7 @@ export function startAlarms(options: AlarmsOptions): Alarms {
       if (watched.has(keyOf(metric))) metricOf(metric).add(value, now());
     },
     sums: (metric, from, to, period) => sums.sums(keyOf(metric), from, to, period),
+    percentiles: (metric, percent, range) => samples.percentiles(keyOf(metric), percent, range),
     states: evaluate,
     look,
     values: (logicalId) => {

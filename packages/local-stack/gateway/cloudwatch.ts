@@ -1,4 +1,4 @@
-import type { AlarmState } from "../alarms/alarms.ts";
+import type { AlarmState, Alarms } from "../alarms/alarms.ts";
 import type { MetricPlan } from "../assembly/plan.ts";
 import type { Answer } from "../http-server.ts";
 import { jsonAnswer } from "./answer.ts";
@@ -20,6 +20,8 @@ export type Monitoring = {
   readonly queueMetrics: QueueMetrics;
   /** Metrics that filters make of log lines, and those of HTTP APIs; a stack has them after its gateway. */
   readonly sumsOfMetric: SumsOfMetric;
+  /** Percentiles of metrics in embedded metric format. */
+  readonly percentilesOfMetric: Alarms["percentiles"];
 };
 
 export type SumsOfMetric = (
@@ -32,7 +34,10 @@ export type SumsOfMetric = (
 type Query = {
   readonly id: string;
   readonly period: number;
-} & ({ readonly queueName: string; readonly metric: QueueMetricName } | { readonly counted: MetricPlan });
+} & (
+  | { readonly queueName: string; readonly metric: QueueMetricName }
+  | { readonly counted: MetricPlan; readonly percent: number | undefined }
+);
 
 const knownInputs: Readonly<Record<string, readonly string[]>> = {
   DescribeAlarms: ["AlarmNamePrefix", "AlarmNames", "AlarmTypes", "MaxRecords", "StateValue"],
@@ -58,7 +63,7 @@ export function cloudWatchOperation(name: string, input: JsonObject, scope: Plac
 export async function cloudWatchAnswer(
   { action }: Operation,
   input: JsonObject,
-  { alarms, queueMetrics, sumsOfMetric }: Monitoring,
+  { alarms, queueMetrics, sumsOfMetric, percentilesOfMetric }: Monitoring,
 ): Promise<Answer> {
   if (action === "cloudwatch:DescribeAlarms") {
     const wanted = (await alarms()).filter((alarm) => isWanted(alarm, input));
@@ -67,10 +72,15 @@ export async function cloudWatchAnswer(
   const range = { from: Number(input.StartTime), to: Number(input.EndTime) };
   const results = queriesOf(input).map(async (query) => {
     const { id, period } = query;
-    const values =
-      "counted" in query
-        ? [...sumsOfMetric(query.counted, range.from, range.to, period)]
-        : [...(await queueMetrics.values(query.queueName, query.metric, { ...range, period }))];
+    const ofCounted = ({ counted, percent }: Extract<Query, { readonly counted: MetricPlan }>) =>
+      percent === undefined
+        ? sumsOfMetric(counted, range.from, range.to, period)
+        : percentilesOfMetric(counted, percent, { ...range, period });
+    const values = [
+      ...("counted" in query
+        ? ofCounted(query)
+        : await queueMetrics.values(query.queueName, query.metric, { ...range, period })),
+    ];
     if (input.ScanBy !== "TimestampAscending") values.reverse();
     return {
       Id: id,
@@ -118,9 +128,12 @@ function queriesOf({ MetricDataQueries }: JsonObject): readonly Query[] {
     const of = { id: asString(Id), period: Number(Period) };
     const namespace = asString(Namespace);
     const isOfApi = namespace === "AWS/ApiGateway" && Name === "ApiId";
-    if ((isOfApi || !namespace.startsWith("AWS/")) && others.length === 0 && Stat === "Sum") {
+    const isOwn = !namespace.startsWith("AWS/");
+    const percentile = isOwn ? /^p(\d{1,2}(?:\.\d+)?)$/.exec(asString(Stat)) : null;
+    if ((isOfApi || isOwn) && others.length === 0 && (Stat === "Sum" || percentile !== null)) {
       const dimensions = dimension === undefined ? {} : { [asString(Name)]: asString(Value) };
-      return { ...of, counted: { namespace, name: asString(MetricName), dimensions } };
+      const percent = percentile === null ? undefined : Number(percentile[1]);
+      return { ...of, counted: { namespace, name: asString(MetricName), dimensions }, percent };
     }
     const metric = queueMetricNames.find((each) => each === MetricName);
     const isMeasured = namespace === "AWS/SQS" && Name === "QueueName" && others.length === 0;

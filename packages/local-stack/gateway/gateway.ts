@@ -62,6 +62,7 @@ export type GatewayOptions = {
   readonly alarms?: Monitoring["alarms"];
   /** Absent: no metric is made of log lines. */
   readonly sumsOfMetric?: Monitoring["sumsOfMetric"];
+  readonly percentilesOfMetric?: Monitoring["percentilesOfMetric"];
   /** Absent: there is no log group. */
   readonly logs?: LogsEngine;
   /** Absent: CloudFormation knows no stack. */
@@ -103,6 +104,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     monitoring: {
       alarms: options.alarms ?? (() => []),
       sumsOfMetric: options.sumsOfMetric ?? (() => new Map()),
+      percentilesOfMetric: options.percentilesOfMetric ?? (() => new Map()),
       queueMetrics: createQueueMetrics(engines.sqs, Date.now),
     },
     logs: options.logs ?? { groups: () => [] },

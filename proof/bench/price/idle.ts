@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { latencyMetrics } from "../../../domain/core/latency-metrics.ts";
 import type { Resource } from "../../../scripts/documents/stage-template.ts";
 import { prices } from "./prices.ts";
 
@@ -95,7 +96,8 @@ function metricMonths(resources: readonly Resource[]): number {
 
 /** What all custom metrics of a template cost in a month in which each has values in every hour, beyond one at rest. */
 export function busyMetricsOf(resources: readonly Resource[]): number {
-  return (customMetrics(resources).size - metricMonths(resources)) * prices.metricMonth;
+  const metrics = customMetrics(resources).size + Object.keys(latencyMetrics).length;
+  return (metrics - metricMonths(resources)) * prices.metricMonth;
 }
 
 /** Our resources that the design by hand has too: it receives, stores, relays, fetches and keeps a token, on standard queues. */

@@ -99,8 +99,11 @@ export function describeFirstLook(use: () => OpenedConsole): void {
       .getByText(/^Sent: [1-9]\d* messages, with the same ids\.$/)
       .waitFor();
     await open("/");
-    const p50 = panel("Pipeline").locator('dt:text-is("latency p50, 15 min") + dd');
-    await p50.getByText(/^\d+\.\d s$/).waitFor();
+    for (const name of ["to subscriber p50, 15 min", "to subscriber p99, 15 min"])
+      await panel("Pipeline")
+        .locator(`dt:text-is("${name}") + dd`)
+        .getByText(/^\d+\.\d s$/)
+        .waitFor();
   });
 
   it("shows at 390 px each page in the menu, names in one line, and a dead letter with its reason and its next step", async () => {

@@ -33,6 +33,15 @@ await describeOnTables("the fetcher, reading a document,", (tables) => {
     expect(codes()).toEqual(["TASK_DONE"]);
   });
 
+  test.each([
+    ["a webhook", "event.1", { toDocument: [10_000] }],
+    ["a check of a start", "start.1.message", undefined],
+  ])("measures how long the document took that was announced by %s", async (_, cause, latencies) => {
+    fixture.remote.answer = () => ({ text });
+    await perform({ ...read(income, 10, { correlationId: "event" }), cause });
+    expect(fixture.entries.map((entry) => [entry.code, entry.latencies])).toEqual([["TASK_DONE", latencies]]);
+  });
+
   test("reads documents and tombstones of a batch with one request, and writes them with one", async () => {
     fixture.remote.answer = () => ({ text });
     const handler = fetcherOf();

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { joinQueues } from "../../../functions/runtime/queues-beside.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { accountEvent, relayFixture } from "../support/relay-fixture.ts";
+import { lambdaRecords } from "../support/relayed-records.ts";
 
 await describeOnTables("the relay", (tables) => {
   const fixture = relayFixture(tables);
@@ -76,6 +77,30 @@ await describeOnTables("the relay", (tables) => {
     const byKey = (items: typeof before) =>
       items.toSorted((a, b) => `${a.pk}${a.sk}`.localeCompare(`${b.pk}${b.sk}`));
     expect(byKey(await fixture.table.all())).toEqual(byKey(before));
+  });
+
+  test("the time from a webhook to its message is measured once, and of no event that no webhook brought", async () => {
+    const receivedAt = "2026-11-21T10:00:00.000Z";
+    const data = { kind: "endpoints", type: "endpoint.updated", endpoint: "income" } as const;
+    fixture.now = () => new Date(Date.parse(receivedAt) + 700);
+    await record(
+      accountEvent({ receivedAt }),
+      accountEvent({ receivedAt, reconciled: true }),
+      accountEvent({ receivedAt: "2026-11-21T10:00:00.200Z", ...data }),
+      // The clocks of two functions may differ.
+      accountEvent({ receivedAt: "2026-11-21T10:00:01.000Z" }),
+    );
+    const measured = () =>
+      fixture.entries.flatMap(({ latencies }) => (latencies === undefined ? [] : [latencies]));
+    const events = await relayed();
+    await invoke(events);
+    // The event of data is announced itself, the others by the states that they lead to.
+    expect(measured()).toEqual([{ toSubscriber: [500] }]);
+    const states = (await relayed()).slice(events.length);
+    await invoke(states);
+    expect(measured()[1]?.toSubscriber?.toSorted()).toEqual([0, 700]);
+    await fixture.handler({ Records: lambdaRecords(states), parks: false });
+    expect(measured()).toHaveLength(2);
   });
 
   test("the tasks of one document become one, with the latest of their times", async () => {

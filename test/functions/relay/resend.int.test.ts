@@ -11,6 +11,7 @@ import { accountEvent, relayFixture, source } from "../support/relay-fixture.ts"
 await describeOnTables("what a subscriber's queue refused", (tables) => {
   const fixture = relayFixture(tables);
   const { record, relayed, invoke, messages } = fixture;
+  const receivedAt = "2026-11-21T12:00:00.000Z";
   const queueUrl = () => fixture.subscribers.everything.queueUrl;
   const lose = () => fixture.system.sqs.send(new DeleteQueueCommand({ QueueUrl: queueUrl() }));
   const restore = () =>
@@ -21,23 +22,30 @@ await describeOnTables("what a subscriber's queue refused", (tables) => {
   };
 
   beforeEach(async () => {
-    await record(accountEvent(), accountEvent());
+    await record(accountEvent({ receivedAt }), accountEvent({ receivedAt }));
     const events = await relayed();
     await invoke(events);
     await lose();
     await invoke((await relayed()).slice(events.length));
+    // The time until a parked message counts once it is sent.
+    expect(fixture.entries.at(-1)).toMatchObject({ code: "RELAYED", messages: 2 });
+    expect(fixture.entries.at(-1)).not.toHaveProperty("latencies");
     fixture.entries.length = 0;
   });
 
   test("is sent again by itself once the queue takes it, to that subscriber alone, and is parked no longer", async () => {
     const others = await messages(fixture.subscribers.accounts.queueUrl);
+    fixture.now = () => new Date(Date.parse(receivedAt) + 90_000);
     await restore();
     await fixture.resend();
     const sent = await messages(queueUrl());
     expect(sent.map(({ id }) => id).toSorted()).toEqual(others.map(({ id }) => id).toSorted());
     expect(await messages(fixture.subscribers.accounts.queueUrl)).toEqual([]);
     expect(await parked()).toEqual([]);
-    expect(fixture.entries).toEqual([{ code: "SUBSCRIBER_RESENT", subscriber: "everything", count: 2 }]);
+    const latencies = { toSubscriber: [90_000, 90_000] };
+    expect(fixture.entries).toEqual([
+      { code: "SUBSCRIBER_RESENT", subscriber: "everything", count: 2, latencies },
+    ]);
   });
 
   test("raises no alarm within a quarter hour, one after it, and stays parked", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { latencyMetrics } from "../../../domain/core/latency-metrics.ts";
 import { nameOf, productionSettings, type Synthesized, synthesized } from "../synthesized.ts";
 
 const production = synthesized({ ...productionSettings, dashboard: true });
@@ -55,6 +56,12 @@ const serviceMetrics: Readonly<Record<string, readonly [type: string, names: rea
   ],
 };
 
+/** The functions that write metrics into their lines. */
+const writers = new Map<string, string>([
+  [latencyMetrics.toSubscriber, "RelayChangesFunction"],
+  [latencyMetrics.toDocument, "FetchDataFunction"],
+]);
+
 describe("the dashboard", () => {
   it("is one, with a row for each step of the data's way, in its order", () => {
     expect(production.ofType("AWS::CloudWatch::Dashboard")).toHaveLength(1);
@@ -67,7 +74,7 @@ describe("the dashboard", () => {
     expect(widgets[0]?.properties.markdown).toContain("docs/operate/runbook.md");
   });
 
-  it("shows only what somebody measures: metrics of its own filters, or of AWS's services of its own parts", () => {
+  it("shows only what somebody measures: its filters, its functions, or AWS's services of its own parts", () => {
     expect(series.length).toBeGreaterThan(40);
     const filters = production
       .ofType("AWS::Logs::MetricFilter")
@@ -75,6 +82,13 @@ describe("the dashboard", () => {
     for (const [namespace = "", name = "", dimension, value] of series) {
       if (dimension === undefined) {
         expect(namespace).toBe("income-events-test");
+        const writer = writers.get(name);
+        if (writer !== undefined) {
+          expect(production.withId(writer).Properties.Environment).toMatchObject({
+            Variables: { METRICS_NAMESPACE: namespace },
+          });
+          continue;
+        }
         expect(
           filters.some((text) => text.includes(`"MetricName":"${name}"`)),
           name,

@@ -68,8 +68,10 @@ function Numbers({ queues, latency }: NumbersProps) {
   ).length;
   const facts = [
     ["events in the last minute", number(received)],
-    ["latency p50, 15 min", secondsText(latency?.p50)],
-    ["latency p99, 15 min", secondsText(latency?.p99)],
+    ["to subscriber p50, 15 min", secondsText(latency?.toSubscriber.p50)],
+    ["to subscriber p99, 15 min", secondsText(latency?.toSubscriber.p99)],
+    ["to document p50, 15 min", secondsText(latency?.toDocument.p50)],
+    ["to document p99, 15 min", secondsText(latency?.toDocument.p99)],
     ["waiting", number(sum(({ waiting }) => waiting))],
     ["in flight", number(sum(({ inFlight }) => inFlight))],
     ["oldest", oldest === 0 ? "—" : spanText(oldest)],

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { latencyIn } from "../../../../packages/cli/events/latency.ts";
 import { refusalsIn } from "../../../../packages/cli/events/refusals.ts";
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 27, 12, 0, second)).toISOString();
@@ -20,19 +19,4 @@ test("refused webhooks are counted by kind, reason and source, the latest first"
     { kind: "users", reason: "secret", source: "192.0.2.1", count: 2, first: at(1), last: at(3) },
     { kind: "users", reason: "body size", source: "192.0.2.1", count: 1, first: at(2), last: at(2) },
   ]);
-});
-
-test("latency is from a webhook's receipt to the first sending of its messages", () => {
-  const accepted = (second: number, correlationId: string) => ({
-    ...{ timestamp: at(second), level: "INFO", code: "WEBHOOK_ACCEPTED", correlationId },
-  });
-  const relayed = (second: number, messages: number, ...correlationIds: string[]) => ({
-    ...{ timestamp: at(second), level: "INFO", code: "RELAYED", correlationIds, messages },
-  });
-  const entries = [
-    ...[accepted(0, "a"), accepted(1, "b"), accepted(1, "b"), relayed(2, 0, "a")],
-    ...[relayed(3, 2, "a", "b", "unseen"), relayed(9, 1, "a"), accepted(10, "waits")],
-  ];
-  expect(latencyIn(entries)).toEqual({ events: 2, p50: 2, p99: 3 });
-  expect(latencyIn([])).toEqual({ events: 0 });
 });

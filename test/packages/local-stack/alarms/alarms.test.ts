@@ -144,6 +144,35 @@ test("requests to an API and lines of a filter are summed up, whether an alarm w
   expect(sumOf({ ...refusedFilter.metric, dimensions: {} })).toEqual([1]);
 });
 
+const embedded = (changes: object = {}, metadata: object = {}) => ({
+  code: "RELAYED",
+  _aws: {
+    Timestamp: 1,
+    CloudWatchMetrics: [{ Namespace: "stack", Dimensions: [[]], Metrics: [{ Name: "Took" }], ...metadata }],
+  },
+  Took: [30, 10, 20],
+  ...changes,
+});
+
+test.each([
+  ["an array of values", embedded(), [20, 30]],
+  ["one value", embedded({ Took: 40 }), [40, 40]],
+  ["100 values", embedded({ Took: Array.from({ length: 100 }, (_, index) => index) }), [49, 98]],
+  ["101 values", embedded({ Took: Array.from({ length: 101 }, (_, index) => index) }), []],
+  ["a text", embedded({ Took: "30" }), []],
+  ["no such field", embedded({ Took: undefined }), []],
+  ["no set of dimensions", embedded({}, { Dimensions: [] }), []],
+  ["a dimension without a text", embedded({ Kind: 1 }, { Dimensions: [["Kind"]] }), []],
+])("a line in embedded metric format is measured by its percentiles: %s", (_, given, expected) => {
+  const running = started([]);
+  running.onLine("/relay", JSON.stringify(given));
+  const metric = { namespace: "stack", name: "Took", dimensions: {} };
+  const range = { from: 0, to: Number.MAX_SAFE_INTEGER, period: 1e9 };
+  expect([50, 99].flatMap((percent) => [...running.percentiles(metric, percent, range).values()])).toEqual(
+    expected,
+  );
+});
+
 test("values are summed up over a period, and compared with the threshold", () => {
   const running = started(
     [{ ...refused, threshold: 10, evaluationPeriods: 1 }],

@@ -1,0 +1,80 @@
+import { z } from "zod";
+import type { MetricPlan } from "../assembly/plan.ts";
+import { beginOf } from "../gateway/minute-counts.ts";
+import { fieldsOfLine } from "../gateway/operation.ts";
+
+const directive = z.object({
+  Namespace: z.string().min(1),
+  Dimensions: z.array(z.array(z.string()).max(30)).min(1),
+  Metrics: z.array(z.object({ Name: z.string().min(1), Unit: z.string().optional() })).max(100),
+});
+const metadata = z.object({ Timestamp: z.number(), CloudWatchMetrics: z.array(directive) });
+const target = z.union([z.number(), z.array(z.number()).max(100)]);
+
+export type EmbeddedMetric = { readonly metric: MetricPlan; readonly values: readonly number[] };
+
+/**
+ * The metrics in a line in embedded metric format. A document that breaks a rule has none.
+ * Source: CloudWatch user guide, "Specification: Embedded metric format".
+ */
+export function embeddedMetricsIn(line: string): readonly EmbeddedMetric[] {
+  if (!line.includes('"_aws"')) return [];
+  const fields = fieldsOfLine(line);
+  const parsed = metadata.safeParse(fields._aws);
+  if (!parsed.success) return [];
+  const found = parsed.data.CloudWatchMetrics.flatMap(({ Namespace: namespace, Dimensions, Metrics }) =>
+    Metrics.flatMap(({ Name: name }) => {
+      const values = target.safeParse(fields[name]);
+      return Dimensions.map((keys) => {
+        const dimensions = z.record(z.string(), z.string()).safeParse(pick(fields, keys));
+        if (!values.success || !dimensions.success) return undefined;
+        const metric = { namespace, name, dimensions: dimensions.data };
+        return { metric, values: [values.data].flat() };
+      });
+    }),
+  );
+  const valid = found.filter((each) => each !== undefined);
+  return valid.length === found.length ? valid : [];
+}
+
+function pick(fields: Readonly<Record<string, unknown>>, keys: readonly string[]): object {
+  return Object.fromEntries(keys.map((key) => [key, fields[key]]));
+}
+
+/** Single values of metrics, of which percentiles are taken. */
+export type Samples = {
+  /** @param at milliseconds since 1970 */
+  add(name: string, values: readonly number[], at: number): void;
+  /** By the beginning of each period that has values. Times are seconds since 1970. */
+  percentiles(
+    name: string,
+    percent: number,
+    range: { readonly from: number; readonly to: number; readonly period: number },
+  ): ReadonlyMap<number, number>;
+};
+
+/** CloudWatch keeps them for 15 days. */
+const keptForMilliseconds = 3 * 3_600_000;
+
+export function createSamples(): Samples {
+  const samples = new Map<string, { readonly at: number; readonly value: number }[]>();
+  return {
+    add: (name, values, at) => {
+      const kept = samples.get(name) ?? [];
+      samples.set(name, kept);
+      kept.push(...values.map((value) => ({ at, value })));
+      while (kept[0] !== undefined && kept[0].at <= at - keptForMilliseconds) kept.shift();
+    },
+    percentiles: (name, percent, { from, to, period }) => {
+      const periods = Map.groupBy(samples.get(name) ?? [], ({ at }) => beginOf(at / 1_000, period));
+      const within = [...periods].filter(([begin]) => begin >= from && begin < to);
+      return new Map(
+        within.flatMap(([begin, some]) => {
+          const sorted = some.map(({ value }) => value).toSorted((one, other) => one - other);
+          const value = sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)];
+          return value === undefined ? [] : [[begin, value] as const];
+        }),
+      );
+    },
+  };
+}
