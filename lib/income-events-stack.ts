@@ -6,6 +6,7 @@ import {
   type SettingsFileProps,
   type WrittenProps,
 } from "./construct/income-events.ts";
+import { regionOfKey } from "./construct/own-settings.ts";
 import { claimStack, leftOutOfIds } from "./instance.ts";
 import { readSettings } from "./settings/settings.ts";
 
@@ -43,11 +44,18 @@ export class IncomeEventsStack extends Stack {
       description: `Income events (${props.stage}): from an income-data service's webhooks to subscribers' queues`,
       analyticsReporting: false,
       ...props,
+      ...envOf(props),
     });
     claimStack(this);
     this.events = new IncomeEvents(this, leftOutOfIds, withoutStackProps(props));
     this.terminationProtection = props.terminationProtection ?? this.events.isProduction;
   }
+}
+
+/** A table with a key of your own needs the stack's region, which is the key's. */
+function envOf(props: (IncomeEventsProps | WrittenProps) & StackProps): Pick<StackProps, "env"> {
+  const region = regionOfKey(props, "written" in props ? props.written : props);
+  return region === undefined ? {} : { env: { ...props.env, region: props.env?.region ?? region } };
 }
 
 /** The remaining properties are the pipeline's, which refuses unknown ones. */

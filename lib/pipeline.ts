@@ -1,7 +1,7 @@
 import { CfnCondition, CfnParameter, Fn, Lazy, RemovalPolicies, RemovalPolicy } from "aws-cdk-lib";
 import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
 import type { Dashboard as CloudWatchDashboard } from "aws-cdk-lib/aws-cloudwatch";
-import type { Table } from "aws-cdk-lib/aws-dynamodb";
+import type { TableV2 } from "aws-cdk-lib/aws-dynamodb";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
 import type * as route53 from "aws-cdk-lib/aws-route53";
 import type { Construct, IConstruct } from "constructs";
@@ -49,7 +49,7 @@ import { TokenSecret, WebhookSecret } from "./storage/secrets.ts";
 
 /** Types of resources that a production stage retains when the stack, or the resource in it, is deleted. */
 const typesThatHoldData = [
-  "AWS::DynamoDB::Table",
+  "AWS::DynamoDB::GlobalTable",
   "AWS::SQS::Queue",
   // Retained for its denials: without it, a retained queue would accept plain HTTP.
   "AWS::SQS::QueuePolicy",
@@ -75,7 +75,7 @@ export class Pipeline {
   readonly subscribers: Subscribers;
   readonly topic: AlarmTopic;
   readonly webhooksUrl: string;
-  readonly table: Table;
+  readonly table: TableV2;
   readonly api: apigateway.HttpApi;
   readonly domainName: apigateway.DomainName | undefined;
   readonly dashboard: CloudWatchDashboard | undefined;

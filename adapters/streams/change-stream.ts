@@ -19,6 +19,8 @@ export type StreamRecord = {
   readonly dynamodb?:
     | {
         readonly SequenceNumber?: string | undefined;
+        /** Epoch seconds if Lambda passes it. */
+        readonly ApproximateCreationDateTime?: number | Date | undefined;
         readonly OldImage?: Record<string, unknown> | undefined;
         readonly NewImage?: Record<string, unknown> | undefined;
       }
@@ -37,20 +39,24 @@ export function readChange(record: StreamRecord): Change {
 }
 
 /**
- * Reads the record of an expired item. The stream's filter passes only items that pointed to an object.
- * @returns undefined if the item still exists
+ * Reads the record of a deleted item. The stream's filter passes only items that pointed to an object and could expire.
+ * @returns the object of an item that had expired, or none if it was deleted earlier; undefined if the item still exists
  * @throws permanent failure naming the invalid field
  */
-export function readExpired({ dynamodb }: StreamRecord): SupersededObject | undefined {
+export function readExpired({ dynamodb }: StreamRecord): readonly SupersededObject[] | undefined {
   const before = dynamodb?.NewImage === undefined ? readImage(dynamodb?.OldImage) : undefined;
   if (before === undefined) return undefined;
+  const deletedAt = dynamodb?.ApproximateCreationDateTime;
+  if (typeof deletedAt !== "number" || numberOf(before, "expiresAt") > deletedAt) return [];
   const fields = fieldsOf(before.document, "document");
-  return {
-    subject: parseSubject(fields.subject),
-    name: parseDataName(fields),
-    announced: numberOf(fields, "announced"),
-    object: textOf(fields, "object"),
-  };
+  return [
+    {
+      subject: parseSubject(fields.subject),
+      name: parseDataName(fields),
+      announced: numberOf(fields, "announced"),
+      object: textOf(fields, "object"),
+    },
+  ];
 }
 
 /**

@@ -16,8 +16,14 @@ test("what billing has not read within its time goes to a dead-letter queue", ()
 });
 
 test("the table of events outlives the stack and can be restored to any second of a month", () => {
-  template.hasResource("AWS::DynamoDB::Table", {
+  template.hasResource("AWS::DynamoDB::GlobalTable", {
     DeletionPolicy: "RetainExceptOnCreate",
-    Properties: { PointInTimeRecoverySpecification: Match.objectLike({ PointInTimeRecoveryEnabled: true }) },
+    Properties: {
+      Replicas: [
+        Match.objectLike({
+          PointInTimeRecoverySpecification: Match.objectLike({ PointInTimeRecoveryEnabled: true }),
+        }),
+      ],
+    },
   });
 });

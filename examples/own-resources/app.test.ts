@@ -5,13 +5,16 @@ import { Match, Template } from "aws-cdk-lib/assertions";
 import { Lending } from "./lending.ts";
 
 const app = new App({ builtinCloudFormationValidation: false });
-const template = Template.fromStack(new Lending(app, "Tested", { stage: "prod" }));
+const template = Template.fromStack(
+  new Lending(app, "Tested", { stage: "prod", env: { region: "eu-central-1" } }),
+);
 const key = { "Fn::GetAtt": [Match.stringLikeRegexp("^Key"), "Arn"] };
 const topic = { Ref: Match.stringLikeRegexp("^OnCall") };
 
 test("the table and all queues are encrypted with the app's key", () => {
-  template.hasResourceProperties("AWS::DynamoDB::Table", {
-    SSESpecification: { KMSMasterKeyId: key, SSEEnabled: true, SSEType: "KMS" },
+  template.hasResourceProperties("AWS::DynamoDB::GlobalTable", {
+    SSESpecification: { SSEEnabled: true, SSEType: "KMS" },
+    Replicas: [Match.objectLike({ SSESpecification: { KMSMasterKeyId: key } })],
   });
   template.allResourcesProperties("AWS::SQS::Queue", { KmsMasterKeyId: key });
 });
@@ -30,6 +33,7 @@ test("each alarm of the pipeline goes to the app's topic, to which CloudWatch ma
 
 test("the app's tags are on what the pipeline holds", () => {
   const Tags = Match.arrayWith([{ Key: "team", Value: "lending" }]);
-  for (const type of ["AWS::DynamoDB::Table", "AWS::SQS::Queue", "AWS::Lambda::Function", "AWS::S3::Bucket"])
+  for (const type of ["AWS::SQS::Queue", "AWS::Lambda::Function", "AWS::S3::Bucket"])
     template.allResourcesProperties(type, { Tags });
+  template.hasResourceProperties("AWS::DynamoDB::GlobalTable", { Replicas: [Match.objectLike({ Tags })] });
 });

@@ -4,5 +4,5 @@ import { Lending } from "./lending.ts";
 
 const app = new App();
 const stage = String(app.node.tryGetContext("stage") ?? "local");
-new Lending(app, `lending-${stage}`, { stage });
+new Lending(app, `lending-${stage}`, { stage, env: { region: "eu-central-1" } });
 if (process.env.CDK_VALIDATION !== "false") Validations.of(app).addPlugins(new AwsSolutionsChecks(app));

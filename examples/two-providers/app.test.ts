@@ -30,7 +30,12 @@ test("no resource of one pipeline names a resource of the other", () => {
 });
 
 test("nothing has a fixed name: the stack can be there twice", () => {
-  for (const type of ["AWS::SQS::Queue", "AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::Lambda::Function"])
+  for (const type of [
+    "AWS::SQS::Queue",
+    "AWS::DynamoDB::GlobalTable",
+    "AWS::S3::Bucket",
+    "AWS::Lambda::Function",
+  ])
     for (const { Properties = {} } of Object.values(template.findResources(type)))
       for (const name of ["QueueName", "TableName", "BucketName", "FunctionName"])
         assert.equal(Properties[name], undefined);

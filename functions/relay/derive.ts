@@ -68,9 +68,9 @@ export async function dropErased(
 }
 
 function deriveOne(record: StreamRecord, { erasesOnDeletion, settings }: DeriveDependencies): Derived {
-  const superseded = readExpired(record);
-  if (superseded !== undefined) {
-    const consequences = [{ type: "removeObject", superseded } as const];
+  const expired = readExpired(record);
+  if (expired !== undefined) {
+    const consequences = expired.map((superseded) => ({ type: "removeObject", superseded }) as const);
     return { change: undefined, correlationId: undefined, subjects: [], consequences };
   }
   const change = readChange(record);

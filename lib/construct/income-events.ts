@@ -2,7 +2,7 @@ import { Aspects, Stack, Token } from "aws-cdk-lib";
 import type { DomainName, HttpApi } from "aws-cdk-lib/aws-apigatewayv2";
 import type * as acm from "aws-cdk-lib/aws-certificatemanager";
 import type { Dashboard, MathExpression, Metric } from "aws-cdk-lib/aws-cloudwatch";
-import type { Table } from "aws-cdk-lib/aws-dynamodb";
+import type { TableV2 } from "aws-cdk-lib/aws-dynamodb";
 import type * as kms from "aws-cdk-lib/aws-kms";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type * as route53 from "aws-cdk-lib/aws-route53";
@@ -86,7 +86,7 @@ export class IncomeEvents extends Construct {
   }
 
   /** Stores events, states and documents. Only the pipeline may write to it. */
-  readonly table: Table;
+  readonly table: TableV2;
   /** Receives the webhooks. */
   readonly api: HttpApi;
   /** Custom domain name of the API, if there is one. Its DNS record must point to `regionalDomainName`. */
@@ -125,6 +125,7 @@ export class IncomeEvents extends Construct {
     this.#parse = (added) => parseWith(own, withSubscribers(plain, plainSettings(added, where)), where);
     this.#withOwn = (settings) => withOwn(own, plain, settings);
     const settings = this.#withOwn(this.#parse([]));
+    checkRegionOfKey(this, settings);
     checkHostedZone(hostedZone, settings, where);
     this.isProduction = settings.production;
     this.#previousKeyArns = settings.encryption.previousKeyArns;
@@ -233,6 +234,18 @@ function checkRegion(scope: Construct): void {
   throw new SettingsError(
     `${scope.node.path}: ${region} is in China, where Lambda has no function URLs, no metrics of event sources and no bucket ` +
       "for a stream's failures, and X-Ray is missing; deploy the stack to a region of another partition",
+  );
+}
+
+/**
+ * A table takes a key for each of its regions, so the template must name the stack's.
+ * @throws SettingsError for a key in a stack whose region is known only when it is deployed
+ */
+function checkRegionOfKey(scope: Construct, { encryption }: Settings): void {
+  if (encryption.keyArn === undefined || !Token.isUnresolved(Stack.of(scope).region)) return;
+  throw new SettingsError(
+    `${scope.node.path}: a key of your own (encryption.keyArn or encryptionKey) needs a stack whose region is known, because ` +
+      'DynamoDB takes a key for each region of a table; give the stack `env: { region: "eu-central-1" }`',
   );
 }
 

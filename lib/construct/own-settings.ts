@@ -71,6 +71,12 @@ export function withOwn(own: OwnResources, written: unknown, settings: Settings)
   };
 }
 
+/** The region of the key that the app passes or the settings name; undefined: there is none, or it is a token. */
+export function regionOfKey({ encryptionKey }: OwnResources, written: unknown): string | undefined {
+  const keyArn = encryptionKey?.keyArn ?? valueAt(written, ["encryption", "keyArn"]);
+  return typeof keyArn === "string" && !Token.isUnresolved(keyArn) ? keyArn.split(":")[3] : undefined;
+}
+
 function isToken(value: unknown): value is string {
   return typeof value === "string" && Token.isUnresolved(value);
 }

@@ -45,13 +45,19 @@ const resendEvery = Duration.minutes(5);
 /** A subscriber's queue that refuses messages for longer raises the alarm. */
 const parkingLasts = Duration.minutes(15);
 
-/** When DynamoDB deletes an expired item, its object is deleted, too. */
+/**
+ * When an item expires, its object is deleted, too. The relay compares `expiresAt` with the time of the deletion. Trap:
+ * `userIdentity` names DynamoDB only in the region that deleted the item, so with a replica it would miss expiries.
+ * Source: DynamoDB developer guide, "DynamoDB Streams and Time to Live".
+ */
 const expired = {
   eventName: ["REMOVE"],
-  userIdentity: { principalId: ["dynamodb.amazonaws.com"] },
   dynamodb: {
     Keys: { sk: { S: [{ prefix: "VERSION#" }, { prefix: "SUPERSEDED#" }] } },
-    OldImage: { document: { M: { object: { S: [{ exists: true }] } } } },
+    OldImage: {
+      document: { M: { object: { S: [{ exists: true }] } } },
+      expiresAt: { N: [{ exists: true }] },
+    },
   },
 };
 

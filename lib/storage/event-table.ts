@@ -5,22 +5,24 @@ import { dataKeyOf } from "./encryption.ts";
 
 /** The table of events, states, data, links, claims and the pacing of calls. Its stream is the outbox. */
 export class EventTable extends Construct {
-  readonly table: dynamodb.Table;
+  readonly table: dynamodb.TableV2;
   readonly streamArn: string;
 
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
     const encryptionKey = dataKeyOf(this, settings);
     const { maxWriteRequestUnits } = settings.table;
-    this.table = new dynamodb.Table(this, "Table", {
+    // A global table with one replica, so that another region can be added without replacing the table.
+    this.table = new dynamodb.TableV2(this, "Table", {
       partitionKey: { name: "pk", type: dynamodb.AttributeType.STRING },
       sortKey: { name: "sk", type: dynamodb.AttributeType.STRING },
-      billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
-      stream: dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
+      billing: dynamodb.Billing.onDemand({
+        ...(maxWriteRequestUnits !== undefined && { maxWriteRequestUnits }),
+      }),
+      dynamoStream: dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
       timeToLiveAttribute: "expiresAt",
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      ...(maxWriteRequestUnits !== undefined && { maxWriteRequestUnits }),
-      ...(encryptionKey && { encryption: dynamodb.TableEncryption.CUSTOMER_MANAGED, encryptionKey }),
+      ...(encryptionKey && { encryption: dynamodb.TableEncryptionV2.customerManagedKey(encryptionKey) }),
     });
     const { tableStreamArn } = this.table;
     if (tableStreamArn === undefined)

@@ -134,7 +134,7 @@ function letPeerWork(stack: Stack): void {
   for (const source of all(stack, lambda.CfnEventSourceMapping)) {
     if (source.startingPosition !== undefined) source.filterCriteria = { filters: peerChanges };
   }
-  const tables = [idempotency, ...all(stack, dynamodb.Table).filter((table) => table !== idempotency)];
+  const tables = [idempotency, ...all(stack, dynamodb.TableV2)];
   for (const each of all(stack, lambda.Function)) {
     const [kind = ""] = each.node.path
       .split("/")

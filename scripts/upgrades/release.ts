@@ -95,7 +95,7 @@ export type Release = z.output<typeof release>;
 /** What holds data, or is an address that others hold: it is never renamed, removed or replaced. */
 export const neverReplaced: ReadonlySet<string> = new Set([
   "AWS::ApiGatewayV2::Api",
-  "AWS::DynamoDB::Table",
+  "AWS::DynamoDB::GlobalTable",
   "AWS::Lambda::Url",
   "AWS::S3::Bucket",
   "AWS::SecretsManager::Secret",

@@ -102,11 +102,11 @@ describe("a change since a release", () => {
   };
 
   it.each([
-    ["a renamed table", rename(/EventsTable/), "`EventsTable` (AWS::DynamoDB::Table) would be removed"],
+    ["a renamed table", rename(/EventsTable/), "`EventsTable` (AWS::DynamoDB::GlobalTable) would be removed"],
     [
       "another key of the table",
       change(/EventsTable/, { KeySchema: [{ AttributeName: "id", KeyType: "HASH" }] }),
-      "`EventsTable` (AWS::DynamoDB::Table) would be replaced",
+      "`EventsTable` (AWS::DynamoDB::GlobalTable) would be replaced",
     ],
     [
       "a queue's new order",

@@ -14,6 +14,7 @@ import { messageOf, settingsInError } from "./settings/settings-in-error.ts";
 import { productionSettings } from "./synthesized.ts";
 
 const codeOf = () => lambda.Code.fromInline("// stand-in");
+const inRegion = { region: "eu-central-1" };
 const minimal = { production: false, subscribers: [{ name: "billing" }] };
 
 /** A stack of an app with pipelines in it. */
@@ -83,12 +84,12 @@ describe("the construct in a stack of an app", () => {
       const alarmTopic = new sns.Topic(stack, "Topic");
       const { alarms: _alarms, ...settings } = productionSettings;
       add("Events", settings, { encryptionKey, alarmTopic });
-    });
-    const tables = Object.values(template.findResources("AWS::DynamoDB::Table"));
-    expect(JSON.stringify(tables[0]?.Properties.SSESpecification)).toMatch(/Key[0-9A-F]{8}/);
+    }, inRegion);
+    const tables = Object.values(template.findResources("AWS::DynamoDB::GlobalTable"));
+    expect(JSON.stringify(tables[0]?.Properties.Replicas)).toMatch(/Key[0-9A-F]{8}/);
     const keys = Object.values(template.findResources("AWS::KMS::Key"));
     const policy = JSON.stringify(keys[0]?.Properties.KeyPolicy.Statement);
-    expect(policy).toContain('"Service":{"Fn::Join":["",["logs.",');
+    expect(policy).toContain('"Service":"logs.eu-central-1.amazonaws.com"');
     expect(policy).toContain(":Mine-EventsSubscriberRiskTeamQueue");
     const alarms = Object.values(template.findResources("AWS::CloudWatch::Alarm"));
     expect(alarms.length).toBeGreaterThan(10);
@@ -199,7 +200,7 @@ describe("the construct in a stack of an app", () => {
       const events = add("Events", minimal, { encryptionKey: new kms.Key(stack, "Key") });
       const reader = new iam.Role(stack, "Reader", { assumedBy: new iam.AccountRootPrincipal() });
       events.subscriber("billing").grantConsume(reader);
-    });
+    }, inRegion);
     const [[, policy] = []] = Object.entries(template.findResources("AWS::IAM::Policy")).filter(([id]) =>
       id.startsWith("Reader"),
     );
@@ -219,7 +220,7 @@ describe("the construct in a stack of an app", () => {
       const events = add("Events", settings, { encryptionKey: new kms.Key(stack, "Key") });
       const reader = new iam.Role(stack, "Reader", { assumedBy: new iam.AccountRootPrincipal() });
       events.subscriber("billing").grantConsume(reader);
-    });
+    }, inRegion);
     template.hasResourceProperties("AWS::IAM::Policy", {
       PolicyName: Match.stringLikeRegexp("^Reader"),
       PolicyDocument: {

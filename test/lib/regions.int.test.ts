@@ -2,17 +2,16 @@ import { App, Stack } from "aws-cdk-lib";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { expect, test } from "vitest";
 import { IncomeEvents } from "../../lib/construct/income-events.ts";
+import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
 
 const codeOf = () => lambda.Code.fromInline("// stand-in");
-const inRegion = (region?: string) => () => {
-  const stack = new Stack(new App(), "Mine", region === undefined ? {} : { env: { region } });
-  return new IncomeEvents(stack, "Events", {
-    stage: "test",
-    where: "the test",
-    codeOf,
-    written: { production: false },
-  });
-};
+const inTest = { stage: "test", where: "the test", codeOf };
+const inRegion =
+  (region?: string, settings = {}) =>
+  () => {
+    const stack = new Stack(new App(), "Mine", region === undefined ? {} : { env: { region } });
+    return new IncomeEvents(stack, "Events", { ...inTest, written: { production: false, ...settings } });
+  };
 
 test.each(["cn-north-1", "cn-northwest-1"])(
   "a stack in %s is refused, with what is missing there",
@@ -25,4 +24,23 @@ test.each(["cn-north-1", "cn-northwest-1"])(
 
 test.each(["ca-central-1", undefined])("a stack in %s is taken", (region) => {
   expect(inRegion(region)).not.toThrow();
+});
+
+const keyArn = "arn:aws:kms:eu-west-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e";
+
+test("a key of your own is refused in a stack whose region is not known", () => {
+  const encryption = { keyArn };
+  expect(inRegion(undefined, { encryption })).toThrow(
+    /^Mine\/Events: a key of your own .* needs a stack whose region is known, .* `env: \{ region: "eu-central-1" \}`$/,
+  );
+  expect(inRegion("eu-west-1", { encryption })).not.toThrow();
+});
+
+test.each([
+  ["the key's region, unless its own is given", undefined, "eu-west-1"],
+  ["the region that is given", { region: "eu-central-1" }, "eu-central-1"],
+])("a stage's own stack with a key has %s", (_, env, expected) => {
+  const written = { production: false, encryption: { keyArn } };
+  const stack = new IncomeEventsStack(new App(), "Mine", { ...inTest, written, ...(env && { env }) });
+  expect(stack.region).toBe(expected);
 });

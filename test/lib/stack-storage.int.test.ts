@@ -5,7 +5,7 @@ import { local, production, targetOf } from "./synthesized-stages.ts";
 
 describe("what holds data", () => {
   const types = [
-    "AWS::DynamoDB::Table",
+    "AWS::DynamoDB::GlobalTable",
     "AWS::SQS::Queue",
     // Who was kept out of a queue, or let in, stays so.
     "AWS::SQS::QueuePolicy",
@@ -57,8 +57,10 @@ describe("a production stack whose creation fails", () => {
 
 it("the table takes what the account allows, or at most the write units that a setting names", () => {
   const bounded = synthesized({ ...productionSettings, table: { maxWriteRequestUnits: 500 } });
-  expect(bounded.withId("EventsTable").Properties.OnDemandThroughput).toEqual({ MaxWriteRequestUnits: 500 });
-  expect(production.withId("EventsTable").Properties).not.toHaveProperty("OnDemandThroughput");
+  expect(bounded.withId("EventsTable").Properties.WriteOnDemandThroughputSettings).toEqual({
+    MaxWriteRequestUnits: 500,
+  });
+  expect(production.withId("EventsTable").Properties).not.toHaveProperty("WriteOnDemandThroughputSettings");
 });
 
 describe("buckets", () => {

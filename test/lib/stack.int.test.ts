@@ -185,7 +185,12 @@ describe("the table", () => {
       BillingMode: "PAY_PER_REQUEST",
       StreamSpecification: { StreamViewType: "NEW_AND_OLD_IMAGES" },
       TimeToLiveSpecification: { AttributeName: "expiresAt", Enabled: true },
-      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+      Replicas: [
+        {
+          Region: { Ref: "AWS::Region" },
+          PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+        },
+      ],
     });
   });
 

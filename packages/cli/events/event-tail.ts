@@ -104,7 +104,7 @@ export function happeningLine({ at, what, subject, type = "-", id, version }: Ha
 export async function* followTable(
   { deployment, clients, terminal }: Operation,
   what: string,
-): AsyncGenerator<StreamRecord> {
+): AsyncGenerator<TailRecord> {
   using interruption = awaitInterruption();
   const { signal } = interruption;
   const stream = await streamOf(clients.dynamodb, deployment.output("TableName"));

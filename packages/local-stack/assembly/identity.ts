@@ -16,6 +16,7 @@ const runTypes = [
   "AWS::ApiGatewayV2::Stage",
   "AWS::CloudWatch::Alarm",
   "AWS::CloudWatch::CompositeAlarm",
+  "AWS::DynamoDB::GlobalTable",
   "AWS::DynamoDB::Table",
   "AWS::Events::Rule",
   "AWS::IAM::Policy",
@@ -59,6 +60,7 @@ export function onlyWatches(type: string): boolean {
 const nameProperties: Readonly<Partial<Record<RunType, string>>> = {
   "AWS::CloudWatch::Alarm": "AlarmName",
   "AWS::CloudWatch::CompositeAlarm": "AlarmName",
+  "AWS::DynamoDB::GlobalTable": "TableName",
   "AWS::DynamoDB::Table": "TableName",
   "AWS::Events::Rule": "Name",
   "AWS::IAM::Role": "RoleName",
@@ -118,6 +120,7 @@ export function identityOf(type: RunType, name: string, { region, account }: Pla
       const url = `http://queues.invalid/${account}/${name}`;
       return { ref: url, attributes: { Arn: arn("sqs", name), QueueName: name, QueueUrl: url } };
     }
+    case "AWS::DynamoDB::GlobalTable":
     case "AWS::DynamoDB::Table": {
       const table = arn("dynamodb", `table/${name}`);
       return { ref: name, attributes: { Arn: table, StreamArn: `${table}/stream/2000-01-01T00:00:00.000` } };

@@ -81,13 +81,19 @@ const ignoredOfTables = [
   "OnDemandThroughput",
   "PointInTimeRecoverySpecification",
   "ProvisionedThroughput",
+  "Replicas",
   "SSESpecification",
   "TableClass",
   "Tags",
   "WarmThroughput",
+  "WriteOnDemandThroughputSettings",
+  "WriteProvisionedThroughputSettings",
 ];
 
-/** Every table is on demand here; backups, encryption and protection against deletion have no meaning. */
+/**
+ * A table, or a global table as its replica in the stage's region. Every table is on demand here; backups, encryption,
+ * protection against deletion and other replicas have no meaning.
+ */
 export const planTable: Planner<TablePlan> = (logicalId, properties, scope) => {
   const table = parseProperties(tableSchema, properties, scope, ignoredOfTables);
   const { TableName: _, TimeToLiveSpecification: timeToLive, ...definition } = table;

@@ -57,7 +57,10 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
     });
 
   const queues = each("AWS::SQS::Queue", planQueue);
-  const tables = each("AWS::DynamoDB::Table", planTable);
+  const tables = [
+    ...each("AWS::DynamoDB::Table", planTable),
+    ...each("AWS::DynamoDB::GlobalTable", planTable),
+  ];
   const buckets = each("AWS::S3::Bucket", planBucket);
   const secrets = each("AWS::SecretsManager::Secret", planSecret);
   const invokeConfigs = each("AWS::Lambda::EventInvokeConfig", planInvokeConfig);

@@ -60,10 +60,16 @@ await describeOnTables("the object of superseded data", (tables) => {
     return record;
   }
 
-  /** As DynamoDB does it, and Lambda hands it over. @returns the record */
+  /** The record of a removal so many seconds after the item expired. */
+  async function removeAfterExpiry(key: Key, seconds: number): Promise<DynamoDBRecord> {
+    const { dynamodb, ...record } = await remove(key);
+    const expiresAt = Number(dynamodb?.OldImage?.expiresAt?.N);
+    return { ...record, dynamodb: { ...dynamodb, ApproximateCreationDateTime: expiresAt + seconds } };
+  }
+
+  /** As DynamoDB does it in any region, and Lambda hands it over. @returns the record */
   async function expire(key: Key): Promise<DynamoDBRecord> {
-    const userIdentity = { type: "Service", principalId: "dynamodb.amazonaws.com" };
-    const record = { ...(await remove(key)), userIdentity };
+    const record = await removeAfterExpiry(key, 0);
     expect(await fixture.invoke([record])).toEqual({ batchItemFailures: [] });
     return record;
   }
@@ -116,10 +122,19 @@ await describeOnTables("the object of superseded data", (tables) => {
     expect(await fixture.bucket.keys()).toEqual([object]);
   });
 
+  test("stays where its note is deleted before it expires: by a loss that is to be restored", async () => {
+    await save(large(), first);
+    await save("[2]", second);
+    const before = await fixture.bucket.keys();
+    const record = await removeAfterExpiry(supersededKey(subject, income, first), -1);
+    expect(await fixture.invoke([record])).toEqual({ batchItemFailures: [] });
+    expect(await fixture.bucket.keys()).toEqual(before);
+  });
+
   test("goes later where the bucket can't remove it now: the record is reported, and comes again", async () => {
     await save(large(), first);
     await save("[2]", second);
-    const record = await remove(supersededKey(subject, income, first));
+    const record = await removeAfterExpiry(supersededKey(subject, income, first), 0);
     const working = fixture.system.fail("s3:DeleteObject");
     expect(await fixture.invoke([record])).toEqual({
       batchItemFailures: [{ itemIdentifier: record.dynamodb?.SequenceNumber }],

@@ -43,7 +43,7 @@ const serviceMetrics: Readonly<Record<string, readonly [type: string, names: rea
   "AWS/ApiGateway ApiId": ["AWS::ApiGatewayV2::Api", ["Count", "4xx", "5xx", "Latency"]],
   "AWS/Lambda FunctionName": ["AWS::Lambda::Function", ["IteratorAge", "Throttles"]],
   "AWS/Lambda EventSourceMappingUUID": ["AWS::Lambda::EventSourceMapping", ["InvokedEventCount"]],
-  "AWS/DynamoDB TableName": ["AWS::DynamoDB::Table", ["ReadThrottleEvents", "WriteThrottleEvents"]],
+  "AWS/DynamoDB TableName": ["AWS::DynamoDB::GlobalTable", ["ReadThrottleEvents", "WriteThrottleEvents"]],
   "AWS/SQS QueueName": [
     "AWS::SQS::Queue",
     [

@@ -11,7 +11,7 @@ const [everything, riskTeam] = productionSettings.subscribers;
 
 /** Where a resource of each type says which key it is encrypted with. */
 const encryptionOf: Readonly<Record<string, (properties: Resource["Properties"]) => unknown>> = {
-  "AWS::DynamoDB::Table": ({ SSESpecification }) => SSESpecification,
+  "AWS::DynamoDB::GlobalTable": ({ SSESpecification, Replicas }) => ({ SSESpecification, Replicas }),
   "AWS::SQS::Queue": ({ KmsMasterKeyId, SqsManagedSseEnabled }) => ({ KmsMasterKeyId, SqsManagedSseEnabled }),
   "AWS::S3::Bucket": ({ BucketEncryption }) => BucketEncryption,
   "AWS::SecretsManager::Secret": ({ KmsKeyId }) => KmsKeyId,
@@ -66,7 +66,13 @@ describe("data at rest", () => {
 
   const own = synthesized({ ...productionSettings, encryption: { keyArn } });
   it.each<[string, unknown]>([
-    ["AWS::DynamoDB::Table", { KMSMasterKeyId: keyArn, SSEEnabled: true, SSEType: "KMS" }],
+    [
+      "AWS::DynamoDB::GlobalTable",
+      {
+        SSESpecification: { SSEEnabled: true, SSEType: "KMS" },
+        Replicas: [expect.objectContaining({ SSESpecification: { KMSMasterKeyId: keyArn } })],
+      },
+    ],
     ["AWS::SQS::Queue", { KmsMasterKeyId: keyArn }],
     [
       "AWS::S3::Bucket",
