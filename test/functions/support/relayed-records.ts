@@ -14,9 +14,9 @@ export function isRelayed({ eventName, dynamodb }: _Record, endpoints: readonly 
 export function lambdaRecords(records: readonly unknown[]): DynamoDBRecord[] {
   const parsed: DynamoDBRecord[] = JSON.parse(JSON.stringify(records));
   for (const { dynamodb } of parsed) {
-    const created = dynamodb?.ApproximateCreationDateTime;
-    if (dynamodb !== undefined && created !== undefined)
-      dynamodb.ApproximateCreationDateTime = new Date(created).getTime() / 1_000;
+    const created: unknown = dynamodb?.ApproximateCreationDateTime;
+    if (dynamodb !== undefined && typeof created === "string")
+      dynamodb.ApproximateCreationDateTime = Date.parse(created) / 1_000;
   }
   return parsed;
 }

@@ -3,7 +3,13 @@ import { join } from "node:path";
 import { planStack } from "@income-events/local-stack/assembly/plan-stack.ts";
 import { readAssembly } from "@income-events/local-stack/assembly/read-assembly.ts";
 import { describe, expect, test } from "vitest";
-import { apiResources, functionResources, queueResource, writeAssembly } from "../../../support/assembly.ts";
+import {
+  apiResources,
+  functionResources,
+  queueResource,
+  tableResource,
+  writeAssembly,
+} from "../../../support/assembly.ts";
 import { handler, place, planned, problemsOf } from "./planned.ts";
 
 test("everything that can't be run is listed at once", async () => {
@@ -33,6 +39,19 @@ test("a key has an ARN that policies and queues name, and is not run", async () 
   });
   expect(plan.functions[0]?.environment.KEY).toMatch(/^arn:aws:kms:[a-z0-9-]+:\d{12}:key\/[0-9a-f-]{36}$/);
   expect(plan.notRun).toEqual(["Key (AWS::KMS::Key)"]);
+});
+
+test("a global table is run as the replica in the stage's region, with its stream and expiry", async () => {
+  const properties = {
+    Replicas: [{ Region: { Ref: "AWS::Region" }, Tags: [] }, { Region: "eu-west-1" }],
+    WriteOnDemandThroughputSettings: { MaxWriteRequestUnits: 500 },
+    TimeToLiveSpecification: { AttributeName: "expiresAt", Enabled: true },
+  };
+  const [table] = (await planned(tableResource("Items", properties))).tables;
+  const Items = { ...tableResource("Items", properties).Items, Type: "AWS::DynamoDB::GlobalTable" };
+  const { tables } = await planned({ ...functionResources("Work"), Items });
+  expect(tables).toEqual([table]);
+  expect(table).toMatchObject({ timeToLiveAttribute: "expiresAt", streamArn: expect.any(String) });
 });
 
 test("what nothing depends on is left out, and said", async () => {
