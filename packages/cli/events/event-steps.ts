@@ -112,7 +112,7 @@ function relayed(entry: LogEntry, type: string | undefined, { subscribers }: Ste
 }
 
 /** Its own message, or what is read because of it. */
-function mayTake(subscriber: Subscriber, type: string): boolean {
+export function mayTake(subscriber: Subscriber, type: string): boolean {
   return wants(subscriber, type) || wants(subscriber, "data.updated");
 }
 

@@ -4,8 +4,10 @@ import { testSubscriber } from "@income-events/cli/commands/subscribers.ts";
 import { refreshToken } from "@income-events/cli/commands/token.ts";
 import { registerNow } from "@income-events/cli/commands/webhooks-register.ts";
 import { sinceFlag } from "@income-events/cli/core/flags.ts";
+import { deliveriesTo } from "@income-events/cli/events/deliveries.ts";
 import { providerHistory } from "@income-events/cli/provider/provider-history.ts";
 import { providerStatus } from "@income-events/cli/provider/provider-status.ts";
+import { subscriberNamed } from "@income-events/cli/status/work-queues.ts";
 import type { Jobs } from "../jobs.ts";
 import { type Asked, change, checkTyped, optionalTextIn, param, type Route, read, textIn } from "../route.ts";
 import { runCommand } from "../run-command.ts";
@@ -25,10 +27,15 @@ export const providerRoutes: readonly Route[] = [
   change("/api/provider/reconcile", ({ operation }) => runCommand(operation, reconcileNow)),
 ];
 
-/** Of subscribers: what is sent to them again, and to see whether they read. */
+/** Subscribers: deliveries, test messages and replays. */
 export function subscriberRoutes(jobs: Jobs): readonly Route[] {
   const paused = new Set<string>();
   return [
+    read("/api/deliveries", async ({ operation, now }, asked) => {
+      const subscriber = subscriberNamed(operation.deployment, param(asked, "name") ?? "");
+      const since = sinceFlag(param(asked, "since") ?? "1h", now()) ?? "";
+      return { deliveries: await deliveriesTo(subscriber, operation, since) };
+    }),
     change("/api/subscribers/test", ({ operation }, asked) =>
       runCommand(operation, (each) => testSubscriber(each, {}, textIn(asked, "name"))),
     ),

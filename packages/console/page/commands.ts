@@ -46,6 +46,10 @@ export function replay({ name, since }: { readonly name: string; readonly since:
   return commandLine`npx income-events replay --subscriber ${name} --since ${since} --dry-run`;
 }
 
+export function tailSubscriber(name: string): string {
+  return commandLine`npx income-events subscribers tail ${name}`;
+}
+
 export function provider(since: string): string {
   return commandLine`npx income-events status --section provider --since ${since}`;
 }

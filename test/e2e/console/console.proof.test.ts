@@ -15,6 +15,7 @@ const pages = [
   "/records",
   "/dead-letters",
   "/subscribers",
+  "/subscribers/everything",
   "/provider",
   "/mapping",
   "/sandbox",

@@ -106,6 +106,33 @@ export function describeFirstLook(use: () => OpenedConsole): void {
         .waitFor();
   });
 
+  it("lists a subscriber's deliveries with their events, and keeps each filter in the address", async () => {
+    const { page } = use();
+    const rows = panel("Messages and attempts").getByRole("row");
+    const sent = rows.filter({ has: page.getByRole("link", { name: "user.created", exact: true }) });
+    await open("/subscribers");
+    await panel("everything").getByRole("link", { name: "Messages and attempts" }).click();
+    await sent.filter({ hasText: "sent" }).filter({ hasText: user }).first().waitFor();
+    await panel("Messages and attempts").getByLabel("Outcome").selectOption("replayed");
+    expect(new URL(page.url()).search).toBe("?outcome=replayed");
+    await page.reload();
+    await rows
+      .filter({ hasText: /replayed.*by arn:/ })
+      .first()
+      .waitFor();
+    expect(await sent.count()).toBe(0);
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await violationsInThemes(page)).toEqual([]);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await open("/mapping");
+    await page.getByRole("combobox", { name: "Kind" }).selectOption("users");
+    await page.reload();
+    await expect
+      .poll(() => page.getByRole("textbox", { name: "Webhook" }).inputValue())
+      .toContain("create_user");
+  });
+
   it("shows at 390 px each page in the menu, names in one line, and a dead letter with its reason and its next step", async () => {
     await sendUser({ action: "sing", data: { id: user } });
     await use().page.setViewportSize({ width: 390, height: 844 });

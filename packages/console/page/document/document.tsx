@@ -8,6 +8,7 @@ import { Action } from "../parts/action.tsx";
 import { Table, Wide } from "../parts/data.tsx";
 import { Command, Panel, Time } from "../parts/panel.tsx";
 import { Hide, JsonText } from "../parts/payload.tsx";
+import { searchWord, setSearch } from "../route.ts";
 import type { DocumentName } from "./document-name.ts";
 
 type Shown = { readonly data: unknown; readonly changes: DocumentChanges | null };
@@ -54,7 +55,7 @@ type ContentProps = {
 };
 
 function Content({ value, isRevealed, children }: ContentProps) {
-  const [isRaw, setRaw] = useState(false);
+  const isRaw = searchWord("raw") === "yes";
   const tables = tablesOf(value);
   const hasTable = tables.length > 0;
   const ways = [
@@ -68,7 +69,12 @@ function Content({ value, isRevealed, children }: ContentProps) {
         hasTable && (
           <div class="ways">
             {ways.map(({ name, raw }) => (
-              <button key={name} type="button" aria-pressed={isRaw === raw} onClick={() => setRaw(raw)}>
+              <button
+                key={name}
+                type="button"
+                aria-pressed={isRaw === raw}
+                onClick={() => setSearch({ raw: raw ? "yes" : "" })}
+              >
                 {name}
               </button>
             ))}

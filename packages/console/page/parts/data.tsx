@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { searchWord, setSearch } from "../route.ts";
 
 type TableProps = {
   /** Names a table that scrolls where it is wider than the screen. */
@@ -98,5 +99,30 @@ export function Select({ label, value, of, titleOf = (choice) => choice, onChang
         ))}
       </select>
     </label>
+  );
+}
+
+type ChoiceProps = {
+  /** The parameter of the address that holds the choice. */
+  readonly name: string;
+  readonly label: string;
+  readonly of: readonly string[];
+  /** The choice if the address has none; absent: no choice, which is called `none`. */
+  readonly fallback?: string;
+  readonly none?: string;
+};
+
+/** A filter that is kept in the address, so that a link shows the same. */
+export function Choice({ name, label, of, fallback, none = "all" }: ChoiceProps) {
+  const value = searchWord(name) || fallback || "";
+  const choices = [...new Set([...(fallback === undefined ? [""] : []), ...of, value])];
+  return (
+    <Select
+      label={label}
+      value={value}
+      of={choices}
+      titleOf={(each) => each || none}
+      onChange={(chosen) => setSearch({ [name]: chosen })}
+    />
   );
 }

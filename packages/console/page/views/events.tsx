@@ -5,7 +5,7 @@ import { useLoaded } from "../api.ts";
 import * as commands from "../commands.ts";
 import { number, visible } from "../format.ts";
 import { useHistory } from "../history.ts";
-import { Select, Table } from "../parts/data.tsx";
+import { Choice, Table } from "../parts/data.tsx";
 import { Command, Panel, Time } from "../parts/panel.tsx";
 import { eventPath, Search } from "../parts/search.tsx";
 import { Ticker } from "../parts/ticker.tsx";
@@ -47,12 +47,12 @@ function EventList() {
         }
       >
         <form class="filters" onSubmit={(event) => event.preventDefault()}>
-          <Choice name="since" label="Since" value={period.since} of={spans} />
-          <Choice name="until" label="Until" value={until ?? ""} of={spans} none="now" />
-          <Choice name="kind" label="Kind" value={kind ?? ""} of={kinds} />
-          <Choice name="type" label="Type" value={type ?? ""} of={data?.types ?? []} />
-          <Choice name="outcome" label="Outcome" value={outcome ?? ""} of={data?.outcomes ?? []} />
-          <Choice name="endpoint" label="Endpoint" value={endpoint ?? ""} of={data?.endpoints ?? []} />
+          <Choice name="since" label="Since" of={spans} fallback="1h" />
+          <Choice name="until" label="Until" of={spans} none="now" />
+          <Choice name="kind" label="Kind" of={kinds} />
+          <Choice name="type" label="Type" of={data?.types ?? []} />
+          <Choice name="outcome" label="Outcome" of={data?.outcomes ?? []} />
+          <Choice name="endpoint" label="Endpoint" of={data?.endpoints ?? []} />
           <label>
             Text in the id or subject
             <input value={text} onInput={({ currentTarget }) => setSearch({ text: currentTarget.value })} />
@@ -143,23 +143,5 @@ function Row({ event, whose }: { readonly event: HistoryRow; readonly whose: str
         </span>
       )}
     </a>
-  );
-}
-
-type ChoiceProps = {
-  readonly name: string;
-  readonly label: string;
-  readonly value: string;
-  readonly of: readonly string[];
-  /** What no choice is called. */
-  readonly none?: string;
-};
-
-function Choice({ name, label, value, of, none = "all" }: ChoiceProps) {
-  // The time always has one; what was chosen stays, also where nothing that was read has it.
-  const choices = [...new Set([...(name === "since" ? [] : [""]), ...of, value])];
-  const choose = (chosen: string) => setSearch({ [name]: chosen });
-  return (
-    <Select label={label} value={value} of={choices} titleOf={(each) => each || none} onChange={choose} />
   );
 }

@@ -11,7 +11,7 @@ import { Action } from "../parts/action.tsx";
 import { Facts, Select, Table } from "../parts/data.tsx";
 import { Command, Panel } from "../parts/panel.tsx";
 import { payloadIn } from "../parts/payload.tsx";
-import { searchWord } from "../route.ts";
+import { searchWord, setSearch } from "../route.ts";
 
 const ids = {
   account_id: "9c858901-8a57-4791-81fe-4c455b099bc9",
@@ -31,7 +31,7 @@ const millisecondsOfRest = 250;
 /** Of a webhook that is pasted, the event at once, or why there is none. */
 export function Mapping() {
   const { data, error } = useLoaded<{ readonly mapping: Readonly<Record<string, object>> }>("/api/mapping");
-  const [kind, setKind] = useState(kinds.find((each) => each === searchWord("kind")) ?? "accounts");
+  const kind = kinds.find((each) => each === searchWord("kind")) ?? "accounts";
   const [webhook, setWebhook] = useState(sampleOf(kind));
   const [edited, setEdited] = useState<string | undefined>(undefined);
   const [trial, setTrial] = useState<Trial | undefined>(undefined);
@@ -64,7 +64,7 @@ export function Mapping() {
   }, [kind, webhook, edited]);
   const choose = (next: string) => {
     if (webhook === sampleOf(kind)) setWebhook(sampleOf(next));
-    setKind(next);
+    setSearch({ kind: next, deadLetter: "" });
     setEdited(undefined);
   };
   return (
@@ -187,7 +187,7 @@ function EventOutcome({ trial }: { readonly trial: EventTrial }) {
       {trial.fields.length > 0 && (
         <Table
           columns={["Field", "Result", "Problem"]}
-          classes={{ Fault: "bad" }}
+          classes={{ Problem: "bad" }}
           rows={trial.fields.map(({ field, gave, fault }) => [
             field,
             gave === undefined ? "nothing" : visible(JSON.stringify(gave).slice(0, 80)),
@@ -206,7 +206,7 @@ const maxShown = 20;
 /** The dead letter that the address names, whose body the mapping refused. */
 function DeadLetter({ kind, onChosen }: ChooseProps) {
   const id = searchWord("deadLetter");
-  if (id === "" || kind !== searchWord("kind")) return null;
+  if (id === "") return null;
   return (
     <div class="actions">
       <Action

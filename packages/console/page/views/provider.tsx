@@ -6,9 +6,9 @@ import { get, useLoaded } from "../api.ts";
 import * as commands from "../commands.ts";
 import { number, visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
-import { Facts, Select, Table } from "../parts/data.tsx";
+import { Choice, Facts, Table } from "../parts/data.tsx";
 import { Command, Panel, Time } from "../parts/panel.tsx";
-import { searchWord, setSearch } from "../route.ts";
+import { searchWord } from "../route.ts";
 import { useStage } from "../stage.ts";
 
 export function Provider() {
@@ -210,12 +210,7 @@ function ProviderHistory() {
   return (
     <>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        <Select
-          label="History since"
-          value={since}
-          of={["1h", "24h", "7d", "30d"]}
-          onChange={(each) => setSearch({ since: each })}
-        />
+        <Choice name="since" label="History since" of={["1h", "24h", "7d", "30d"]} fallback="24h" />
         <button type="button" onClick={reload}>
           Refresh
         </button>

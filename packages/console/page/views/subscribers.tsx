@@ -1,14 +1,17 @@
 import { spanText } from "@income-events/cli/core/spans.ts";
+import type { Delivery } from "@income-events/cli/events/deliveries.ts";
 import type { QueueStatus } from "@income-events/cli/status/queue-status.ts";
 import { useState } from "preact/hooks";
 import type { Series } from "../../../../adapters/sqs/queue-metrics.ts";
 import type { Traffic } from "../../api/overview.ts";
 import { useLoaded } from "../api.ts";
 import * as commands from "../commands.ts";
-import { number } from "../format.ts";
+import { number, visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
-import { Facts, Select } from "../parts/data.tsx";
-import { Command, Panel, Period } from "../parts/panel.tsx";
+import { Choice, Facts, Select, Table } from "../parts/data.tsx";
+import { Command, Panel, Period, Time } from "../parts/panel.tsx";
+import { eventPath } from "../parts/search.tsx";
+import { place, searchWord, setSearch } from "../route.ts";
 import { useStage } from "../stage.ts";
 import { lastOf, perMinute } from "../traffic.ts";
 
@@ -22,9 +25,17 @@ export function Subscribers() {
   const week = useLoaded<Traffic>("/api/traffic?span=7d", paceInSeconds.alarms);
   if (subscribers.length === 0)
     return <p class="empty">No subscribers. Add one to the stage's setting subscribers.</p>;
+  const chosen = decodeURIComponent(place.value.path.split("/")[2] ?? "");
+  const shown = subscribers.filter(({ name }) => chosen === "" || name === chosen);
   return (
     <>
-      {subscribers.map(({ name, types }) => (
+      {chosen !== "" && (
+        <p>
+          <a href="/subscribers">All subscribers</a>
+        </p>
+      )}
+      {shown.length === 0 && <p class="empty">{visible(chosen)} not found among the subscribers.</p>}
+      {shown.map(({ name, types }) => (
         <One
           key={name}
           name={name}
@@ -35,6 +46,7 @@ export function Subscribers() {
           error={error ?? traffic.error ?? week.error}
         />
       ))}
+      {chosen !== "" && shown.length > 0 && <Deliveries name={chosen} />}
     </>
   );
 }
@@ -97,11 +109,15 @@ function One({ name, gets, queue, traffic, week, error }: OneProps) {
           account.connected
         </p>
       )}
-      {dead > 0 && (
-        <p>
-          <a href={`/dead-letters?queue=${encodeURIComponent(`subscriber/${name}`)}`}>Dead letters</a>
-        </p>
-      )}
+      <p>
+        <a href={`/subscribers/${encodeURIComponent(name)}`}>Messages and attempts</a>
+        {dead > 0 && (
+          <>
+            {" · "}
+            <a href={`/dead-letters?queue=${encodeURIComponent(`subscriber/${name}`)}`}>Dead letters</a>
+          </>
+        )}
+      </p>
       <div class="actions">
         <Action
           label="Send test message"
@@ -174,4 +190,90 @@ function Figure({ name, value }: { readonly name: string; readonly value: string
 
 function idOf(message: unknown): string {
   return typeof message === "object" && message !== null && "id" in message ? String(message.id) : "it";
+}
+
+/** Deliveries to a subscriber's queue and attempts, newest first. */
+function Deliveries({ name }: { readonly name: string }) {
+  const [since, outcome, text] = [searchWord("since") || "1h", searchWord("outcome"), searchWord("text")];
+  const path = `/api/deliveries?${new URLSearchParams({ name, since })}`;
+  const { data, error, reload } = useLoaded<{ readonly deliveries: readonly Delivery[] }>(path);
+  const all = data?.deliveries ?? [];
+  const matching = all.filter(
+    (delivery) =>
+      (outcome === "" || delivery.outcome === outcome) &&
+      (text === "" ||
+        delivery.events.some((event) => Object.values(event).some((each) => each.includes(text)))),
+  );
+  const shown = matching.slice(0, maxDeliveries);
+  const again = (
+    <button type="button" onClick={reload}>
+      Refresh
+    </button>
+  );
+  return (
+    <Panel title="Messages and attempts" error={error} aside={again}>
+      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        <Choice name="since" label="Since" of={["15m", "1h", "6h", "24h", "7d"]} fallback="1h" />
+        <Choice
+          name="outcome"
+          label="Outcome"
+          of={[...new Set(all.map((each) => each.outcome))].toSorted()}
+        />
+        <label>
+          Text in the event's id, type or subject
+          <input value={text} onInput={({ currentTarget }) => setSearch({ text: currentTarget.value })} />
+        </label>
+      </form>
+      {data === undefined && error === undefined && <p class="quiet">Reading the functions' logs…</p>}
+      {data !== undefined && shown.length === 0 && (
+        <p class="empty">No deliveries found. Choose a longer period or fewer filters.</p>
+      )}
+      {shown.length > 0 && (
+        <Table
+          label="Deliveries, newest first"
+          columns={["Time", "Outcome", "Messages", "Events", "Reason"]}
+          classes={{ Messages: "figure" }}
+          rows={shown.map(({ at, outcome: how, messages, events, reason }) => [
+            <Time at={at} />,
+            <span class={`tag ${failures.includes(how) ? "tag-failed" : ""}`}>{how}</span>,
+            messages === undefined ? "—" : number(messages),
+            <EventLinks of={events} />,
+            visible(reason ?? ""),
+          ])}
+        />
+      )}
+      {matching.length > shown.length && (
+        <p class="quiet">
+          {number(shown.length)} of {number(matching.length)} deliveries. Choose a shorter period or a filter.
+        </p>
+      )}
+      <p class="quiet">
+        One row is one delivery: its messages come from the listed events, or from data that was fetched
+        because of them. If the subscriber has a filter, at most that many messages were sent.
+      </p>
+      <Command line={commands.tailSubscriber(name)} />
+    </Panel>
+  );
+}
+
+const maxDeliveries = 200;
+const maxLinks = 5;
+const failures = ["parked", "refused", "unreachable"];
+
+function EventLinks({ of }: { readonly of: Delivery["events"] }) {
+  if (of.length === 0) return "—";
+  return (
+    <>
+      {of.slice(0, maxLinks).map(({ id, type, subject = "" }) => {
+        const [kind = "", whose = ""] = subject.split("/");
+        return (
+          <p key={id}>
+            <a href={eventPath(id, { kind, id: whose })}>{type ?? id.slice(0, 12)}</a>{" "}
+            <span class="id">{visible(subject)}</span>
+          </p>
+        );
+      })}
+      {of.length > maxLinks && <p class="quiet">{number(of.length - maxLinks)} more</p>}
+    </>
+  );
 }
