@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { exitCodes } from "./core/command-error.ts";
 import { explain } from "./core/explain.ts";
 import { packageVersion } from "./core/places.ts";
+import { foldLines } from "./core/terminal.ts";
 
 const help = `
 Commands work on the system that runs on this machine. With --outputs they work on a stage in AWS,
@@ -138,7 +139,9 @@ export async function runProgram(args: readonly string[], given?: Command): Prom
       error instanceof CommanderError ? { exitCode: exitCodes.usage, message: "" } : explain(error);
     const isAnswered = exitCode !== exitCodes.usage || /npx |--yes|Nothing was done/.test(message);
     const lines = [message, isAnswered ? "" : `Options: ${helpCommand(program, args)}`];
-    process.stderr.write(`${lines.filter((line) => line !== "").join("\n")}\n`);
+    const text = lines.filter((line) => line !== "").join("\n");
+    const { stderr } = process;
+    stderr.write(`${stderr.isTTY ? foldLines(text, stderr.columns) : text}\n`);
     return exitCode;
   }
 }

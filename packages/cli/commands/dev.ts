@@ -53,7 +53,7 @@ async function run(args: readonly string[]): Promise<number> {
   const start = startOfLocalStack();
   if (Number(process.versions.node.split(".")[0]) < oldestNode)
     throw CommandError.failed(
-      `The local stack needs Node ${oldestNode} or later; this is ${process.version}.`,
+      `The local stack needs Node ${oldestNode} or later; this is ${process.version}. Install it: npm install --save-dev node@${oldestNode}`,
     );
   const child = spawn(process.execPath, [start, "--console", programFile, ...args], { stdio: "inherit" });
   // Ctrl-C reaches both processes; other signals only this one.

@@ -88,7 +88,7 @@ export async function redriveQueue(
   const [first] = result.failed;
   if (first === undefined) return;
   throw CommandError.failed(
-    `Not sent: ${deadLettersText(result.failed.length)} (${first.reason}). They lie where they did: run the command again.`,
+    `Not sent: ${deadLettersText(result.failed.length)} (${first.reason}). They stay in their queue. ${commandLine`Try again: npx income-events dlq redrive ${queue.name}`}`,
   );
 }
 

@@ -81,5 +81,7 @@ function report({ deployment, terminal }: Operation, directory: string, state: E
   );
   if (!isComplete) throw CommandError.failed("Interrupted. Run the same command again to continue.");
   if (unreadable.length > 0)
-    throw CommandError.failed("Not all could be read: see above. Fetch these again with `fetch`.");
+    throw CommandError.failed(
+      "Some documents could not be read: see above. Fetch each again: npx income-events fetch account ID ENDPOINT",
+    );
 }

@@ -13,6 +13,7 @@ import { addRemoved, eraseTask, type Removed } from "../../../domain/recovery/er
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
+import { commandLine } from "../core/command-line.ts";
 import { reasonFlag } from "../core/flags.ts";
 import { tableText } from "../core/table.ts";
 import { failWhileOpen, followErasures } from "../recovery/erasure.ts";
@@ -86,7 +87,7 @@ function found(report: ErasureReport | undefined, { kind, id }: Subject, stage: 
     throw new CommandError(
       "held",
       `A legal hold is on the ${kind} ${id} of the stage ${stage}, on an account of it or on its user: nothing was erased.\n` +
-        "To end the hold: npx income-events hold clear. To erase all the same: --despite-hold REASON.",
+        `To erase despite the hold, add --despite-hold REASON. ${commandLine`To end the hold: npx income-events hold clear ${kind} ${id}`} --reason TEXT`,
     );
   const { subjects = 0, removed = {}, incomplete = [], refused = [], isWaiting } = report ?? {};
   if (report?.isFound === true || Object.keys(removed).length > 0)
@@ -95,7 +96,7 @@ function found(report: ErasureReport | undefined, { kind, id }: Subject, stage: 
     refused.length === 0 ? "" : `\nS3 refuses ${refused.join(" and ")}: allow their key, then run it again.`;
   throw new CommandError(
     "nobody",
-    `${kind} ${id} not found in the stage ${stage}: nothing was erased, announced or logged.${unread}`,
+    `${kind} ${id} not found in the stage ${stage}: nothing was erased, announced or logged.${unread} ${commandLine`Search the logs for the id: npx income-events logs ${id}`}`,
   );
 }
 
@@ -163,7 +164,10 @@ async function status(operation: Operation, id: string): Promise<void> {
   const subjects = (["user", "account", "company-account"] as const).map((kind) => ({ kind, id }));
   const erased = (await Promise.all(subjects.map((subject) => find(subject, operation)))).flat();
   if (erased.length === 0)
-    throw new CommandError("nobody", `Nobody of the id ${id} was erased in the stage ${stage}.`);
+    throw new CommandError(
+      "nobody",
+      `No erasure of ${id} in the stage ${stage}. List all erasures: npx income-events audit list --act erase`,
+    );
   operation.terminal.result({ stage, erased }, erased.map(describe).join("\n"));
 }
 

@@ -8,7 +8,8 @@ import { expiryOf } from "../../../domain/fetch/document-version.ts";
 import { audited, digestFor } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { reasonFlag } from "../core/flags.ts";
+import { commandLine } from "../core/command-line.ts";
+import { reasonFlag, unknownSubject } from "../core/flags.ts";
 import { agreeToScan } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
 
@@ -65,8 +66,7 @@ async function set(operation: Operation, subject: Subject, reason: string): Prom
   const { deployment, clients, terminal } = operation;
   const { stage } = deployment;
   const { table, accounts, isKnown, holds } = portsOf(operation);
-  if (!(await isKnown(subject)))
-    throw new CommandError("nobody", `${nameOf(subject)} not found in the stage ${stage}.`);
+  if (!(await isKnown(subject))) throw unknownSubject(subject);
   const act = { act: "hold", target: `set on ${subject.kind}`, reason, subject } as const;
   const hold: LegalHold = { at: new Date().toISOString(), reason };
   const versions = await audited(operation, act, async () => {
@@ -75,7 +75,9 @@ async function set(operation: Operation, subject: Subject, reason: string): Prom
     if ((await readErasure(clients.dynamodb, table, await digestFor(operation, subject))) === undefined)
       return count;
     await holds.clear(subject, [], (at) => expiryOf(at, 0));
-    throw CommandError.failed(`${nameOf(subject)} is being erased: it is too late for a hold.`);
+    throw CommandError.failed(
+      `${nameOf(subject)} is being erased: it is too late for a hold. ${commandLine`Show what was erased: npx income-events erase status ${subject.id}`}`,
+    );
   });
   terminal.result(
     { stage, subject, versions },
@@ -92,7 +94,10 @@ async function clear(operation: Operation, subject: Subject, reason: string): Pr
   const versions = await audited(operation, act, async () => {
     const count = await holds.clear(subject, await accounts(subject), (at) => expiryOf(at, days));
     if (count === undefined)
-      throw new CommandError("nobody", `No hold is on ${nameOf(subject)} in the stage ${stage}.`);
+      throw new CommandError(
+        "nobody",
+        `${nameOf(subject)} has no hold in the stage ${stage}. List the holds: npx income-events hold list`,
+      );
     return count;
   });
   terminal.result(

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { textPattern } from "../../../adapters/aws/log-groups.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
+import { commandLine } from "../core/command-line.ts";
 import { choiceFlag, sinceFlag } from "../core/flags.ts";
 import { entryText, logLevels, selectEntries, stageLogLines } from "../logs/log-entries.ts";
 
@@ -41,8 +42,8 @@ async function show(operation: Operation, flags: Flags, id?: string): Promise<vo
   if (entries.length === 0 && id !== undefined)
     throw new CommandError(
       "nobody",
-      `No log entry of ${id} since ${since}. Choose an earlier --since. Of a user or account only tasks are logged ` +
-        "by its id, and events by their own, which events list shows.",
+      `No log entry of ${id} since ${since}. Choose an earlier --since. Events are logged by their own ids. ` +
+        commandLine`List those of a user: npx income-events events list --user ${id}`,
     );
   terminal.result(
     { stage: deployment.stage, entries },

@@ -4,6 +4,7 @@ import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
 import { addOfflineCommand } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
+import { commandLine } from "../core/command-line.ts";
 import { choiceFlag, collect } from "../core/flags.ts";
 import { addStageFlags, type StageFlags } from "../core/stage-settings.ts";
 import type { Terminal } from "../core/terminal.ts";
@@ -49,7 +50,9 @@ async function tryFile(terminal: Terminal, flags: Flags, file = ""): Promise<voi
   const brief = trials.filter((trial) => !detailed.includes(trial));
   terminal.result({ trials }, [...detailed.map(trialText), ...brief.map(trialLine)].join("\n\n"));
   if (mapped.length > 0) return;
-  throw CommandError.failed(chosen === undefined ? "No kind maps it." : `${chosen} does not map it.`);
+  throw CommandError.failed(
+    `${chosen === undefined ? "No kind maps it" : `${chosen} does not map it`}. Correct the mapping, then run: ${commandLine`npx income-events mapping try ${file}`}`,
+  );
 }
 
 async function readSample(terminal: Terminal, file: string, lines: readonly string[]): Promise<Sample> {

@@ -31,7 +31,10 @@ async function acceptDeletions(operation: Operation): Promise<void> {
     { act: "reconcile", target: "deletions" },
     async () => {
       const outcome = await invoke(operation, { acceptDeletions: true });
-      if (outcome.outcome !== "accepted") throw CommandError.failed("Nothing was accepted.");
+      if (outcome.outcome !== "accepted")
+        throw CommandError.failed(
+          "Nothing was accepted. See why: npx income-events status --section provider",
+        );
       return outcome;
     },
     (result) => result.accepted,
@@ -56,7 +59,10 @@ async function undelete(
     { act: "reconcile", target: "undelete" },
     async () => {
       const outcome = await invoke(operation, { restore: all ? "all" : ids });
-      if (outcome.outcome !== "restored") throw CommandError.failed("Nothing was restored.");
+      if (outcome.outcome !== "restored")
+        throw CommandError.failed(
+          "Nothing was restored. See why: npx income-events status --section provider",
+        );
       return outcome;
     },
     (result) => result.restored,
@@ -65,7 +71,7 @@ async function undelete(
   if (!all && restored === 0 && underWay.length === 0)
     throw new CommandError(
       "nobody",
-      "Reconciliation deleted none of these accounts, or a webhook did as well.",
+      "Reconciliation deleted none of these accounts, or a webhook did as well. See why: npx income-events records show account ID",
     );
   const unchanged =
     others.length === 0 ? "" : ` Not deleted by reconciliation alone, and unchanged: ${others.join(", ")}.`;

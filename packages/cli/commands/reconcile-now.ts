@@ -29,9 +29,13 @@ export async function reconcileNow({ deployment, clients, terminal }: Operation)
         terminal.progress(`Compared ${result.listed} users so far.`);
         break;
       case "paused":
-        throw CommandError.failed(`The run is paused: ${result.reason}. The schedule continues it.`);
+        throw CommandError.failed(
+          `The run is paused: ${result.reason}. The schedule continues it. Follow it: npx income-events logs`,
+        );
       default:
-        throw CommandError.failed("Another run is under way: this one was left to it.");
+        throw CommandError.failed(
+          "Another run is in progress, so this one did not start. Follow it: npx income-events logs",
+        );
     }
   }
 }

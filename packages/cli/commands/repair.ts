@@ -53,7 +53,9 @@ async function run(operation: Operation, flags: Flags): Promise<void> {
   const report = repairReport({ failures, table }, dryRun);
   terminal.result({ stage: deployment.stage, dryRun, ...report.data }, report.text);
   if (report.isComplete) return;
-  throw CommandError.failed("Not all could be repaired: see above. Fix why, then run it again.");
+  throw CommandError.failed(
+    "Some changes could not be repaired: see above. Fix the cause, then run: npx income-events repair --failures",
+  );
 }
 
 function repairBucket({ deployment, clients, terminal }: Operation, relay: RelayRecords, dryRun: boolean) {

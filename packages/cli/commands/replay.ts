@@ -8,12 +8,11 @@ import type { ReplayRun } from "../../../domain/recovery/replay-run.ts";
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { commandLine } from "../core/command-line.ts";
 import { milestones, pace } from "../core/pace.ts";
 import { agreeToScan, type OnScanned } from "../core/scan-consent.ts";
 import { checkKnown, recordsIn } from "../records/known-records.ts";
 import { type Deliver, type Replayed, replay, replayDelivery } from "../recovery/replay.ts";
-import { planReplay, type ReplayFlags, resumeReplay } from "../recovery/replay-plan.ts";
+import { planReplay, type ReplayFlags, resumeCommand, resumeReplay } from "../recovery/replay-plan.ts";
 import { replayReport } from "../recovery/replay-report.ts";
 import { subscriberQueues } from "../status/work-queues.ts";
 
@@ -82,7 +81,10 @@ export async function runControlledReplay(
   const checkpoint = replays(id);
   // Before anything is sent: from here on it can be gone on with, and an earlier process of it ends.
   const started = await checkpoint.save(planned);
-  if (started === undefined) throw CommandError.failed(`Another process runs the replay ${id}.`);
+  if (started === undefined)
+    throw CommandError.failed(
+      `Another process runs the replay ${id}. If it was interrupted: ${resumeCommand(id)}`,
+    );
   terminal.progress(`Replay ${id}. If it is interrupted, continue with: ${resumeCommand(id)}`);
   const replayed = await audited(
     operation,
@@ -116,10 +118,6 @@ function pausedRun(error: unknown): Replayed & { readonly isPaused: true } {
 function reportPause({ deployment: { stage }, terminal }: Operation, { id, counts }: ReplayRun): void {
   const data = { stage, paused: true, replayId: id, messages: counts.messages, sent: counts.sent };
   terminal.result(data, `Paused after ${counts.messages} messages. Go on with: ${resumeCommand(id)}`);
-}
-
-function resumeCommand(id: string): string {
-  return commandLine`npx income-events replay --resume ${id}`;
 }
 
 async function begin(

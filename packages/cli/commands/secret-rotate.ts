@@ -82,7 +82,9 @@ async function rotate(operation: Operation, flags: Flags): Promise<void> {
 async function setSigning(ports: RotationPorts, stage: string, terminal: Terminal): Promise<void> {
   const key = (await terminal.readInput(maxKeyBytes)).trim();
   if (key === "" || /\s/.test(key))
-    throw CommandError.usage("Give the signing key alone, on one line: secret rotate --signing < key.txt");
+    throw CommandError.usage(
+      "Write the signing key alone, on one line: npx income-events secret rotate --signing < key.txt",
+    );
   const previousUntil = await rotateSigning(key, ports);
   terminal.progress("The key is stored. It is registered after all receivers have loaded it.");
   await registerNewValue(ports, `until webhooks register has run, the provider does not sign with it`);

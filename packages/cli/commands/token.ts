@@ -68,21 +68,21 @@ async function setProven(
     await tokenSecret(secretsManager, secret).discard(versionId);
     if (!(error instanceof FailureError)) throw error;
     throw CommandError.failed(
-      `The token could not be tried: ${error.message}. The present one stays; --force sets this one untried.`,
+      `The token could not be tried: ${error.message}. The current one stays. To set it untried: npx income-events token set --force < token.txt`,
     );
   }
   if (outcome === "refreshed") return;
   throw CommandError.failed(
     outcome === "discarded"
-      ? "The provider refuses this token: it answered 401. The present one stays."
-      : "Another run changed the token meanwhile. See status --section token, then run the command again.",
+      ? "The provider refuses this token: it answered 401. The current one stays. Get a new one, then run: npx income-events token set < token.txt"
+      : "Another run changed the token meanwhile. See the current one: npx income-events status --section token",
   );
 }
 
 /** @returns when the token ends, if it reports. @throws CommandError, which never quotes the token */
 function check(token: string, any: boolean, now: Date): string | undefined {
   if (token === "")
-    throw CommandError.usage("The standard input is empty. Give it the token: token set < token.txt");
+    throw CommandError.usage("The standard input is empty. Run: npx income-events token set < token.txt");
   if (!hasTokenForm(token))
     throw CommandError.usage(
       'The standard input holds more than one word. Give the token alone, without "Bearer" and on one line.',

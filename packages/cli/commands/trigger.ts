@@ -62,7 +62,9 @@ export async function triggerEvent(
   mapPayload(checkMapping({}, "the default mapping")[kind], body, jmespathSearch);
   const { secret } = await webhookSecretStore(clients.secretsManager, output("WebhookSecretArn")).read();
   if (secret === undefined)
-    throw CommandError.failed(`The webhook secret of the stage ${stage} is empty: secret rotate sets one.`);
+    throw CommandError.failed(
+      `The webhook secret of the stage ${stage} is empty. Set one: npx income-events secret rotate`,
+    );
   const target = {
     webhooksUrl: webhooksAddress(deployment),
     secretHeader: secretHeaderOf(deployment),
@@ -70,7 +72,10 @@ export async function triggerEvent(
   };
   const text = JSON.stringify(body);
   const answer = await sendWebhook(target, { kind, method: "POST", authentication: "right", body: text });
-  if (answer !== 202) throw CommandError.failed(`The stage did not take the webhook: ${answer}.`);
+  if (answer !== 202)
+    throw CommandError.failed(
+      `The stage did not accept the webhook: ${answer}. See why: npx income-events doctor`,
+    );
   const id = identify(kind, Buffer.from(text));
   terminal.result(
     { stage, type, kind, id, body },

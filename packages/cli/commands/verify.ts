@@ -121,12 +121,15 @@ async function verify({ deployment, clients, terminal }: Operation, flags: Flags
     commandLine`  npx income-events verify ${[...deploymentFlags(flags), "--erase", mark]}`,
   ];
   terminal.result(report, summary.join("\n"));
-  if (!report.passed) throw CommandError.failed(`${checks.length - passed} checks failed.`);
+  if (!report.passed)
+    throw CommandError.failed(
+      `${checks.length - passed} checks failed. Find the cause: npx income-events doctor`,
+    );
 }
 
 /** Deletes from table and bucket what a run stored. */
 async function erase({ deployment, clients, terminal }: Operation, mark: string): Promise<void> {
-  if (!isMark(mark)) throw CommandError.usage("--erase: Write the run as it was printed at its end.");
+  if (!isMark(mark)) throw CommandError.usage("--erase: write the id of the run that verify printed.");
   const { stage, output } = deployment;
   const stored = storedEvents(clients.dynamodb, output("TableName"));
   const Bucket = output("OverflowBucketName");

@@ -59,8 +59,8 @@ export function findDeployment(options: DeploymentOptions, runningDirectory: str
   const running = findRunningSystems(runningDirectory);
   if (running.length === 0)
     throw CommandError.noDeployment(
-      "No system runs on this machine, and no deployment is named. Start one with npm start, or name one in AWS:\n" +
-        "  npx cdk deploy -c stage=NAME --outputs-file outputs.json   (once), then add --outputs outputs.json",
+      "No system runs on this machine, and no deployment is named. Name one in AWS with --outputs outputs.json, which\n" +
+        "npx cdk deploy -c stage=NAME --outputs-file outputs.json writes, or start one here: npm start",
     );
   const found = running.filter(
     (system) => isMeant(system, options) && (wanted === undefined || isWanted(system.local, wanted)),

@@ -81,7 +81,7 @@ export function checkAddresses(
     if (!leadsOut) continue;
     throw CommandError.usage(
       `--outputs ${file} can't be used: ${name} leads out of the stage's account or region ${place.region}. ` +
-        "Write the file again with cdk deploy, or name an endpoint of your own with AWS_ENDPOINT_URL.",
+        "Name an endpoint of your own with AWS_ENDPOINT_URL, or write the file again: npx cdk deploy --outputs-file outputs.json",
     );
   }
 }

@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { styleText } from "node:util";
+import { stripVTControlCharacters, styleText } from "node:util";
 import { CommandError } from "./command-error.ts";
 import { printableJson } from "./printable.ts";
 
@@ -42,10 +42,35 @@ export function cutLines(text: string, columns: number): string {
     .join("\n");
 }
 
+/** Breaks lines that are wider than a screen: rows between their columns, sentences between words outside commands. */
+export function foldLines(text: string, columns: number): string {
+  return text
+    .split("\n")
+    .flatMap((line) => foldLine(line, columns))
+    .join("\n");
+}
+
+function foldLine(line: string, columns: number): readonly string[] {
+  const isWide = (text: string) => stripVTControlCharacters(text).length > columns;
+  const isRow = /\S {2,}\S/.test(line);
+  if (!isWide(line) || (!isRow && !/^\p{L}/u.test(line))) return [line];
+  const parts = line.match(isRow ? / *\S+(?: \S+)*/g : / ?(?:npx .*|\S+)/g) ?? [];
+  const lines = [""];
+  for (const part of parts) {
+    const last = lines.at(-1) ?? "";
+    if (last !== "" && isWide(last + part)) lines.push(`    ${part.trimStart()}`);
+    else lines[lines.length - 1] = last + part;
+  }
+  return lines;
+}
+
 export function createTerminal({ json, yes }: TerminalOptions): Terminal {
   const { stdin, stdout, stderr } = process;
   const progress = (text: string) => void stderr.write(`${text}\n`);
-  const result = (data: object, text: string) => void stdout.write(`${json ? printableJson(data) : text}\n`);
+  const result = (data: object, text: string) => {
+    const shown = stdout.isTTY ? foldLines(text, stdout.columns) : text;
+    stdout.write(`${json ? printableJson(data) : shown}\n`);
+  };
   return {
     progress,
     result,

@@ -53,7 +53,7 @@ export function archivedDeadLettersOf(
     const seen = await place(look);
     if (seen.refused === undefined || seen.refused === 0) return seen;
     throw CommandError.failed(
-      `S3 refuses ${seen.refused} archived dead letters of ${name}: you may not read them, or not use their key.`,
+      `S3 refuses ${seen.refused} archived dead letters of ${name}: you may not read them, or not use their key. Check the key: npx income-events doctor`,
     );
   };
 }

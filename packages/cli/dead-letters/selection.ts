@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
 import { contentOfDeadLetter } from "../../../domain/recovery/dead-letter-content.ts";
 import { CommandError } from "../core/command-error.ts";
+import { commandLine } from "../core/command-line.ts";
 
 /** Which dead letters a command is about: all, or those that both flags fit. */
 export type Selection = { readonly reason?: string; readonly id?: string };
@@ -47,7 +48,10 @@ function idsOf({ messageId, body }: DeadLetter): readonly string[] {
 /** @throws CommandError where no dead letter has the id that was asked for */
 export function checkFound({ id }: Selection, found: number, queue: string): void {
   if (id !== undefined && found === 0)
-    throw new CommandError("nobody", `No dead letter of ${queue} has an <id> that begins with ${id}.`);
+    throw new CommandError(
+      "nobody",
+      `No dead letter of ${queue} has an <id> that begins with ${id}. ${commandLine`List them: npx income-events dlq show ${queue}`}`,
+    );
 }
 
 /** Why a dead letter lies there, in words. */

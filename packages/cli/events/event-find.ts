@@ -47,7 +47,8 @@ export function noSuchEvent(begins: string, subject: Subject | undefined): Comma
   const whose = subject === undefined ? "No event" : `No event of ${nameOf(subject)}`;
   return new CommandError(
     "nobody",
-    `${whose} with an <id> that begins with ${begins} is stored, or among the dead letters of webhooks.`,
+    `${whose} with an <id> that begins with ${begins} is stored, or among the dead letters of webhooks. ` +
+      "List events: npx income-events events list",
   );
 }
 

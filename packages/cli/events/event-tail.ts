@@ -29,9 +29,28 @@ export type TailRecord = StreamRecord & {
 /** @returns undefined for changes that are no step of an event: links, counters, what expires */
 export function happeningOf(record: TailRecord, now: Date): Happening | undefined {
   if (record.dynamodb?.NewImage === undefined || !isShown(record.dynamodb.NewImage)) return undefined;
-  const at = (record.dynamodb.ApproximateCreationDateTime ?? now).toISOString();
-  const happening = describe(readChange(record));
-  return happening && { at, ...happening };
+  const change = readChange(record);
+  const happening = describe(change);
+  const at = new Date(Math.max(writtenAt(record, now), knownAt(change)));
+  return happening && { at: at.toISOString(), ...happening };
+}
+
+function writtenAt({ dynamodb }: TailRecord, now: Date): number {
+  return (dynamodb?.ApproximateCreationDateTime ?? now).getTime();
+}
+
+/** In milliseconds since 1970. A stream rounds the time of a write down, DynamoDB Local's to the minute. */
+function knownAt(change: Change): number {
+  switch (change.type) {
+    case "event":
+      return change.receipts.since;
+    case "state":
+      return change.after.latest.cause === "event" ? Date.parse(change.after.latest.event.receivedAt) : 0;
+    case "document":
+      return change.after.asOf;
+    case "readiness":
+      return 0;
+  }
 }
 
 function isShown({ sk }: Readonly<Record<string, unknown>>): boolean {

@@ -86,8 +86,8 @@ export async function stageLogLines(
   );
   if (groups.length === 0)
     throw CommandError.noDeployment(
-      `No logs were searched: the stack ${stack} lists no log group of these functions. Is it the stack of the last ` +
-        "deployment, and is that complete?",
+      `No logs were searched: the stack ${stack} lists no log group of these functions. Deploy it, or write its outputs ` +
+        "again: npx cdk deploy --outputs-file outputs.json",
     );
   const lines: string[] = [];
   for await (const page of logPages(clients.cloudWatchLogs, groups, search)) {

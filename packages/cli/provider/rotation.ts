@@ -71,7 +71,7 @@ export async function rotateSigning(
 ): Promise<string | undefined> {
   const { secret, versionId } = await store.read();
   if (secret === undefined)
-    throw CommandError.failed("The webhook secret is empty: secret rotate sets one. Run it first.");
+    throw CommandError.failed("The webhook secret is empty. Set one first: npx income-events secret rotate");
   const { signing: before, previousSigning, ...others } = secret;
   if (before === value) return previousSigning?.until;
   const until = new Date(now().getTime() + times.overlapSeconds * 1000).toISOString();
@@ -122,7 +122,7 @@ async function explained(register: RotationPorts["register"], otherwise: string)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw CommandError.failed(
-      `The webhooks could not be registered: ${reason}.\nThe new value is stored; ${otherwise}.`,
+      `The webhooks could not be registered: ${reason}.\nThe new value is stored; ${otherwise}. Run: npx income-events webhooks register`,
     );
   }
 }

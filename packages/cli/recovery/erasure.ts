@@ -83,8 +83,8 @@ async function follow(
     await sleep(pauseInMs);
   }
   throw CommandError.failed(
-    "The erasure has made no progress for half an hour. Its task is still there, or in the dead letters of erase, with " +
-      "the reason. Fix it and run the command again.",
+    "The erasure has made no progress for half an hour. Its task is still in the queue erase, or is a dead letter. See " +
+      "why: npx income-events dlq show erase",
   );
 }
 

@@ -6,6 +6,7 @@ import { type Subscriber, wants } from "../../../domain/message/subscribers.ts";
 import type { ReplayRun } from "../../../domain/recovery/replay-run.ts";
 import type { ReplaySelection } from "../../../domain/state/replay.ts";
 import { CommandError } from "../core/command-error.ts";
+import { commandLine } from "../core/command-line.ts";
 import { countFlag, periodFlags, type SubjectFlags, subjectFlag } from "../core/flags.ts";
 
 export type ReplayFlags = SubjectFlags & {
@@ -98,6 +99,11 @@ function receivers(
     throw CommandError.usage(`There is no subscriber ${subscriber}; ${there}.`);
   if (names.length === 0) throw CommandError.usage("The stage has no subscribers.");
   return subscriber === undefined ? names : [subscriber];
+}
+
+/** Continues an interrupted replay. */
+export function resumeCommand(id: string): string {
+  return commandLine`npx income-events replay --resume ${id}`;
 }
 
 /** Distinguished by people too: when it began, and four letters. */

@@ -23,6 +23,7 @@ import { CommandError } from "../core/command-error.ts";
 import type { Pace } from "../core/pace.ts";
 import { type KnownRecords, knownRecords } from "../records/known-records.ts";
 import type { SubscriberQueue } from "../status/work-queues.ts";
+import { resumeCommand } from "./replay-plan.ts";
 
 export type ReplayPorts = {
   readonly stored: StoredChanges;
@@ -95,7 +96,9 @@ async function takeStep(
     },
   });
   if (saved !== undefined) return saved;
-  throw CommandError.failed(`Another process runs the replay ${run.id}. This process ended.`);
+  throw CommandError.failed(
+    `Another process runs the replay ${run.id}. This process ended. If the other was interrupted: ${resumeCommand(run.id)}`,
+  );
 }
 
 /** What a stored item sends again of what is selected; `pending` where its message is still to come by itself. */
@@ -166,7 +169,9 @@ export function replayDelivery(
     if (failed.length === 0) return;
     if (tries === maxAttempts) {
       const reason = results.find((failure) => failure !== undefined)?.reason;
-      throw CommandError.failed(`The queue of ${subscriber.name} takes no messages: ${reason}.`);
+      throw CommandError.failed(
+        `The queue of ${subscriber.name} refuses messages: ${reason}. Check it: npx income-events status --section subscribers`,
+      );
     }
     await sleep(500 * 2 ** tries);
     await deliver(subscriber, failed, tries + 1);

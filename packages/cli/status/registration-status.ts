@@ -45,7 +45,9 @@ export async function listRegistrations(
   if ("webhooks" in status) return status.webhooks;
   // Without the output there is nobody to ask.
   if ("isLeftToAnother" in status) throw CommandError.noDeployment(leftToAnother(deployment.stage));
-  throw CommandError.failed(`The provider can't be asked where webhooks go: ${status.unknown}.`);
+  throw CommandError.failed(
+    `The webhook registrations are unknown: ${status.unknown}. Find the cause: npx income-events doctor`,
+  );
 }
 
 function leftToAnother(stage: string): string {

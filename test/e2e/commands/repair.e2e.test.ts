@@ -162,7 +162,7 @@ describe("repair, on the running stack", () => {
 
     const { code, stderr, result: done } = await repair("--failures");
     expect(code).toBe(1);
-    expect(stderr).toContain("Not all could be repaired");
+    expect(stderr).toContain("Some changes could not be repaired");
     expect(done?.failures).toEqual({ batches: 1, changes: 1 });
     expect(done?.left).toEqual([
       { what: "batch", name: "aws/lambda/0/metadata", reason: "payload: expected a text" },

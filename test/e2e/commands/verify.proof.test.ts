@@ -214,7 +214,7 @@ describe("income-events verify", () => {
   it.each([
     [["--subscriber", "nobody"], 2, "There is no subscriber nobody; there is: smoke, accounts, real."],
     [["--at-once", "11"], 2, "whole number from 1 to 10"],
-    [["--erase", "everything"], 2, "Write the run as it was printed"],
+    [["--erase", "everything"], 2, "write the id of the run"],
     [["--stage", "nowhere"], 3, "No system of the stage nowhere runs on this machine"],
   ])("sends nothing where it is used wrongly: %s", async (args, code, reason) => {
     const result = await verify(["--stage", "smoke", ...args]);

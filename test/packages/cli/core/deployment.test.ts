@@ -85,7 +85,7 @@ describe("the deployment on this machine", () => {
 
   it("may be none, also where nothing ever ran: that is reported with the remedy and its own exit code", () => {
     for (const where of [directory, join(directory, "none")]) {
-      expect(() => findDeployment({}, where)).toThrow(/npm start.*--outputs outputs\.json/s);
+      expect(() => findDeployment({}, where)).toThrow(/--outputs outputs\.json.*npm start$/s);
       expect(() => findDeployment({}, where)).toThrow(expect.objectContaining({ exitCode: 3 }));
     }
   });

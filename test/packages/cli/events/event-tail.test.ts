@@ -51,6 +51,19 @@ describe("a change of the table", () => {
     expect(happening(undefined, { sk: "STATE" })).toBeUndefined();
   });
 
+  it("shows when a webhook came, whatever the stream rounds its time to", () => {
+    const item = {
+      sk: `EVENT#${event.id}`,
+      event,
+      receipts: { ...receiptsOf(), since: Date.UTC(2026, 0, 1, 0, 0, 42) },
+    };
+    const NewImage = marshall(item, { removeUndefinedValues: true });
+    const ApproximateCreationDateTime = new Date("2026-01-01T00:00:00.000Z");
+    expect(happeningOf({ dynamodb: { NewImage, ApproximateCreationDateTime } }, now)?.at).toBe(
+      "2026-01-01T00:00:42.000Z",
+    );
+  });
+
   it("is one line, whatever comes from outside", () => {
     const line = happeningLine({ at: now.toISOString(), what: "received", subject: "account/a\n\u001b[2J" });
     expect(line).toBe("2026-01-01T00:00:01.000Z  received      -                             account/a [2J");

@@ -49,6 +49,6 @@ describe("the delivery of a replay", () => {
 
   it("ends with the queue's name and reason where it takes no messages", async () => {
     const { delivery } = deliver((id) => id === "id-1");
-    await expect(delivery(messages(3))).rejects.toThrow("The queue of ledger takes no messages: SQS: busy.");
+    await expect(delivery(messages(3))).rejects.toThrow("The queue of ledger refuses messages: SQS: busy. ");
   });
 });
