@@ -189,6 +189,35 @@ describe("repair, on the running stack", () => {
     expect(Contents).toEqual([]);
   });
 
+  it("relays a record that was parked after it ended the relay's process five times", async () => {
+    const relay = system.stack.functions.find(({ name }) => name === output("RelayFunctionName"));
+    if (relay === undefined) throw new Error("the stage has no relay");
+    const facts = { accountId: account, endpoint: "income", dataAvailable: true } as const;
+    const change = eventChange(eventOf("endpoint.updated", facts));
+    const record = writeChange(change, "4711");
+    const twoMinutesAgo = Date.now() / 1_000 - 120;
+    const event = JSON.stringify({
+      Records: [{ ...record, dynamodb: { ...record.dynamodb, ApproximateCreationDateTime: twoMinutesAgo } }],
+    });
+    const endFault = system.stack.gateway.intercept(async ({ principal, action }, phase) => {
+      if (principal !== relay.name || phase !== "before" || !action.startsWith("sqs:")) return undefined;
+      relay.kill();
+      return "drop";
+    });
+    for (let ends = 1; ends <= 5; ends += 1) {
+      expect(await relay.invoke(event)).toMatchObject({ kind: "failed" });
+      expect(await failedBatches()).toEqual([]);
+    }
+    expect(await relay.invoke(event)).toMatchObject({ payload: JSON.stringify({ batchItemFailures: [] }) });
+    expect(await failedBatches()).toHaveLength(1);
+
+    endFault();
+    expect(await repair("--failures")).toMatchObject({ result: { failures: { batches: 1, changes: 1 } } });
+    await idle();
+    expect(await failedBatches()).toEqual([]);
+    expect([...(await announced()).values()]).toContain("endpoint.updated");
+  });
+
   it("repairs nothing of whoever was erased", async () => {
     const other = String((await system.sandbox.createUsers(1)).users[0]);
     await idle();
