@@ -17,9 +17,6 @@ export type ReadAnswer = {
   readonly observedAt?: number;
 };
 
-/** Reads an address of the read API. @throws if there is no response */
-export type ReadDocument = (href: string) => Promise<ReadAnswer>;
-
 /** The credentials and region of the caller, as in the configuration of an AWS client. */
 export type ReadAs = Pick<ConstructorParameters<typeof SignatureV4>[0], "credentials" | "region">;
 
@@ -29,11 +26,12 @@ const answerTimeoutInMs = 60_000;
 /**
  * Calls a function's URL, signed with Signature Version 4. If the address is an alias's ARN, invokes the function
  * instead.
+ * @returns a function that reads an address of the read API, and throws if there is no response
  */
-export function documentReads({ credentials, region }: ReadAs, lambda: () => LambdaClient): ReadDocument {
+export function documentReads({ credentials, region }: ReadAs, lambda: () => LambdaClient) {
   const sha256 = Hash.bind(null, "sha256");
   const signer = new SignatureV4({ credentials, region, sha256, service: "lambda" });
-  return async (href) => {
+  return async (href: string): Promise<ReadAnswer> => {
     if (href.startsWith("arn:")) return answerOf(await invoke(href, lambda()));
     const url = new URL(href);
     const { headers } = await signer.sign({

@@ -97,12 +97,11 @@ function readOutcome(value: unknown, records: readonly StreamRecord[]): Outcome 
 
 /** A change that the relay can't process, with the reason if it reported one. */
 export type Underived = { readonly change: Change; readonly reason: string };
-export type RelayChanges = (changes: readonly Change[]) => Promise<readonly Underived[]>;
 
 /** Relays changes that no stream announces. Their sequence numbers, which appear in the relay's log, count from 1. */
-export function changeRelay(relay: RelayRecords): RelayChanges {
+export function changeRelay(relay: RelayRecords) {
   let count = 0;
-  return async (changes) => {
+  return async (changes: readonly Change[]): Promise<readonly Underived[]> => {
     const records = changes.map((change) => {
       count += 1;
       return writeChange(change, `repair-${count}`);

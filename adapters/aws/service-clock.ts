@@ -1,11 +1,12 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { isFields } from "../../domain/core/parse.ts";
 
-/** DynamoDB's time in milliseconds since 1970, to the second, from its last response; 0 before the first one. */
-export type ServiceClock = () => number;
-
-/** Reads the clock from all later responses of a client. */
-export function serviceClock(client: DynamoDBClient): ServiceClock {
+/**
+ * Reads DynamoDB's clock from all later responses of a client.
+ * @returns a function that returns the last response's time in milliseconds since 1970, to the second; 0 before the
+ * first response
+ */
+export function serviceClock(client: DynamoDBClient): () => number {
   let latest = 0;
   client.middlewareStack.add(
     (next) => async (args) => {

@@ -38,9 +38,6 @@ export type Write =
  */
 export type WriteItem = (write: Write) => Promise<"written" | "conflict">;
 
-/** Waits before the next attempt, after `attempts` attempts. */
-type BackOff = (attempts: number) => Promise<void>;
-
 /**
  * DynamoDB's limit of statements in a request. 25 items of 400 KB, base64 included, stay below its limit of 16 MB for
  * a batch of writes.
@@ -51,9 +48,9 @@ const maxAttempts = 4;
 const firstPauseInMs = 100;
 
 /** Waits a random time below a ceiling that doubles with each attempt; short for an invocation. */
-const backOffAtRandom: BackOff = async (attempts) => {
+async function backOffAtRandom(attempts: number): Promise<void> {
   await sleep(Math.random() * firstPauseInMs * 2 ** (attempts - 1));
-};
+}
 
 type ErrorCode = BatchStatementErrorCodeEnum | undefined;
 const conflicts: readonly ErrorCode[] = ["DuplicateItem", "ConditionalCheckFailed"];
@@ -72,11 +69,14 @@ type Pending = {
   readonly reject: (error: unknown) => void;
 };
 
-/** Concurrent writes share one request and its failure; each statement has its own result. */
+/**
+ * Concurrent writes share one request and its failure; each statement has its own result.
+ * @param backOff waits before the next attempt, after `attempts` attempts
+ */
 export function batchingWriter(
   client: DynamoDBClient,
   tableName: string,
-  backOff: BackOff = backOffAtRandom,
+  backOff: (attempts: number) => Promise<void> = backOffAtRandom,
 ): WriteItem {
   const requests = new StatementRequests(client, backOff);
   let open: Pending[] | undefined;
@@ -99,9 +99,9 @@ export function batchingWriter(
 /** Sends writes in batches. Settles every write; never throws. */
 class StatementRequests {
   readonly #client: DynamoDBClient;
-  readonly #backOff: BackOff;
+  readonly #backOff: (attempts: number) => Promise<void>;
 
-  constructor(client: DynamoDBClient, backOff: BackOff) {
+  constructor(client: DynamoDBClient, backOff: (attempts: number) => Promise<void>) {
     this.#client = client;
     this.#backOff = backOff;
   }

@@ -3,12 +3,13 @@ import { marshall } from "@aws-sdk/util-dynamodb";
 import { retryable } from "../../domain/core/failures.ts";
 import { type Fields, fieldsOf, numberOf } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
+import type { Document } from "../../domain/fetch/document.ts";
 import type { DataName } from "../../domain/fetch/document-name.ts";
 import { expiryOf } from "../../domain/fetch/document-version.ts";
 import type { VersionWanted } from "../../domain/read/route.ts";
 import type { ReadKey } from "./batching-reader.ts";
 import type { WriteItem } from "./batching-writer.ts";
-import { type KeepVersion, readDocument, type StoredDocument } from "./documents.ts";
+import { readDocument, type StoredDocument } from "./documents.ts";
 import { itemVersion, readItem } from "./items.ts";
 import { partitionOf, versionKey, versionPrefix } from "./keys.ts";
 import { holdsIn } from "./legal-holds.ts";
@@ -23,8 +24,9 @@ const maxAttempts = 4;
  * Stores each superseded version as an item of its own. Reads legal holds after the write, so that a hold that is set
  * later finds the version.
  */
-export function versionKeeper(read: ReadKey, write: WriteItem, days: number): KeepVersion {
-  return async ({ document, place }, { userId, announced: supersededAt }) => {
+export function versionKeeper(read: ReadKey, write: WriteItem, days: number) {
+  return async ({ document, place }: StoredDocument, updated: Document): Promise<void> => {
+    const { userId, announced: supersededAt } = updated;
     const { subject, announced } = document;
     if (announced === undefined || supersededAt === undefined) return;
     const key = versionKey(subject, document, announced);
@@ -32,14 +34,14 @@ export function versionKeeper(read: ReadKey, write: WriteItem, days: number): Ke
     const version = { ...document, userId, ...place, supersededAt };
     const update = async (attribute: string, value: unknown) => {
       const outcome = await write({ type: "update", key, attribute, value, where: [] });
-      if (outcome === "conflict") throw retryable("a version went while it was kept", 1);
+      if (outcome === "conflict") throw retryable("the version was deleted while it was stored", 1);
     };
     const attributes = { schemaVersion: itemVersion, document: version, expiresAt };
-    let isKeptHeld: boolean | undefined = false;
+    let isStoredAsHeld: boolean | undefined = false;
     if ((await write({ type: "insert", key, attributes })) === "conflict") {
       // A previous attempt stored it and failed before the document was replaced.
       await update("document", version);
-      isKeptHeld = undefined;
+      isStoredAsHeld = undefined;
     }
     const holders: readonly Subject[] = [
       subject,
@@ -47,12 +49,12 @@ export function versionKeeper(read: ReadKey, write: WriteItem, days: number): Ke
     ];
     for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
       const isHeld = (await holdsIn(read, holders)).length > 0;
-      if (isHeld === isKeptHeld) return;
+      if (isHeld === isStoredAsHeld) return;
       // DynamoDB does not expire an item whose time to live is not a number.
       await update("expiresAt", isHeld ? null : expiresAt);
-      isKeptHeld = isHeld;
+      isStoredAsHeld = isHeld;
     }
-    throw retryable("a hold changes all the time", 1);
+    throw retryable("the legal holds keep changing", 1);
   };
 }
 

@@ -40,13 +40,6 @@ export type StoredDocument = { readonly document: Document; readonly place: Docu
  */
 const inlineLimitInBytes = 6_144;
 
-/**
- * Stores the version that is about to be superseded. Runs before the new version is written, so that a retry after a
- * crash repeats it.
- * @param next the new version
- */
-export type KeepVersion = (superseded: StoredDocument, next: Document) => Promise<void>;
-
 /** Stores documents, one item each; large data goes to S3. */
 export type DocumentStore = {
   /** Reads consistently; concurrent reads share a request. */
@@ -64,12 +57,15 @@ export type DocumentStore = {
   ) => Promise<"written" | "conflict">;
 };
 
-/** @param keep stores superseded versions; absent: only the newest version is kept */
+/**
+ * @param retainVersion stores the version that is about to be superseded; absent: only the newest version is retained.
+ * It runs before the new version is written, so that a retry after a crash repeats it.
+ */
 export function documentStore(
   read: ReadKey,
   write: WriteItem,
   overflow: OverflowBucket,
-  keep?: KeepVersion,
+  retainVersion?: (superseded: StoredDocument, updated: Document) => Promise<void>,
 ): DocumentStore {
   return {
     load: async (subject, name) => {
@@ -83,7 +79,7 @@ export function documentStore(
       const document = { ...next, ...place };
       await untilReady?.();
       if (!isSame && known?.document.digest !== undefined)
-        await Promise.all([noteSuperseded(write, known, next), keep?.(known, next)]);
+        await Promise.all([noteSuperseded(write, known, next), retainVersion?.(known, next)]);
       return write(
         known === undefined
           ? { type: "insert", key, attributes: { schemaVersion: itemVersion, document } }

@@ -20,10 +20,8 @@ import { eventKey, type Key } from "./keys.ts";
 /** One receipt of an event: the event, its body (credentials removed) and the message that carried it. */
 export type Receipt = { readonly event: IncomeEvent; readonly body: Body; readonly message: EventMessage };
 
-/** Records receipts. @returns for each, in order, whether it was the event's first, or why it was not stored */
-export type RecordReceipts = (
-  receipts: readonly Receipt[],
-) => Promise<readonly ("first" | "duplicate" | Failure)[]>;
+/** Whether a receipt was the event's first, or why it was not stored. */
+export type ReceiptOutcome = "first" | "duplicate" | Failure;
 
 type Merged = MergedReceipt<Receipt>;
 
@@ -31,15 +29,12 @@ const secondsPerDay = 86_400;
 /** Few writers update one event's counter concurrently, since duplicates within a batch are merged. */
 const maxAttempts = 8;
 
-export function eventTable(
-  client: DynamoDBClient,
-  tableName: string,
-  retentionInDays: number,
-): RecordReceipts {
+/** The recorder of receipts for a table. */
+export function eventTable(client: DynamoDBClient, tableName: string, retentionInDays: number) {
   const attributes = ["pk", "sk", "schemaVersion", "receipts"];
   const ports = {
     write: batchingWriter(client, tableName),
-    look: batchingReader(client, tableName, { attributes, isEventual: true }),
+    readEventually: batchingReader(client, tableName, { attributes, isEventual: true }),
     readConsistently: batchingReader(client, tableName, { attributes }),
   };
   return receiptRecorder(ports, retentionInDays);
@@ -47,8 +42,8 @@ export function eventTable(
 
 export type EventPorts = {
   readonly write: WriteItem;
-  /** Eventually consistent: may miss recent writes. */
-  readonly look: ReadKey;
+  /** May miss recent writes. */
+  readonly readEventually: ReadKey;
   readonly readConsistently: ReadKey;
 };
 
@@ -56,11 +51,12 @@ export type EventPorts = {
  * Records receipts with one write per event (see docs/adr/0001). The write is an insert, which fails for a known
  * event. Where the same bytes may be a real repeat, it reads the item first and updates its count. `expiresAt` is the
  * time to live in epoch seconds.
+ * @returns a function that records receipts, and returns the outcome of each, in order
  */
 export function receiptRecorder(
-  { write, look, readConsistently }: EventPorts,
+  { write, readEventually, readConsistently }: EventPorts,
   retentionInDays: number,
-): RecordReceipts {
+) {
   const insert = ({ receipt: { event, body }, messages }: Merged) => {
     const receivedAt = Math.floor(Date.parse(event.receivedAt) / 1000);
     return write({
@@ -78,7 +74,7 @@ export function receiptRecorder(
 
   const recordUnordered = async (merged: Merged): Promise<"first" | "duplicate"> => {
     const key = keyOf(merged.receipt.event);
-    let known = await receiptsOf(look, key);
+    let known = await receiptsOf(readEventually, key);
     for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
       if (known === undefined) {
         if ((await insert(merged)) === "written") return "first";
@@ -97,8 +93,8 @@ export function receiptRecorder(
     return (await insert(merged)) === "written" ? "first" : "duplicate";
   };
 
-  return async (receipts) => {
-    const outcomes = new Map<string, "first" | "duplicate" | Failure>();
+  return async (receipts: readonly Receipt[]): Promise<readonly ReceiptOutcome[]> => {
+    const outcomes = new Map<string, ReceiptOutcome>();
     const recordAll = mergeReceipts(receipts, (receipt) => receipt).map(async (merged) => {
       const outcome = await record(merged).catch(failureOf);
       for (const [index, message] of merged.messages.entries()) {

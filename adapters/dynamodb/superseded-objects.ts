@@ -2,7 +2,7 @@ import { retryable } from "../../domain/core/failures.ts";
 import { fieldsOf, present } from "../../domain/core/parse.ts";
 import type { Document, DocumentPlace, SupersededObject } from "../../domain/fetch/document.ts";
 import { expiryOf } from "../../domain/fetch/document-version.ts";
-import type { RemoveObject } from "../s3/overflow-bucket.ts";
+import type { ObjectBucket } from "../s3/overflow-bucket.ts";
 import type { ReadKey } from "./batching-reader.ts";
 import type { WriteItem } from "./batching-writer.ts";
 import { itemVersion } from "./items.ts";
@@ -35,16 +35,15 @@ export async function noteSuperseded(
   if ((await write(update)) === "conflict") throw retryable("a note went while it was renewed", 1);
 }
 
-/** Deletes the object that an expired item pointed to, unless another item still points to it. */
-export type RemoveSuperseded = (superseded: SupersededObject) => Promise<void>;
-
 /**
+ * Deletes the object that an expired item pointed to, unless another item still points to it.
+ *
  * Another item may still point to the object: the document, if the write that should have superseded it failed, or a
  * version under a legal hold. If the document is missing, the object stays: an erasure has already deleted it, or a
  * restore needs it.
  */
-export function supersededRemover(read: ReadKey, remove: RemoveObject): RemoveSuperseded {
-  return async ({ subject, name, announced, object }) => {
+export function supersededRemover(read: ReadKey, bucket: Pick<ObjectBucket, "remove">) {
+  return async ({ subject, name, announced, object }: SupersededObject): Promise<void> => {
     const keys = [
       documentKey(subject, name),
       versionKey(subject, name, announced),
@@ -55,6 +54,6 @@ export function supersededRemover(read: ReadKey, remove: RemoveObject): RemoveSu
     const pointsToIt = [document, ...others].some(
       (item) => item !== undefined && fieldsOf(item.document, "document").object === object,
     );
-    if (!pointsToIt) await remove(object);
+    if (!pointsToIt) await bucket.remove(object);
   };
 }

@@ -7,16 +7,14 @@ import {
 } from "@aws-sdk/client-s3";
 import { fieldsOf, parseJson, textOf } from "../../domain/core/parse.ts";
 
+const prefix = "erased/";
+
 /**
  * Records erased subjects outside the table, one object each, named by the subject's digest. A restore from a backup
  * erases them again. The log contains only digests and times, so it needs no erasure itself.
  */
-export type WriteErasureLog = (digest: string, erasedAt: string) => Promise<void>;
-
-const prefix = "erased/";
-
-export function erasureLogWriter(client: S3Client, bucket: string): WriteErasureLog {
-  return async (digest, erasedAt) => {
+export function erasureLogWriter(client: S3Client, bucket: string) {
+  return async (digest: string, erasedAt: string): Promise<void> => {
     const Body = JSON.stringify({ schemaVersion: 1, erasedAt });
     await client.send(
       new PutObjectCommand({ Bucket: bucket, Key: prefix + digest, Body, ContentType: "application/json" }),

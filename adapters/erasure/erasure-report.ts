@@ -38,12 +38,12 @@ export type ErasureReport = {
  */
 export type StepOutcome = "going on" | "waiting" | "done" | "held";
 
-export type KeepReport = (task: EraseTask, outcome: StepOutcome) => Promise<void>;
-
 const lifetimeInSeconds = 86_400;
 
-export function keepReport(client: DynamoDBClient, tableName: string, now: () => Date): KeepReport {
-  return async ({ id, next, erased, isFound, removed, incomplete, refused }, outcome) => {
+/** @returns a function that stores the report of an erasure after a step */
+export function reportWriter(client: DynamoDBClient, tableName: string, now: () => Date) {
+  return async (task: EraseTask, outcome: StepOutcome): Promise<void> => {
+    const { id, next, erased, isFound, removed, incomplete, refused } = task;
     if (id === undefined) return;
     const isDone = outcome === "done" || outcome === "held";
     const counts = { subjects: erased.length, removed, incomplete, refused };

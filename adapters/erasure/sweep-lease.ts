@@ -8,13 +8,11 @@ import { sweepLeaseKey } from "../dynamodb/keys.ts";
 /**
  * Lets one run at a time search the dead letters: two would hide messages from each other. A killed run keeps the
  * lease until its messages are visible again.
- * @param seconds how long the run may take
- * @returns undefined if another run has the lease, else a function that releases it
+ * @returns a function that takes the lease for some seconds. It returns a function that releases the lease, or
+ * undefined if another run has it.
  */
-export type TakeSweep = (seconds: number) => Promise<(() => Promise<void>) | undefined>;
-
-export function sweepLease(client: DynamoDBClient, TableName: string, now: () => Date): TakeSweep {
-  return async (seconds) => {
+export function sweepLease(client: DynamoDBClient, TableName: string, now: () => Date) {
+  return async (seconds: number): Promise<(() => Promise<void>) | undefined> => {
     const holder = randomUUID();
     const at = now().getTime() / 1000;
     const isTaken = await isWritten(

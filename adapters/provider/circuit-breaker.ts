@@ -15,9 +15,6 @@ import { isWritten } from "../dynamodb/conditional-write.ts";
 import { itemVersion, readItem } from "../dynamodb/items.ts";
 import { breakerKey } from "../dynamodb/keys.ts";
 
-/** Reports the result of an admitted call. Never throws: state that it could not write expires by itself. */
-export type Report = (result: CallResult) => Promise<void>;
-
 type CircuitBreakerOptions = {
   readonly settings: BreakerSettings;
   /** The longest time that a call can take; one caller probes alone for this long. */
@@ -51,8 +48,12 @@ export class CircuitBreaker {
     this.#options = options;
   }
 
-  /** Admits a call. @throws retryable failure with the time until the provider is tried again */
-  async admit(): Promise<Report> {
+  /**
+   * Admits a call.
+   * @returns reports the call's result. It never throws: state that it can't write expires by itself.
+   * @throws retryable failure with the time until the provider is tried again
+   */
+  async admit(): Promise<(result: CallResult) => Promise<void>> {
     const { now, longestCallInSeconds } = this.#options;
     // Terminates: if this caller loses the probe, another one has changed the state that is read next.
     for (;;) {
@@ -104,7 +105,7 @@ export class CircuitBreaker {
     return isWritten;
   }
 
-  #reporter(probe?: Breaker): Report {
+  #reporter(probe?: Breaker): (result: CallResult) => Promise<void> {
     const record = async (result: CallResult) => {
       if (result === "healthy") await this.#healthy(probe);
       else await this.#failed(probe ?? (await this.#current()), probe !== undefined, result);

@@ -16,30 +16,26 @@ export type OverflowBucket = {
   readonly find: (key: string) => Promise<Uint8Array | undefined>;
 };
 
-/** Bytes, or why there are none: S3 has no such object, or refuses it, for example if it can't decrypt it. */
-export type LookAtObject = (key: string) => Promise<Uint8Array | "missing" | "refused">;
-
-/** Streams the bytes of an object; undefined if it is missing. @throws if KMS refuses to decrypt it */
-export type OpenObject = (key: string) => Promise<Readable | undefined>;
-
-/** Deletes an object. Deleting a missing object succeeds. */
-export type RemoveObject = (key: string) => Promise<void>;
-
-/** @param known the client to use; absent: one configured by the environment */
-export function overflowBucket(
-  bucket: string,
-  known?: S3Client,
-): OverflowBucket & {
-  readonly open: OpenObject;
-  readonly remove: RemoveObject;
-  /** Needs permission to list the bucket; without it, S3 does not report that an object is missing. */
-  readonly look: LookAtObject;
+/** What some functions also do with the objects of a bucket. */
+export type ObjectBucket = OverflowBucket & {
+  /** Streams the bytes of an object; undefined if it is missing. @throws if KMS refuses to decrypt it */
+  readonly open: (key: string) => Promise<Readable | undefined>;
+  /** Deletes an object. Deleting a missing object succeeds. */
+  readonly remove: (key: string) => Promise<void>;
+  /**
+   * Bytes, or why there are none: S3 has no such object, or refuses it, for example if it can't decrypt it. Needs
+   * permission to list the bucket; without it, S3 does not report that an object is missing.
+   */
+  readonly tryGet: (key: string) => Promise<Uint8Array | "missing" | "refused">;
   /** The objects whose keys start with `prefix`, in the order of their keys. */
   readonly list: (prefix: string) => Promise<readonly { readonly key: string; readonly since: Date }[]>;
-} {
+};
+
+/** @param given the client to use; absent: one configured by the environment */
+export function overflowBucket(bucket: string, given?: S3Client): ObjectBucket {
   const connect = once(async () => {
     const s3 = await import("#lazy/s3");
-    return { s3, client: known ?? s3Client(s3.S3Client) };
+    return { s3, client: given ?? s3Client(s3.S3Client) };
   });
   const get = async (key: string) => {
     const { s3, client } = await connect();
@@ -67,7 +63,7 @@ export function overflowBucket(
       return ContentLength;
     },
     find: (key) => unlessMissing(() => get(key)),
-    look: async (key) => {
+    tryGet: async (key) => {
       try {
         return await get(key);
       } catch (error) {

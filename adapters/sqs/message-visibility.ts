@@ -2,20 +2,18 @@ import { ChangeMessageVisibilityBatchCommand, type SQSClient } from "@aws-sdk/cl
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
 
 /** A received message, and how many seconds from now it stays invisible. */
-export type Hidden = { readonly receiptHandle: string; readonly seconds: number };
+export type VisibilityChange = { readonly receiptHandle: string; readonly seconds: number };
 
 /**
  * Changes the visibility of received messages. SQS delivers each again after its time, counted from now.
- * @returns one entry per message, in order: undefined if it succeeded, else what went wrong
+ * @returns a function for at most ten messages, the size of a batch. It returns one entry for each message, in order:
+ * undefined if it succeeded, else the failure.
  */
-export type Hide = (
-  queueUrl: string,
-  messages: readonly Hidden[],
-) => Promise<readonly (Failure | undefined)[]>;
-
-/** @returns a `Hide` for at most ten messages, the size of a batch */
-export function messageVisibility(client: SQSClient): Hide {
-  return async (queueUrl, messages) => {
+export function messageVisibility(client: SQSClient) {
+  return async (
+    queueUrl: string,
+    messages: readonly VisibilityChange[],
+  ): Promise<readonly (Failure | undefined)[]> => {
     if (messages.length === 0) return [];
     const Entries = messages.map(({ receiptHandle, seconds }, index) => ({
       Id: String(index),

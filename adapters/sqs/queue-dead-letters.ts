@@ -7,15 +7,12 @@ import { deleteAll, receiveBatch, releaseAll } from "./queue-messages.ts";
 /** A long poll queries all servers of a queue; a short poll may miss messages. */
 const pollInSeconds = 1;
 
-/** Whether a queue may hold messages beyond the `held` ones of a reader; see `nothingBeside`. */
-export type MayHide = (held: number) => Promise<boolean>;
-
 /**
- * Asks SQS whether a queue may hold messages beyond those of a reader. The counts are approximate and lag by a
- * minute, so a caller that relies on them checks again later.
+ * Asks SQS whether a queue may hold messages beyond the `held` ones of a reader. The counts are approximate and lag
+ * by a minute, so a caller that relies on them checks again later.
  */
-export function nothingBeside(client: SQSClient, queueUrl: string): MayHide {
-  return async (held) => {
+export function mayHoldOthers(client: SQSClient, queueUrl: string) {
+  return async (held: number): Promise<boolean> => {
     const { waiting, inFlight } = await queueDepth(client, queueUrl);
     return waiting > 0 || inFlight > held;
   };
@@ -25,14 +22,14 @@ export function nothingBeside(client: SQSClient, queueUrl: string): MayHide {
  * The dead letters of a dead-letter queue. Those that stay are invisible to others until the reading ends, even by an
  * error, and are then released. Their receive counts rise by one.
  * @param hiddenSeconds the visibility timeout, called at each receive; messages of a killed reading return after it
- * @param mayHide called when no more messages arrive, with the number held; absent: messages that others hold are
- * ignored
+ * @param holdsOthers called with the number of held messages when no more arrive; absent: messages that other readers
+ * hold are ignored
  */
 export function queueDeadLetters(
   client: SQSClient,
   queueUrl: string,
   hiddenSeconds: () => number,
-  mayHide: MayHide = async () => false,
+  holdsOthers: (held: number) => Promise<boolean> = async () => false,
 ): DeadLetterPlace {
   return async (look) => {
     // Without bodies, since there may be many.
@@ -64,7 +61,7 @@ export function queueDeadLetters(
         await take(unseen.filter((message) => ids.has(idOf(message))));
         if (isEnough) return { notTaken, mayHide: true };
       }
-      return { notTaken, mayHide: await mayHide(staying.size) };
+      return { notTaken, mayHide: await holdsOthers(staying.size) };
     } finally {
       await releaseAll(client, queueUrl, [...staying.values()]);
     }

@@ -1,13 +1,7 @@
 import { permanent } from "../../domain/core/failures.ts";
 import { fieldsOf, parseJson, textOf } from "../../domain/core/parse.ts";
-import type { overflowBucket } from "../s3/overflow-bucket.ts";
+import type { ObjectBucket } from "../s3/overflow-bucket.ts";
 import type { StreamRecord } from "./change-stream.ts";
-
-/**
- * Stores records that the relay can't process, where `repair --failures` finds them.
- * @param subscriber the only one that did not get the messages of these records; absent: they were not relayed at all
- */
-export type Park = (records: readonly StreamRecord[], reason: string, subscriber?: string) => Promise<void>;
 
 /** Records whose messages one subscriber did not get. */
 export type ParkedBatch = {
@@ -15,8 +9,6 @@ export type ParkedBatch = {
   readonly read: () => Promise<readonly StreamRecord[]>;
   readonly remove: () => Promise<void>;
 };
-
-type Bucket = Pick<ReturnType<typeof overflowBucket>, "put" | "get" | "list" | "remove">;
 
 /** Lambda stores its own objects beside these, at `aws/lambda/<mapping>/`. */
 const folder = "aws/lambda/parked";
@@ -26,8 +18,8 @@ const folderOf = (subscriber: string) => `${folder}-for/${subscriber}/`;
  * Stores parked records where Lambda stores batches that it gave up on, in the same form. Parking the same records
  * again replaces their object. See `failed-batches.ts`.
  */
-export function parkedChanges({ put }: Pick<Bucket, "put">, now: () => Date): Park {
-  return async (records, reason, subscriber) => {
+export function parkedChanges({ put }: Pick<ObjectBucket, "put">, now: () => Date) {
+  return async (records: readonly StreamRecord[], reason: string, subscriber?: string): Promise<void> => {
     const ids = records.map(({ dynamodb }) => dynamodb?.SequenceNumber ?? "unnumbered");
     const [first = "none", last = first] = [ids[0], ids.at(-1)];
     const invocation = {
@@ -44,7 +36,7 @@ export function parkedChanges({ put }: Pick<Bucket, "put">, now: () => Date): Pa
 
 /** The batches parked for a subscriber, oldest first. */
 export async function parkedFor(
-  { get, list, remove }: Pick<Bucket, "get" | "list" | "remove">,
+  { get, list, remove }: Pick<ObjectBucket, "get" | "list" | "remove">,
   subscriber: string,
 ): Promise<readonly ParkedBatch[]> {
   const objects = await list(folderOf(subscriber));

@@ -8,18 +8,15 @@ import {
 import { isFields, parseJson } from "../../domain/core/parse.ts";
 import { isRefused } from "../s3/refused.ts";
 
-/**
- * Removes records from the batches that Lambda gave up on and stored as one object each.
- * @param isUnwanted called with a record as text
- * @returns how many records were removed, and how many objects S3 refused to return
- */
-export type RemoveUndelivered = (
-  isUnwanted: (record: string) => boolean,
-  options?: { readonly isDryRun: boolean },
-) => Promise<{ readonly removed: number; readonly refused: number }>;
+/** The number of removed records, and the number of objects that S3 refused to return. */
+export type RemovedChanges = { readonly removed: number; readonly refused: number };
 
-export function undeliveredChanges(client: S3Client, bucket: string): RemoveUndelivered {
-  return async (isUnwanted, { isDryRun } = { isDryRun: false }) => {
+/** @returns a function that removes records from the batches that Lambda gave up on and stored as one object each */
+export function undeliveredChanges(client: S3Client, bucket: string) {
+  return async (
+    isUnwanted: (record: string) => boolean,
+    { isDryRun } = { isDryRun: false },
+  ): Promise<RemovedChanges> => {
     let [removed, refused] = [0, 0];
     for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket: bucket })) {
       for (const { Key = "" } of Contents) {

@@ -44,7 +44,7 @@ const waits = [900, 3_600, 21_600, 42_900] as const;
  * @param receives number of receives, including this one
  * @param now by a service's clock, in milliseconds since 1970
  */
-export function secondsUntilLook(deadline: number, receives: number, now: number): number {
+export function secondsUntilCheck(deadline: number, receives: number, now: number): number {
   const longest = waits[Math.min(receives, waits.length) - 1] ?? waits[0];
   return Math.min(longest, Math.max(1, Math.ceil((deadline - now) / 1000)));
 }

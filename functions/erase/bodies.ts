@@ -2,7 +2,7 @@ import { batchesOf } from "../../domain/core/batches.ts";
 import { webhookKinds } from "../../domain/event/events.ts";
 import { addRemoved, type EraseTask, withRefusal } from "../../domain/recovery/erasure.ts";
 import { type Mentions, mentions } from "../../domain/recovery/mentions.ts";
-import type { StepDependencies } from "./dependencies.ts";
+import type { EraserDependencies, TimeLeft } from "./dependencies.ts";
 
 /** Limits of a batch of reads: a parsed body takes many times its bytes. */
 const atOnce = { maxItems: 10, maxBytes: 4 * 1024 * 1024 };
@@ -15,8 +15,12 @@ const foundByContent = "bodies found by content";
  * expired, their dead letters were purged, or their receiver died before it sent its message. Only the
  * content shows whom a body names, so all bodies are read. If the time is over, the next message continues.
  */
-export async function removeBodies(task: EraseTask, dependencies: StepDependencies): Promise<EraseTask> {
-  const { objects, isTimeOver } = dependencies;
+export async function removeBodies(
+  task: EraseTask,
+  dependencies: EraserDependencies,
+  timeLeft: TimeLeft,
+): Promise<EraseTask> {
+  const { objects } = dependencies;
   const { lastBody, ...rest } = task;
   const isNamed = mentions(task.erased);
   let removed = task.removed;
@@ -28,7 +32,7 @@ export async function removeBodies(task: EraseTask, dependencies: StepDependenci
       if (found.includes("refused")) refused = withRefusal(refused, "large bodies", true);
       if (count > 0) removed = addRemoved(removed, { [foundByContent]: count });
       const last = batch.at(-1)?.key;
-      if (last !== undefined && isTimeOver()) return { ...rest, removed, refused, lastBody: last };
+      if (last !== undefined && timeLeft.isOver()) return { ...rest, removed, refused, lastBody: last };
     }
   }
   return { ...rest, removed, refused, next: "undelivered changes" };
@@ -37,9 +41,9 @@ export async function removeBodies(task: EraseTask, dependencies: StepDependenci
 async function removeIfNamed(
   key: string,
   isNamed: Mentions,
-  { bodies, objects }: StepDependencies,
+  { bodies, objects }: EraserDependencies,
 ): Promise<"removed" | "kept" | "refused"> {
-  const content = await bodies.look(key);
+  const content = await bodies.tryGet(key);
   if (content === "missing") return "kept";
   if (content === "refused") return "refused";
   const text = Buffer.from(content).toString("utf8");

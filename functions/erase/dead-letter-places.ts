@@ -1,6 +1,6 @@
 import type { SQSClient } from "@aws-sdk/client-sqs";
 import type { DeadLetterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
-import { nothingBeside, queueDeadLetters } from "../../adapters/sqs/queue-dead-letters.ts";
+import { mayHoldOthers, queueDeadLetters } from "../../adapters/sqs/queue-dead-letters.ts";
 import { nameOfQueue, taggedQueues, unlessDeleted } from "../../adapters/sqs/tagged-queues.ts";
 import { subscriberTag } from "../../domain/message/subscribers.ts";
 import type { EraserDependencies } from "./dependencies.ts";
@@ -37,7 +37,7 @@ export function deadLetterPlaces(
   return async (secondsLeft) => {
     // After a run is killed, its messages reappear when its time would have ended.
     const hiddenSeconds = () => Math.ceil(secondsLeft()) + 1;
-    const inQueue = (url: string) => queueDeadLetters(client, url, hiddenSeconds, nothingBeside(client, url));
+    const inQueue = (url: string) => queueDeadLetters(client, url, hiddenSeconds, mayHoldOthers(client, url));
     const removed = await taggedQueues(client, { ...tagged, except });
     // The eraser's own dead letters are not searched: each is an erasure that is still to be done.
     const archived = archive.placeOfOthers([...known.map(([name]) => name), "erase"]);

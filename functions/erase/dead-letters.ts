@@ -5,9 +5,12 @@ import type { WebhookKind } from "../../domain/event/events.ts";
 import type { DeadLetter, DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
 import { addRemoved, type EraseTask, withRefusal } from "../../domain/recovery/erasure.ts";
 import { type Mentions, mentions } from "../../domain/recovery/mentions.ts";
-import type { NextStep, StepDependencies } from "./dependencies.ts";
+import type { EraserDependencies, NextStep, TimeLeft } from "./dependencies.ts";
 
-type Sweep = StepDependencies & {
+/** One search of the dead letters for the erased subjects. */
+type Sweep = {
+  readonly bodies: EraserDependencies["bodies"];
+  readonly timeLeft: TimeLeft;
   readonly isNamed: Mentions;
   /** Whether a body names an erased subject, by object key. Several dead letters may point to one object. */
   readonly decided: Map<string, Promise<boolean>>;
@@ -23,43 +26,51 @@ type Swept = {
 };
 
 /** Maximum searches while other readers hold dead letters; together they outlast the longest reader. */
-const mostLooks = 16;
+const maxSearches = 16;
 
 /**
  * Deletes dead letters, in queues and in the archive, that name an erased subject. The step is done only
  * after a search that saw every dead letter found none. Otherwise it is repeated, later if another reader
  * holds some. Only one erasure searches at a time, because each search hides messages from the others.
  */
-export async function removeDeadLetters(task: EraseTask, dependencies: StepDependencies): Promise<NextStep> {
-  const { takeSweep, secondsLeft, recheckSeconds } = dependencies;
-  const giveBack = await takeSweep(Math.ceil(secondsLeft()) + 1);
-  if (giveBack === undefined) return { task, afterSeconds: recheckSeconds() };
+export async function removeDeadLetters(
+  task: EraseTask,
+  dependencies: EraserDependencies,
+  timeLeft: TimeLeft,
+): Promise<NextStep> {
+  const { takeSweep, recheckSeconds } = dependencies;
+  const release = await takeSweep(Math.ceil(timeLeft.seconds()) + 1);
+  if (release === undefined) return { task, afterSeconds: recheckSeconds() };
   try {
-    return await lookThrough(task, dependencies);
+    return await searchAll(task, dependencies, timeLeft);
   } finally {
-    await giveBack();
+    await release();
   }
 }
 
-async function lookThrough(task: EraseTask, dependencies: StepDependencies): Promise<NextStep> {
-  const sweep: Sweep = { ...dependencies, isNamed: mentions(task.erased), decided: new Map() };
-  const all = await dependencies.deadLetters(dependencies.secondsLeft);
+async function searchAll(
+  task: EraseTask,
+  { bodies, deadLetters, recheckSeconds }: EraserDependencies,
+  timeLeft: TimeLeft,
+): Promise<NextStep> {
+  const sweep: Sweep = { bodies, timeLeft, isNamed: mentions(task.erased), decided: new Map() };
+  const all = await deadLetters(timeLeft.seconds);
   const swept = await Promise.all(all.map(([queue, places]) => sweepQueue(queue, places, sweep)));
   let removed = task.removed;
   for (const { queue, deleted } of swept) {
     if (deleted > 0) removed = addRemoved(removed, { [`dead letters of ${queue}`]: deleted });
   }
-  const looks = task.looks + 1;
+  const searches = task.looks + 1;
   const isRefused = swept.some((each) => each.refused > 0);
   const refused = withRefusal(task.refused, "archived dead letters", isRefused);
   const isHidden = swept.some(({ mayHide }) => mayHide);
   const hasFound = !task.isDryRun && swept.some(({ deleted }) => deleted > 0);
-  if (looks < mostLooks && (isHidden || hasFound)) {
+  if (searches < maxSearches && (isHidden || hasFound)) {
     // A dry run deletes nothing, so only its last search counts.
     if (task.isDryRun) removed = task.removed;
     return {
-      task: { ...task, removed, refused, looks },
-      afterSeconds: isHidden ? dependencies.recheckSeconds() : 0,
+      task: { ...task, removed, refused, looks: searches },
+      afterSeconds: isHidden ? recheckSeconds() : 0,
     };
   }
   const incomplete = swept.flatMap(({ queue, isTooLong, mayHide }) => (isTooLong || mayHide ? [queue] : []));
@@ -93,7 +104,7 @@ async function sweepPlace(queue: string, place: DeadLetterPlace, sweep: Sweep): 
     const named = await Promise.all(deadLetters.map((deadLetter) => isNamedIn(deadLetter, sweep)));
     const done = deadLetters.filter((_, index) => named[index]);
     deleted += done.length;
-    isTooLong = sweep.isTimeOver();
+    isTooLong = sweep.timeLeft.isOver();
     return { done, isEnough: isTooLong };
   });
   if (notTaken > 0) throw retryable(`${notTaken} dead letters of ${queue} could not be deleted`, 1);
@@ -124,7 +135,7 @@ async function isNamedBody(
 ): Promise<boolean> {
   // A body that S3 refuses counts as naming nobody here; the next step keeps the erasure open for it.
   const get = async (key: string) => {
-    const content = await bodies.look(key);
+    const content = await bodies.tryGet(key);
     return typeof content === "string" ? new Uint8Array() : content;
   };
   return isNamed(await bodyText(body, { get }), kind);

@@ -1,13 +1,11 @@
 import type { ErasableRecords } from "../../adapters/erasure/erasable-records.ts";
-import type { WriteErasureLog } from "../../adapters/erasure/erasure-log.ts";
-import type { KeepReport } from "../../adapters/erasure/erasure-report.ts";
+import type { StepOutcome } from "../../adapters/erasure/erasure-report.ts";
 import type { DigestOf } from "../../adapters/erasure/subject-digest.ts";
-import type { TakeSweep } from "../../adapters/erasure/sweep-lease.ts";
 import type { Tombstones } from "../../adapters/erasure/tombstones.ts";
 import type { ObjectEraser } from "../../adapters/s3/object-eraser.ts";
-import type { LookAtObject } from "../../adapters/s3/overflow-bucket.ts";
+import type { ObjectBucket } from "../../adapters/s3/overflow-bucket.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
-import type { RemoveUndelivered } from "../../adapters/streams/undelivered-changes.ts";
+import type { RemovedChanges } from "../../adapters/streams/undelivered-changes.ts";
 import type { DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
 import type { EraseTask } from "../../domain/recovery/erasure.ts";
 import type { Log } from "../runtime/log.ts";
@@ -16,12 +14,13 @@ import type { Publish } from "../runtime/subscriber-queues.ts";
 export type EraserDependencies = {
   readonly digestOf: DigestOf;
   readonly tombstones: Tombstones;
-  readonly writeLog: WriteErasureLog;
+  /** Records an erased subject outside the table, so that a restore from a backup erases it again. */
+  readonly writeLog: (digest: string, erasedAt: string) => Promise<void>;
   readonly records: ErasableRecords;
   /** Objects in the bucket of bodies and data. */
   readonly objects: ObjectEraser;
   /** Reads bodies that dead letters point to, from the same bucket. */
-  readonly bodies: { readonly look: LookAtObject };
+  readonly bodies: Pick<ObjectBucket, "tryGet">;
   /**
    * The places that hold each queue's dead letters, by queue name: the queue first, then the archive.
    * `secondsLeft` is the time left to the invocation.
@@ -29,13 +28,21 @@ export type EraserDependencies = {
   readonly deadLetters: (
     secondsLeft: () => number,
   ) => Promise<readonly (readonly [string, readonly DeadLetterPlace[]])[]>;
-  /** Lets only one run at a time search dead letters. */
-  readonly takeSweep: TakeSweep;
+  /**
+   * Lets only one run at a time search dead letters, for at most this many seconds.
+   * @returns a function that ends the search; undefined if another run searches
+   */
+  readonly takeSweep: (seconds: number) => Promise<(() => Promise<void>) | undefined>;
   /** Delay before the next search of dead letters that another reader holds; random for each erasure. */
   readonly recheckSeconds: () => number;
-  readonly removeUndelivered: RemoveUndelivered;
+  /** Removes undelivered changes. @param isUnwanted called with a record as text */
+  readonly removeUndelivered: (
+    isUnwanted: (record: string) => boolean,
+    options?: { readonly isDryRun: boolean },
+  ) => Promise<RemovedChanges>;
   readonly publish: Publish;
-  readonly keepReport: KeepReport;
+  /** Stores the erasure's report after a step. */
+  readonly writeReport: (task: EraseTask, outcome: StepOutcome) => Promise<void>;
   readonly send: Send;
   /** The eraser's own queue. */
   readonly queueUrl: string;
@@ -47,11 +54,11 @@ export type EraserDependencies = {
   readonly log: Log;
 };
 
-/** Dependencies of a step, with the function's remaining time. */
-export type StepDependencies = EraserDependencies & {
-  readonly secondsLeft: () => number;
+/** The invocation's remaining time. */
+export type TimeLeft = {
+  readonly seconds: () => number;
   /** Whether a step should stop searching. */
-  readonly isTimeOver: () => boolean;
+  readonly isOver: () => boolean;
 };
 
 /** The task of the next step, and the minimum delay before it. */

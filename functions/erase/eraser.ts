@@ -1,4 +1,4 @@
-import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
+import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import { holdKey, partitionOf } from "../../adapters/dynamodb/keys.ts";
 import type { ErasableRecords } from "../../adapters/erasure/erasable-records.ts";
 import type { StepOutcome } from "../../adapters/erasure/erasure-report.ts";
@@ -19,7 +19,7 @@ import { mentions } from "../../domain/recovery/mentions.ts";
 import { handleEachRecord, rejectPermanent } from "../runtime/sqs-batch.ts";
 import { removeBodies } from "./bodies.ts";
 import { removeDeadLetters } from "./dead-letters.ts";
-import type { EraserDependencies, NextStep, StepDependencies } from "./dependencies.ts";
+import type { EraserDependencies, NextStep, TimeLeft } from "./dependencies.ts";
 import { findOwn } from "./find-own.ts";
 import { markErased } from "./mark-erased.ts";
 import { removeRecords } from "./records.ts";
@@ -39,25 +39,26 @@ export function eraser(
   const { send, deadLetterQueueUrl, log } = dependencies;
   const handleFailures = rejectPermanent(send, deadLetterQueueUrl, log);
   return (event, invocation) => {
-    const secondsLeft = () => invocation.getRemainingTimeInMillis() / 1000;
-    const reserved = secondsLeft() * reservedFraction;
-    const timed = { ...dependencies, secondsLeft, isTimeOver: () => secondsLeft() < reserved };
-    return handleEachRecord(({ body }) => goOn(readEraseTask(body), timed), handleFailures)(event);
+    const seconds = () => invocation.getRemainingTimeInMillis() / 1000;
+    const reserved = seconds() * reservedFraction;
+    const timeLeft = { seconds, isOver: () => seconds() < reserved };
+    const handle = ({ body }: SQSRecord) => runStep(readEraseTask(body), dependencies, timeLeft);
+    return handleEachRecord(handle, handleFailures)(event);
   };
 }
 
-async function goOn(task: EraseTask, dependencies: StepDependencies): Promise<void> {
-  const { keepReport, log } = dependencies;
+async function runStep(task: EraseTask, dependencies: EraserDependencies, timeLeft: TimeLeft): Promise<void> {
+  const { writeReport, log } = dependencies;
   if (await isHeldBack(task, dependencies)) {
     log("ERASURE_HELD", { correlationId: correlationOfErasure(task) });
-    return keepReport(task, "held");
+    return writeReport(task, "held");
   }
-  const next = await perform(task, task.isDryRun ? dryRun(dependencies) : dependencies);
+  const next = await perform(task, task.isDryRun ? dryRun(dependencies) : dependencies, timeLeft);
   if (task.isWaiting === true && next !== undefined) failWhileRefused(task.next, next.task);
   const outcome = outcomeOf(task, next?.task);
   // Write the report last: its readers rely on the second pass.
   if (next !== undefined) await sendNext(next, dependencies);
-  await keepReport(next?.task.pass === task.pass ? next.task : task, outcome);
+  await writeReport(next?.task.pass === task.pass ? next.task : task, outcome);
   if (outcome === "done" && task.isFound && !task.isDryRun)
     log(task.pass === 1 ? "ERASED" : "ERASED_AGAIN", {
       correlationId: correlationOfErasure(task),
@@ -83,17 +84,21 @@ function failWhileRefused(step: EraseStep, { refused }: EraseTask): void {
 }
 
 /** @returns the next step; undefined if nothing is left to do */
-async function perform(task: EraseTask, dependencies: StepDependencies): Promise<NextStep | undefined> {
+async function perform(
+  task: EraseTask,
+  dependencies: EraserDependencies,
+  timeLeft: TimeLeft,
+): Promise<NextStep | undefined> {
   const atOnce = (next: EraseTask) => ({ task: next, afterSeconds: 0 });
   switch (task.next) {
     case "subjects":
       return atOnce(await markErased(task, dependencies));
     case "records":
-      return atOnce(await removeRecords(task, dependencies));
+      return atOnce(await removeRecords(task, dependencies, timeLeft));
     case "dead letters":
-      return removeDeadLetters(task, dependencies);
+      return removeDeadLetters(task, dependencies, timeLeft);
     case "bodies":
-      return atOnce(await removeBodies(task, dependencies));
+      return atOnce(await removeBodies(task, dependencies, timeLeft));
     case "undelivered changes":
       return atOnce(await removeUndeliveredChanges(task, dependencies));
     case "messages":
@@ -113,7 +118,7 @@ async function perform(task: EraseTask, dependencies: StepDependencies): Promise
 
 async function sendNext(
   { task, afterSeconds }: NextStep,
-  { send, queueUrl }: StepDependencies,
+  { send, queueUrl }: EraserDependencies,
 ): Promise<void> {
   const delay = afterSeconds === 0 ? {} : { delayInSeconds: afterSeconds };
   const [failed] = await send(queueUrl, [{ body: writeEraseTask(task), ...delay }]);
@@ -126,7 +131,7 @@ async function sendNext(
  */
 async function announceErasures(
   task: EraseTask,
-  { digestOf, tombstones, publish, eventSource }: StepDependencies,
+  { digestOf, tombstones, publish, eventSource }: EraserDependencies,
 ): Promise<void> {
   const marked = await Promise.all(
     task.erased.map(async (subject) => {
@@ -148,7 +153,7 @@ async function announceErasures(
 }
 
 /** Dependencies with which a step counts what it would remove, and removes nothing. */
-export function dryRun(dependencies: StepDependencies): StepDependencies {
+function dryRun(dependencies: EraserDependencies): EraserDependencies {
   const { records, objects, deadLetters, removeUndelivered } = dependencies;
   return {
     ...dependencies,
@@ -168,7 +173,7 @@ export function dryRun(dependencies: StepDependencies): StepDependencies {
 /** Removes undelivered changes that name the erased subjects. */
 async function removeUndeliveredChanges(
   task: EraseTask,
-  { removeUndelivered }: StepDependencies,
+  { removeUndelivered }: EraserDependencies,
 ): Promise<EraseTask> {
   const found = await removeUndelivered(mentions(task.erased, (subject) => [partitionOf(subject)]));
   const removed =
@@ -182,7 +187,7 @@ async function removeUndeliveredChanges(
  * with it, or on a user whom an account's records name. A hold doesn't stop an erasure that has started, or
  * one of a subject that was erased before.
  */
-async function isHeldBack(task: EraseTask, dependencies: StepDependencies): Promise<boolean> {
+async function isHeldBack(task: EraseTask, dependencies: EraserDependencies): Promise<boolean> {
   const { subject, cause, next, pass, isDespiteHold = false } = task;
   if (isDespiteHold || pass === 2 || next !== "subjects") return false;
   if (cause !== "operator" && cause !== "deleted") return false;

@@ -1,6 +1,6 @@
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import { correlationOfErasure, type EraseTask } from "../../domain/recovery/erasure.ts";
-import type { StepDependencies } from "./dependencies.ts";
+import type { EraserDependencies } from "./dependencies.ts";
 import { findOwn } from "./find-own.ts";
 
 /**
@@ -8,7 +8,7 @@ import { findOwn } from "./find-own.ts";
  * late data is erased. Adds them to the erasure log for restores. Nothing is removed before the next message
  * names them all: only their records show whose they are.
  */
-export async function markErased(task: EraseTask, dependencies: StepDependencies): Promise<EraseTask> {
+export async function markErased(task: EraseTask, dependencies: EraserDependencies): Promise<EraseTask> {
   if (task.isFound && !task.isDryRun) return mark(task, dependencies);
   const isFound = task.isFound || (await isKnown(task.subject, dependencies));
   if (isFound && !task.isDryRun) return mark({ ...task, isFound }, dependencies);
@@ -20,13 +20,13 @@ export async function markErased(task: EraseTask, dependencies: StepDependencies
 
 async function isKnown(
   subject: Subject,
-  { digestOf, tombstones, records }: StepDependencies,
+  { digestOf, tombstones, records }: EraserDependencies,
 ): Promise<boolean> {
   for await (const page of records.pagesOf(subject)) if (page.length > 0) return true;
   return tombstones.isPlaced(await digestOf(subject));
 }
 
-async function mark(task: EraseTask, dependencies: StepDependencies): Promise<EraseTask> {
+async function mark(task: EraseTask, dependencies: EraserDependencies): Promise<EraseTask> {
   const { digestOf, tombstones, writeLog, records } = dependencies;
   const place = async (subject: Subject) => {
     const digest = await digestOf(subject);

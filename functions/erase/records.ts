@@ -4,18 +4,22 @@ import { batchesOf } from "../../domain/core/batches.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import { addRemoved, type EraseTask, type Removed } from "../../domain/recovery/erasure.ts";
 import { mentions } from "../../domain/recovery/mentions.ts";
-import type { StepDependencies } from "./dependencies.ts";
+import type { EraserDependencies, TimeLeft } from "./dependencies.ts";
 
 /** Removes everything that the table and the bucket hold about the erased subjects. */
-export async function removeRecords(task: EraseTask, dependencies: StepDependencies): Promise<EraseTask> {
-  const { removed, isComplete } = await removeAll(task, dependencies);
+export async function removeRecords(
+  task: EraseTask,
+  dependencies: EraserDependencies,
+  timeLeft: TimeLeft,
+): Promise<EraseTask> {
+  const { removed, isComplete } = await removeAll(task, dependencies, timeLeft);
   const replays = await removeReplays(task, dependencies);
   const after = { ...task, removed: addRemoved(addRemoved(task.removed, removed), counts({ replays })) };
   return isComplete ? { ...after, next: task.isThorough ? "dead letters" : "messages" } : after;
 }
 
 /** Removes replays that name an erased subject. A replay that has other subjects, too, starts over. */
-async function removeReplays({ erased }: EraseTask, { records }: StepDependencies): Promise<number> {
+async function removeReplays({ erased }: EraseTask, { records }: EraserDependencies): Promise<number> {
   const isNamed = mentions(erased, (subject) => [partitionOf(subject)]);
   const named = (await records.replays()).filter(({ text }) => isNamed(text));
   let count = 0;
@@ -27,7 +31,8 @@ type Progress = { readonly removed: Removed; readonly isComplete: boolean };
 
 async function removeAll(
   { erased, namedWith }: EraseTask,
-  dependencies: StepDependencies,
+  dependencies: EraserDependencies,
+  timeLeft: TimeLeft,
 ): Promise<Progress> {
   const isErased = new Set(erased.map(nameOf));
   const names = ({ named }: ErasableRecord) =>
@@ -36,9 +41,9 @@ async function removeAll(
   const [users, accounts] = [others.filter(isUser), others.filter((other) => !isUser(other))];
   let removed: Removed = {};
   const parts = [
-    ...users.map((user) => () => removeFrom(user, names, dependencies)),
+    ...users.map((user) => () => removeFrom(user, names, dependencies, timeLeft)),
     ...accounts.map((account) => () => forgetIn(account, isErased, dependencies)),
-    ...erased.map((each) => () => removeWhole(each, dependencies)),
+    ...erased.map((each) => () => removeSubject(each, dependencies, timeLeft)),
   ];
   for (const part of parts) {
     const progress = await part();
@@ -48,7 +53,11 @@ async function removeAll(
   return { removed, isComplete: true };
 }
 
-async function removeWhole(subject: Subject, dependencies: StepDependencies): Promise<Progress> {
+async function removeSubject(
+  subject: Subject,
+  dependencies: EraserDependencies,
+  timeLeft: TimeLeft,
+): Promise<Progress> {
   const { objects, records } = dependencies;
   const data = await objects.removeBelow(`data/${nameOf(subject)}/`);
   const pages = await objects.removeBelow(`pages/${nameOf(subject)}/`);
@@ -56,7 +65,7 @@ async function removeWhole(subject: Subject, dependencies: StepDependencies): Pr
     for (const item of ["mark", "deletion"] as const)
       await records.remove({ key: orphanKey(item, subject.id) });
   }
-  const { removed, isComplete } = await removeFrom(subject, () => true, dependencies);
+  const { removed, isComplete } = await removeFrom(subject, () => true, dependencies, timeLeft);
   return { removed: addRemoved(counts({ data, pages }), removed), isComplete };
 }
 
@@ -68,7 +77,7 @@ function isUser({ kind }: Subject): boolean {
 async function forgetIn(
   account: Subject,
   isErased: ReadonlySet<string>,
-  { records }: StepDependencies,
+  { records }: EraserDependencies,
 ): Promise<Progress> {
   for await (const page of records.pagesOf(account)) {
     for (const record of page) {
@@ -84,20 +93,21 @@ async function forgetIn(
 async function removeFrom(
   subject: Subject,
   isUnwanted: (record: ErasableRecord) => boolean,
-  { records, objects, isTimeOver }: StepDependencies,
+  { records, objects }: EraserDependencies,
+  timeLeft: TimeLeft,
 ): Promise<Progress> {
   let removed: Removed = {};
   for await (const page of records.pagesOf(subject)) {
     const unwanted = page.filter(isUnwanted);
     for (const some of batchesOf(unwanted, { maxItems: atOnce })) {
-      if (isTimeOver()) return { removed, isComplete: false };
-      const gone = await Promise.all(
+      if (timeLeft.isOver()) return { removed, isComplete: false };
+      const deleted = await Promise.all(
         some.map(async (record) => {
           if (record.bodyObject !== undefined) await objects.remove(record.bodyObject);
           return (await records.remove(record)) ? [record] : [];
         }),
       );
-      for (const { kind, bodyObject } of gone.flat()) {
+      for (const { kind, bodyObject } of deleted.flat()) {
         removed = addRemoved(removed, counts({ [kind]: 1, bodies: bodyObject === undefined ? 0 : 1 }));
       }
     }

@@ -4,7 +4,7 @@ import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { erasableRecords } from "../../adapters/erasure/erasable-records.ts";
 import { erasureLogWriter } from "../../adapters/erasure/erasure-log.ts";
-import { keepReport } from "../../adapters/erasure/erasure-report.ts";
+import { reportWriter } from "../../adapters/erasure/erasure-report.ts";
 import { subjectDigest } from "../../adapters/erasure/subject-digest.ts";
 import { sweepLease } from "../../adapters/erasure/sweep-lease.ts";
 import { tombstones } from "../../adapters/erasure/tombstones.ts";
@@ -58,7 +58,7 @@ const handle = eraser({
   recheckSeconds: () => Math.ceil(numberOf(settings, "recheckSeconds") * (0.5 + Math.random())),
   removeUndelivered: undeliveredChanges(buckets, variable("FAILURES_BUCKET")),
   publish: publisher(send, subscribers, log),
-  keepReport: keepReport(table, tableName, now),
+  writeReport: reportWriter(table, tableName, now),
   send,
   queueUrl,
   deadLetterQueueUrl,

@@ -43,7 +43,7 @@ const now = () => new Date();
 const shared = { read: batchingReader(table, tableName), write: batchingWriter(table, tableName) };
 const overflow = overflowBucket(variable("OVERFLOW_BUCKET"));
 const { documentVersionsDays: days } = settings;
-const keep =
+const retainVersion =
   days === undefined
     ? undefined
     : versionKeeper(shared.read, shared.write, numberOf(settings, "documentVersionsDays"));
@@ -53,7 +53,7 @@ const awaited = parseAwaited(settings.readiness);
 
 const handle = fetcher({
   versionedRecords: versionedRecords(table, tableName, shared),
-  documents: documentStore(shared.read, shared.write, overflow, keep),
+  documents: documentStore(shared.read, shared.write, overflow, retainVersion),
   readDocuments: documentReader(table, tableName),
   findErased: findErased(shared.read, subjectDigest(secrets, variable("ERASURE_KEY_ARN"))),
   keptPages: keptPages(overflow),
@@ -64,7 +64,7 @@ const handle = fetcher({
     askRefresh: backgroundInvoker(variable("REFRESH_FUNCTION_NAME")),
   }),
   send: batchingSender(sqsSender(sqs)),
-  hide: messageVisibility(sqs),
+  changeVisibility: messageVisibility(sqs),
   queues: {
     fetch: { url: variable("FETCH_QUEUE_URL"), deadLetterUrl: variable("DEAD_LETTER_QUEUE_URL") },
     checks: { url: variable("CHECK_QUEUE_URL"), deadLetterUrl: variable("CHECK_DEAD_LETTER_QUEUE_URL") },

@@ -1,4 +1,3 @@
-import type { ServiceClock } from "../../adapters/aws/service-clock.ts";
 import type { DocumentStore, ReadDocuments } from "../../adapters/dynamodb/documents.ts";
 import type { ReadinessRecords } from "../../adapters/dynamodb/readiness.ts";
 import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
@@ -6,7 +5,9 @@ import type { FindErased } from "../../adapters/erasure/tombstones.ts";
 import type { ProviderClient } from "../../adapters/provider/provider-client.ts";
 import type { KeptPages } from "../../adapters/s3/kept-pages.ts";
 import type { SharedSend } from "../../adapters/sqs/batching-sender.ts";
-import type { Hide } from "../../adapters/sqs/message-visibility.ts";
+import type { VisibilityChange } from "../../adapters/sqs/message-visibility.ts";
+import type { Failure } from "../../domain/core/failures.ts";
+import type { Mutex } from "../../domain/core/mutex.ts";
 import type { AttributeExpressions } from "../../domain/event/attributes.ts";
 import type { ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import type { Awaited } from "../../domain/readiness/readiness-settings.ts";
@@ -27,7 +28,11 @@ export type FetcherDependencies = {
   /** Throws a retryable failure for a call that can't be made now. */
   readonly client: Pick<ProviderClient, "call" | "checkReady">;
   readonly send: SharedSend;
-  readonly hide: Hide;
+  /** Changes the visibility of messages. @returns the failure of each, in order, or undefined */
+  readonly changeVisibility: (
+    queueUrl: string,
+    messages: readonly VisibilityChange[],
+  ) => Promise<readonly (Failure | undefined)[]>;
   readonly queues: TaskQueues;
   readonly provider: ProviderSettings;
   /** Expressions for attributes in the provider's answer about a user; empty if the settings map none. */
@@ -41,10 +46,20 @@ export type FetcherDependencies = {
   /** How long events may take to answer a start before its endpoints are read anyway. */
   readonly readAfterSeconds: number;
   readonly retrying: RetryLimits;
-  /** An AWS service's clock, for times that must not depend on the function's own clock. */
-  readonly clock: ServiceClock;
+  /** DynamoDB's clock in milliseconds since 1970, for times that must not depend on the function's own clock. */
+  readonly clock: () => number;
   /** The function's clock, for the times of the provider's answers in messages. */
   readonly now: () => Date;
   readonly random: () => number;
   readonly log: Log;
+};
+
+/** A task's share of the invocation. */
+export type TaskRun = {
+  /** Milliseconds left for calls. */
+  readonly timeLeft: () => number;
+  /** Lets one read at a time collect pages; several would not fit in memory. */
+  readonly pageMutex: Mutex;
+  /** Resolves when the batch's other calls are done, or after a maximum time. */
+  readonly untilReady: () => Promise<void>;
 };

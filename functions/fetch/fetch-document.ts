@@ -1,14 +1,10 @@
 import { sizeOf } from "../../adapters/aws/compressed.ts";
-import type { ServiceClock } from "../../adapters/aws/service-clock.ts";
 import {
   type Content,
   type DocumentStore,
   type StoredDocument,
   textOfContent,
 } from "../../adapters/dynamodb/documents.ts";
-import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
-import type { FindErased } from "../../adapters/erasure/tombstones.ts";
-import type { ProviderClient } from "../../adapters/provider/provider-client.ts";
 import { failureOf, retryable, waiting } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
@@ -23,20 +19,10 @@ import {
 import { type Document, documentAfter } from "../../domain/fetch/document.ts";
 import { type DocumentTask, subjectsOf } from "../../domain/fetch/task.ts";
 import { daysIn } from "../../domain/readiness/days.ts";
-import { type Awaited, endpointOfDays } from "../../domain/readiness/readiness-settings.ts";
+import { endpointOfDays } from "../../domain/readiness/readiness-settings.ts";
 import type { Delivered, Delivery, TaskResult } from "./delivered-tasks.ts";
-import { type PagesDependencies, readPages } from "./read-pages.ts";
-
-export type DocumentDependencies = PagesDependencies & {
-  readonly documents: DocumentStore;
-  readonly versionedRecords: Pick<VersionedRecords, "loadState">;
-  readonly findErased: FindErased;
-  readonly client: Pick<ProviderClient, "call" | "checkReady">;
-  readonly clock: ServiceClock;
-  readonly readiness?: Awaited | undefined;
-  /** Resolves when the batch's other calls are done, or after a maximum time. */
-  readonly untilReady: () => Promise<void>;
-};
+import type { FetcherDependencies, TaskRun } from "./dependencies.ts";
+import { readPages } from "./read-pages.ts";
 
 type Task = DeliveredTask & Delivery & { readonly task: DocumentTask };
 
@@ -48,9 +34,10 @@ type Task = DeliveredTask & Delivery & { readonly task: DocumentTask };
  */
 export async function fetchDocument(
   delivered: readonly Delivered<DocumentTask>[],
-  dependencies: DocumentDependencies,
+  dependencies: FetcherDependencies,
+  { timeLeft, pageMutex, untilReady }: TaskRun,
 ): Promise<readonly TaskResult[]> {
-  const { client, documents, keptPages, clock } = dependencies;
+  const { client, provider, documents, keptPages, clock } = dependencies;
   const tasks = delivered.map(({ task, delivery }): Task => ({ task, ...delivery, since: task.since }));
   const [firstTask] = tasks;
   if (firstTask === undefined) return [];
@@ -76,25 +63,26 @@ export async function fetchDocument(
   const [covering] = plan.covered;
   if (covering !== undefined) {
     const of = { ...covering.task, messageId: covering.messageId };
-    const content = await readPages(of, plan, plan.isResumed ? kept : undefined, dependencies);
+    const { asOf, by, known } = plan;
+    const pages = { read: { asOf, by, known }, kept: plan.isResumed ? kept : undefined };
+    const content = await readPages({ of, ...pages, client, provider, keptPages, pageMutex, timeLeft });
     const found = content && { ...content, size: sizeOf(content.parts) };
-    const { asOf, by } = plan;
     const task = { ...covering.task, ...present({ userId }) };
     const { readFor, days } = ofAwaited(plan.covered, content, dependencies);
     const updated = documentAfter(stored?.document, { asOf, by, task, readFor }, found, days);
-    const written = await save({ stored, updated, content }, dependencies);
+    const written = await save({ stored, updated, content }, documents, untilReady);
     for (const task of [...plan.covered, ...plan.waiting]) {
       results.set(task, resultOf(task, plan.covered.includes(task), written, now));
     }
   }
-  return tasks.map((task) => results.get(task) ?? failureOf(retryable("the task was not looked at")));
+  return tasks.map((task) => results.get(task) ?? failureOf(retryable("the task was not handled")));
 }
 
 /** Fields that are stored only for documents in the `readiness` setting. */
 function ofAwaited(
   [first, ...others]: readonly Task[],
   content: Content | undefined,
-  { readiness, provider }: DocumentDependencies,
+  { readiness, provider }: FetcherDependencies,
 ): { readonly readFor?: number; readonly days?: number } {
   if (readiness === undefined || first === undefined) return {};
   const { subject, endpoint, range } = first.task;
@@ -116,7 +104,7 @@ function daysCovered({ parts, contentType }: Content, items: string): number {
 async function ownerOf(
   tasks: readonly Task[],
   subject: Subject,
-  { versionedRecords }: DocumentDependencies,
+  { versionedRecords }: FetcherDependencies,
 ): Promise<string | undefined> {
   const named = tasks.findLast(({ task }) => task.userId !== undefined);
   return named?.task.userId ?? (await versionedRecords.loadState(subject))?.userId;
@@ -124,7 +112,7 @@ async function ownerOf(
 
 async function erasedOf(
   tasks: readonly Task[],
-  { findErased }: DocumentDependencies,
+  { findErased }: FetcherDependencies,
 ): Promise<ReadonlySet<Task>> {
   const names = await findErased(tasks.flatMap(({ task }) => subjectsOf(task)));
   return new Set(tasks.filter(({ task }) => subjectsOf(task).some((subject) => names.has(nameOf(subject)))));
@@ -145,7 +133,8 @@ type NextDocument = {
 
 async function save(
   { stored, updated, content }: NextDocument,
-  { documents, untilReady }: DocumentDependencies,
+  documents: DocumentStore,
+  untilReady: TaskRun["untilReady"],
 ): Promise<Written> {
   const reload = async () => (await documents.load(updated.subject, updated))?.document;
   try {

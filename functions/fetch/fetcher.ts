@@ -7,51 +7,49 @@ import { type DocumentTask, type FetchTask, isOfReceipt, type StateTask } from "
 import { handleBatch } from "../runtime/sqs-batch.ts";
 import type { TaskResult } from "./delivered-tasks.ts";
 import { type Delivered, readDelivered } from "./delivered-tasks.ts";
-import type { FetcherDependencies } from "./dependencies.ts";
-import { type DocumentDependencies, fetchDocument } from "./fetch-document.ts";
+import type { FetcherDependencies, TaskRun } from "./dependencies.ts";
+import { fetchDocument } from "./fetch-document.ts";
 import { fetchState } from "./fetch-state.ts";
 import { postpone } from "./postpone.ts";
-import type { PagesDependencies } from "./read-pages.ts";
 import { startFetch, verifyStart } from "./start-fetch.ts";
-import { writeBarrier } from "./write-barrier.ts";
+import { CountdownLatch } from "./write-barrier.ts";
 
 type Invocation = Pick<Context, "getRemainingTimeInMillis">;
 
-/** Dependencies whose calls end before the function times out. */
-type TimedDependencies = FetcherDependencies & Pick<PagesDependencies, "inTurn" | "timeLeft">;
-type GroupDependencies = TimedDependencies & Pick<DocumentDependencies, "untilReady">;
-
 /** Maximum time to wait for slower calls before writing; longer than calls usually differ. */
-const heldInMillis = 500;
+const maxWaitInMillis = 500;
 
 /** Handles the fetch queue's tasks: starts data fetches, reads documents and states, verifies starts. */
 export function fetcher(
   dependencies: FetcherDependencies,
 ): (event: SQSEvent, invocation: Invocation) => Promise<SQSBatchResponse> {
-  const inTurn = mutex();
+  const pageMutex = mutex();
   return (event, invocation) => {
     const timeLeft = () => invocation.getRemainingTimeInMillis() - dependencies.reservedInMillis;
     const client: FetcherDependencies["client"] = {
       call: (apiCall) => dependencies.client.call({ ...apiCall, timeLeft }),
       checkReady: () => dependencies.client.checkReady(),
     };
-    const timed = { ...dependencies, client, timeLeft, inTurn };
-    return handleBatch((records) => performAll(records, timed), postpone(dependencies))(event);
+    const perform = (records: readonly SQSRecord[]) =>
+      performAll(records, { ...dependencies, client }, { timeLeft, pageMutex });
+    return handleBatch(perform, postpone(dependencies))(event);
   };
 }
 
 /** Performs the groups concurrently. One call covers all tasks of a document. */
 async function performAll(
   records: readonly SQSRecord[],
-  dependencies: TimedDependencies,
+  dependencies: FetcherDependencies,
+  { timeLeft, pageMutex }: Pick<TaskRun, "timeLeft" | "pageMutex">,
 ): Promise<readonly (Failure | undefined)[]> {
   const { groups, unreadable } = readDelivered(records);
   const failures = new Map(unreadable);
-  const takeSeat = writeBarrier(groups.length);
+  const latch = new CountdownLatch(groups.length);
   const performed = groups.map(async (group) => {
-    const seat = takeSeat();
-    const untilReady = () => seat.arrive(Math.min(heldInMillis, dependencies.timeLeft()));
-    const results = await performGroup(group, { ...dependencies, untilReady }).finally(seat.leave);
+    const { wait, countDown } = latch.join();
+    const untilReady = () => wait(Math.min(maxWaitInMillis, timeLeft()));
+    const run = { timeLeft, pageMutex, untilReady };
+    const results = await performGroup(group, dependencies, run).finally(countDown);
     for (const [index, result] of results.entries()) {
       const delivered = group[index];
       if (delivered === undefined) continue;
@@ -65,12 +63,13 @@ async function performAll(
 
 async function performGroup(
   group: readonly Delivered[],
-  dependencies: GroupDependencies,
+  dependencies: FetcherDependencies,
+  run: TaskRun,
 ): Promise<readonly TaskResult[]> {
   const documents = group.filter(isOfDocument);
   if (documents.length > 0) {
     try {
-      return await fetchDocument(documents, dependencies);
+      return await fetchDocument(documents, dependencies, run);
     } catch (error) {
       const failure = failureOf(error);
       return group.map(() => failure);
@@ -78,7 +77,7 @@ async function performGroup(
   }
   const results: TaskResult[] = [];
   for (const delivered of group.filter(isOfState)) {
-    results.push(await performOne(delivered, dependencies).catch(failureOf));
+    results.push(await performOne(delivered, dependencies, run).catch(failureOf));
   }
   return results;
 }
@@ -93,11 +92,12 @@ function isOfState(delivered: Delivered): delivered is Delivered<StateTask> {
 
 async function performOne(
   delivered: Delivered<StateTask>,
-  dependencies: GroupDependencies,
+  dependencies: FetcherDependencies,
+  run: TaskRun,
 ): Promise<TaskResult> {
   switch (delivered.task.type) {
     case "startFetch":
-      return startFetch(delivered, dependencies);
+      return startFetch(delivered, dependencies, run);
     case "fetchState":
       return fetchState(delivered.task, dependencies);
     case "verifyStart":
@@ -108,7 +108,7 @@ async function performOne(
 function logResult(
   result: Exclude<TaskResult, Failure>,
   task: FetchTask,
-  { log, now }: TimedDependencies,
+  { log, now }: FetcherDependencies,
 ): void {
   const { type, subject, correlationId } = task;
   const fields = { task: type, subject: nameOf(subject), correlationId };

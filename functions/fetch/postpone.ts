@@ -13,10 +13,10 @@ export function postpone(dependencies: FetcherDependencies): HandleFailures {
   const { retrying, clock, random, send, log } = dependencies;
   return async (failed) => {
     const decisions = failed.map((each) => decideRetry(each, retrying, clock(), random()));
-    await Promise.all([hideAll(decisions, dependencies), markAwaited(decisions, dependencies)]);
+    await Promise.all([postponeAll(decisions, dependencies), markAwaited(decisions, dependencies)]);
     return Promise.all(
-      decisions.map(async ({ type: what, record, reason }) => {
-        if (what === "hide") return false;
+      decisions.map(async ({ type, record, reason }) => {
+        if (type === "postpone") return false;
         const giveUp = rejectTo(send, queueOf(record, dependencies).deadLetterUrl, log);
         // Each dead letter gets its own message group, so that none blocks another.
         const { messageId: id, attributes } = record;
@@ -28,21 +28,21 @@ export function postpone(dependencies: FetcherDependencies): HandleFailures {
 }
 
 /** All messages of a batch come from one queue. */
-async function hideAll(
+async function postponeAll(
   decisions: readonly RetryDecision[],
   dependencies: FetcherDependencies,
 ): Promise<void> {
-  const { hide, log } = dependencies;
-  const hidden = decisions.filter(
-    (each): each is Extract<RetryDecision, { type: "hide" }> => each.type === "hide",
+  const { changeVisibility, log } = dependencies;
+  const postponed = decisions.filter(
+    (each): each is Extract<RetryDecision, { type: "postpone" }> => each.type === "postpone",
   );
-  const [first] = hidden;
+  const [first] = postponed;
   if (first === undefined) return;
-  const failures = await hide(
+  const failures = await changeVisibility(
     queueOf(first.record, dependencies).url,
-    hidden.map(({ record: { receiptHandle }, seconds }) => ({ receiptHandle, seconds })),
+    postponed.map(({ record: { receiptHandle }, seconds }) => ({ receiptHandle, seconds })),
   );
-  for (const [index, { record, correlationId, reason, seconds }] of hidden.entries()) {
+  for (const [index, { record, correlationId, reason, seconds }] of postponed.entries()) {
     const failure = failures[index];
     const ids = { messageId: record.messageId, correlationId };
     if (failure === undefined) log("TASK_POSTPONED", { ...ids, reason, delayInSeconds: seconds });
@@ -59,21 +59,19 @@ async function markAwaited(
   { readiness, clock, log }: FetcherDependencies,
 ): Promise<void> {
   if (readiness === undefined) return;
-  const marks = decisions.map(
-    async ({ type: what, record: { body, messageId, attributes }, correlationId }) => {
-      const isFailing = Number(attributes.ApproximateReceiveCount) === receivesOfFailing;
-      if (what === "hide" && !isFailing) return;
-      try {
-        const task = readTask(body);
-        if (task.type !== "fetchDocument" || task.subject.kind !== "account") return;
-        if (!readiness.endpoints.includes(task.endpoint)) return;
-        const reason = what === "hide" ? "failing" : "deadLetter";
-        await readiness.markFailure(task.subject, task.endpoint, { reason, at: clock() });
-      } catch (error) {
-        log("MESSAGE_FAILED", { messageId, correlationId, reason: failureOf(error).reason });
-      }
-    },
-  );
+  const marks = decisions.map(async ({ type, record: { body, messageId, attributes }, correlationId }) => {
+    const isFailing = Number(attributes.ApproximateReceiveCount) === receivesOfFailing;
+    if (type === "postpone" && !isFailing) return;
+    try {
+      const task = readTask(body);
+      if (task.type !== "fetchDocument" || task.subject.kind !== "account") return;
+      if (!readiness.endpoints.includes(task.endpoint)) return;
+      const reason = type === "postpone" ? "failing" : "deadLetter";
+      await readiness.markFailure(task.subject, task.endpoint, { reason, at: clock() });
+    } catch (error) {
+      log("MESSAGE_FAILED", { messageId, correlationId, reason: failureOf(error).reason });
+    }
+  });
   await Promise.all(marks);
 }
 

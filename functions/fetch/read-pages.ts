@@ -13,22 +13,19 @@ import {
   readPath,
 } from "../../domain/fetch/provider-settings.ts";
 
-export type PagesDependencies = {
+/** A document to read for a message's task. */
+export type Reading = {
+  readonly of: PagesOf;
+  readonly read: ReadInPages;
+  /** Pages that an earlier run read, to continue from. */
+  readonly kept: PartialList | undefined;
   readonly client: Pick<ProviderClient, "call">;
   readonly provider: Pick<ProviderSettings, "paths" | "paging" | "timeouts" | "maxDataBytes">;
   readonly keptPages: KeptPages;
   /** Lets one read at a time collect pages; several would not fit in memory. */
-  readonly inTurn: Mutex;
+  readonly pageMutex: Mutex;
   /** Milliseconds left for calls. */
   readonly timeLeft: () => number;
-};
-
-/** A document that is being read for a message's task. */
-type Reading = PagesDependencies & {
-  readonly of: PagesOf;
-  readonly read: ReadInPages;
-  /** Pages that an earlier run read. */
-  readonly kept: PartialList | undefined;
 };
 
 /** The part of a list that was read so far. */
@@ -37,20 +34,13 @@ type List = Pick<PartialList, "from" | "items">;
 /**
  * Reads a document. If it has several pages, returns the last page with the items of all pages, in UTF-8. A
  * single page is returned byte for byte.
- * @param kept pages that an earlier run read, to continue from
  * @returns undefined if the provider has no such document
  * @throws a failure if a page fails or the time is over; the pages read so far are kept
  */
-export async function readPages(
-  of: PagesOf,
-  { asOf, by, known }: ReadInPages,
-  kept: PartialList | undefined,
-  dependencies: PagesDependencies,
-): Promise<Content | undefined> {
-  const { inTurn, provider } = dependencies;
-  const reading: Reading = { ...dependencies, of, read: { asOf, by, known }, kept };
+export async function readPages(reading: Reading): Promise<Content | undefined> {
+  const { kept, pageMutex, provider } = reading;
   if (kept !== undefined) {
-    return inTurn(async (hasWaited) => {
+    return pageMutex(async (hasWaited) => {
       // Without a wait, a run reads at least one page, however little time is left.
       if (hasWaited) await checkTime(kept, reading);
       return follow(kept, reading);
@@ -63,7 +53,7 @@ export async function readPages(
   const { next: from } = page;
   if (from === undefined) return contentOf([data.bytes], data.contentType);
   const list = { from, items: itemsOf(text, page) };
-  return inTurn(async () => {
+  return pageMutex(async () => {
     await checkTime(list, reading);
     return follow(list, reading);
   });

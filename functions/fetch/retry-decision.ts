@@ -11,7 +11,7 @@ export type RetryDecision = {
   readonly record: SQSRecord;
   readonly reason: string;
   readonly correlationId?: string;
-} & ({ readonly type: "hide"; readonly seconds: number } | { readonly type: "give up" });
+} & ({ readonly type: "postpone"; readonly seconds: number } | { readonly type: "give up" });
 
 /** Age at which to give up a task that the provider refuses while it answers others. */
 const refusedAloneSeconds = 3_600;
@@ -52,7 +52,7 @@ export function decideRetry(
     const after = `${receives} attempts in ${Math.floor(ageInSeconds / 3_600)} hours`;
     return { ...common, reason: `${reason}; given up after ${after}`, type: "give up" };
   }
-  return { ...common, reason, type: "hide", seconds: secondsOf(failure, receives, retry, random) };
+  return { ...common, reason, type: "postpone", seconds: secondsOf(failure, receives, retry, random) };
 }
 
 /**

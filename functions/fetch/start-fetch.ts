@@ -6,14 +6,10 @@ import { fillBody, fillPath, isReadAs } from "../../domain/fetch/provider-settin
 import { documentTask, type FetchTask, type StateTask, writeTask } from "../../domain/fetch/task.ts";
 import { fetchTaskMessage } from "../runtime/fetch-task-message.ts";
 import type { Delivered, TaskResult } from "./delivered-tasks.ts";
-import type { FetcherDependencies } from "./dependencies.ts";
-import type { DocumentDependencies } from "./fetch-document.ts";
+import type { FetcherDependencies, TaskRun } from "./dependencies.ts";
 
 /** SQS delays a message by at most 15 minutes. */
 const longestDelayInSeconds = 900;
-
-/** The checks of a batch wait for each other, so that one request sends them. */
-type StartDependencies = FetcherDependencies & Pick<DocumentDependencies, "untilReady">;
 
 /**
  * Starts a data fetch for an account that became connected, and schedules a check that events answered it. If
@@ -22,7 +18,8 @@ type StartDependencies = FetcherDependencies & Pick<DocumentDependencies, "until
  */
 export async function startFetch(
   { task, delivery }: Delivered<StateTask>,
-  dependencies: StartDependencies,
+  dependencies: FetcherDependencies,
+  { untilReady }: TaskRun,
 ): Promise<TaskResult> {
   const { subject } = task;
   const { client, provider, startEndpoints, versionedRecords, findErased } = dependencies;
@@ -31,8 +28,8 @@ export async function startFetch(
   if (state === undefined || erased.size > 0) return "skipped";
   const fetchStart = provider.paths.start;
   if (fetchStart === undefined || subject.kind !== "account") {
-    const whole = startEndpoints.filter((endpoint) => isReadAs(provider, subject, { endpoint }));
-    await requestDocuments({ task, delivery }, whole, dependencies);
+    const endpoints = startEndpoints.filter((endpoint) => isReadAs(provider, subject, { endpoint }));
+    await requestDocuments({ task, delivery }, endpoints, dependencies);
     return "skipped";
   }
   const body = fetchStart.body === undefined ? undefined : fillBody(fetchStart.body, subject, startEndpoints);
@@ -40,7 +37,7 @@ export async function startFetch(
   const start = client.call({ method: fetchStart.method, path, body, expects: "acceptance" });
   // An account that the provider does not know has no data to fetch: 404 and 410 end the task.
   if (await start.then(({ found }) => found, asStarted))
-    await sendCheck({ ...task, type: "verifyStart" }, dependencies);
+    await sendCheck({ ...task, type: "verifyStart" }, dependencies, untilReady);
   return "done";
 }
 
@@ -65,9 +62,11 @@ function asStarted(error: unknown): true {
   throw error;
 }
 
+/** @param untilReady makes the checks of a batch wait for each other, so that one request sends them */
 async function sendCheck(
   check: FetchTask,
-  { send, queues, readAfterSeconds, untilReady }: StartDependencies,
+  { send, queues, readAfterSeconds }: FetcherDependencies,
+  untilReady: TaskRun["untilReady"],
 ): Promise<void> {
   const delayInSeconds = Math.min(longestDelayInSeconds, Math.ceil(readAfterSeconds));
   assertSent(await send(queues.checks.url, [{ body: writeTask(check), delayInSeconds }], untilReady));
@@ -102,7 +101,7 @@ export async function verifyStart(
     log,
   } = dependencies;
   // The checks of a batch share one request.
-  const [state, ...whole] = await Promise.all([
+  const [state, ...unranged] = await Promise.all([
     versionedRecords.loadState(subject),
     ...startEndpoints.map((endpoint) => documents.load(subject, { endpoint })),
   ]);
@@ -118,7 +117,7 @@ export async function verifyStart(
       );
     return endpoints.filter((name) => !isRead(name));
   };
-  const missing = leftIn(whole, startEndpoints);
+  const missing = leftIn(unranged, startEndpoints);
   // Documents of date ranges count as answers, too; only the subject's whole partition shows them.
   const unanswered = missing.length === 0 ? [] : leftIn(await readDocuments(subject), missing);
   if (unanswered.length === 0) return "skipped";

@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { digestOf, expand } from "../../adapters/aws/compressed.ts";
 import type { StoredDocument } from "../../adapters/dynamodb/documents.ts";
-import type { OpenObject } from "../../adapters/s3/overflow-bucket.ts";
+import type { ObjectBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { permanent } from "../../domain/core/failures.ts";
 import { plainJson } from "../../domain/fetch/answer.ts";
 import { type Coding, entityTag, isKnown, reprDigest, takesGzip } from "../../domain/read/negotiation.ts";
@@ -29,7 +29,7 @@ type Sent = {
 export async function documentAnswer(
   stored: StoredDocument,
   { acceptEncoding, ifNoneMatch, isHead }: Preferences,
-  open: OpenObject,
+  bucket: Pick<ObjectBucket, "open">,
 ): Promise<Answer> {
   const { digest, announced, contentType = plainJson } = stored.document;
   if (digest === undefined || announced === undefined) throw permanent("the document has no data");
@@ -42,7 +42,7 @@ export async function documentAnswer(
     ...cacheControl,
   };
   if (isKnown(ifNoneMatch, digest)) return { status: 304, headers };
-  const sent = await sentAs(coding, stored, open);
+  const sent = await sentAs(coding, stored, bucket);
   if (sent === undefined) return problemAnswer(problem("data-missing"));
   // A stream that is destroyed before it was read emits an error.
   if (isHead && !(sent.body instanceof Uint8Array)) sent.body.on("error", () => undefined).destroy();
@@ -62,12 +62,12 @@ export async function documentAnswer(
 async function sentAs(
   coding: Coding,
   { document, place }: StoredDocument,
-  open: OpenObject,
+  bucket: Pick<ObjectBucket, "open">,
 ): Promise<Sent | undefined> {
   const { digest = "", size } = document;
   const { object, objectDigest = "", content = new Uint8Array(), codec } = place;
   if (object !== undefined) {
-    const stream = await open(object);
+    const stream = await bucket.open(object);
     if (stream === undefined) return undefined;
     if (coding === "gzip") return { coding, digest: objectDigest, body: stream };
     // An error in either stream ends both.

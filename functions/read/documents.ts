@@ -18,7 +18,7 @@ const [table, tableName] = [new DynamoDBClient({}), variable("TABLE_NAME")];
 const answer = reader({
   reads: subjectReads(table, tableName),
   versions: documentVersions(table, tableName, () => new Date()),
-  open: overflowBucket(variable("OVERFLOW_BUCKET")).open,
+  bucket: overflowBucket(variable("OVERFLOW_BUCKET")),
   subscribers: parseReadingSubscribers(readSettings().subscribers, fieldsIn("GRANTED_READERS")),
   hasAttributes: readSettings().hasAttributes === true,
   log,

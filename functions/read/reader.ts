@@ -1,6 +1,6 @@
 import { type DocumentVersions, supersededVersion } from "../../adapters/dynamodb/document-versions.ts";
 import type { SubjectReads } from "../../adapters/dynamodb/subject-reads.ts";
-import type { OpenObject } from "../../adapters/s3/overflow-bucket.ts";
+import type { ObjectBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { failureOf } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
 import { nameOf } from "../../domain/event/subjects.ts";
@@ -43,7 +43,7 @@ export type HttpRequest = {
 export type ReaderDependencies = {
   readonly reads: SubjectReads;
   readonly versions: DocumentVersions;
-  readonly open: OpenObject;
+  readonly bucket: Pick<ObjectBucket, "open">;
   readonly subscribers: readonly ReadingSubscriber[];
   /** Whether the settings map attributes of users. */
   readonly hasAttributes: boolean;
@@ -138,7 +138,7 @@ async function accountsAnswer(
 async function documentOrVersion(
   { subject, name, wanted }: Extract<ReadRequest, { type: "document" }>,
   { method, headers, documentsUrl }: HttpRequest,
-  { reads, versions, open }: ReaderDependencies,
+  { reads, versions, bucket }: ReaderDependencies,
 ): Promise<Answer> {
   const stored = await reads.document(subject, name);
   const { digest, announced } = stored?.document ?? {};
@@ -159,7 +159,7 @@ async function documentOrVersion(
       ifNoneMatch: headers["if-none-match"],
       isHead: method === "HEAD",
     },
-    open,
+    bucket,
   );
 }
 

@@ -1,38 +1,45 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
-import type { ServiceClock } from "../../adapters/aws/service-clock.ts";
 import type { ReadinessRecords } from "../../adapters/dynamodb/readiness.ts";
-import type { Hide } from "../../adapters/sqs/message-visibility.ts";
+import type { VisibilityChange } from "../../adapters/sqs/message-visibility.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
-import { waiting } from "../../domain/core/failures.ts";
+import { type Failure, waiting } from "../../domain/core/failures.ts";
 import type { LoadState } from "../../domain/message/user-of.ts";
 import { atDeadline, isWaitedFor } from "../../domain/readiness/account-readiness.ts";
-import { heldSeconds, readDeadline, secondsUntilLook } from "../../domain/readiness/deadline.ts";
+import { heldSeconds, readDeadline, secondsUntilCheck } from "../../domain/readiness/deadline.ts";
 import type { Log } from "../runtime/log.ts";
 import { type Failed, handleEachRecord, rejectPermanent } from "../runtime/sqs-batch.ts";
 
-export type DeadlineDependencies = {
+/** Waits for an account's deadline, then announces that the account is incomplete, or ready after all. */
+export function deadlineKeeper({
+  records,
+  loadState,
+  clock,
+  changeVisibility,
+  send,
+  queue,
+  log,
+}: {
   readonly records: ReadinessRecords;
   readonly loadState: LoadState;
-  readonly clock: ServiceClock;
-  readonly hide: Hide;
+  /** DynamoDB's clock, in milliseconds since 1970. */
+  readonly clock: () => number;
+  /** Changes the visibility of messages. @returns the failure of each, in order, or undefined */
+  readonly changeVisibility: (
+    queueUrl: string,
+    messages: readonly VisibilityChange[],
+  ) => Promise<readonly (Failure | undefined)[]>;
   readonly send: Send;
   readonly queue: { readonly url: string; readonly deadLetterUrl: string };
   readonly log: Log;
-};
-
-/** Waits for an account's deadline, then announces that the account is incomplete, or ready after all. */
-export function deadlineKeeper(
-  dependencies: DeadlineDependencies,
-): (event: SQSEvent) => Promise<SQSBatchResponse> {
-  const { send, hide, queue, log } = dependencies;
+}): (event: SQSEvent) => Promise<SQSBatchResponse> {
   const reject = rejectPermanent(send, queue.deadLetterUrl, log);
   return handleEachRecord(
-    (record) => keep(record, dependencies),
+    (record) => checkDeadline(record, records, loadState, clock),
     async (failed) => {
       const isEarly = ({ failure }: Failed) => failure.type === "retryable" && failure.waitsFor === "permit";
       const early = failed.filter(isEarly);
       // If this fails, a message reappears after the queue's visibility timeout.
-      await hide(
+      await changeVisibility(
         queue.url,
         early.map(({ record: { receiptHandle }, failure }) => ({
           receiptHandle,
@@ -46,24 +53,26 @@ export function deadlineKeeper(
   );
 }
 
-async function keep(
+async function checkDeadline(
   { body, attributes }: SQSRecord,
-  { records, loadState, clock }: DeadlineDependencies,
+  records: ReadinessRecords,
+  loadState: LoadState,
+  clock: () => number,
 ): Promise<void> {
   const { subject, since } = readDeadline(body);
-  await records.update(subject, async (known) => {
-    if (known === undefined || !isWaitedFor(known, since)) return undefined;
-    if (clock() < known.deadline) {
+  await records.update(subject, async (stored) => {
+    if (stored === undefined || !isWaitedFor(stored, since)) return undefined;
+    if (clock() < stored.deadline) {
       const receives = Number(attributes.ApproximateReceiveCount);
-      throw waiting("before the deadline", secondsUntilLook(known.deadline, receives, clock()), 0);
+      throw waiting("before the deadline", secondsUntilCheck(stored.deadline, receives, clock()), 0);
     }
     const [state, documents, failures] = await Promise.all([
       loadState(subject),
-      records.documents(subject, known.endpoints),
-      records.failures(subject, known),
+      records.documents(subject, stored.endpoints),
+      records.failures(subject, stored),
     ]);
-    const next = atDeadline(known, since, { state, documents, failures }, clock());
-    if (next === "held") throw waiting("the account is in doubt", heldSeconds, 0);
-    return next === "settled" ? undefined : next;
+    const updated = atDeadline(stored, since, { state, documents, failures }, clock());
+    if (updated === "held") throw waiting("the account is in doubt", heldSeconds, 0);
+    return updated === "settled" ? undefined : updated;
   });
 }

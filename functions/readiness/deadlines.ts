@@ -22,7 +22,7 @@ export const handler = logged(
     records: readinessRecords(shared.read, shared.write),
     loadState: versionedRecords(table, tableName, shared).loadState,
     clock: serviceClock(table),
-    hide: messageVisibility(sqs),
+    changeVisibility: messageVisibility(sqs),
     send: sqsSender(sqs),
     queue: { url: variable("DEADLINE_QUEUE_URL"), deadLetterUrl: variable("DEAD_LETTER_QUEUE_URL") },
     log,

@@ -1,5 +1,7 @@
 import type middy from "@middy/core";
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from "aws-lambda";
+import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
+import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import type { IsAllowedSource } from "../../domain/core/source-addresses.ts";
 import {
   authenticator,
@@ -10,13 +12,21 @@ import {
   type WebhookSecret,
 } from "../../domain/core/webhook-secret.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
+import type { CredentialFields } from "../../domain/event/payload.ts";
 import type { Log } from "../runtime/log.ts";
 
 export type Event = APIGatewayProxyEventV2;
 export type Result = APIGatewayProxyStructuredResultV2;
 
-/** Dependencies of the checks that admit a webhook; the cheapest checks run first. */
-export type AdmissionDependencies = {
+export type ReceiverDependencies = {
+  readonly send: Send;
+  readonly overflow: OverflowBucket;
+  readonly queueUrl: string;
+  readonly deadLetterQueueUrl: string;
+  /** Requests a reconciliation to recover lost webhooks; absent if the kind can't be reconciled. */
+  readonly requestReconciliation?: () => Promise<void>;
+  /** Fields to remove from every body. */
+  readonly credentials: CredentialFields;
   readonly secretHeader: SecretHeader;
   readonly isAllowedSource: IsAllowedSource;
   readonly maxBodyBytes: number;
@@ -37,7 +47,7 @@ const methods = ["POST", "PUT"];
 const probes = ["GET", "HEAD"];
 
 /** Answers OPTIONS with 204, probes with 200 if the settings allow them, and other methods with 405. */
-export function allowMethods({ answersProbes }: AdmissionDependencies): middy.MiddlewareObj<Event, Result> {
+export function allowMethods({ answersProbes }: ReceiverDependencies): middy.MiddlewareObj<Event, Result> {
   const allow = [...methods, ...(answersProbes ? probes : []), "OPTIONS"].join(", ");
   return {
     before: ({ event }) => {
@@ -53,7 +63,7 @@ export function allowMethods({ answersProbes }: AdmissionDependencies): middy.Mi
 /** Answers 403 to a webhook from an address that the settings don't allow. */
 export function allowSources(
   kind: WebhookKind,
-  { isAllowedSource, log }: AdmissionDependencies,
+  { isAllowedSource, log }: ReceiverDependencies,
 ): middy.MiddlewareObj<Event, Result> {
   return {
     before: ({ event }) => {
@@ -68,7 +78,7 @@ export function allowSources(
 /** Answers 413 to a body over the limit, before the secret is read. */
 export function limitBody(
   kind: WebhookKind,
-  { maxBodyBytes, log }: AdmissionDependencies,
+  { maxBodyBytes, log }: ReceiverDependencies,
 ): middy.MiddlewareObj<Event, Result> {
   return {
     before: ({ event }) => {
@@ -87,13 +97,13 @@ export function refuseBody(kind: WebhookKind, { requestContext }: Event, log: Lo
 /** Answers 401 unless the kind's secret and, if bodies are signed, the signature are valid. */
 export function authenticate(
   kind: WebhookKind,
-  { readSecret, secretHeader, mappedHeaders, now, log }: AdmissionDependencies,
+  { readSecret, secretHeader, mappedHeaders, now, log }: ReceiverDependencies,
 ): middy.MiddlewareObj<Event, Result> {
-  let known: { readonly secret: WebhookSecret; readonly isAuthentic: IsAuthentic } | undefined;
+  let cached: { readonly secret: WebhookSecret; readonly isAuthentic: IsAuthentic } | undefined;
   // The reader returns the same object while it caches the secret.
   const isAuthenticBy = (secret: WebhookSecret): IsAuthentic => {
-    if (known?.secret !== secret) known = { secret, isAuthentic: authenticator(secret, kind) };
-    return known.isAuthentic;
+    if (cached?.secret !== secret) cached = { secret, isAuthentic: authenticator(secret, kind) };
+    return cached.isAuthentic;
   };
   const refuse = (reason: string, { requestContext }: Event) => {
     log("WEBHOOK_REFUSED", { kind, reason, source: requestContext.http.sourceIp });

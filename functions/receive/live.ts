@@ -13,7 +13,7 @@ import type { WebhookKind } from "../../domain/event/events.ts";
 import { credentialFields } from "../../domain/event/payload.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
-import type { ReceiverDependencies } from "./receiver.ts";
+import type { ReceiverDependencies } from "./admission.ts";
 
 /**
  * A receiver's dependencies in AWS. Clients are created once per execution environment.

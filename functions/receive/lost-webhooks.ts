@@ -2,20 +2,17 @@
 const maxDigests = 1_000;
 const betweenRequestsInMillis = 3_600_000;
 
-type Dependencies = {
-  /** Absent if the provider has no list of the kind. */
-  readonly requestReconciliation?: () => Promise<void>;
-  readonly now: () => Date;
-};
-
 /** Counts webhooks whose bodies could not be kept, within one execution environment. */
 export class LostWebhooks {
-  readonly #dependencies: Dependencies;
+  readonly #now: () => Date;
+  readonly #request: (() => Promise<void>) | undefined;
   readonly #counts = new Map<string, number>();
   #requestedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(dependencies: Dependencies) {
-    this.#dependencies = dependencies;
+  /** @param request requests a reconciliation; absent if the provider has no list of the kind */
+  constructor(now: () => Date, request: (() => Promise<void>) | undefined) {
+    this.#now = now;
+    this.#request = request;
   }
 
   /** @returns how often this digest was counted, including this call */
@@ -30,13 +27,12 @@ export class LostWebhooks {
 
   /** Requests a reconciliation at most once an hour. If that fails, the provider's next retry does. */
   async requestReconciliation(): Promise<void> {
-    const { requestReconciliation, now } = this.#dependencies;
-    if (requestReconciliation === undefined) return;
-    const at = now().getTime();
+    if (this.#request === undefined) return;
+    const at = this.#now().getTime();
     if (at - this.#requestedAt < betweenRequestsInMillis) return;
     this.#requestedAt = at;
     try {
-      await requestReconciliation();
+      await this.#request();
     } catch {
       this.#requestedAt = Number.NEGATIVE_INFINITY;
     }

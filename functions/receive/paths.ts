@@ -2,15 +2,15 @@ import type { Context } from "aws-lambda";
 import { type WebhookKind, webhookKinds } from "../../domain/event/events.ts";
 import { answer, type Event, type Result } from "./admission.ts";
 
-export type Receive = (event: Event, context: Context) => Promise<Result>;
-
 /**
  * Receives webhooks at paths that match no route: in another letter case, or with a trailing or double slash.
  * Other paths get 404, which the API's access log counts.
  */
-export function otherPaths(receiverOf: (kind: WebhookKind) => Receive): Receive {
-  const receivers = new Map<WebhookKind, Receive>();
-  return async (event, context) => {
+export function otherPaths<Receiver extends (event: Event, context: Context) => Promise<Result>>(
+  receiverOf: (kind: WebhookKind) => Receiver,
+) {
+  const receivers = new Map<WebhookKind, Receiver>();
+  return async (event: Event, context: Context): Promise<Result> => {
     const kind = kindOfPath(event.rawPath);
     if (kind === undefined) return answer(404, "not found");
     const receive = receivers.get(kind) ?? receiverOf(kind);

@@ -1,7 +1,5 @@
 import middy from "@middy/core";
 import { plainBody } from "../../adapters/content-coding.ts";
-import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
-import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import { FailureError, failureOf } from "../../domain/core/failures.ts";
 import { bodyOf, envelopeVersion } from "../../domain/event/envelope.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
@@ -11,36 +9,25 @@ import { type CredentialFields, inspectPayload, type Payload } from "../../domai
 import type { Log } from "../runtime/log.ts";
 import { sizedEnvelope } from "../runtime/sized-envelope.ts";
 import {
-  type AdmissionDependencies,
   allowMethods,
   allowSources,
   answer,
   authenticate,
   type Event,
   limitBody,
+  type ReceiverDependencies,
   type Result,
   rawBodyOf,
   refuseBody,
 } from "./admission.ts";
 import { LostWebhooks } from "./lost-webhooks.ts";
 
-export type ReceiverDependencies = AdmissionDependencies & {
-  readonly send: Send;
-  readonly overflow: OverflowBucket;
-  readonly queueUrl: string;
-  readonly deadLetterQueueUrl: string;
-  /** Requests a reconciliation to recover lost webhooks; absent if the kind can't be reconciled. */
-  readonly requestReconciliation?: () => Promise<void>;
-  /** Fields to remove from every body. */
-  readonly credentials: CredentialFields;
-};
-
 /**
  * Receives the webhooks of one kind. Answers 2xx only once the event is durable in SQS, otherwise 4xx or 5xx,
  * so that the provider sends it again.
  */
 export function receiver(kind: WebhookKind, dependencies: ReceiverDependencies) {
-  const lost = new LostWebhooks(dependencies);
+  const lost = new LostWebhooks(dependencies.now, dependencies.requestReconciliation);
   return middy<Event, Result>({ timeoutEarlyInMillis: 0 })
     .use(answerFailures(kind, dependencies.log))
     .use(allowMethods(dependencies))

@@ -9,7 +9,7 @@ import type { ReconcilerDependencies } from "./dependencies.ts";
  */
 export async function feed(
   events: readonly FoundEvent[],
-  { send, queueUrls, now }: Pick<ReconcilerDependencies, "send" | "queueUrls" | "now">,
+  { send, queueUrls, now }: ReconcilerDependencies,
 ): Promise<void> {
   const receivedAt = now().toISOString();
   for (const kind of ["users", "accounts"] as const) {

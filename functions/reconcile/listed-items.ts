@@ -3,7 +3,6 @@ import { markOf, type Run } from "../../domain/reconcile/reconciliation.ts";
 import { type Listed, type ListReader, readListed } from "../../domain/state/listing.ts";
 import type { ReconcilerDependencies } from "./dependencies.ts";
 
-type ReadDependencies = Pick<ReconcilerDependencies, "search" | "log">;
 type ListedItems = { readonly read: readonly Listed[]; readonly skipped: number };
 
 /**
@@ -13,7 +12,7 @@ type ListedItems = { readonly read: readonly Listed[]; readonly skipped: number 
 export function readItems(
   reader: ListReader,
   items: readonly unknown[],
-  { search, log }: ReadDependencies,
+  { search, log }: ReconcilerDependencies,
 ): ListedItems {
   // By id, because a list may name an item twice.
   const read = new Map<string, Listed>();

@@ -1,40 +1,20 @@
-import type { ProviderClient } from "../../adapters/provider/provider-client.ts";
-import type { StoredWebhookSecret } from "../../adapters/secrets/webhook-secret.ts";
 import { FailureError, failureOf, isNotReady } from "../../domain/core/failures.ts";
-import {
-  type RotationTimes,
-  type SecretHeader,
-  signingToRegister,
-} from "../../domain/core/webhook-secret.ts";
+import { signingToRegister } from "../../domain/core/webhook-secret.ts";
 import {
   differencesIn,
-  type OwnWebhook,
   type Registration,
   registrationAt,
   webhookUrlOf,
 } from "../../domain/reconcile/registrations.ts";
 import { registeredUrl, type ToldWebhook } from "./registered-url.ts";
-
-export type ListDependencies = {
-  readonly client: Pick<ProviderClient, "call">;
-  readonly webhooks: readonly OwnWebhook[];
-  /** Whether the provider lists its webhooks; otherwise each may be readable at its own path. */
-  readonly isListed: boolean;
-  readonly webhooksUrl: string;
-  readonly secretHeader: SecretHeader;
-  readonly readSecret: () => Promise<StoredWebhookSecret>;
-  readonly times: RotationTimes;
-  readonly now: () => Date;
-  /** Whether the provider is known to report registrations: one that it doesn't find doesn't exist. */
-  readonly readsFirst: boolean;
-};
+import type { RegistrarDependencies } from "./registrar.ts";
 
 /**
  * Reports where the provider sends each webhook, and changes nothing. An unavailable provider is reported,
  * not thrown: a read must not raise an alarm.
  */
 export async function listWebhooks(
-  dependencies: ListDependencies,
+  dependencies: RegistrarDependencies,
 ): Promise<{ readonly webhooks: readonly Registration[] } | { readonly unknown: string }> {
   try {
     return { webhooks: await askForAll(dependencies) };
@@ -45,14 +25,14 @@ export async function listWebhooks(
 }
 
 /** @throws failures of the call that may pass */
-async function askForAll(dependencies: ListDependencies): Promise<readonly Registration[]> {
-  const { client, webhooks, isListed, webhooksUrl, secretHeader, readsFirst } = dependencies;
+async function askForAll(dependencies: RegistrarDependencies): Promise<readonly Registration[]> {
+  const { client, webhooks, isNewer, webhooksUrl, secretHeader, readsFirst } = dependencies;
   const isSigned = await expectsSignature(dependencies);
   const registrations: Registration[] = [];
   for (const webhook of webhooks) {
     const kind = webhook.name;
     const deployed = webhookUrlOf(webhooksUrl, kind);
-    const read = await attempt(() => registeredUrl(client, webhook, isListed));
+    const read = await attempt(() => registeredUrl(client, webhook, isNewer));
     if ("reason" in read) registrations.push({ kind, deployed, type: "untold", reason: read.reason });
     else if (read.told?.url !== undefined) {
       const differs = differencesIn(read.told.fields ?? {}, { header: secretHeader.name, isSigned });
@@ -64,7 +44,7 @@ async function askForAll(dependencies: ListDependencies): Promise<readonly Regis
   return registrations;
 }
 
-async function expectsSignature({ readSecret, times, now }: ListDependencies): Promise<boolean> {
+async function expectsSignature({ readSecret, times, now }: RegistrarDependencies): Promise<boolean> {
   const { secret, since } = await readSecret();
   return secret !== undefined && signingToRegister(secret, since, now(), times).value !== undefined;
 }

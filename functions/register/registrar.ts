@@ -30,7 +30,10 @@ export type RegistrarDependencies = {
   readonly secretHeader: SecretHeader;
   readonly readSecret: () => Promise<StoredWebhookSecret>;
   readonly times: RotationTimes;
-  /** Whether the provider reports registrations: then another stage's webhooks are not replaced unasked. */
+  /**
+   * Whether the provider is known to report registrations: then one that it doesn't find doesn't exist, and another
+   * stage's webhooks are only replaced on request.
+   */
   readonly readsFirst: boolean;
   readonly now: () => Date;
   readonly log: Log;

@@ -31,7 +31,7 @@ const times = {
   overlapSeconds: numberOf(rotation, "overlapSeconds"),
 };
 
-const shared = {
+const dependencies = {
   client: providerClient({ table: new DynamoDBClient({}), secrets }, provider, { now, patienceInSeconds }),
   webhooks: parseOwnWebhooks(settings.provider),
   webhooksUrl: variable("WEBHOOKS_URL"),
@@ -41,17 +41,15 @@ const shared = {
   readSecret: webhookSecretStore(secrets, variable("WEBHOOK_SECRET_ARN")).read,
   now,
   times,
-};
-
-const register = registrar({
-  ...shared,
   isNewer,
   log,
-});
+};
+
+const register = registrar(dependencies);
 
 /** An event `{"list": true}` only lists the webhooks; any other registers them. */
 const handle = sanitizeErrors(async (event: unknown) =>
-  isFields(event) && event.list === true ? listWebhooks({ ...shared, isListed: isNewer }) : register(event),
+  isFields(event) && event.list === true ? listWebhooks(dependencies) : register(event),
 );
 
 export const handler = logged(handle);

@@ -3,7 +3,7 @@ import type { Consequence } from "../../domain/message/consequences.ts";
 import { withAttributes } from "../../domain/message/message.ts";
 import type { Message } from "../../domain/message/message-schemas.ts";
 import { type LoadState, userOf } from "../../domain/message/user-of.ts";
-import { type DeriveDependencies, type Derived, dropErased, type Step } from "./derive.ts";
+import { type Derived, dropErased, type RelayDependencies, type Step } from "./derive.ts";
 
 /** Maps each message to a copy with its user's attributes, or to the failure of reading them. */
 type WithAttributes = ReadonlyMap<Message, Message | Failure>;
@@ -11,16 +11,15 @@ type WithAttributes = ReadonlyMap<Message, Message | Failure>;
 /**
  * What each change leads to: nothing about erased subjects, and each message with its user's attributes.
  * All reads share a request.
- * @param loadState reads states; absent if messages carry no attributes
  */
 export async function stepsOf(
   derived: readonly (Derived | Failure)[],
-  dependencies: DeriveDependencies,
-  loadState: LoadState | undefined,
+  dependencies: RelayDependencies,
 ): Promise<Step[]> {
+  const { attributes, versionedRecords } = dependencies;
   const [steps, found] = await Promise.all([
     dropErased(derived, dependencies),
-    loadState && readAttributes(derived, loadState),
+    attributes && readAttributes(derived, versionedRecords.loadState),
   ]);
   return steps.map((step) => (found ? addAttributes(step, found) : step));
 }

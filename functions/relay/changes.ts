@@ -28,9 +28,9 @@ import { log, logged } from "../runtime/log.ts";
 import { joinQueues } from "../runtime/queues-beside.ts";
 import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import { publisher, retryWaitsMs } from "../runtime/subscriber-queues.ts";
-import { outbox } from "./outbox.ts";
+import { Outbox } from "./outbox.ts";
 import { relay } from "./relay.ts";
-import { resender } from "./resend.ts";
+import { resendParked } from "./resend.ts";
 
 const settings = readSettings();
 const table = leanClient(new DynamoDBClient({}));
@@ -55,8 +55,13 @@ const inline = inlineLimit === undefined ? undefined : inlineDocuments(inlineLim
 
 const failures = overflowBucket(variable("FAILURES_BUCKET"));
 const readiness = parseReadinessSettings(settings.readiness);
-const deriving = {
+const attributes = isFields(settings.attributes) ? { asks: settings.attributes.asks === true } : undefined;
+const timeoutSeconds = numberOf(settings, "timeoutSeconds");
+const retries = { waitsMs: retryWaitsMs(timeoutSeconds), wait: setTimeout, now };
+
+const dependencies = {
   findErased: findErased(shared.read, digestOf),
+  versionedRecords: versionedRecords(table, tableName, shared),
   erasesOnDeletion: settings.erasesOnDeletion === true,
   settings: {
     source: textOf(settings, "eventSource"),
@@ -64,32 +69,7 @@ const deriving = {
     readByRange: parseReadByRange(settings.readByRange),
     readiness,
   },
-  log,
-};
-const records = versionedRecords(table, tableName, shared);
-const attributes = isFields(settings.attributes) ? { asks: settings.attributes.asks === true } : undefined;
-const timeoutSeconds = numberOf(settings, "timeoutSeconds");
-const retries = { waitsMs: retryWaitsMs(timeoutSeconds), wait: setTimeout, now };
-
-const resend = resender({
-  ...deriving,
-  publishTo: new Map(
-    subscribers.map((each) => [
-      each.name,
-      publisher(send, [each], log, { inline, retries: { ...retries, waitsMs: [] } }),
-    ]),
-  ),
-  ...(attributes && { loadState: records.loadState }),
-  parkedFor: (subscriber) => parkedFor(failures, subscriber),
-  now,
-  lastsSeconds: numberOf(settings, "parkingLastsSeconds"),
-  longestRunSeconds: timeoutSeconds - reservedSecondsOf(timeoutSeconds),
-});
-
-const relayChanges = relay({
-  ...deriving,
-  versionedRecords: records,
-  ...(attributes && { attributes }),
+  attributes,
   givesReasons: settings.givesReasons === true,
   readiness: readiness && {
     records: readinessRecords(shared.read, shared.write),
@@ -97,8 +77,8 @@ const relayChanges = relay({
     clock: serviceClock(table),
   },
   link: linkTable(shared.write),
-  removeSuperseded: supersededRemover(shared.read, overflow.remove),
-  outbox: outbox(
+  removeSuperseded: supersededRemover(shared.read, overflow),
+  outbox: new Outbox(
     send,
     {
       fetch: fetchQueueUrl,
@@ -110,14 +90,29 @@ const relayChanges = relay({
   marks: recordMarks(table, tableName, now),
   park: parkedChanges(failures, now),
   now,
-});
+  log,
+};
+
+const resending = {
+  publishTo: new Map(
+    subscribers.map((each) => [
+      each.name,
+      publisher(send, [each], log, { inline, retries: { ...retries, waitsMs: [] } }),
+    ]),
+  ),
+  parkedFor: (subscriber: string) => parkedFor(failures, subscriber),
+  lastsSeconds: numberOf(settings, "parkingLastsSeconds"),
+  longestRunSeconds: timeoutSeconds - reservedSecondsOf(timeoutSeconds),
+};
+
+const relayChanges = relay(dependencies);
 
 /** An event of the stream, of `repair`, or of the schedule that resends messages parked for subscribers. */
 type Event = Parameters<typeof relayChanges>[0] | { readonly resendsParked: true };
 
 const handle = sanitizeErrors(async (event: Event): Promise<DynamoDBBatchResponse | undefined> => {
   if (!("resendsParked" in event)) return relayChanges(event);
-  await resend();
+  await resendParked(dependencies, resending);
   return undefined;
 });
 

@@ -1,9 +1,12 @@
+import type { RecordMarks } from "../../adapters/dynamodb/record-marks.ts";
+import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { FindErased } from "../../adapters/erasure/tombstones.ts";
 import { readChange, readExpired, type StreamRecord } from "../../adapters/streams/change-stream.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
 import { type Latencies, millisecondsSince } from "../../domain/core/latency-metrics.ts";
 import { present } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
+import type { SupersededObject } from "../../domain/fetch/document.ts";
 import { type Consequence, consequencesOf, type DeriveSettings } from "../../domain/message/consequences.ts";
 import {
   type EraseTask,
@@ -14,6 +17,8 @@ import {
 } from "../../domain/recovery/erasure.ts";
 import { type Change, correlationOfChange, receivedAtOfChange } from "../../domain/state/change.ts";
 import type { Log } from "../runtime/log.ts";
+import type { Outbox } from "./outbox.ts";
+import type { Readiness } from "./readiness.ts";
 
 /** A record of the batch in progress: its consequences, and its failure, if any. */
 export type Step = {
@@ -25,11 +30,30 @@ export type Step = {
   failure: Failure | undefined;
 };
 
-export type DeriveDependencies = {
+export type RelayDependencies = {
   readonly findErased: FindErased;
+  readonly versionedRecords: Pick<VersionedRecords, "readAhead" | "loadState">;
   /** Whether a confirmed deletion of a user also erases the user. */
   readonly erasesOnDeletion: boolean;
   readonly settings: DeriveSettings;
+  /** Absent if the settings map no attributes. `asks`: query the provider if their order is unknown. */
+  readonly attributes?: { readonly asks: boolean } | undefined;
+  /** Whether the settings map the reasons why accounts are connected or disconnected. */
+  readonly givesReasons?: boolean;
+  /** Absent if the stage has no `readiness` setting. */
+  readonly readiness?: Readiness | undefined;
+  /** Links an account to its user. Idempotent. */
+  readonly link: (userId: string, accountId: string) => Promise<void>;
+  /** Deletes the object that an expired item pointed to, unless another item still points to it. */
+  readonly removeSuperseded: (superseded: SupersededObject) => Promise<void>;
+  readonly outbox: Outbox;
+  readonly marks: RecordMarks;
+  /**
+   * Stores records that can't be processed, where `repair --failures` finds them.
+   * @param subscriber the only one that did not get their messages; absent: they were not relayed at all
+   */
+  readonly park: (records: readonly StreamRecord[], reason: string, subscriber?: string) => Promise<void>;
+  readonly now: () => Date;
   readonly log: Log;
 };
 
@@ -45,7 +69,7 @@ export type Derived = {
 /** Derives each change's consequences as if nobody were erased, or the failure of reading the change. */
 export function derive(
   records: readonly StreamRecord[],
-  dependencies: DeriveDependencies,
+  dependencies: RelayDependencies,
 ): readonly (Derived | Failure)[] {
   return records.map((record) => attempt(() => deriveOne(record, dependencies)));
 }
@@ -53,21 +77,19 @@ export function derive(
 /** Drops consequences of changes about erased subjects, which only lead to the erasure of the late data. */
 export async function dropErased(
   all: readonly (Derived | Failure)[],
-  dependencies: DeriveDependencies,
+  { findErased, log }: RelayDependencies,
 ): Promise<readonly Step[]> {
   const subjects = all.flatMap((each) => ("type" in each ? [] : each.subjects));
   // One read for the whole batch. If it fails, nothing is relayed and Lambda retries the batch.
-  const erased = await dependencies.findErased(subjects).catch(failureOf);
+  const erased = await findErased(subjects).catch(failureOf);
   if ("type" in erased) {
     return all.map((each) => failed(erased, "type" in each ? undefined : each.correlationId));
   }
   const late = new Set<string>();
-  return all.map((each) =>
-    "type" in each ? failed(each) : unlessErased(each, erased, late, dependencies.log),
-  );
+  return all.map((each) => ("type" in each ? failed(each) : unlessErased(each, erased, late, log)));
 }
 
-function deriveOne(record: StreamRecord, { erasesOnDeletion, settings }: DeriveDependencies): Derived {
+function deriveOne(record: StreamRecord, { erasesOnDeletion, settings }: RelayDependencies): Derived {
   const expired = readExpired(record);
   if (expired !== undefined) {
     const consequences = expired.map((superseded) => ({ type: "removeObject", superseded }) as const);

@@ -9,18 +9,14 @@ import { deliver, type FailedText, type OutgoingText, type Publish } from "../ru
 
 type Outgoing = Extract<Consequence, { type: "call" | "endWait" | "erase" | "publish" }>;
 
-/**
- * Reports a consequence that could not be sent.
- * @param index of its record in the batch
- * @param subscriber set if only this subscriber's queue refused it
- */
-type Fail = (index: number, failure: Failure, subscriber?: string) => void;
-
-/**
- * Sends tasks and messages, batched over the whole invocation.
- * @param lists the consequences of each record in the batch
- */
-export type Outbox = (lists: readonly (readonly Outgoing[])[], fail: Fail) => Promise<void>;
+/** A consequence that could not be sent. */
+export type Unsent = {
+  /** Index of its record in the batch. */
+  readonly index: number;
+  readonly failure: Failure;
+  /** Set if only this subscriber's queue refused it. */
+  readonly subscriber?: string | undefined;
+};
 
 /** URLs of the task queues. `deadlines` is absent if the stage has no `readiness` setting. */
 export type TaskQueues = {
@@ -29,29 +25,39 @@ export type TaskQueues = {
   readonly deadlines?: string | undefined;
 };
 
-export function outbox(send: Send, queues: TaskQueues, publish: Publish): Outbox {
-  return async (lists, fail) => {
+/** Sends tasks and messages, batched over the whole invocation. */
+export class Outbox {
+  readonly #send: Send;
+  readonly #queues: TaskQueues;
+  readonly #publish: Publish;
+
+  constructor(send: Send, queues: TaskQueues, publish: Publish) {
+    this.#send = send;
+    this.#queues = queues;
+    this.#publish = publish;
+  }
+
+  /** @param lists the consequences of each record in the batch */
+  async sendAll(lists: readonly (readonly Outgoing[])[]): Promise<readonly Unsent[]> {
     const outgoing = lists.flatMap((list, index) => list.map((consequence) => ({ index, consequence })));
     const tasks = outgoing.flatMap(({ index, consequence }) =>
       consequence.type === "call" ? [{ index, task: consequence.task }] : [],
     );
-    const [, ...failed] = await Promise.all([
-      sendTasks(tasks, { send, queueUrl: queues.fetch }, fail),
+    const [failedTasks, ...failed] = await Promise.all([
+      this.#sendTasks(tasks),
       deliver(
-        send,
-        queues.erase,
+        this.#send,
+        this.#queues.erase,
         outgoing.flatMap(({ index, consequence }) =>
           consequence.type === "erase" ? [{ index, body: writeEraseTask(consequence.task) }] : [],
         ),
       ),
-      deliverTo(
-        queues.deadlines,
+      this.#sendDeadlines(
         outgoing.flatMap(({ index, consequence }) =>
           consequence.type === "endWait" ? [{ index, body: writeDeadline(consequence.deadline) }] : [],
         ),
-        send,
       ),
-      publish(
+      this.#publish(
         outgoing.flatMap(({ index, consequence }) =>
           consequence.type === "publish"
             ? [{ index, message: consequence.message, place: consequence.place }]
@@ -59,35 +65,32 @@ export function outbox(send: Send, queues: TaskQueues, publish: Publish): Outbox
         ),
       ),
     ]);
-    for (const { text, failure, subscriber } of failed.flat()) fail(text.index, failure, subscriber);
-  };
-}
-
-async function deliverTo(
-  queueUrl: string | undefined,
-  texts: readonly OutgoingText[],
-  send: Send,
-): Promise<readonly FailedText[]> {
-  if (texts.length === 0) return [];
-  if (queueUrl === undefined) {
-    const { failure } = permanent("readiness: this relay has no queue of deadlines");
-    return texts.map((text) => ({ text, failure }));
+    const unsent = failed.flat().map(({ text: { index }, failure, subscriber }) => {
+      return { index, failure, subscriber };
+    });
+    return [...failedTasks, ...unsent];
   }
-  return deliver(send, queueUrl, texts);
-}
 
-/** Merges the tasks of each document into one. If it can't be sent, every record that led to it fails. */
-async function sendTasks(
-  tasks: readonly { readonly index: number; readonly task: FetchTask }[],
-  { send, queueUrl }: { readonly send: Send; readonly queueUrl: string },
-  fail: Fail,
-): Promise<void> {
-  const merged = mergeTasks(tasks.map(({ task }) => task));
-  if (merged.length === 0) return;
-  const failures = await send(queueUrl, merged.map(fetchTaskMessage));
-  const failureOfKey = new Map(merged.map((task, index) => [mergeKeyOf(task), failures[index]]));
-  for (const { index, task } of tasks) {
-    const failure = failureOfKey.get(mergeKeyOf(task));
-    if (failure !== undefined) fail(index, failure);
+  async #sendDeadlines(texts: readonly OutgoingText[]): Promise<readonly FailedText[]> {
+    if (texts.length === 0) return [];
+    if (this.#queues.deadlines === undefined) {
+      const { failure } = permanent("readiness: this relay has no queue of deadlines");
+      return texts.map((text) => ({ text, failure }));
+    }
+    return deliver(this.#send, this.#queues.deadlines, texts);
+  }
+
+  /** Merges the tasks of each document into one. If it can't be sent, every record that led to it fails. */
+  async #sendTasks(
+    tasks: readonly { readonly index: number; readonly task: FetchTask }[],
+  ): Promise<readonly Unsent[]> {
+    const merged = mergeTasks(tasks.map(({ task }) => task));
+    if (merged.length === 0) return [];
+    const failures = await this.#send(this.#queues.fetch, merged.map(fetchTaskMessage));
+    const failureOfKey = new Map(merged.map((task, index) => [mergeKeyOf(task), failures[index]]));
+    return tasks.flatMap(({ index, task }) => {
+      const failure = failureOfKey.get(mergeKeyOf(task));
+      return failure === undefined ? [] : [{ index, failure }];
+    });
   }
 }

@@ -1,15 +1,7 @@
 import type { DynamoDBRecord } from "aws-lambda";
-import type { RecordMarks } from "../../adapters/dynamodb/record-marks.ts";
 import type { StreamRecord } from "../../adapters/streams/change-stream.ts";
-import type { Park } from "../../adapters/streams/parked-changes.ts";
 import type { Log } from "../runtime/log.ts";
-
-export type ParkingDependencies = {
-  readonly marks: RecordMarks;
-  readonly park: Park;
-  readonly now: () => Date;
-  readonly log: Log;
-};
+import type { RelayDependencies } from "./derive.ts";
 
 /** Younger records are not marked: they have hardly been tried, and each mark costs a write. */
 const unmarkedInSeconds = 60;
@@ -25,7 +17,7 @@ export async function runMarked<T>(
   records: readonly DynamoDBRecord[],
   run: () => Promise<T>,
   parked: T,
-  { marks, park, now, log }: ParkingDependencies,
+  { marks, park, now, log }: Pick<RelayDependencies, "marks" | "park" | "now" | "log">,
 ): Promise<T> {
   const [record, ...others] = records;
   const id = record === undefined || others.length > 0 ? undefined : idOfOld(record, now());

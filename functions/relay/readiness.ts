@@ -1,4 +1,3 @@
-import type { ServiceClock } from "../../adapters/aws/service-clock.ts";
 import type { ReadinessRecords } from "../../adapters/dynamodb/readiness.ts";
 import type { Consequence } from "../../domain/message/consequences.ts";
 import {
@@ -10,27 +9,28 @@ import {
 } from "../../domain/readiness/account-readiness.ts";
 import type { ReadinessSettings } from "../../domain/readiness/readiness-settings.ts";
 
-export type ReadinessDependencies = {
+export type Readiness = {
   readonly records: ReadinessRecords;
   readonly settings: ReadinessSettings;
-  readonly clock: ServiceClock;
+  /** DynamoDB's clock, in milliseconds since 1970. */
+  readonly clock: () => number;
 };
 
 type Follow = Extract<Consequence, { type: "followReadiness" }>;
 
 /** Updates an account's readiness after a change of its state or documents. */
-export function followReadiness({ change }: Follow, dependencies: ReadinessDependencies): Promise<void> {
-  return dependencies.records.update(change.after.subject, (known) => nextOf(known, change, dependencies));
+export function followReadiness({ change }: Follow, readiness: Readiness): Promise<void> {
+  return readiness.records.update(change.after.subject, (stored) => updatedBy(change, stored, readiness));
 }
 
-async function nextOf(
-  known: AccountReadiness | undefined,
+async function updatedBy(
   change: Follow["change"],
-  { records, settings, clock }: ReadinessDependencies,
+  stored: AccountReadiness | undefined,
+  { records, settings, clock }: Readiness,
 ): Promise<AccountReadiness | undefined> {
-  if (change.type === "document") return known && afterDocument(known, change.after, clock());
+  if (change.type === "document") return stored && afterDocument(stored, change.after, clock());
   const { after: state } = change;
-  if (!beginsConnection(known, state)) return known && afterState(known, state);
+  if (!beginsConnection(stored, state)) return stored && afterState(stored, state);
   const documents = await records.documents(state.subject, settings.endpoints);
-  return beginConnection(known, state, documents, { settings, now: clock() });
+  return beginConnection(stored, state, documents, { settings, now: clock() });
 }

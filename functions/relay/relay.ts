@@ -1,8 +1,6 @@
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from "aws-lambda";
 import { partitionOf } from "../../adapters/dynamodb/keys.ts";
-import type { Link } from "../../adapters/dynamodb/links.ts";
-import type { RemoveSuperseded } from "../../adapters/dynamodb/superseded-objects.ts";
-import type { Revise, VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
+import type { Revise } from "../../adapters/dynamodb/versioned-records.ts";
 import type { StreamRecord } from "../../adapters/streams/change-stream.ts";
 import { type Failure, FailureError, failureOf, permanent } from "../../domain/core/failures.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
@@ -10,24 +8,9 @@ import type { Consequence } from "../../domain/message/consequences.ts";
 import { applyEvent } from "../../domain/state/state.ts";
 import type { Log } from "../runtime/log.ts";
 import { stepsOf } from "./attributes.ts";
-import { type DeriveDependencies, type Derived, derive, latenciesOf, type Step } from "./derive.ts";
-import type { Outbox } from "./outbox.ts";
-import { logParked, type ParkingDependencies, runMarked } from "./parking.ts";
-import { followReadiness, type ReadinessDependencies } from "./readiness.ts";
-
-export type RelayDependencies = DeriveDependencies &
-  ParkingDependencies & {
-    readonly versionedRecords: Pick<VersionedRecords, "readAhead" | "loadState">;
-    /** Absent if the settings map no attributes. `asks`: query the provider if their order is unknown. */
-    readonly attributes?: { readonly asks: boolean };
-    /** Whether the settings map the reasons why accounts are connected or disconnected. */
-    readonly givesReasons?: boolean;
-    /** Absent if the stage has no `readiness` setting. */
-    readonly readiness?: ReadinessDependencies | undefined;
-    readonly link: Link;
-    readonly removeSuperseded: RemoveSuperseded;
-    readonly outbox: Outbox;
-  };
+import { type Derived, derive, latenciesOf, type RelayDependencies, type Step } from "./derive.ts";
+import { logParked, runMarked } from "./parking.ts";
+import { followReadiness } from "./readiness.ts";
 
 type Inside = Extract<Consequence, { type: "applyEvent" | "link" | "followReadiness" }>;
 type Removal = Extract<Consequence, { type: "removeObject" }>;
@@ -53,22 +36,18 @@ function relayBatch(dependencies: RelayDependencies) {
   return async ({ Records, parks = true }: RelayEvent): Promise<DynamoDBBatchResponse> => {
     const derived = derive(Records, dependencies);
     // Concurrent reads share one request. States of erased subjects are read too, but not used.
-    const { attributes, versionedRecords } = dependencies;
     const [steps, revise] = await Promise.all([
-      stepsOf(derived, dependencies, attributes && versionedRecords.loadState),
-      versionedRecords.readAhead(statesIn(derived)),
+      stepsOf(derived, dependencies),
+      dependencies.versionedRecords.readAhead(statesIn(derived)),
     ]);
     await Promise.all([writeInside(steps, revise, dependencies), removeObjects(steps, dependencies)]);
     const refused: Refused[] = [];
-    await dependencies.outbox(
-      steps.map((step) => outgoingOf(step)),
-      (index, failure, subscriber) => {
-        const step = steps[index];
-        if (step === undefined) return;
-        if (subscriber !== undefined && parks) refused.push({ index, failure, subscriber });
-        else step.failure ??= failure;
-      },
-    );
+    for (const { index, failure, subscriber } of await dependencies.outbox.sendAll(steps.map(outgoingOf))) {
+      const step = steps[index];
+      if (step === undefined) continue;
+      if (subscriber !== undefined && parks) refused.push({ index, failure, subscriber });
+      else step.failure ??= failure;
+    }
     await parkRefused(Records, steps, refused, dependencies);
     if (parks) await parkPermanent(Records, steps, dependencies);
     const isLate = (step: Step) => !parks || refused.some(({ index }) => steps[index] === step);

@@ -1,17 +1,14 @@
 import type { ParkedBatch } from "../../adapters/streams/parked-changes.ts";
 import { failureOf } from "../../domain/core/failures.ts";
-import type { LoadState } from "../../domain/message/user-of.ts";
 import type { Publish } from "../runtime/subscriber-queues.ts";
 import { stepsOf } from "./attributes.ts";
-import { type DeriveDependencies, derive, latenciesOf, type Step } from "./derive.ts";
+import { derive, latenciesOf, type RelayDependencies, type Step } from "./derive.ts";
 
-export type ResendDependencies = DeriveDependencies & {
+/** How to resend parked messages. */
+export type Resending = {
   /** By subscriber name: sends to this subscriber only. */
   readonly publishTo: ReadonlyMap<string, Publish>;
-  /** Absent if messages carry no attributes. */
-  readonly loadState?: LoadState;
   readonly parkedFor: (subscriber: string) => Promise<readonly ParkedBatch[]>;
-  readonly now: () => Date;
   /** Parking for longer than this raises the alarm. */
   readonly lastsSeconds: number;
   /** Time after which a run starts no further batch. */
@@ -22,22 +19,20 @@ export type ResendDependencies = DeriveDependencies & {
  * Resends messages that were parked for subscribers. They are derived from the changes again, without those
  * about subjects erased since. If a run is killed, the next one may send some again.
  */
-export function resender(dependencies: ResendDependencies): () => Promise<void> {
-  return async () => {
-    const end = dependencies.now().getTime() + dependencies.longestRunSeconds * 1_000;
-    await Promise.all(
-      [...dependencies.publishTo].map(([name, publish]) => resendTo(name, publish, dependencies, end)),
-    );
-  };
+export async function resendParked(dependencies: RelayDependencies, resending: Resending): Promise<void> {
+  const end = dependencies.now().getTime() + resending.longestRunSeconds * 1_000;
+  await Promise.all(
+    [...resending.publishTo].map((subscriber) => resendTo(subscriber, dependencies, resending, end)),
+  );
 }
 
 async function resendTo(
-  subscriber: string,
-  publish: Publish,
-  dependencies: ResendDependencies,
+  [subscriber, publish]: readonly [string, Publish],
+  dependencies: RelayDependencies,
+  { parkedFor, lastsSeconds }: Resending,
   end: number,
 ): Promise<void> {
-  const { parkedFor, now, log, lastsSeconds } = dependencies;
+  const { now, log } = dependencies;
   const sent: Step[] = [];
   for (const parked of await parkedFor(subscriber)) {
     if (now().getTime() >= end) break;
@@ -61,10 +56,10 @@ async function resendTo(
 async function resend(
   parked: ParkedBatch,
   publish: Publish,
-  dependencies: ResendDependencies,
+  dependencies: RelayDependencies,
 ): Promise<readonly Step[] | string> {
   const derived = derive(await parked.read(), dependencies);
-  const steps = await stepsOf(derived, dependencies, dependencies.loadState);
+  const steps = await stepsOf(derived, dependencies);
   const unread = steps.find(({ failure }) => failure !== undefined)?.failure;
   if (unread !== undefined) return unread.reason;
   const messages = steps.flatMap(({ consequences }, index) =>

@@ -14,21 +14,14 @@ export type Published = {
   readonly place?: DocumentPlace | undefined;
 };
 
-/** Writes a message as JSON, with the document that it reports if that fits. */
-export type InlineText = (published: Pick<Published, "message" | "place">) => Promise<string>;
-
 /**
  * Writes documents into the messages that report them. A document that doesn't fit, or can't be read now, is
  * only referenced.
  * @param limit maximum bytes of a whole message
  * @param isOnlyWay subscribers can't follow references, so the message fails instead
  */
-export function inlineDocuments(
-  limit: number,
-  overflow: Pick<OverflowBucket, "get">,
-  isOnlyWay = false,
-): InlineText {
-  return async ({ message, place }) => {
+export function inlineDocuments(limit: number, overflow: Pick<OverflowBucket, "get">, isOnlyWay = false) {
+  return async ({ message, place }: Pick<Published, "message" | "place">): Promise<string> => {
     const document = message.type === "data.updated" ? message.data.document : undefined;
     if (document === undefined) return jsonText(message);
     try {

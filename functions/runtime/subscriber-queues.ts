@@ -4,7 +4,7 @@ import { present } from "../../domain/core/parse.ts";
 import { jsonText } from "../../domain/event/json-text.ts";
 import { addressedTo } from "../../domain/message/document-reference.ts";
 import { wants } from "../../domain/message/subscribers.ts";
-import type { InlineText, Published } from "./inline-documents.ts";
+import type { Published } from "./inline-documents.ts";
 import type { Log } from "./log.ts";
 import type { SubscriberQueue } from "./queues-beside.ts";
 
@@ -55,7 +55,10 @@ export function publisher(
   {
     inline = async ({ message }) => jsonText(message),
     retries,
-  }: { readonly inline?: InlineText | undefined; readonly retries?: Retries } = {},
+  }: {
+    readonly inline?: ((published: Published) => Promise<string>) | undefined;
+    readonly retries?: Retries;
+  } = {},
 ): Publish {
   const refusedAt = new Map<string, number>();
   const deliverWithRetries = async (

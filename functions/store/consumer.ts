@@ -1,7 +1,7 @@
 import middy from "@middy/core";
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import { bodyText } from "../../adapters/aws/body-text.ts";
-import type { Receipt, RecordReceipts } from "../../adapters/dynamodb/event-table.ts";
+import type { Receipt, ReceiptOutcome } from "../../adapters/dynamodb/event-table.ts";
 import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import { batchesOf } from "../../domain/core/batches.ts";
@@ -25,7 +25,8 @@ import { sizedEnvelope } from "../runtime/sized-envelope.ts";
 import { handleBatch, redriveCountOf, rejectAllTo, rejectPermanent } from "../runtime/sqs-batch.ts";
 
 export type ConsumerDependencies = {
-  readonly record: RecordReceipts;
+  /** Records receipts. @returns the outcome of each, in order */
+  readonly record: (receipts: readonly Receipt[]) => Promise<readonly ReceiptOutcome[]>;
   readonly overflow: Pick<OverflowBucket, "get" | "put">;
   readonly send: Send;
   readonly deadLetterQueueUrl: string;
@@ -55,7 +56,6 @@ type Message = {
   readonly isList: boolean;
 };
 type Stored = Extract<Part, { readonly receipt: Receipt }>;
-type Outcome = "first" | "duplicate" | Failure;
 
 /** Maximum number of events written at once; more elements of a list would overload its partition. */
 const writtenAtOnce = 250;
@@ -74,7 +74,7 @@ async function store(
   dependencies: ConsumerDependencies,
 ): Promise<readonly (Failure | undefined)[]> {
   const read = await Promise.all(records.map((record) => readMessage(record, dependencies).catch(failureOf)));
-  const outcomes = new Map<Part, Outcome>();
+  const outcomes = new Map<Part, ReceiptOutcome>();
   const parts = read.flatMap((each) => ("parts" in each ? each.parts : []));
   for (const some of batchesOf(parts, { maxItems: writtenAtOnce }))
     await record(some, outcomes, dependencies);
@@ -144,7 +144,7 @@ async function ownEnvelope(
 /** Writes the events that can be stored, and logs the outcome of each. */
 async function record(
   parts: readonly Part[],
-  outcomes: Map<Part, Outcome>,
+  outcomes: Map<Part, ReceiptOutcome>,
   { record: recordReceipts, mapping, log }: ConsumerDependencies,
 ): Promise<void> {
   const stored = parts.filter((part) => "receipt" in part);
@@ -173,7 +173,7 @@ async function record(
 /** A message is done when each of its events is stored, ignored, or sent as its own dead letter. */
 async function settle(
   { record, parts, isList }: Message,
-  outcomes: ReadonlyMap<Part, Outcome>,
+  outcomes: ReadonlyMap<Part, ReceiptOutcome>,
   { send, deadLetterQueueUrl, log }: ConsumerDependencies,
 ): Promise<Failure | undefined> {
   const failed = parts.flatMap((part) => {

@@ -50,7 +50,7 @@ export function fetchBatch(
       checkReady: async () => undefined,
     },
     send: sender(simulation, step),
-    hide: async (queueUrl, hidden) => {
+    changeVisibility: async (queueUrl, hidden) => {
       if (hidden.length === 0) return [];
       const hide = () => {
         for (const { receiptHandle, seconds } of hidden) simulation.hide(queueUrl, receiptHandle, seconds);

@@ -7,7 +7,7 @@ import type { WebhookKind } from "../../domain/event/events.ts";
 import { credentialFields, defaultCredentialFields } from "../../domain/event/payload.ts";
 import { receiver } from "../../functions/receive/receiver.ts";
 import { refresher } from "../../functions/refresh/refresher.ts";
-import { outbox } from "../../functions/relay/outbox.ts";
+import { Outbox } from "../../functions/relay/outbox.ts";
 import { relay } from "../../functions/relay/relay.ts";
 import { publisher } from "../../functions/runtime/subscriber-queues.ts";
 import { consumer } from "../../functions/store/consumer.ts";
@@ -60,7 +60,7 @@ export function store(
     record: receiptRecorder(
       {
         write: (write) => step("writes a receipt", () => simulation.table.writeEvent(write)),
-        look: (key) => step("looks for an event", () => simulation.table.readEvent(key)),
+        readEventually: (key) => step("looks for an event", () => simulation.table.readEvent(key)),
         readConsistently: (key) => step("looks for an event again", () => simulation.table.readEvent(key)),
       },
       30,
@@ -94,7 +94,11 @@ export async function relayBatch(
     link: (user, account) => step("links", () => void simulation.table.links.add(`${user} ${account}`)),
     findErased: () => step("reads tombstones", () => new Set<string>()),
     removeSuperseded: () => Promise.reject(new Error("nothing expires here")),
-    outbox: outbox(send, { fetch: "fetch", erase: "erase" }, publisher(send, subscribers, simulation.log)),
+    outbox: new Outbox(
+      send,
+      { fetch: "fetch", erase: "erase" },
+      publisher(send, subscribers, simulation.log),
+    ),
     settings: { source: "urn:model", readByRange: [], documentsUrl: "https://reads.example/" },
     marks: { add: async () => 0, clear: async () => undefined },
     park: () => Promise.reject(new Error("nothing is parked here")),

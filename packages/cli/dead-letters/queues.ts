@@ -1,5 +1,5 @@
 import { deadLetterArchive } from "../../../adapters/sqs/dead-letter-archive.ts";
-import { nothingBeside, queueDeadLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
+import { mayHoldOthers, queueDeadLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
 import type { DeadLetterPlace } from "../../../domain/recovery/dead-letter.ts";
 import type { Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
@@ -29,7 +29,7 @@ export function deadLettersGivenBack(
   { clients, terminal }: Pick<Operation, "clients" | "terminal">,
   { deadLetterQueueUrl: url }: Pick<WorkQueue, "deadLetterQueueUrl">,
 ): DeadLetterPlace {
-  const place = queueDeadLetters(clients.sqs, url, () => hiddenInSeconds, nothingBeside(clients.sqs, url));
+  const place = queueDeadLetters(clients.sqs, url, () => hiddenInSeconds, mayHoldOthers(clients.sqs, url));
   return async (look) => {
     for (let done = 1; ; done += 1) {
       let isSeen = false;

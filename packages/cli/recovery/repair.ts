@@ -1,4 +1,4 @@
-import type { RelayChanges, Underived } from "../../../adapters/aws/relay-invoker.ts";
+import type { Underived } from "../../../adapters/aws/relay-invoker.ts";
 import type { Key } from "../../../adapters/dynamodb/keys.ts";
 import type { StoredPage } from "../../../adapters/streams/stored-changes.ts";
 import { type IncomeEvent, subjectKindOf } from "../../../domain/event/events.ts";
@@ -19,7 +19,7 @@ import { type KnownRecords, knownRecords } from "../records/known-records.ts";
 export type RepairPorts = {
   readonly pages: AsyncIterable<StoredPage>;
   readonly records: KnownRecords;
-  readonly relay: RelayChanges;
+  readonly relay: (changes: readonly Change[]) => Promise<readonly Underived[]>;
   /** Called after each page how many items were read so far, and how many of them were repaired. */
   readonly onPage: (examined: number, repaired: number) => void;
 };

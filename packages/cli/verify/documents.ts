@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { ReadAnswer, ReadDocument } from "../../../adapters/aws/document-reads.ts";
+import type { ReadAnswer } from "../../../adapters/aws/document-reads.ts";
 import { commandLine } from "../core/command-line.ts";
 import { noAnswer } from "../provider/webhook-sender.ts";
 import type { Check } from "./checks.ts";
@@ -49,7 +49,8 @@ export class AnnouncedDocuments {
 }
 
 type DocumentsTarget = {
-  readonly readDocument: ReadDocument;
+  /** Reads an address of the read API. @throws if there is no response */
+  readonly readDocument: (href: string) => Promise<ReadAnswer>;
   /** Where the stage's read API is: nothing is signed for any other address. */
   readonly documentsUrl: string;
   /** How long the reads may take. */
@@ -137,7 +138,10 @@ const remedies = {
 };
 
 /** A busy stage is asked again. @returns the answer, or why there is none */
-async function askUntilAnswered(href: string, read: ReadDocument): Promise<ReadAnswer | string> {
+async function askUntilAnswered(
+  href: string,
+  read: DocumentsTarget["readDocument"],
+): Promise<ReadAnswer | string> {
   for (let tries = 1; ; tries += 1) {
     const answer = await read(href).catch(noAnswer);
     const isFinal = typeof answer !== "string" && answer.status !== 429 && answer.status < 500;

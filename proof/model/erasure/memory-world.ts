@@ -230,7 +230,7 @@ export class MemoryWorld extends TaskList implements World {
       records: this.#records,
       objects: this.#objectPorts,
       bodies: {
-        look: async (key) => {
+        tryGet: async (key) => {
           const text = this.#objects.get(key);
           return text === undefined ? "missing" : Buffer.from(text);
         },
@@ -247,7 +247,7 @@ export class MemoryWorld extends TaskList implements World {
         return { removed: before - this.#givenUp.flat().length, refused: 0 };
       },
       publish: async () => [],
-      keepReport: async ({ subject: _, namedWith, claimed, erased, ...counts }) => {
+      writeReport: async ({ subject: _, namedWith, claimed, erased, ...counts }) => {
         this.#burn();
         this.#reports.push(counts);
       },

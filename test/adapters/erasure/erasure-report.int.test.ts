@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from "vitest";
-import { keepReport, readReport, type StepOutcome } from "../../../adapters/erasure/erasure-report.ts";
+import { readReport, reportWriter, type StepOutcome } from "../../../adapters/erasure/erasure-report.ts";
 import { eraseTask } from "../../../domain/recovery/erasure.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { systemWithTable } from "../../support/system-with-table.ts";
@@ -12,7 +12,11 @@ await describeOnTables("the report of an erasure", (tables) => {
 
   const task = eraseTask({ kind: "user", id: "u" }, "operator", [], "followed");
   const keep = (outcome: StepOutcome) =>
-    keepReport(made.system.dynamodb, made.table.name, () => new Date("2026-11-24T00:00:00Z"))(task, outcome);
+    reportWriter(
+      made.system.dynamodb,
+      made.table.name,
+      () => new Date("2026-11-24T00:00:00Z"),
+    )(task, outcome);
   const isDone = async () => (await readReport(made.system.dynamodb, made.table.name, "followed"))?.isDone;
 
   it("ends with its last step, also where a step before it reports later", async () => {

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { CircuitBreaker, type Report } from "../../../adapters/provider/circuit-breaker.ts";
+import { CircuitBreaker } from "../../../adapters/provider/circuit-breaker.ts";
 import { describeOnEachTable } from "../../support/engines.ts";
 import { systemWithTable } from "../../support/system-with-table.ts";
 
@@ -35,7 +35,7 @@ await describeOnEachTable("the breaker", (tables) => {
   const fail = async (admit: CircuitBreaker["admit"], times: number) => {
     for (let count = 0; count < times; count += 1) await (await admit())(dead);
   };
-  const outcomes = async (asked: readonly Promise<Report>[]) => {
+  const outcomes = async (asked: readonly ReturnType<CircuitBreaker["admit"]>[]) => {
     const settled = await Promise.allSettled(asked);
     return settled.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
   };

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { batchingSender } from "../../../adapters/sqs/batching-sender.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
-import { writeBarrier } from "../../../functions/fetch/write-barrier.ts";
+import { CountdownLatch } from "../../../functions/fetch/write-barrier.ts";
 import { startTestSystem } from "../../support/engines.ts";
 
 let queueUrl: string;
@@ -33,10 +33,11 @@ describe("messages that several send to a queue at the same time", () => {
   test("go with one request where who is ready first waits for the other", async () => {
     const send = batchingSender(sqsSender(system.sqs));
     const before = requests();
-    const [first, last] = [0, 1].map(writeBarrier(2));
-    const quick = send(queueUrl, [{ body: "a" }], async () => first?.arrive(hour));
+    const latch = new CountdownLatch(2);
+    const [first, last] = [latch.join(), latch.join()];
+    const quick = send(queueUrl, [{ body: "a" }], () => first.wait(hour));
     await new Promise((resolve) => setImmediate(resolve));
-    await Promise.all([quick, send(queueUrl, [{ body: "b" }], async () => last?.arrive(hour))]);
+    await Promise.all([quick, send(queueUrl, [{ body: "b" }], () => last.wait(hour))]);
     expect(requests() - before).toBe(1);
   });
 

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { nothingBeside, queueDeadLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
+import { mayHoldOthers, queueDeadLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
 import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 
@@ -132,7 +132,7 @@ describe("the dead letters of a queue", () => {
   });
 
   it("may hide some where another reader has them in its hands, and where it was enough before the end", async () => {
-    const asked = queueDeadLetters(system.sqs, queueUrl, () => 60, nothingBeside(system.sqs, queueUrl));
+    const asked = queueDeadLetters(system.sqs, queueUrl, () => 60, mayHoldOthers(system.sqs, queueUrl));
     const look = (isEnough: boolean) => async () => ({ done: [], isEnough });
     expect(await asked(look(true))).toEqual({ notTaken: 0, mayHide: true });
     expect(await asked(look(false))).toEqual({ notTaken: 0, mayHide: false });

@@ -153,7 +153,7 @@ await describeOnTables("the fetcher, answered in another encoding than UTF-8,", 
     if (document === undefined) throw new Error("no document");
     const overflow = overflowBucket(fixture.bucket.name);
     const preferences = { acceptEncoding: undefined, ifNoneMatch: undefined, isHead: false };
-    const { headers, body = Buffer.of() } = await documentAnswer(document, preferences, overflow.open);
+    const { headers, body = Buffer.of() } = await documentAnswer(document, preferences, overflow);
     const bytes = body instanceof Uint8Array ? Buffer.from(body) : await buffer(body);
     return { type: headers["content-type"], bytes };
   }

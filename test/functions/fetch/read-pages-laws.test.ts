@@ -4,7 +4,7 @@ import type { Content } from "../../../adapters/dynamodb/documents.ts";
 import type { PartialList } from "../../../adapters/s3/kept-pages.ts";
 import { failureOf, permanent, retryable, waiting } from "../../../domain/core/failures.ts";
 import { dataIn } from "../../../domain/fetch/answer.ts";
-import { type PagesDependencies, readPages } from "../../../functions/fetch/read-pages.ts";
+import { type Reading, readPages } from "../../../functions/fetch/read-pages.ts";
 
 type Fault =
   | "none"
@@ -46,7 +46,7 @@ class Simulation {
       this.runs += 1;
       if (this.fault === "lost what was kept") this.kept = undefined;
       try {
-        return await readPages(of, read, this.kept, this.#dependencies());
+        return await readPages({ of, read, kept: this.kept, ...this.#ports() });
       } catch (error) {
         const failure = failureOf(error);
         if (failure.type === "permanent") throw error;
@@ -55,7 +55,7 @@ class Simulation {
     }
   }
 
-  #dependencies(): PagesDependencies {
+  #ports(): Omit<Reading, "of" | "read" | "kept"> {
     let calls = 0;
     return {
       provider: {
@@ -94,7 +94,7 @@ class Simulation {
         },
         find: async () => expect.fail("sought"),
       },
-      inTurn: (work) => work(false),
+      pageMutex: (work) => work(false),
       timeLeft: () => (this.fault === "no time" ? 0 : 60_000),
     };
   }

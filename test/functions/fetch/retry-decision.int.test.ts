@@ -39,7 +39,7 @@ function decisionOn(failure: Failure, { receives = 1, random = 0.5, ageInSeconds
 }
 function secondsOn(failure: Failure, given: Given = {}): number {
   const decision = decisionOn(failure, given);
-  if (decision.type !== "hide") throw new Error(decision.reason);
+  if (decision.type !== "postpone") throw new Error(decision.reason);
   return decision.seconds;
 }
 
@@ -50,7 +50,7 @@ const noToken = waiting("no token is set", 60).failure;
 describe("a task that failed", () => {
   it("is hidden where it is, with the reason and what it belongs to", () => {
     expect(decisionOn(failed)).toEqual({
-      type: "hide",
+      type: "postpone",
       record: recordOf(1, 0),
       seconds: 3,
       reason: "the provider answered 503",
@@ -118,13 +118,13 @@ describe("a task for which the provider is not ready", () => {
   it("is given up after the longest outage, with the reason, and no earlier", () => {
     const hours = 72 * 3_600;
     expect(decisionOn(unready(60), { ageInSeconds: hours - 1, receives: 500 })).toMatchObject({
-      type: "hide",
+      type: "postpone",
     });
     expect(decisionOn(unready(60), { ageInSeconds: hours })).toMatchObject({
       type: "give up",
       reason: "the provider answered 202: not ready; given up after 72 hours; see fetch.longestOutageHours",
     });
-    expect(decisionOn(failed, { ageInSeconds: hours })).toMatchObject({ type: "hide" });
+    expect(decisionOn(failed, { ageInSeconds: hours })).toMatchObject({ type: "postpone" });
   });
 });
 

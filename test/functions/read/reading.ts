@@ -4,8 +4,8 @@ import { buffer } from "node:stream/consumers";
 import { expect } from "vitest";
 import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
 import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
-import { documentVersions } from "../../../adapters/dynamodb/document-versions.ts";
-import { contentOf, documentStore, type KeepVersion } from "../../../adapters/dynamodb/documents.ts";
+import { documentVersions, versionKeeper } from "../../../adapters/dynamodb/document-versions.ts";
+import { contentOf, documentStore } from "../../../adapters/dynamodb/documents.ts";
 import { linkTable } from "../../../adapters/dynamodb/links.ts";
 import { subjectReads } from "../../../adapters/dynamodb/subject-reads.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
@@ -71,8 +71,11 @@ export class Reading {
     return batchingWriter(this.system.dynamodb, this.table.name, async () => undefined);
   }
 
-  async save(content: string | undefined, asOf: number, name: DataName = income, keep?: KeepVersion) {
-    const store = documentStore(this.read(), this.writes(), this.#objects(), keep);
+  /** @param retainDays how long a superseded version is retained; absent: not at all */
+  async save(content: string | undefined, asOf: number, name: DataName = income, retainDays?: number) {
+    const [read, write] = [this.read(), this.writes()];
+    const retainVersion = retainDays === undefined ? undefined : versionKeeper(read, write, retainDays);
+    const store = documentStore(read, write, this.#objects(), retainVersion);
     const known = await store.load(this.account, name);
     const given = content === undefined ? undefined : contentOf(content);
     const task = documentTask(this.account, name, asOf, { cause: "c" });
@@ -97,7 +100,7 @@ export class Reading {
     const answer = await reader({
       reads: this.reads(),
       versions: documentVersions(this.system.dynamodb, this.table.name, () => new Date()),
-      open: this.#objects().open,
+      bucket: this.#objects(),
       subscribers: [
         { name: "everything", principals: ["222222222222"], granted: [] },
         { name: "accounts", principals: ["333333333333"], granted: [], types: ["account.*"] },

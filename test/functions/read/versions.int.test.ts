@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { documentVersions, versionKeeper } from "../../../adapters/dynamodb/document-versions.ts";
+import { documentVersions } from "../../../adapters/dynamodb/document-versions.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { accountsOnly, hex, income, Reading } from "./reading.ts";
 
@@ -17,7 +17,7 @@ await describeOnTables("versions that are kept", (tables) => {
 
   const [first, second, third] = [1_900_000_000_000, 1_900_000_001_000, 1_900_000_002_000];
   const large = JSON.stringify(randomBytes(40_000).toString("base64"));
-  const keep = () => versionKeeper(reading.read(), reading.writes(), 30);
+  const retainDays = 30;
   const time = (milliseconds: number) => new Date(milliseconds).toISOString();
   beforeEach(async () => {
     reading.begin();
@@ -26,7 +26,7 @@ await describeOnTables("versions that are kept", (tables) => {
       [large, second],
       ["[3]", third],
     ] as const)
-      await save(content, asOf, income, keep());
+      await save(content, asOf, income, retainDays);
   });
 
   it.each([
@@ -55,7 +55,7 @@ await describeOnTables("versions that are kept", (tables) => {
   it("are told apart from those of a range of dates", async () => {
     const ranged = { ...income, range: { start: "2026-01-01", end: "2026-01-31" } };
     for (const [index, asOf] of [first, second].entries())
-      await save(`[${index}, "range"]`, asOf, ranged, keep());
+      await save(`[${index}, "range"]`, asOf, ranged, retainDays);
     expect((await ask(path(`?version=${first}`))).bytes.toString()).toBe("[1]");
     const inRange = path(`/2026-01-01..2026-01-31`);
     expect((await ask(`${inRange}?version=${first}`)).bytes.toString()).toBe('[0, "range"]');
@@ -81,8 +81,8 @@ await describeOnTables("versions that are kept", (tables) => {
   });
 
   it("say nothing of the time in which the provider had none", async () => {
-    await save(undefined, third + 1_000, income, keep());
-    await save("[5]", third + 2_000, income, keep());
+    await save(undefined, third + 1_000, income, retainDays);
+    await save("[5]", third + 2_000, income, retainDays);
     expect((await ask(path(`?asOf=${time(third + 999)}`))).bytes.toString()).toBe("[3]");
     expect((await ask(path(`?asOf=${time(third + 1_500)}`))).json()).toMatchObject({
       type: "urn:income-events:problem:version-not-kept",
@@ -90,7 +90,7 @@ await describeOnTables("versions that are kept", (tables) => {
   });
 
   it("are read while the provider has none any more", async () => {
-    await save(undefined, third + 1_000, income, keep());
+    await save(undefined, third + 1_000, income, retainDays);
     expect((await ask(path(`?version=${third}`))).bytes.toString()).toBe("[3]");
     expect((await ask(path())).status).toBe(404);
     expect((await ask(path("/versions"))).json().versions).toHaveLength(3);

@@ -27,7 +27,7 @@ function list({ readsFirst = false, isListed = false, webhooks = ownWebhooks, si
   return listWebhooks({
     client: { call: (each) => api.send("jwt", each) },
     webhooks,
-    isListed,
+    isNewer: isListed,
     webhooksUrl: "https://api.example/webhooks/",
     readsFirst,
     secretHeader: { name: "x-webhook-secret" },
@@ -38,6 +38,7 @@ function list({ readsFirst = false, isListed = false, webhooks = ownWebhooks, si
     }),
     times: { propagationSeconds: 120, overlapSeconds: 86_400 },
     now: () => new Date(),
+    log: () => undefined,
   });
 }
 

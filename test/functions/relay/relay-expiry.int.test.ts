@@ -6,7 +6,7 @@ import { beforeEach, expect, test } from "vitest";
 import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
 import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
 import { versionKeeper } from "../../../adapters/dynamodb/document-versions.ts";
-import { contentOf, documentStore, type KeepVersion } from "../../../adapters/dynamodb/documents.ts";
+import { contentOf, documentStore } from "../../../adapters/dynamodb/documents.ts";
 import { documentKey, type Key, supersededKey, versionKey } from "../../../adapters/dynamodb/keys.ts";
 import { noteSuperseded } from "../../../adapters/dynamodb/superseded-objects.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
@@ -34,8 +34,9 @@ await describeOnTables("the object of superseded data", (tables) => {
   const note = () => fixture.table.item(...pathOf(supersededKey(subject, income, first)));
   const pathOf = ({ pk, sk }: Key) => [pk, sk] as const;
 
-  async function save(text: string, asOf: number, keep?: KeepVersion): Promise<string> {
-    const store = documentStore(read(), write(), overflowBucket(fixture.bucket.name), keep);
+  async function save(text: string, asOf: number, retainDays?: number): Promise<string> {
+    const retainVersion = retainDays === undefined ? undefined : versionKeeper(read(), write(), retainDays);
+    const store = documentStore(read(), write(), overflowBucket(fixture.bucket.name), retainVersion);
     const known = await store.load(subject, income);
     const content = contentOf(text);
     const next = documentRead(known?.document, content.digest, { asOf, subject });
@@ -106,7 +107,7 @@ await describeOnTables("the object of superseded data", (tables) => {
     ["after its note", [supersededKey, versionKey]],
   ] as const)("stays as long as its version is kept: that one expires %s", async (_, keys) => {
     const object = await save(large(), first);
-    await save("[2]", second, versionKeeper(read(), write(), 30));
+    await save("[2]", second, 30);
     const [one, other] = keys;
     await expire(one(subject, income, first));
     expect(await fixture.bucket.keys()).toEqual([object]);

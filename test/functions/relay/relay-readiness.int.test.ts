@@ -34,7 +34,7 @@ await describeOnTables("an account that is waited for", (tables) => {
       records: readinessRecords(read, write),
       loadState: versionedRecords(dynamodb, fixture.table.name).loadState,
       clock,
-      hide: async (_, all) => {
+      changeVisibility: async (_, all) => {
         hidden.push(...all.map(({ seconds }) => seconds));
         return all.map(() => undefined);
       },

@@ -8,7 +8,7 @@ import { secretHeadersFor } from "@income-events/local-stack/engines/run-secret.
 import { partitionOf, replayKey } from "../../../adapters/dynamodb/keys.ts";
 import { sweepLease } from "../../../adapters/erasure/sweep-lease.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
-import { nothingBeside, queueDeadLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
+import { mayHoldOthers, queueDeadLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
 import { releaseAll } from "../../../adapters/sqs/queue-messages.ts";
 import { type Fields, isFields } from "../../../domain/core/parse.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
@@ -142,7 +142,7 @@ export class EngineWorld extends TaskList implements World {
       sqs,
       deadLetters.users,
       () => hiddenSeconds,
-      nothingBeside(sqs, deadLetters.users),
+      mayHoldOthers(sqs, deadLetters.users),
     );
     this.ports = {
       ...dependencies,

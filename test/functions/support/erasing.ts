@@ -8,7 +8,7 @@ import { linkTable } from "../../../adapters/dynamodb/links.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { erasableRecords } from "../../../adapters/erasure/erasable-records.ts";
 import { erasureLogWriter } from "../../../adapters/erasure/erasure-log.ts";
-import { keepReport } from "../../../adapters/erasure/erasure-report.ts";
+import { reportWriter } from "../../../adapters/erasure/erasure-report.ts";
 import { subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
 import { sweepLease } from "../../../adapters/erasure/sweep-lease.ts";
 import { findErased, tombstones } from "../../../adapters/erasure/tombstones.ts";
@@ -66,7 +66,7 @@ export async function createErasureFixture(system: TestSystem) {
     recheckSeconds: () => 0,
     removeUndelivered: undeliveredChanges(system.s3, failures.name),
     publish: publisher(send, [{ name: "all", ...queues.all }], kept.log),
-    keepReport: keepReport(system.dynamodb, table.name, now),
+    writeReport: reportWriter(system.dynamodb, table.name, now),
     send,
     queueUrl,
     deadLetterQueueUrl,

@@ -148,7 +148,7 @@ export function fetcherFixture(tables: string) {
       reservedInMillis: 1_000,
       client: { call: (apiCall) => client.call(apiCall), checkReady: () => breaker.gate() },
       send: batchingSender(sqsSender(made.system.sqs)),
-      hide: messageVisibility(made.system.sqs),
+      changeVisibility: messageVisibility(made.system.sqs),
       queues: { fetch: made.tasks.queue, checks: made.checks.queue },
       provider: settings,
       attributes: {},

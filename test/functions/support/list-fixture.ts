@@ -135,7 +135,7 @@ export function listFixture(tables: string) {
         reasons.push(...messages.map(({ reason }) => reason));
         return messages.map(() => undefined);
       },
-      hide: async (_, messages) => {
+      changeVisibility: async (_, messages) => {
         hidden.push(...messages.map(({ seconds }) => seconds));
         return messages.map(() => undefined);
       },

@@ -19,9 +19,10 @@ import { parkedChanges, parkedFor } from "../../../adapters/streams/parked-chang
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import type { ReadinessSettings } from "../../../domain/readiness/readiness-settings.ts";
-import { outbox } from "../../../functions/relay/outbox.ts";
+import type { RelayDependencies } from "../../../functions/relay/derive.ts";
+import { Outbox } from "../../../functions/relay/outbox.ts";
 import { relay } from "../../../functions/relay/relay.ts";
-import { resender } from "../../../functions/relay/resend.ts";
+import { resendParked } from "../../../functions/relay/resend.ts";
 import { publisher, type Retries } from "../../../functions/runtime/subscriber-queues.ts";
 import { receiptOf } from "../../adapters/dynamodb/receipt.ts";
 import { contractMessage } from "../../support/contract-message.ts";
@@ -112,16 +113,16 @@ export function relayFixture(tables: string) {
       write: batchingWriter(made.system.dynamodb, made.table.name),
     };
     const clock = serviceClock(made.system.dynamodb);
-    made.handler = (event) =>
-      relay({
+    const dependencies = (): RelayDependencies => {
+      return {
         versionedRecords: versionedRecords(made.system.dynamodb, made.table.name, shared),
         link: linkTable(shared.write),
-        removeSuperseded: supersededRemover(shared.read, overflowBucket(made.bucket.name).remove),
+        removeSuperseded: supersededRemover(shared.read, overflowBucket(made.bucket.name)),
         findErased: findErased(shared.read, digestOf),
         readiness: made.readiness && {
           ...{ records: readinessRecords(shared.read, shared.write), settings: made.readiness, clock },
         },
-        outbox: outbox(
+        outbox: new Outbox(
           send,
           { fetch: made.fetchQueueUrl, erase: made.eraseQueueUrl, deadlines: made.deadlineQueueUrl },
           publisher(send, joined, kept.log, { retries: made.retries }),
@@ -130,7 +131,7 @@ export function relayFixture(tables: string) {
         park: parkedChanges(overflowBucket(made.bucket.name, made.system.s3), made.now),
         now: made.now,
         erasesOnDeletion: made.erasesOnDeletion,
-        ...(made.attributes && { attributes: made.attributes }),
+        attributes: made.attributes,
         settings: {
           source,
           readByRange: made.readByRange,
@@ -138,21 +139,18 @@ export function relayFixture(tables: string) {
           documentsUrl: "https://reads.example/",
         },
         log: kept.log,
-      })(event);
+      };
+    };
+    made.handler = (event) => relay(dependencies())(event);
     made.resend = () =>
-      resender({
-        findErased: findErased(shared.read, digestOf),
-        erasesOnDeletion: made.erasesOnDeletion,
-        settings: { source, readByRange: made.readByRange, documentsUrl: "https://reads.example/" },
-        log: kept.log,
+      resendParked(dependencies(), {
         publishTo: new Map(
           joined.map((each) => [each.name, publisher(send, [each], kept.log, { retries: made.retries })]),
         ),
         parkedFor: (subscriber) => parkedFor(overflowBucket(made.bucket.name, made.system.s3), subscriber),
-        now: made.now,
         lastsSeconds: 900,
         longestRunSeconds: 60,
-      })();
+      });
     made.bury = async (subject) => {
       const place = tombstones(made.system.dynamodb, made.table.name, 1, () => new Date());
       await place.place(await digestOf(subject), undefined);

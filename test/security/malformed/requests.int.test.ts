@@ -46,7 +46,7 @@ describe("a request of the read API, whatever it is", () => {
       accounts: async () => [],
     },
     versions: { exactly: none, before: none, at: none, all: async () => [] },
-    open: none,
+    bucket: { open: none },
     hasAttributes: false,
     subscribers: [
       { name: "everything", principals: ["222222222222"], granted: [] },

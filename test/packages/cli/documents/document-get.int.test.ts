@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { documentVersions, versionKeeper } from "../../../../adapters/dynamodb/document-versions.ts";
+import { documentVersions } from "../../../../adapters/dynamodb/document-versions.ts";
 import { documentReader } from "../../../../adapters/dynamodb/documents.ts";
 import { partitions } from "../../../../adapters/dynamodb/partitions.ts";
 import { overflowBucket } from "../../../../adapters/s3/overflow-bucket.ts";
@@ -13,6 +13,7 @@ import { describeOnTables } from "../../../support/engines.ts";
 await describeOnTables("documents get", (tables) => {
   const [first, second] = [1_900_000_000_000, 1_900_000_001_000];
   const large = JSON.stringify(randomBytes(40_000).toString("base64"));
+  const retainDays = 30;
   let reading: Reading;
   beforeAll(async () => {
     reading = await Reading.start(tables);
@@ -20,9 +21,8 @@ await describeOnTables("documents get", (tables) => {
   afterAll(() => reading.close());
   beforeEach(async () => {
     reading.begin();
-    const keep = versionKeeper(reading.read(), reading.writes(), 30);
-    await reading.save(large, first, income, keep);
-    await reading.save("[2]", second, income, keep);
+    await reading.save(large, first, income, retainDays);
+    await reading.save("[2]", second, income, retainDays);
   });
 
   const portsOf = ({ system, table, bucket }: Reading) => ({
@@ -68,9 +68,8 @@ await describeOnTables("documents get", (tables) => {
   );
 
   it("compares a version with the one before it, also where the provider had none between them, masked or not", async () => {
-    const keep = versionKeeper(reading.read(), reading.writes(), 30);
-    await reading.save(undefined, second + 1_000, income, keep);
-    await reading.save("[2, 9007199254740993]", second + 2_000, income, keep);
+    await reading.save(undefined, second + 1_000, income, retainDays);
+    await reading.save("[2, 9007199254740993]", second + 2_000, income, retainDays);
     const after = 9_007_199_254_740_993n;
     expect(JSON.stringify(await compare({}, true))).toContain(
       `"changes":[{"path":"[1]","is":"added","after":${after}}]`,
@@ -85,12 +84,7 @@ await describeOnTables("documents get", (tables) => {
   });
 
   it("finds what was known while the provider has none any more", async () => {
-    await reading.save(
-      undefined,
-      second + 1_000,
-      income,
-      versionKeeper(reading.read(), reading.writes(), 30),
-    );
+    await reading.save(undefined, second + 1_000, income, retainDays);
     expect(await get({ asOf: second })).toBe("[2]");
     await expect(get({})).rejects.toThrow("has no document income; it has: none.");
   });

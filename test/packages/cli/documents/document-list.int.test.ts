@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { scanDocuments } from "../../../../adapters/dynamodb/document-scan.ts";
-import { documentVersions, versionKeeper } from "../../../../adapters/dynamodb/document-versions.ts";
+import { documentVersions } from "../../../../adapters/dynamodb/document-versions.ts";
 import { documentReader } from "../../../../adapters/dynamodb/documents.ts";
 import { partitions } from "../../../../adapters/dynamodb/partitions.ts";
 import {
@@ -24,8 +24,7 @@ await describeOnTables("documents list", (tables) => {
     await save("[2, 2]", second);
   });
 
-  const save = (content: string | undefined, asOf: number) =>
-    reading.save(content, asOf, income, versionKeeper(reading.read(), reading.writes(), 30));
+  const save = (content: string | undefined, asOf: number) => reading.save(content, asOf, income, 30);
   const list = (filter: { since?: number; until?: number } = {}, limit = 50) => {
     const { system, table, account: subject } = reading;
     return listDocuments(
