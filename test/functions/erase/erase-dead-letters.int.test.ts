@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { ChangeMessageVisibilityCommand, DeleteMessageCommand } from "@aws-sdk/client-sqs";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { queueDepth } from "@income-events/local-stack/sources/queue-depth.ts";
+import { queueDepth } from "@income-events/local-stack/sources/drained.ts";
 import { beforeEach, describe, expect, test } from "vitest";
 import { readReport } from "../../../adapters/erasure/erasure-report.ts";
 import { writeEnvelope } from "../../../domain/event/envelope.ts";

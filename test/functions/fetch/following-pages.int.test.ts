@@ -23,20 +23,6 @@ await describeOnTables("reading a list", (tables) => {
     ]);
   });
 
-  test("keeps the digits of every number, however its pages are spaced", async () => {
-    const remote = await providerFor((path) =>
-      path.includes("cursor=")
-        ? {
-            text: '{ "total":1e400, "data" : [\n 0.10, -0,"ü\\u0000" ] ,"next":null, "n":12345678901234567890 }',
-          }
-        : { text: '{"data":[12345678901234567890, {"amount":1.10,"data":[2.50]}],"next":"b"}' },
-    );
-    expect(await run(remote, [task()])).toEqual({ hidden: [], reasons: [] });
-    expect(await stored()).toBe(
-      '{ "total":1e400, "data" : [12345678901234567890, {"amount":1.10,"data":[2.50]},0.10, -0,"ü\\u0000"] ,"next":null, "n":12345678901234567890 }',
-    );
-  });
-
   test("keeps a large one in the bucket, and its pages apart from it", async () => {
     const item = JSON.stringify(randomBytes(20_000).toString("base64"));
     const remote = await providerFor((path) => ({
@@ -45,16 +31,6 @@ await describeOnTables("reading a list", (tables) => {
     await run(remote, [task()]);
     expect(await stored()).toBe(`{"data":[${item},${item}],"next":null}`);
     expect(await fixture.bucket.keys()).toEqual([expect.stringMatching(/^data\//)]);
-  });
-
-  test("counts pages where the settings say so, until one is empty", async () => {
-    const paging = { ...settings.paging, by: "page", parameter: "page" } as const;
-    const remote = await providerFor((path) => ({
-      json: { "": [1], "2": [2], "3": [] }[path.split("page=")[1] ?? ""],
-    }));
-    await run(remote, [task()], { others: { paging } });
-    expect(remote.requests).toHaveLength(3);
-    expect(await stored()).toBe("[1,2]");
   });
 
   test.each<

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { messageDigest } from "../../../domain/fetch/coverage.ts";
 import { describeOnTables } from "../../support/engines.ts";
-import { callsOf, listFixture, noon, settings } from "../support/list-fixture.ts";
+import { callsOf, listFixture, noon } from "../support/list-fixture.ts";
 
 await describeOnTables("reading a list", (tables) => {
   const fixture = listFixture(tables);
@@ -20,28 +20,11 @@ await describeOnTables("reading a list", (tables) => {
       expect(await fixture.bucket.keys()).toEqual([]);
     });
 
-    test("asks for pages of the size that the settings say", async () => {
-      const sandbox = await sandboxFor();
-      const paging = { ...settings.paging, pageSize: { parameter: "limit", items: 2 } };
-      await run(sandbox, [task()], { others: { paging } });
-      expect(callsOf(sandbox)).toEqual([200, 200, 200, 200]);
-      expect(JSON.parse((await stored()) ?? "")).toEqual(wholeOf(sandbox));
-    });
-
     test("leaves a whole answer as it is, byte for byte", async () => {
       const sandbox = await sandboxFor();
       await run(sandbox);
       expect(callsOf(sandbox)).toEqual([200]);
       expect(await stored()).toBe(JSON.stringify(sandbox.data(fixture.subject.id, "income")));
-    });
-
-    test("finds lists and cursors under other names", async () => {
-      const sandbox = await sandboxFor({ pageSize: 3 });
-      sandbox.shape("data-answer", { results: { rows: "{{data}}" }, meta: { after: "{{next}}" } });
-      const paging = { ...settings.paging, items: "results.rows", next: "meta.after" };
-      await run(sandbox, [task()], { others: { paging } });
-      const { data } = wholeOf(sandbox);
-      expect(JSON.parse((await stored()) ?? "")).toEqual({ results: { rows: data }, meta: { after: null } });
     });
 
     test("of which a page fails goes on from there: no page is read twice", async () => {
@@ -71,31 +54,6 @@ await describeOnTables("reading a list", (tables) => {
         asOf: noon.getTime(),
         by: [messageDigest("m0")],
       });
-    });
-
-    test("lets tasks wait that came since its first page, and then reads for them", async () => {
-      const sandbox = await sandboxFor({ pageSize: 4 });
-      await run(sandbox, [task()], oneCall);
-      const later = task(fixture.subject, noon.getTime() + 60_000);
-      fixture.clock = new Date(noon.getTime() + 61_000);
-      expect(await run(sandbox, [task(), later], { receives: 2 })).toEqual({ hidden: [1], reasons: [] });
-      expect(fixture.entries.map(({ code, reason }) => reason ?? code).toSorted()).toEqual([
-        "TASK_DONE",
-        "came while its document was read",
-      ]);
-      expect(callsOf(sandbox)).toEqual([200, 200]);
-      expect(await run(sandbox, [task(fixture.subject, 0), later], { receives: 3 })).toEqual(done);
-      expect(callsOf(sandbox)).toEqual([200, 200, 200, 200]);
-    });
-
-    test("is given up where another write was faster, and read from its first page if that does not cover it", async () => {
-      const sandbox = await sandboxFor({ pageSize: 4 });
-      await run(sandbox, [task()], oneCall);
-      // Made a minute before what the task is about.
-      await documentsOf(fixture.subject).stored("[1]", 60);
-      expect(await run(sandbox, [task()], { receives: 2 })).toEqual(done);
-      expect(callsOf(sandbox)).toEqual([200, 200, 200]);
-      expect(JSON.parse((await stored()) ?? "")).toEqual(wholeOf(sandbox));
     });
 
     test("that another read has covered is not read on", async () => {

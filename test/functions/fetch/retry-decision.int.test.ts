@@ -58,10 +58,6 @@ describe("a task that failed", () => {
     });
   });
 
-  it("is hidden for twice as long with each receive", () => {
-    expect([1, 2, 3].map((receives) => secondsOn(failed, { random: 1, receives }))).toEqual([4, 8, 16]);
-  });
-
   it("is hidden for as long as what it waits for needs, and then at random up to its spread", () => {
     expect(secondsOn(down, { random: 0 })).toBe(100);
     expect(secondsOn(down, { random: 1 })).toBe(300);

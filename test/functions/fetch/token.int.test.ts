@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { describeOnTables } from "../../support/engines.ts";
-import { fetcherFixture, income, noon } from "../support/fetcher-fixture.ts";
+import { fetcherFixture, noon } from "../support/fetcher-fixture.ts";
 
 await describeOnTables("the fetcher", (tables) => {
   const fixture = fetcherFixture(tables);
-  const { perform, performAgain, calls, codes, read, postponed, document } = fixture;
+  const { perform, performAgain, calls, codes, read, postponed } = fixture;
   const endpoints = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ endpoint: `endpoint-${index}` }));
 
@@ -68,15 +68,6 @@ await describeOnTables("the fetcher", (tables) => {
       fixture.token = fixture.system.createSecret({ token: "jwt" });
       expect((await performAgain(undefined, { receives: 989, sentAt: tenDaysAgo })).left).toHaveLength(1);
       expect(await fixture.tasks.deadLetters()).toEqual([]);
-    });
-
-    test("neither it nor what was read shows in the log", async () => {
-      fixture.remote.answer = () => ({ json: { personal: "canary" } });
-      await perform(read(income, 10, { correlationId: "the-event" }));
-      expect(JSON.stringify(fixture.entries)).not.toMatch(/canary|jwt/);
-      const line = { code: "TASK_DONE", task: "fetchDocument", subject: `account/${fixture.subject.id}` };
-      expect(fixture.entries).toEqual([{ ...line, correlationId: "the-event" }]);
-      expect(await document()).toMatchObject({ correlationId: "the-event" });
     });
   });
 });

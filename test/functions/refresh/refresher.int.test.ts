@@ -1,7 +1,5 @@
 import type { ProviderAnswer } from "@income-events/local-stack/provider.ts";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import { proposeByHand } from "../../../adapters/secrets/token-secret.ts";
 import { hour, refresherFixture, tokenOf } from "../support/refresher-fixture.ts";
 
@@ -65,12 +63,6 @@ describe("a run", () => {
     await withSecret({ token: await tokenOf(1, 3) });
     await refresherOf()();
     expect(fixture.entries[0]).toEqual({ code: "TOKEN_TIME_LEFT", remainingInSeconds: 3 * hour });
-  });
-
-  test("reports no life of a token whose lifetime can't be read", async () => {
-    await withSecret({ token: "opaque" });
-    await refresherOf()();
-    expect(fixture.entries.map(({ code }) => code)).toEqual(["TOKEN_REFRESHED"]);
   });
 
   test.each<[string, { readonly begun: number; readonly ends: number }, () => ProviderAnswer, boolean]>([
@@ -141,40 +133,6 @@ describe("two refreshers at once", () => {
     expect(await currentToken()).toBe(same);
     await refresherOf()();
     expect(codes()).toEqual(["TOKEN_KEPT"]);
-  });
-
-  test("never put an older token over a newer one, in any order of their steps (law)", async () => {
-    const order = fc.scheduler();
-    await fc.assert(
-      fc.asyncProperty(order, fc.boolean(), async (scheduler, isFirstNewer) => {
-        await withSecret({ token: await tokenOf(9, 1) });
-        const tokens = await Promise.all((isFirstNewer ? [1, 2] : [2, 1]).map((begun) => tokenOf(begun, 9)));
-        const seen: number[] = [];
-        const issuedAt = (token = "") => readTokenLifetime(token).issuedAt ?? 0;
-        let asked = 0;
-        fixture.onRefresh = async () => {
-          const token = tokens[asked];
-          asked += 1;
-          await scheduler.schedule(Promise.resolve(), "refresh");
-          return { json: { token } };
-        };
-        fixture.onProof = async () => {
-          await scheduler.schedule(Promise.resolve(), "proof");
-          seen.push(issuedAt(await currentToken()));
-          return { json: [] };
-        };
-        const runs = Promise.all([refresherOf()(), refresherOf()()]);
-        await scheduler.waitFor(runs);
-        fixture.onRefresh = () => 500;
-        fixture.onProof = () => ({ json: [] });
-        await refresherOf()();
-        seen.push(issuedAt(await currentToken()));
-        await refresherOf()();
-        seen.push(issuedAt(await currentToken()));
-        expect(seen).toEqual(seen.toSorted((one, other) => one - other));
-      }),
-      { numRuns: 20 },
-    );
   });
 });
 

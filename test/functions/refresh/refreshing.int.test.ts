@@ -1,6 +1,6 @@
 import type { ProviderAnswer } from "@income-events/local-stack/provider.ts";
 import { beforeEach, describe, expect, test } from "vitest";
-import { hour, later, refresherFixture, tokenOf } from "../support/refresher-fixture.ts";
+import { refresherFixture, tokenOf } from "../support/refresher-fixture.ts";
 
 const fixture = refresherFixture();
 const { setByHand, withSecret, refresherOf, codes, calls, currentToken } = fixture;
@@ -69,25 +69,6 @@ describe("a refresh", () => {
     expect(await currentToken()).toBe("new");
   });
 
-  test("whose token can't be proven takes over when half of the margin is left, and the former one stays previous", async () => {
-    const stagesOf = (version: string) => {
-      const described = fixture.system.secrets.call("DescribeSecret", { SecretId: fixture.secretId });
-      return Object(described.VersionIdsToStages)[version];
-    };
-    fixture.onProof = () => 503;
-    const former = (await fixture.secret.current()).versionId;
-    fixture.now = new Date(later.getTime() - 2 * hour * 1_000);
-    expect(await refresherOf()()).toEqual({ outcome: "unproven" });
-    expect(await currentToken()).toBe(old);
-
-    fixture.now = later;
-    expect(await refresherOf()()).toEqual({ outcome: "refreshed" });
-
-    expect(await currentToken()).toBe("new");
-    expect(stagesOf(former)).toEqual(["AWSPREVIOUS"]);
-    expect(calls().filter((call) => call.startsWith("/refresh"))).toHaveLength(1);
-  });
-
   test("whose promotion failed is ended by the next run", async () => {
     const working = fixture.system.fail("secretsmanager:UpdateSecretVersionStage");
     await expect(refresherOf()()).rejects.toThrow("injected by the test");
@@ -129,14 +110,6 @@ describe("a refresh", () => {
     expect(codes()).toEqual(["TOKEN_UNCHANGED"]);
     expect(calls()).toEqual([`/refresh Bearer ${old}`]);
     expect(await fixture.secret.pending()).toBeUndefined();
-  });
-
-  test("that answers with an older token keeps the current one", async () => {
-    const older = await tokenOf(10, 2);
-    fixture.onRefresh = () => ({ json: { token: older } });
-    await refresherOf()();
-    expect(codes()).toEqual(["TOKEN_UNCHANGED"]);
-    expect(await currentToken()).toBe(old);
   });
 
   test("while an operator sets a token does not replace it, nor does the next run", async () => {

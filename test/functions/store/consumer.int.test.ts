@@ -40,16 +40,6 @@ await describeOnTables("the consumer", (tables) => {
     ]);
   });
 
-  test("stores an event of the year 2126 without its time, so that no later event is older than it", async () => {
-    const payload = accountEvent({ occurred_at: "2126-11-26T12:00:00Z" });
-    await put(envelopeOf(payload));
-    const mapping = { ...defaultMapping.accounts, time: "occurred_at" };
-    expect(await deliver(fixture.system, fixture.queueUrl, consumerOf(mapping))).toEqual([]);
-    const stored = await fixture.table.item(`USER#${payload.user_id}`, `EVENT#${envelopeOf(payload).id}`);
-    expect(stored).toMatchObject({ event: { accountId: payload.account_id } });
-    expect(stored).not.toHaveProperty("event.time");
-  });
-
   test("stores facts that reconciliation found as an event marked so, whatever the mapping is", async () => {
     const facts = { type: "account.created", accountId: randomUUID(), userId: randomUUID() } as const;
     const envelope = envelopeOf("", { type: "facts", facts: { ...facts, connected: true } });
@@ -79,22 +69,6 @@ await describeOnTables("the consumer", (tables) => {
     expect(fixture.entries).toMatchObject([
       { code: "EVENT_STORED" },
       { code: "MESSAGE_FAILED", reason: "schemaVersion: 3 is of a later release, this one reads 1 to 2" },
-    ]);
-  });
-
-  test("counts three receipts of the same body as three receipts of one event", async () => {
-    const payload = accountEvent();
-    const envelope = envelopeOf(payload);
-    const handler = consumerOf();
-    await put(envelope, { ...envelope, receivedAt: "2026-11-21T13:00:00.000Z" });
-    await deliver(fixture.system, fixture.queueUrl, handler);
-    await put(envelope);
-    await deliver(fixture.system, fixture.queueUrl, handler);
-    expect(await fixture.table.all()).toMatchObject([{ sk: `EVENT#${envelope.id}`, receipts: { count: 3 } }]);
-    expect(fixture.entries.map(({ code, count }) => `${code} ${count}`)).toEqual([
-      "EVENT_STORED 1",
-      "EVENT_DUPLICATE 1",
-      "EVENT_DUPLICATE 1",
     ]);
   });
 

@@ -60,34 +60,6 @@ await describeOnTables("the consumer", (tables) => {
     });
   });
 
-  test("keeps two ids beyond 2^53 apart, and the bodies as they came", async () => {
-    const bodies = ["1227795846152789711", "1227795846152789722"].map(
-      (id) => `{"event":"connect_account","account_id":${id}, "amount":1.10}`,
-    );
-    for (const text of bodies) await put(envelopeOf({ text }, { type: "text", text }));
-    expect(
-      await deliver(
-        fixture.system,
-        fixture.queueUrl,
-        consumerOf({ ...defaultMapping.accounts, ids: "any", accountId: "to_string(account_id)" }),
-      ),
-    ).toEqual([]);
-    const stored = await fixture.table.all();
-    expect(stored).toHaveLength(2);
-    expect(stored).toEqual(
-      expect.arrayContaining([
-        expect.objectContaining({
-          pk: "ACCOUNT#1227795846152789711",
-          body: { type: "text", text: bodies[0] },
-        }),
-        expect.objectContaining({
-          pk: "ACCOUNT#1227795846152789722",
-          body: { type: "text", text: bodies[1] },
-        }),
-      ]),
-    );
-  });
-
   test("maps a redriven message again after a change of the mapping, under the same identity", async () => {
     const payload = { name: "verbunden", account_id: randomUUID(), time: "2026-11-21 10:00:00 UTC" };
     const envelope = envelopeOf(payload);

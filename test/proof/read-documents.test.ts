@@ -1,10 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import {
-  type AnnouncedDocument,
-  documentsIn,
-  readDocuments,
-} from "../../../proof/scenario/read-documents.ts";
+import { type AnnouncedDocument, documentsIn, readDocuments } from "../../proof/scenario/read-documents.ts";
 
 const text = '{"data":[]}';
 const sha256 = createHash("sha256").update(text).digest("hex");
@@ -55,15 +51,6 @@ describe("the scenario reads each document that was announced to a subscriber", 
       ["second", true],
       ["gone", false],
     ]);
-  });
-
-  it("asks again where the reader was killed or the table is busy", async () => {
-    const answers = [
-      { status: 502, text: "" },
-      { status: 503, text: "" },
-      { status: 200, text },
-    ];
-    expect(await readThe(answers)).toEqual({ read: 1, missing: [] });
   });
 
   it.each([
