@@ -1,7 +1,7 @@
 import { globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import { type PipelineOutputs, pipelinesIn } from "./pipelines.ts";
+import { type PipelineOutputs, pipelinesIn } from "./outputs.ts";
 import type { LocalStack } from "./stack.ts";
 
 /** Where commands look for systems that stay up on this machine. Tests name a directory of their own. */

@@ -3,18 +3,17 @@ import { functionTotal, measureRequest } from "./alarms/measure.ts";
 import { type FunctionUrl, startFunctionUrl } from "./api/function-url.ts";
 import { type HttpApi, startHttpApi } from "./api/http-api.ts";
 import { createData } from "./assembly/create-data.ts";
-import { withLocalAddresses } from "./assembly/local-addresses.ts";
+import { executeApiOrigin } from "./assembly/identity.ts";
 import type { StackPlan } from "./assembly/plan.ts";
 import { planStack } from "./assembly/plan-stack.ts";
 import { readAssembly, type SynthesizedStack } from "./assembly/read-assembly.ts";
-import { localAccount } from "./engines/account.ts";
 import { type RunningDynamoDb, startDynamoDb } from "./engines/dynamodb.ts";
-import { checkKept } from "./engines/kept.ts";
-import { keptJson } from "./engines/kept-json.ts";
+import { localAccount } from "./engines/engine-client.ts";
+import { checkKept, keptJson } from "./engines/kept.ts";
 import { startQueuesAndObjects } from "./engines/queues-and-objects.ts";
 import { createSecretsEngine } from "./engines/secrets.ts";
 import { type GatewayOptions, startGateway } from "./gateway/gateway.ts";
-import type { EventSourceMapping } from "./gateway/lambda-mappings.ts";
+import type { EventSourceMapping } from "./gateway/lambda.ts";
 import type { LogGroup } from "./gateway/logs/logs.ts";
 import type { Gateway } from "./gateway/types.ts";
 import { createAccountConcurrency } from "./lambda/account-concurrency.ts";
@@ -23,12 +22,10 @@ import { realDelay } from "./lambda/delay.ts";
 import type { Credentials } from "./lambda/environment.ts";
 import type { HostedFunction } from "./lambda/hosted-function.ts";
 import { startSchedules } from "./schedules/schedules.ts";
-import { clientsFor, newCredentials } from "./stack/clients.ts";
 import type { LocalStack, StackOptions } from "./stack/local-stack.ts";
 import { stackControls } from "./stack/stack-controls.ts";
-import type { StackParts } from "./stack/stack-parts.ts";
-import { mappingsOf, startEventSources } from "./stack/start-event-sources.ts";
-import { startFunction } from "./stack/start-function.ts";
+import { clientsFor, newCredentials, type StackParts } from "./stack/stack-parts.ts";
+import { mappingsOf, startEventSources, startFunction } from "./stack/start-event-sources.ts";
 
 export type {
   LocalFunction,
@@ -254,4 +251,29 @@ function watch(
     onChange: options.onAlarm ?? (() => undefined),
     ...(options.onNotice && { onNotice: options.onNotice }),
   });
+}
+
+/** Templates name addresses as they would be in AWS: the API's is built from its id, a function's URL is an attribute. */
+function withLocalAddresses(
+  plan: StackPlan,
+  apis: ReadonlyMap<string, HttpApi>,
+  urls: ReadonlyMap<string, string>,
+  region: string,
+): StackPlan {
+  const replaced: readonly (readonly [string, string])[] = [
+    ...plan.apis.flatMap(({ logicalId, id, domains }) => {
+      const addresses = [executeApiOrigin(id, region), ...domains.map((domain) => `https://${domain}`)];
+      return addresses.map((address) => [address, apis.get(logicalId)?.url ?? address] as const);
+    }),
+    ...plan.urls.map(({ logicalId, url }) => [url, urls.get(logicalId) ?? url] as const),
+  ];
+  const localized = (value: string): string =>
+    replaced.reduce((text, [address, local]) => text.replaceAll(address, local), value);
+  const localize = (values: Readonly<Record<string, string>>): Record<string, string> =>
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, localized(value)]));
+  return {
+    ...plan,
+    outputs: localize(plan.outputs),
+    functions: plan.functions.map((planned) => ({ ...planned, environment: localize(planned.environment) })),
+  };
 }

@@ -2,27 +2,23 @@ import type { AddressInfo } from "node:net";
 import { createApi } from "./api/app.ts";
 import { createCallLog } from "./api/call-log.ts";
 import { createFaults } from "./api/faults.ts";
-import { createRateLimit } from "./api/rate-limit.ts";
-import { retryAfterWriter } from "./api/retry-after.ts";
 import { type Clock, endingClock } from "./clock.ts";
 import { createAnalytics } from "./connect/analytics.ts";
 import { type Branding, checkBranding } from "./connect/branding.ts";
 import { createSignIns } from "./connect/sign-ins.ts";
 import { idSource } from "./data/random.ts";
 import { type Datasource, standardDatasources } from "./datasources.ts";
-import { createDeliveryEngine, type DeliveryEngine } from "./delivery/engine.ts";
+import { createDeliveryEngine, createSender, type DeliveryEngine } from "./delivery/engine.ts";
 import { openDeliveryQueue } from "./delivery/queue.ts";
-import { createSender } from "./delivery/send.ts";
+import type { EndpointName } from "./endpoint-names.ts";
 import type { DeliveryOptions, Environment, EnvironmentOptions } from "./environment/contract.ts";
 import { type Announce, bodyOf, dataControls, deliveryControls } from "./environment/controls.ts";
-import type { EnvironmentName } from "./environment-name.ts";
 import { connectFlowPayload } from "./payloads.ts";
-import type { ProviderInterface } from "./provider-interface.ts";
-import { createProviderModel } from "./provider-model.ts";
+import { type EnvironmentName, type ProviderInterface, retryAfterWriter } from "./provider-interface.ts";
+import { createProviderModel, type ProviderModel } from "./provider-model.ts";
 import { createShapes } from "./shapes.ts";
 import type { Store } from "./store.ts";
 import { createTokens } from "./tokens.ts";
-import { updatePeriodically } from "./updates.ts";
 import { createWebhookRegistry, type WebhookKind, type WebhookRegistry } from "./webhooks.ts";
 
 export type {
@@ -202,4 +198,54 @@ function choiceOf(datasources: readonly Datasource[]): readonly [Datasource, ...
 export function urlOf(address: AddressInfo | string | null): string {
   if (address === null || typeof address === "string") throw new Error("the service listens on no port");
   return `http://127.0.0.1:${address.port}`;
+}
+
+/** What goes on while a person works; a profile or a vehicle stays as it is. */
+const livingEndpoints: ReadonlySet<EndpointName> = new Set([
+  "income",
+  "activity",
+  "bonuses",
+  "documents",
+  "performance",
+  "transactions",
+  "trips",
+  "wallet",
+]);
+
+/**
+ * Fetches the data of connected accounts again at each interval of the clock: only what was fetched before, for an
+ * operator that never asked for an endpoint gets no events about it.
+ */
+function updatePeriodically(model: ProviderModel, clock: Clock, intervalMs: number): void {
+  const plan = () => {
+    clock.schedule(new Date(clock.now().getTime() + intervalMs), () => {
+      updateAll(model);
+      plan();
+    });
+  };
+  plan();
+}
+
+function updateAll(model: ProviderModel): void {
+  for (const account of model.accounts()) {
+    if (!account.connected || account.deleted) continue;
+    const endpoints = [...account.data.keys()].filter((endpoint) => livingEndpoints.has(endpoint));
+    if (endpoints.length > 0) model.startFetch(account.id, endpoints);
+  }
+}
+
+/** Counts calls per minute of the clock; answers how many seconds a call over the limit has to wait. */
+function createRateLimit(clock: Clock, requestsPerMinute: number): () => number | undefined {
+  let minute = -1;
+  let count = 0;
+  return () => {
+    const now = clock.now().getTime();
+    const current = Math.floor(now / 60_000);
+    if (current !== minute) {
+      minute = current;
+      count = 0;
+    }
+    count += 1;
+    return count > requestsPerMinute ? Math.ceil(((minute + 1) * 60_000 - now) / 1000) : undefined;
+  };
 }

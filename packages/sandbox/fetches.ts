@@ -2,7 +2,6 @@ import type { Clock } from "./clock.ts";
 import { type EndpointName, isEndpointName } from "./endpoint-names.ts";
 import { fieldsOf, listOf, textOf, timestampOf } from "./parse.ts";
 import type { Store } from "./store.ts";
-import { countUnderWay } from "./under-way.ts";
 
 /** A data fetch under way at a datasource. */
 export type DataFetch = {
@@ -49,5 +48,28 @@ function parseFetch(value: unknown): DataFetch {
     accountId: textOf(fields, "accountId"),
     endpoints: listOf(fields, "endpoints").map(String).filter(isEndpointName),
     endsAt: timestampOf(fields, "endsAt"),
+  };
+}
+
+/** Counts what is under way, and says when nothing is. */
+type UnderWay = {
+  begin(): void;
+  end(): void;
+  /** Resolves when nothing is under way. */
+  none(): Promise<void>;
+};
+
+export function countUnderWay(): UnderWay {
+  const waiters: (() => void)[] = [];
+  let count = 0;
+  return {
+    begin: () => {
+      count += 1;
+    },
+    end: () => {
+      count -= 1;
+      if (count === 0) for (const resolve of waiters.splice(0)) resolve();
+    },
+    none: () => (count === 0 ? Promise.resolve() : new Promise((resolve) => waiters.push(resolve))),
   };
 }

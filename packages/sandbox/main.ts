@@ -2,11 +2,14 @@ import { readFile } from "node:fs/promises";
 import { extname } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { answerEncodings } from "./api/encodings.ts";
-import { faultFlagForm, parseFaultFlag } from "./api/fault-flag.ts";
 import { createFaults, type Fault, faultEffects } from "./api/faults.ts";
-import { type RetryAfterForm, retryAfterForms } from "./api/retry-after.ts";
 import type { Branding } from "./connect/branding.ts";
-import { type ProviderInterface, providerInterfaces } from "./provider-interface.ts";
+import {
+  type ProviderInterface,
+  providerInterfaces,
+  type RetryAfterForm,
+  retryAfterForms,
+} from "./provider-interface.ts";
 import { type SandboxOptions, startSandbox } from "./server.ts";
 
 type Flags = {
@@ -30,6 +33,37 @@ type Flags = {
   readonly logo?: string;
   readonly accentColor?: string;
 };
+
+/** How a fault is written on the command line. */
+const faultFlagForm = "status or effect[:count or share%][:path]";
+
+/**
+ * Reads a fault as it is written on the command line: `503`, `429:10%`, `hang:3:/users`. Without a count or share it
+ * happens to every call.
+ * @throws a range error that says how it is written
+ */
+function parseFaultFlag(text: string): Fault {
+  const [what = "", amount = "100%", ...path] = text.split(":");
+  return {
+    ...parseWhat(what),
+    ...parseAmount(amount),
+    ...(path.length === 0 ? {} : { path: path.join(":") }),
+  };
+}
+
+function parseWhat(text: string): Pick<Fault, "status" | "effect"> {
+  if (/^\d{3}$/.test(text)) return { status: Number(text) };
+  const effects = [...faultEffects, ...answerEncodings];
+  const effect = effects.find((known) => known === text);
+  if (effect !== undefined) return { effect };
+  throw new RangeError(`"${text}" is no status and none of ${effects.join(", ")}`);
+}
+
+function parseAmount(text: string): Pick<Fault, "times" | "share"> {
+  const [, number, percent] = /^(\d{1,9}(?:\.\d{1,6})?)(%?)$/.exec(text) ?? [];
+  if (number === undefined) throw new RangeError(`"${text}" is no count and no share: write 3, or 10%`);
+  return percent === "%" ? { share: Number(number) / 100 } : { times: Number(number) };
+}
 
 const command = new Command("sandbox")
   .description("Runs the income-data service on this machine until Ctrl-C.")

@@ -9,7 +9,7 @@ import { alarmsWithoutScenario, type Outcome, runScenarios } from "./run.ts";
 import { scenarios } from "./scenarios.ts";
 
 const examples = `
-What would take hours takes seconds (proof/alarms/settings.ts); all limits but the two settings follow
+What would take hours takes seconds (proof/alarms/alarm-stack.ts); all limits but the two settings follow
 from these by themselves. About two minutes.
 
 Examples:

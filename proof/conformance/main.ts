@@ -6,8 +6,120 @@
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { createVitest, type TestCase } from "vitest/node";
-import { conformanceProblems, type TestResult } from "./problems.ts";
-import { parseRows, parseStatements } from "./statements.ts";
+
+/** One thing that the specification says: a table's row, an item of a list, or a paragraph. */
+type Statement = { readonly section: string; readonly text: string };
+
+/** Reads the statements of a Markdown text. Cells of a row are joined by " · ". */
+function parseStatements(markdown: string): readonly Statement[] {
+  const statements: Statement[] = [];
+  let section = "";
+  const lines = markdown.split("\n").map((line) => line.trim());
+  for (const [index, line] of lines.entries()) {
+    const heading = /^#+ (.*)$/.exec(line)?.[1];
+    if (heading !== undefined) section = heading;
+    else if (saysSomething(lines, index)) statements.push({ section, text: textOf(line) });
+  }
+  return statements;
+}
+
+/** Whether a line is more than a gap, a table's head or what introduces a list ("Rules:"). */
+function saysSomething(lines: readonly string[], index: number): boolean {
+  const line = lines[index] ?? "";
+  return line !== "" && !line.endsWith(":") && !isTableHead(lines, index);
+}
+
+const ruler = /^\|[\s:|-]+\|$/;
+
+function isTableHead(lines: readonly string[], index: number): boolean {
+  return ruler.test(lines[index] ?? "") || ruler.test(lines[index + 1] ?? "");
+}
+
+function textOf(line: string): string {
+  if (!line.startsWith("|")) return collapse(line.replace(/^(\d+\.|-) /, ""));
+  return cellsOf(line).join(" · ");
+}
+
+/** The cells of a table's row, without their padding. */
+function cellsOf(line: string): readonly string[] {
+  return line.split("|").slice(1, -1).map(collapse);
+}
+
+function collapse(text: string): string {
+  return text.trim().replace(/\s+/g, " ");
+}
+
+type TestName = { readonly file: string; readonly title: string };
+
+/** A row of the conformance document: a statement, and what proves it. */
+type Row = {
+  readonly statement: string;
+  readonly tests: readonly TestName[];
+  /** Why nothing is to be proven. */
+  readonly reason?: string;
+};
+
+/** Reads rows `| statement | file › title <br> file › title |` or `| statement | nothing to keep: reason |`. */
+function parseRows(markdown: string): readonly Row[] {
+  return markdown
+    .split("\n")
+    .filter((line) => line.startsWith("|") && !/^\|[\s:|-]+\|$/.test(line) && !/^\| Statement +\|/.test(line))
+    .map(parseRow);
+}
+
+function parseRow(line: string): Row {
+  // Markdown takes an unescaped "<" for the start of a tag.
+  const [statement = "", proof = ""] = cellsOf(line).map((cell) => cell.replaceAll("\\<", "<"));
+  const reason = /^nothing to keep: (.+)$/.exec(proof)?.[1];
+  if (reason !== undefined) return { statement, tests: [], reason };
+  return { statement, tests: proof.split(/ *<br> */).map(parseTest) };
+}
+
+function parseTest(text: string): TestName {
+  const [file = "", ...title] = text.split(" › ");
+  return { file, title: title.join(" › ") };
+}
+
+type TestResult = { readonly file: string; readonly title: string; readonly status: string };
+
+/** What is wrong with the conformance document: a text for each problem, with its remedy. */
+function conformanceProblems(
+  statements: readonly Statement[],
+  rows: readonly Row[],
+  results: readonly TestResult[],
+): readonly string[] {
+  const stated = new Set(statements.map(({ text }) => text));
+  const listed = new Set(rows.map(({ statement }) => statement));
+  return [
+    ...statements
+      .filter(({ text }) => !listed.has(text))
+      .map(({ section, text }) => `"${text}" (${section}) has no row: add one with its tests`),
+    ...rows
+      .filter(({ statement }) => !stated.has(statement))
+      .map(({ statement }) => `the specification does not say "${statement}": correct or remove the row`),
+    ...rows.flatMap((row) => rowProblems(row, results)),
+  ];
+}
+
+function rowProblems(row: Row, results: readonly TestResult[]): readonly string[] {
+  if (row.reason !== undefined) return excuseProblems(row);
+  return row.tests.flatMap((test) => testProblems(row, test, results));
+}
+
+/** Only what the specification leaves open, or says about itself, needs no test. */
+function excuseProblems({ statement }: Row): readonly string[] {
+  const isOpen = statement.includes("not shown") && !statement.includes(" · ");
+  if (isOpen || statement.startsWith("This document")) return [];
+  return [`"${statement}" is a rule: name the test that proves it`];
+}
+
+function testProblems({ statement }: Row, { file, title }: TestName, results: readonly TestResult[]) {
+  const found = results.filter((result) => result.file === file && result.title === title);
+  if (found.length === 0) return [`"${statement}": there is no test "${title}" in ${file}`];
+  return found
+    .filter(({ status }) => status !== "passed")
+    .map(({ status }) => `"${statement}": the test "${title}" in ${file} did not pass (${status})`);
+}
 
 const specifications = ["income-data-service.md", "income-data-service-0.5.md"];
 const conformance = "docs/reference/sandbox-conformance.md";

@@ -2,12 +2,19 @@ import { setTimeout as wait } from "node:timers/promises";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { deadLetterQueuesOf, outputOf } from "@income-events/local-stack/outputs.ts";
 import { watchForProblems } from "@income-events/local-stack/problems.ts";
-import { queueDepth } from "@income-events/local-stack/sources/queue-depth.ts";
+import { queueDepth } from "@income-events/local-stack/sources/drained.ts";
 import type { Progress, System } from "@income-events/local-stack/system.ts";
 import { waitUntilIdle } from "@income-events/local-stack/wait-until-idle.ts";
 import type { Fault } from "@income-events/sandbox/api/faults.ts";
-import { countCalls, countTasks, type OutageResult } from "./count.ts";
-import { announceData, connectAccounts, dealTasks, type Fetched } from "./make-tasks.ts";
+import {
+  announceData,
+  connectAccounts,
+  countCalls,
+  countTasks,
+  dealTasks,
+  type Fetched,
+  type OutageResult,
+} from "./count.ts";
 
 export type Outage = {
   /** How many documents are to be read while the provider is down. */

@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { ListObjectsV2Command, PutObjectCommand } from "@aws-sdk/client-s3";
 import { SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import { deadLetterQueuesOf, outputOf } from "@income-events/local-stack/outputs.ts";
-import { queueDepth } from "@income-events/local-stack/sources/queue-depth.ts";
+import { queueDepth } from "@income-events/local-stack/sources/drained.ts";
 import type { LocalStack } from "@income-events/local-stack/stack.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { waitUntilIdle } from "@income-events/local-stack/wait-until-idle.ts";

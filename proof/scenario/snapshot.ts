@@ -9,7 +9,7 @@ import {
   ReceiveMessageCommand,
 } from "@aws-sdk/client-sqs";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
-import { queueDepth } from "@income-events/local-stack/sources/queue-depth.ts";
+import { queueDepth } from "@income-events/local-stack/sources/drained.ts";
 import type { Access } from "@income-events/local-stack/system.ts";
 import { z } from "zod";
 import { clientsOf } from "./clients.ts";

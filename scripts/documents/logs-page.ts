@@ -1,5 +1,7 @@
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { webhookKinds } from "../../domain/event/events.ts";
 import { type LogCode, logCodes, logLevels } from "../../functions/runtime/log.ts";
-import { originsOfCodes } from "./log-origins.ts";
 import { remedies } from "./log-remedies.ts";
 import { table } from "./markdown.ts";
 
@@ -21,4 +23,48 @@ export function codesTable(): string {
 function rowOf(code: LogCode): readonly string[] {
   const names = originsOfCodes().get(code) ?? [];
   return [`\`${code}\``, logCodes[code], names.map((name) => `\`${name}\``).join(", ")];
+}
+
+const repository = join(import.meta.dirname, "../..");
+const isCode = (text: string): text is LogCode => Object.hasOwn(logCodes, text);
+
+/** Which functions log each code: those whose code names it, by what their entry files import. */
+export function originsOfCodes(): ReadonlyMap<LogCode, readonly string[]> {
+  const entries = globSync("functions/*/*.ts", { cwd: repository })
+    .filter((file) => readFileSync(join(repository, file), "utf8").includes("export const handler"))
+    .sort();
+  const origins = new Map<LogCode, string[]>();
+  for (const entry of entries) {
+    for (const code of codesOf(entry)) {
+      origins.set(code, [...(origins.get(code) ?? []), entry.replace(/^functions\/|\.ts$/g, "")]);
+    }
+  }
+  return new Map([...origins].map(([code, names]) => [code, withoutKinds(names)]));
+}
+
+function codesOf(entry: string): ReadonlySet<LogCode> {
+  const texts = [...filesOf(entry)].flatMap((file) => [
+    ...readFileSync(join(repository, file), "utf8").matchAll(/"([A-Z]+(?:_[A-Z]+)*)"/g),
+  ]);
+  return new Set(texts.map(([, text = ""]) => text).filter(isCode));
+}
+
+/** A file with all that it imports, but for types. */
+function filesOf(file: string, found: Set<string> = new Set()): ReadonlySet<string> {
+  if (found.has(file)) return found;
+  found.add(file);
+  const text = readFileSync(join(repository, file), "utf8");
+  for (const [, path = ""] of text.matchAll(/^import (?!type )[^;]*?"(\.[^"]+)";$/gm)) {
+    filesOf(join(dirname(file), path), found);
+  }
+  return found;
+}
+
+/** `store/*` where it is every kind's. */
+function withoutKinds(names: readonly string[]): readonly string[] {
+  const folders = [...new Set(names.map((name) => dirname(name)))];
+  return folders.flatMap((folder) => {
+    const own = names.filter((name) => dirname(name) === folder);
+    return webhookKinds.every((kind) => own.includes(`${folder}/${kind}`)) ? [`${folder}/*`] : own;
+  });
 }

@@ -1,10 +1,12 @@
+import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import { join } from "node:path";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import { closeServer, listen } from "@income-events/local-stack/http-server.ts";
-import { type LockedPackage, lockedPackages } from "./locked-packages.ts";
-import { tarballOf } from "./tarball.ts";
+import { fieldsOf, isFields } from "../../domain/core/parse.ts";
 
 /** A package registry on this machine, for installs that ask nobody else. */
 export type Registry = AsyncDisposable & {
@@ -103,4 +105,95 @@ async function make({ folder = "", isAnother }: LockedPackage, file: string): Pr
   writeFileSync(draft, contents);
   renameSync(draft, file);
   return contents;
+}
+
+/** A version of a package that `package-lock.json` names. */
+type LockedPackage = {
+  readonly name: string;
+  readonly version: string;
+  /** Where it is installed; absent: it is for another platform. */
+  readonly folder?: string;
+  readonly manifest: Readonly<Record<string, unknown>>;
+  /** Whether a path below the folder is a package of its own, which npm has put there. */
+  readonly isAnother: (path: string) => boolean;
+};
+
+const folderOfAll = "node_modules/";
+
+/** By name: all that is locked. What comes within a package, too: npm and pnpm take it from there, yarn asks for it. */
+function lockedPackages(repository: string): ReadonlyMap<string, readonly LockedPackage[]> {
+  const lock = fieldsOf(JSON.parse(readFileSync(join(repository, "package-lock.json"), "utf8")), "the lock");
+  const entries = Object.entries(fieldsOf(lock.packages, "packages"));
+  const bundled = new Set(
+    entries.flatMap(([path, entry]) => (isFields(entry) && entry.inBundle === true ? [path] : [])),
+  );
+  const packages = new Map<string, LockedPackage[]>();
+  for (const [path, entry] of entries) {
+    const at = path.lastIndexOf(folderOfAll);
+    if (at < 0 || !isFields(entry) || entry.link === true) continue;
+    const name = path.slice(at + folderOfAll.length);
+    const others = packages.get(name) ?? [];
+    if (others.some(({ version }) => version === entry.version)) continue;
+    packages.set(name, [...others, lockedPackage(repository, path, name, { entry, bundled })]);
+  }
+  return packages;
+}
+
+function lockedPackage(
+  repository: string,
+  path: string,
+  name: string,
+  {
+    entry,
+    bundled,
+  }: { readonly entry: Readonly<Record<string, unknown>>; readonly bundled: ReadonlySet<string> },
+): LockedPackage {
+  const folder = join(repository, path);
+  const file = join(folder, "package.json");
+  const isInstalled = existsSync(file);
+  return {
+    name,
+    version: String(entry.version),
+    manifest: isInstalled ? fieldsOf(JSON.parse(readFileSync(file, "utf8")), file) : { name, ...entry },
+    ...(isInstalled && { folder }),
+    isAnother: (below) => {
+      const [, inside = ""] = /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(below) ?? [];
+      // A scope's folder is looked into.
+      if (inside === "" || /^@[^/]+$/.test(inside)) return below.startsWith("node_modules/.");
+      return !bundled.has(`${path}/${folderOfAll}${inside}`);
+    },
+  };
+}
+
+const compress = promisify(gzip);
+
+/** The file that npm installs for a folder: the same bytes each time. @param isLeftOut by a path below the folder */
+function tarballOf(folder: string, isLeftOut: (path: string) => boolean): Promise<Uint8Array> {
+  const same = ["--owner=0", "--group=0", "--numeric-owner", "--mtime=@0", "--format=ustar"];
+  const args = [
+    "-cf",
+    "-",
+    ...same,
+    "--transform=s,^,package/,",
+    "--null",
+    "--verbatim-files-from",
+    "-T",
+    "-",
+  ];
+  return new Promise((resolve, reject) => {
+    const options = { cwd: folder, encoding: "buffer", maxBuffer: 2 ** 30 } as const;
+    const tar = execFile("tar", args, options, (error, contents) =>
+      error === null ? resolve(compress(contents, { level: 1 })) : reject(error),
+    );
+    tar.stdin?.end(filesIn(folder, "", isLeftOut).sort().join("\0"));
+  });
+}
+
+/** Names that begin with a dot, too. */
+function filesIn(folder: string, below: string, isLeftOut: (path: string) => boolean): string[] {
+  return readdirSync(join(folder, below), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${below}${entry.name}`;
+    if (isLeftOut(path)) return [];
+    return entry.isDirectory() ? filesIn(folder, `${path}/`, isLeftOut) : [path];
+  });
 }

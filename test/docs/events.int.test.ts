@@ -8,9 +8,8 @@ import { describe, expect, it } from "vitest";
 import { type Fields, fieldsOf } from "../../domain/core/parse.ts";
 import { messageSchema, messageTypes } from "../../domain/message/message-schemas.ts";
 import { readMessage } from "../../packages/subscriber/read-message.ts";
-import { asyncApi, breaksOf } from "../../scripts/documents/asyncapi.ts";
+import { asyncApi, breaksOf, incompatibilities } from "../../scripts/documents/asyncapi.ts";
 import { exampleOf } from "../../scripts/documents/examples.ts";
-import { incompatibilities } from "../../scripts/documents/incompatibilities.ts";
 
 const published = readFileSync(join(import.meta.dirname, "../../docs/reference/asyncapi.json"), "utf8");
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { logCodes } from "../../functions/runtime/log.ts";
-import { originsOfCodes } from "../../scripts/documents/log-origins.ts";
+import { originsOfCodes } from "../../scripts/documents/logs-page.ts";
 
 it("each code is logged by a function: none is left over in the catalogue", () => {
   const origins = originsOfCodes();

@@ -2,7 +2,7 @@ import type { ProviderAnswer } from "@income-events/local-stack/provider.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type LogCode, logCodes, logLevels } from "../../functions/runtime/log.ts";
-import { originsOfCodes } from "../../scripts/documents/log-origins.ts";
+import { originsOfCodes } from "../../scripts/documents/logs-page.ts";
 import type { StoredMessage } from "../support/canary-stage.ts";
 import { createCanaryDriver, fewReasons } from "./canary/canary-driver.ts";
 import { provocationsOf } from "./canary/provocations.ts";

@@ -8,7 +8,7 @@ import { S3Client } from "@aws-sdk/client-s3";
 import { signedFetch } from "@income-events/local-stack/api/signed-fetch.ts";
 import { planStack } from "@income-events/local-stack/assembly/plan-stack.ts";
 import { readAssembly } from "@income-events/local-stack/assembly/read-assembly.ts";
-import { localAccount } from "@income-events/local-stack/engines/account.ts";
+import { localAccount } from "@income-events/local-stack/engines/engine-client.ts";
 import { parsePolicy } from "@income-events/local-stack/iam/policy.ts";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts";

@@ -2,8 +2,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadSettings } from "../../lib/settings/settings.ts";
-import { countCalls, countTasks } from "../../proof/outage/count.ts";
-import { accountsNeeded, announceData, dealTasks } from "../../proof/outage/make-tasks.ts";
+import { accountsNeeded, announceData, countCalls, countTasks, dealTasks } from "../../proof/outage/count.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
 import { waitUntilIdle } from "../support/wait-until-idle.ts";
 

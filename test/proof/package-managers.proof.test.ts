@@ -1,7 +1,7 @@
 import { cpSync, existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { notesOfInstalls } from "@income-events/local-stack/synthesis/inputs.ts";
+import { notesOfInstalls } from "@income-events/local-stack/synthesis/project.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { filesIn, writeApp } from "../../packages/cli/init/write-app.ts";
 import { freePorts, run, type Source, start, startSource } from "../support/installed-app.ts";

@@ -10,8 +10,8 @@ import {
   SendMessageCommand,
   SQSClient,
 } from "@aws-sdk/client-sqs";
-import { localAccount } from "@income-events/local-stack/engines/account.ts";
 import type { DynamoDbEngine } from "@income-events/local-stack/engines/dynamodb.ts";
+import { localAccount } from "@income-events/local-stack/engines/engine-client.ts";
 import { startQueuesAndObjects } from "@income-events/local-stack/engines/queues-and-objects.ts";
 import { createSecretsEngine, type SecretsEngine } from "@income-events/local-stack/engines/secrets.ts";
 import { startGateway } from "@income-events/local-stack/gateway/gateway.ts";

@@ -19,10 +19,9 @@ import {
   deadLettersOfUnstored,
 } from "../events/event-dead-letters.ts";
 import { documentOfEvent, type EventDocument } from "../events/event-document.ts";
-import { checkEventId, findEvent, noSuchEvent } from "../events/event-find.ts";
-import { lookupPorts, recordsOf } from "../events/event-lookup.ts";
+import { checkEventId, findEvent, lookupPorts, noSuchEvent, recordsOf } from "../events/event-lookup.ts";
 import { eventTimeline, type Step } from "../events/event-timeline.ts";
-import { shownAttributes } from "../records/shown-attributes.ts";
+import { shownAttributes } from "../records/record-view.ts";
 import { subscriberQueues } from "../status/work-queues.ts";
 
 type Flags = SubjectFlags & { readonly reveal?: boolean };

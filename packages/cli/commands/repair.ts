@@ -1,15 +1,22 @@
 import type { Command } from "commander";
-import { changeRelay, type RelayRecords, relayInvoker } from "../../../adapters/aws/relay-invoker.ts";
+import {
+  changeRelay,
+  type RelayRecords,
+  relayInvoker,
+  type Underived,
+} from "../../../adapters/aws/relay-invoker.ts";
 import { failedBatches } from "../../../adapters/streams/failed-batches.ts";
 import { storedChanges } from "../../../adapters/streams/stored-changes.ts";
+import { nameOf } from "../../../domain/event/subjects.ts";
+import { nameOfData } from "../../../domain/fetch/document-name.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { milestones } from "../core/pace.ts";
 import { agreeToScan } from "../core/scan-consent.ts";
+import { tableText } from "../core/table.ts";
 import { checkKnown, recordsIn } from "../records/known-records.ts";
 import { type Repaired, repair } from "../recovery/repair.ts";
-import { repairFailures } from "../recovery/repair-failures.ts";
-import { repairReport } from "../recovery/repair-report.ts";
+import { type RepairedFailures, repairFailures } from "../recovery/repair-failures.ts";
 import { type RepairScope, repairScope, type ScopeFlags } from "../recovery/repair-scope.ts";
 
 type Flags = ScopeFlags & { readonly dryRun?: boolean };
@@ -74,4 +81,54 @@ async function repairTable(
   const onPage = subject === undefined ? await agreeToScan(operation) : () => undefined;
   const pages = subject === undefined ? stored.all() : stored.of(subject);
   return repair({ pages, records: recordsIn(dynamodb, table), relay: changeRelay(relay), onPage }, period);
+}
+
+type RepairReport = { readonly data: object; readonly text: string; readonly isComplete: boolean };
+
+type Parts = { readonly failures: RepairedFailures | undefined; readonly table: Repaired | undefined };
+
+/** What a repair did, or with `dryRun` what it would do. */
+function repairReport({ failures, table }: Parts, dryRun: boolean): RepairReport {
+  const left = [
+    ...(failures?.kept ?? []).map(({ key, reason }) => ["batch", key, reason]),
+    ...(table?.failed ?? []).map((failed) => [failed.change.type, nameOfChange(failed), failed.reason]),
+    ...(table?.unreadable ?? []).map(({ pk, sk }) => ["item", `${pk} ${sk}`, "this release can't read it"]),
+  ];
+  const lines = [
+    ...(failures === undefined ? [] : [failuresText(failures, dryRun)]),
+    ...(table === undefined ? [] : [repairedText(table, dryRun)]),
+    ...(left.length === 0 ? [] : ["", tableText(["LEFT", "NAME", "WHY"], left)]),
+  ];
+  const data = {
+    ...(failures && { failures: { batches: failures.batches, changes: failures.changes } }),
+    ...(table && { repaired: table.repaired }),
+    left: left.map(([what, name, reason]) => ({ what, name, reason })),
+  };
+  return { data, text: lines.join("\n"), isComplete: left.length === 0 };
+}
+
+function failuresText({ batches, changes }: RepairedFailures, dryRun: boolean): string {
+  const what = `${changes} changes in ${batches} batches that the relay did not deliver`;
+  return dryRun
+    ? `There are ${what}. Nothing was done.`
+    : `Relayed ${what}; they are removed from the failures bucket.`;
+}
+
+function repairedText({ repaired: { events, states, documents } }: Repaired, dryRun: boolean): string {
+  const what = `${events} events, ${states} states and ${documents} documents`;
+  return dryRun
+    ? `It would derive again what follows from ${what}. Nothing was done.`
+    : `Repaired ${what}. Messages sent before are sent again, with the same ids.`;
+}
+
+function nameOfChange({ change }: Underived): string {
+  switch (change.type) {
+    case "event":
+      return change.event.id;
+    case "state":
+    case "readiness":
+      return nameOf(change.after.subject);
+    case "document":
+      return `${nameOf(change.after.subject)}/${nameOfData(change.after, "/")}`;
+  }
 }

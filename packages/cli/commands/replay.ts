@@ -9,11 +9,12 @@ import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { milestones, pace } from "../core/pace.ts";
+import { oneLine } from "../core/printable.ts";
 import { agreeToScan, type OnScanned } from "../core/scan-consent.ts";
+import { tableText } from "../core/table.ts";
 import { checkKnown, recordsIn } from "../records/known-records.ts";
 import { type Deliver, type Replayed, replay, replayDelivery } from "../recovery/replay.ts";
 import { planReplay, type ReplayFlags, resumeCommand, resumeReplay } from "../recovery/replay-plan.ts";
-import { replayReport } from "../recovery/replay-report.ts";
 import { subscriberQueues } from "../status/work-queues.ts";
 
 type Flags = ReplayFlags & { readonly resume?: string; readonly dryRun?: boolean };
@@ -189,4 +190,28 @@ function report({ deployment: { stage }, terminal }: Operation, replayed: Replay
   const { data, text, problem } = replayReport(replayed, dryRun);
   terminal.result({ stage, dryRun, ...data }, text);
   if (problem !== undefined) throw CommandError.failed(problem);
+}
+
+type ReplayReport = { readonly data: object; readonly text: string; readonly problem?: string };
+
+/** What a replay reported, or with `dryRun` what it would report; `problem` where something could not be reported. */
+function replayReport({ run, unreadable }: Replayed, dryRun: boolean): ReplayReport {
+  const { messages, pending, sent } = run.counts;
+  const lines = [
+    dryRun
+      ? `Of ${messages} messages each subscriber would get what its filter takes. Nothing was sent.`
+      : `The replay ${run.id} is done. Of ${messages} messages each subscriber got what its filter takes.`,
+    tableText(["SUBSCRIBER", "MESSAGES"], Object.entries(sent)),
+    ...(pending === 0
+      ? []
+      : [
+          `${pending} events were left out: nothing has followed them yet, and their messages are still to come.`,
+        ]),
+  ];
+  const data = { ...(dryRun ? {} : { replayId: run.id }), messages, sent, pending, unreadable };
+  const text = lines.join("\n");
+  if (unreadable.length === 0) return { data, text };
+  const names = unreadable.map(({ pk, sk }) => oneLine(`${pk} ${sk}`)).join("\n  ");
+  const problem = `Nothing was sent of ${unreadable.length} items that this release can't read:\n  ${names}`;
+  return { data, text, problem };
 }

@@ -1,9 +1,15 @@
+import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { storedEvents } from "../../../adapters/dynamodb/stored-events.ts";
 import { webhookSecretStore } from "../../../adapters/secrets/webhook-secret.ts";
 import { present } from "../../../domain/core/parse.ts";
-import { type WebhookEventType, webhookEventTypes } from "../../../domain/event/events.ts";
+import {
+  subjectKindOf,
+  type WebhookEventType,
+  type WebhookKind,
+  webhookEventTypes,
+} from "../../../domain/event/events.ts";
 import { identify } from "../../../domain/event/identify.ts";
 import { mapPayload } from "../../../domain/event/mapping.ts";
 import { subjectOf } from "../../../domain/event/subjects.ts";
@@ -12,7 +18,6 @@ import { CommandError } from "../core/command-error.ts";
 import { commandLine } from "../core/command-line.ts";
 import { choiceFlag, type SubjectFlags } from "../core/flags.ts";
 import { checkMapping } from "../mapping/stage-mapping.ts";
-import { type SampleSubject, sampleWebhook } from "../provider/sample-webhooks.ts";
 import { sendWebhook } from "../provider/webhook-sender.ts";
 import { secretHeaderOf, webhooksAddress } from "../provider/webhooks-address.ts";
 import { knownRecords, recordsIn } from "../records/known-records.ts";
@@ -101,4 +106,56 @@ async function knownSubject(
     }
   }
   return { endpoint };
+}
+
+/** Of whom a webhook is; what is absent is made up. */
+type SampleSubject = {
+  readonly user?: string;
+  readonly account?: string;
+  readonly companyAccount?: string;
+  readonly endpoint: string;
+};
+
+type SampleWebhook = { readonly kind: WebhookKind; readonly body: object };
+
+const verbs: Readonly<Record<string, string>> = {
+  created: "create",
+  updated: "update",
+  connected: "connect",
+  disconnected: "disconnect",
+  deleted: "delete",
+};
+
+/** A webhook of a type as a provider sends it whose form is that of the default mapping. */
+function sampleWebhook(type: WebhookEventType, subject: SampleSubject, now: Date): SampleWebhook {
+  const verb = verbs[type.split(".")[1] ?? ""] ?? "update";
+  const user = subject.user ?? randomUUID();
+  const created_at = now.toISOString().slice(0, 19).replace("T", " ");
+  const connected = verb !== "disconnect" && verb !== "delete";
+  switch (subjectKindOf(type)) {
+    case "user":
+      return { kind: "users", body: { action: `${verb}_user`, data: { id: user, created_at } } };
+    case "account": {
+      const account_id = subject.account ?? randomUUID();
+      const body = { event: `${verb}_account`, account_id, user_id: user, connected, created_at };
+      return { kind: "accounts", body };
+    }
+    case "company-account": {
+      const company_account_id = subject.companyAccount ?? randomUUID();
+      const body = { event: `${verb}_account`, company_account_id, user_id: user, connected, created_at };
+      return { kind: "company-accounts", body };
+    }
+    case "endpoint":
+      return {
+        kind: "endpoints",
+        body: {
+          event: "update_endpoint",
+          request_id: randomUUID(),
+          account_id: subject.account ?? randomUUID(),
+          user_id: user,
+          endpoint: subject.endpoint,
+          data_available: true,
+        },
+      };
+  }
 }

@@ -4,8 +4,12 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import type { DocumentPage } from "../../../adapters/dynamodb/document-scan.ts";
-import type { ReadDocuments, StoredDocument } from "../../../adapters/dynamodb/documents.ts";
-import { contentOfDocument, textOfContent } from "../../../adapters/dynamodb/documents.ts";
+import {
+  contentOfDocument,
+  type ReadDocuments,
+  type StoredDocument,
+  textOfContent,
+} from "../../../adapters/dynamodb/documents.ts";
 import type { Key } from "../../../adapters/dynamodb/keys.ts";
 import type { OverflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { FailureError } from "../../../domain/core/failures.ts";
@@ -13,8 +17,7 @@ import { nameOf } from "../../../domain/event/subjects.ts";
 import { nameOfData } from "../../../domain/fetch/document-name.ts";
 import type { OnScanned } from "../core/scan-consent.ts";
 import { type DocumentFilter, selects } from "./document-filter.ts";
-import { type ExportDirectory, type ExportState, startOf } from "./export-directory.ts";
-import { rowOf } from "./export-row.ts";
+import { type ExportDirectory, type ExportState, rowOf, startOf } from "./export-directory.ts";
 
 export type ExportPorts = {
   readonly scan: (after: Key | undefined) => AsyncIterable<DocumentPage>;

@@ -8,7 +8,6 @@ import type { State } from "../../../domain/state/state.ts";
 import { oneLine, printableJson } from "../core/printable.ts";
 import { tableText } from "../core/table.ts";
 import type { LinkedAccount, ShownData, SubjectRecord } from "./record-lookup.ts";
-import { shownAttributes } from "./shown-attributes.ts";
 
 /** A record for programs, without what only the pipeline needs. */
 export function recordData(
@@ -122,4 +121,9 @@ function documentRow({ document: { endpoint, range, asOf, announced, size, diges
 
 function isoTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
+}
+
+/** A user's attributes, masked as personal data unless it is revealed. */
+export function shownAttributes(attributes: Attributes, reveal: boolean): Attributes {
+  return reveal ? attributes : Object.fromEntries(Object.keys(attributes).map((name) => [name, "(text)"]));
 }

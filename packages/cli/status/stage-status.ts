@@ -3,12 +3,11 @@ import { present } from "../../../domain/core/parse.ts";
 import type { Clients } from "../core/clients.ts";
 import type { Deployment } from "../core/deployment.ts";
 import { pipelineAlarms } from "./alarm-text.ts";
-import { type IgnoredEvents, ignoredEvents } from "./ignored-events.ts";
+import { type IgnoredEvents, ignoredEvents, wrongPaths } from "./ignored-events.ts";
 import { type QueueStatus, queueStatuses } from "./queue-status.ts";
 import { type RegistrationStatus, registrationStatus } from "./registration-status.ts";
 import { type TokenStatus, tokenStatus } from "./token-status.ts";
 import { workQueues } from "./work-queues.ts";
-import { wrongPaths } from "./wrong-paths.ts";
 
 /** A stage at one moment. */
 export type StageStatus = {

@@ -6,12 +6,11 @@ import { fromNow, periodAgo, spanText } from "../core/spans.ts";
 import { tableText } from "../core/table.ts";
 import type { Terminal } from "../core/terminal.ts";
 import { alarmName, lastingText } from "./alarm-text.ts";
-import { ignoredText } from "./ignored-events.ts";
+import { ignoredText, wrongPathsText } from "./ignored-events.ts";
 import type { QueueStatus } from "./queue-status.ts";
 import type { RegistrationStatus } from "./registration-status.ts";
 import type { StageStatus } from "./stage-status.ts";
 import type { TokenStatus } from "./token-status.ts";
-import { wrongPathsText } from "./wrong-paths.ts";
 
 /** A stage on one screen. */
 export function statusText(

@@ -1,4 +1,4 @@
-import { showRecord } from "@income-events/cli/commands/records-show.ts";
+import { showRecord } from "@income-events/cli/commands/records.ts";
 import type { Operation } from "@income-events/cli/core/command.ts";
 import { CommandError } from "@income-events/cli/core/command-error.ts";
 import { isWholeId, sinceFlag } from "@income-events/cli/core/flags.ts";

@@ -1,4 +1,4 @@
-import { reconcileNow } from "@income-events/cli/commands/reconcile-now.ts";
+import { reconcileNow } from "@income-events/cli/commands/reconcile.ts";
 import { runControlledReplay, runReplay } from "@income-events/cli/commands/replay.ts";
 import { testSubscriber } from "@income-events/cli/commands/subscribers.ts";
 import { refreshToken } from "@income-events/cli/commands/token.ts";

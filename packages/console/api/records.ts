@@ -1,5 +1,5 @@
 import { eraseSubject } from "@income-events/cli/commands/erase.ts";
-import { showRecord } from "@income-events/cli/commands/records-show.ts";
+import { showRecord } from "@income-events/cli/commands/records.ts";
 import { CommandError } from "@income-events/cli/core/command-error.ts";
 import { lookupPorts } from "@income-events/cli/events/event-lookup.ts";
 import { holdsOn } from "@income-events/cli/records/known-records.ts";

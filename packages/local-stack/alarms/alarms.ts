@@ -3,9 +3,8 @@ import { createMinuteCounts } from "../gateway/minute-counts.ts";
 import { fieldsOfLine } from "../gateway/operation.ts";
 import type { Delay } from "../lambda/delay.ts";
 import { createSamples, embeddedMetricsIn } from "./embedded-metrics.ts";
-import { type AlarmStateValue, stateBy, valuesOf } from "./evaluate.ts";
+import { type AlarmStateValue, createMetric, type Metric, stateBy, valuesOf } from "./evaluate.ts";
 import { valueOfLine } from "./log-pattern.ts";
-import { createMetric, type Metric } from "./metric.ts";
 import { isGauge } from "./service-metrics.ts";
 
 export type AlarmState = Pick<

@@ -1,10 +1,10 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
+import { z } from "zod";
 import type { UrlPlan } from "../assembly/plan.ts";
 import type { Gateway, Principal } from "../gateway/types.ts";
 import { bodyOf, closeServer, listen, writeAnswer } from "../http-server.ts";
 import type { HostedFunction } from "../lambda/hosted-function.ts";
 import { httpAnswer, httpEvent, messageAnswer, receivedRequest } from "./http-event.ts";
-import { type StreamedHead, streamedAnswer } from "./streamed-answer.ts";
 
 /** The URL of one function, on a port of its own. */
 export type FunctionUrl = {
@@ -110,4 +110,47 @@ function eventOf(request: Parameters<typeof httpEvent>[0], { url }: UrlPlan, cal
 function sessionArn(arn: string): string {
   const [, account = "", path = ""] = /^arn:aws:iam::(\d{12}):role\/(.+)$/.exec(arn) ?? [];
   return path === "" ? arn : `arn:aws:sts::${account}:assumed-role/${path.split("/").at(-1)}/local`;
+}
+
+/** Status and headers, which a function that streams sends first. */
+type StreamedHead = { readonly status: number; readonly headers: OutgoingHttpHeaders };
+
+type StreamedAnswer = {
+  readonly take: (chunk: Buffer) => void;
+  /** Whether the head is there. */
+  readonly hasBegun: () => boolean;
+};
+
+const endOfMetadata = Buffer.alloc(8);
+const metadataSchema = z.object({
+  statusCode: z.number().int().min(100).max(599).default(200),
+  headers: z.record(z.string(), z.union([z.string(), z.number()]).transform(String)).default({}),
+  cookies: z.array(z.string()).default([]),
+});
+
+/**
+ * Takes the parts of a streamed answer: metadata as JSON, eight zero bytes, and then the body.
+ * Source: Lambda developer guide, "Response streaming for Lambda functions".
+ */
+function streamedAnswer(
+  onHead: (head: StreamedHead) => void,
+  onBody: (chunk: Buffer) => void,
+): StreamedAnswer {
+  let before: Buffer | undefined = Buffer.alloc(0);
+  return {
+    take: (chunk) => {
+      if (before === undefined) return onBody(chunk);
+      before = Buffer.concat([before, chunk]);
+      const end = before.indexOf(endOfMetadata);
+      if (end < 0) return;
+      const metadata: unknown = JSON.parse(before.subarray(0, end).toString());
+      const { statusCode, headers, cookies } = metadataSchema.parse(metadata);
+      const withCookies = cookies.length === 0 ? headers : { ...headers, "set-cookie": cookies };
+      onHead({ status: statusCode, headers: withCookies });
+      const rest = before.subarray(end + endOfMetadata.byteLength);
+      before = undefined;
+      if (rest.byteLength > 0) onBody(rest);
+    },
+    hasBegun: () => before === undefined,
+  };
 }

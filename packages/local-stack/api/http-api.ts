@@ -5,8 +5,7 @@ import type { Gateway } from "../gateway/types.ts";
 import { type Answer, bodyOf, closeServer, keepAliveTimeout, listen, writeAnswer } from "../http-server.ts";
 import { type HostedFunction, synchronousPayloadBytes } from "../lambda/hosted-function.ts";
 import { httpAnswer, httpEvent, messageAnswer, type ReceivedRequest, receivedRequest } from "./http-event.ts";
-import { matchRoute } from "./routes.ts";
-import { createThrottle, type Throttle } from "./throttle.ts";
+import { createThrottle, matchRoute, type Throttle } from "./routes.ts";
 
 export type AccessLogEntry = {
   readonly method: string;

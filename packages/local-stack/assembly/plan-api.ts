@@ -1,9 +1,8 @@
 import { z } from "zod";
-import { functionIdOf } from "./function-reference.ts";
 import { referencesIn, resolveValue } from "./intrinsics.ts";
 import type { ApiPlan, RoutePlan, RouteThrottle, UrlPlan } from "./plan.ts";
 import { PlanError } from "./problems.ts";
-import { boolean, number, type Planner, parseProperties } from "./properties.ts";
+import { boolean, functionIdOf, number, type Planner, parseProperties } from "./properties.ts";
 import type { StackScope } from "./stack-scope.ts";
 
 const apiSchema = z.strictObject({

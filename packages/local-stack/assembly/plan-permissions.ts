@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { type Policy, parsePolicy } from "../iam/policy.ts";
-import { functionIdOf } from "./function-reference.ts";
 import type { ResourcePolicyPlan } from "./plan.ts";
-import { boolean, type Planner, parseProperties } from "./properties.ts";
+import { boolean, functionIdOf, type Planner, parseProperties } from "./properties.ts";
 import type { StackScope } from "./stack-scope.ts";
 
 const permissionSchema = z.strictObject({

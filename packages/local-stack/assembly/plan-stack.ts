@@ -15,11 +15,10 @@ import {
   planSecretPolicy,
   planTable,
 } from "./plan-data.ts";
-import { planEventSource } from "./plan-event-source.ts";
+import { planEventSource, planRule } from "./plan-event-source.ts";
 import { planExport } from "./plan-export.ts";
 import { planAlias, planFunction, planInvokeConfig, roleAndPolicyIds } from "./plan-function.ts";
 import { mergePolicies, planPermission } from "./plan-permissions.ts";
-import { planRule } from "./plan-rule.ts";
 import { PlanError, type Problem, UnrunnableAssemblyError } from "./problems.ts";
 import type { Planner } from "./properties.ts";
 import type { SynthesizedStack } from "./read-assembly.ts";

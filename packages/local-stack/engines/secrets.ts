@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { z } from "zod";
-import type { KeptJson } from "./kept-json.ts";
+import type { KeptJson } from "./kept.ts";
 import { type GenerateSecretString, generateSecretString } from "./secret-string.ts";
 import {
   addVersion,
@@ -13,7 +13,6 @@ import {
   type Version,
 } from "./secret-versions.ts";
 import { notFound, SecretsError, versionExists } from "./secrets-error.ts";
-import { loadSecrets, secretsToKeep } from "./secrets-kept.ts";
 
 export type SecretsEngine = {
   /** Creates a secret as CloudFormation does; answers its ARN (with the random suffix). */
@@ -205,4 +204,38 @@ function parse<Shape>(schema: z.ZodType<Shape>, input: unknown): Shape {
 
 function seconds(date: Date): number {
   return date.getTime() / 1000;
+}
+
+const keptSecrets = z.array(
+  z.object({
+    arn: z.string(),
+    name: z.string(),
+    created: z.coerce.date(),
+    versions: z.array(
+      z.object({
+        id: z.string(),
+        value: z.string(),
+        created: z.coerce.date(),
+        stages: z.array(z.string()),
+      }),
+    ),
+  }),
+);
+
+/** Secrets as they are kept in a file. */
+function secretsToKeep(secrets: readonly Secret[]): z.input<typeof keptSecrets> {
+  return secrets.map(({ versions, ...secret }) => ({
+    ...secret,
+    versions: [...versions.values()].map(({ stages, ...version }) => ({ ...version, stages: [...stages] })),
+  }));
+}
+
+/** @param value undefined where nothing was kept yet */
+function loadSecrets(value: unknown): readonly Secret[] {
+  return keptSecrets.parse(value ?? []).map(({ versions, ...secret }) => ({
+    ...secret,
+    versions: new Map(
+      versions.map(({ stages, ...version }) => [version.id, { ...version, stages: new Set(stages) }]),
+    ),
+  }));
 }

@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { setTimeout as wait } from "node:timers/promises";
 import { createEngineClient, type EngineClient } from "../engines/engine-client.ts";
 import type { SecretsEngine } from "../engines/secrets.ts";
 import { type Answer, bodyOf, closeServer, keepAliveTimeout, listen, writeAnswer } from "../http-server.ts";
 import { createAccessBook } from "./access.ts";
-import { errorAnswer } from "./answer.ts";
+import { errorAnswer, jsonAnswer } from "./answer.ts";
 import {
   type AuthorizationContext,
   authenticate,
@@ -13,7 +14,6 @@ import {
 } from "./authorization.ts";
 import type { StackListing } from "./cloudformation.ts";
 import type { Monitoring } from "./cloudwatch.ts";
-import { createDeduplication } from "./deduplication.ts";
 import {
   type AuthorizedRequest,
   askTable,
@@ -23,19 +23,17 @@ import {
   giveBack,
 } from "./forward.ts";
 import { serviceOf } from "./identify.ts";
-import { createInFlightLimit, mostInFlight } from "./in-flight.ts";
-import { firstOutcome, forwardBy, isRefusal, type Refusal } from "./interception.ts";
+import { createDeduplication, createInFlightLimit, createMessageTraces, mostInFlight } from "./in-flight.ts";
 import type { LambdaEngine } from "./lambda.ts";
 import type { LogsEngine } from "./logs/logs.ts";
-import { createMessageTraces } from "./message-traces.ts";
 import type { Operation } from "./operation.ts";
 import { createQueueMetrics } from "./queue-metrics.ts";
 import { parseAuthorization } from "./signature.ts";
 import { createCapacityBook } from "./tables/capacity.ts";
 import { createStatementRunner } from "./tables/run-statements.ts";
-import { createTableArns } from "./tables/table-arns.ts";
+import { createTableArns } from "./tables/streams.ts";
 import { type ThrottleEvent, throttleEvents } from "./tables/throttle-events.ts";
-import type { Fault, Gateway, Interceptor, Service } from "./types.ts";
+import type { Call, Detour, Fault, Gateway, Interceptor, Outcome, Service } from "./types.ts";
 
 export type GatewayOptions = {
   /** 0 or absent: any free port. */
@@ -223,4 +221,39 @@ function engineFailure(error: unknown): Fault {
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** The first interceptor that has an outcome for a call decides it. */
+async function firstOutcome(
+  interceptors: ReadonlySet<Interceptor>,
+  call: Call,
+  phase: "before" | "after",
+): Promise<Outcome> {
+  for (const interceptor of interceptors) {
+    const outcome = await interceptor(call, phase);
+    if (outcome !== undefined) return outcome;
+  }
+  return undefined;
+}
+
+/** An outcome that takes the place of the service's answer. */
+type Refusal = Fault | "hang" | "drop";
+
+function isRefusal(outcome: Outcome): outcome is Refusal {
+  return outcome === "hang" || outcome === "drop" || (typeof outcome === "object" && "status" in outcome);
+}
+
+/** Sends a call as its detour says: as often, with the body and the changes to the answer that it names. */
+async function forwardBy(
+  { times = 1, body, answer: changed, delayAnswerMs = 0 }: Detour,
+  original: Buffer,
+  send: (body: Buffer) => Promise<Answer>,
+): Promise<Answer> {
+  const outgoing = body === undefined ? original : Buffer.from(body);
+  let answer = jsonAnswer(200, {});
+  for (let sent = 0; sent < times; sent += 1) answer = await send(outgoing);
+  if (delayAnswerMs > 0) await wait(delayAnswerMs);
+  if (changed === undefined || answer.status !== 200) return answer;
+  const { "x-amz-crc32": _checksum, ...headers } = answer.headers;
+  return { status: 200, headers, body: Buffer.from(changed(answer.body.toString())) };
 }

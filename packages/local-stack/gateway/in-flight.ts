@@ -1,7 +1,9 @@
+import type { IncomingMessage } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Answer } from "../http-server.ts";
 import { errorAnswer, jsonAnswer } from "./answer.ts";
-import { asString, parseJsonObject } from "./operation.ts";
+import { asObject, asString, type JsonObject, type Operation, parseJsonObject } from "./operation.ts";
+import type { Fault } from "./types.ts";
 
 /** How many messages a queue may have in flight. */
 export type InFlightLimit = {
@@ -38,6 +40,124 @@ export function createInFlightLimit(limit: number): InFlightLimit {
       const { Messages: messages } = parseJsonObject(answer.body.toString());
       const queue = asString(parseJsonObject(body.toString()).QueueUrl);
       if (Array.isArray(messages)) received.set(queue, (received.get(queue) ?? 0) + messages.length);
+    },
+  };
+}
+
+const longestDelaySeconds = 900;
+const mostAttributes = 10;
+/** Letters, digits and punctuation of ASCII. */
+const fifoId = /^[\x21-\x7e]{1,128}$/;
+
+/**
+ * What SQS refuses of messages and the engine of queues takes. A batch is refused whole, where SQS refuses its entry.
+ * Source: SQS API reference, "SendMessage"; developer guide, "Amazon SQS message quotas".
+ */
+export function messageFault({ action }: Operation, body: Buffer): Fault | undefined {
+  if (action !== "sqs:SendMessage" && action !== "sqs:SendMessageBatch") return undefined;
+  const input = parseJsonObject(body.toString());
+  const entries = Array.isArray(input.Entries) ? input.Entries.map(asObject) : [input];
+  const reason = entries.map(reasonToRefuse).find((found) => found !== undefined);
+  if (reason === undefined) return undefined;
+  return { status: 400, errorType: "InvalidParameterValue", message: reason };
+}
+
+function reasonToRefuse(entry: JsonObject): string | undefined {
+  const delay = Number(entry.DelaySeconds ?? 0);
+  if (delay < 0 || delay > longestDelaySeconds) {
+    return `Value ${delay} for parameter DelaySeconds is invalid. Reason: DelaySeconds must be >= 0 and <= ${longestDelaySeconds}.`;
+  }
+  const attributes = Object.keys(asObject(entry.MessageAttributes)).length;
+  if (attributes > mostAttributes) {
+    return `Number of message attributes [${attributes}] exceeds the allowed maximum [${mostAttributes}].`;
+  }
+  for (const name of ["MessageGroupId", "MessageDeduplicationId"]) {
+    if (entry[name] !== undefined && !fifoId.test(asString(entry[name]))) {
+      return `Value for parameter ${name} is invalid. Reason: ${name} can only include alphanumeric and punctuation characters. 1 to 128 in length.`;
+    }
+  }
+  return undefined;
+}
+
+/** The window in which a FIFO queue takes a message with a known deduplication id for the same one. */
+export type Deduplication = {
+  /** A request for the engine, whose own window is five minutes: ids that are due again are others for it. */
+  forEngine(operation: Operation, body: Buffer): Buffer;
+  /** An answer for the caller, with the ids that were sent. */
+  forCaller(body: string): string;
+};
+
+/** Stands between an id and how often it has become due again; no id may hold it. */
+const mark = "#again";
+
+/** @param now milliseconds since 1970 */
+export function createDeduplication(windowSeconds: number, now: () => number): Deduplication {
+  const sent = new Map<string, { readonly at: number; readonly times: number }>();
+
+  function renewed(queue: string, entry: JsonObject): JsonObject {
+    const id = asString(entry.MessageDeduplicationId);
+    if (id === "") return entry;
+    const key = `${queue} ${id}`;
+    const known = sent.get(key);
+    const isDue = known !== undefined && now() - known.at >= windowSeconds * 1000;
+    const current = known !== undefined && !isDue ? known : { at: now(), times: (known?.times ?? -1) + 1 };
+    sent.set(key, current);
+    return current.times === 0 ? entry : { ...entry, MessageDeduplicationId: `${id}${mark}${current.times}` };
+  }
+
+  return {
+    forEngine: ({ action }, body) => {
+      if (action !== "sqs:SendMessage" && action !== "sqs:SendMessageBatch") return body;
+      const input = parseJsonObject(body.toString());
+      const queue = asString(input.QueueUrl);
+      const { Entries: entries } = input;
+      const changed = Array.isArray(entries)
+        ? { ...input, Entries: entries.map((entry) => renewed(queue, asObject(entry))) }
+        : renewed(queue, input);
+      return Buffer.from(JSON.stringify(changed));
+    },
+    forCaller: (body) =>
+      body.replace(new RegExp(`(?<="MessageDeduplicationId":"[^"]*)${mark}\\d+(?=")`, "g"), ""),
+  };
+}
+
+/** Keeps the trace header with which a message was sent, as SQS does; the engine of queues knows none. */
+export type MessageTraces = {
+  onSent(operation: Operation, message: Pick<IncomingMessage, "headers">, answer: Answer): void;
+  /** An answer to a receive, with the attribute AWSTraceHeader of messages that have one. */
+  withTraces(body: string): string;
+};
+
+/** More than a queue of this machine holds; the oldest are forgotten first. */
+const mostKept = 100_000;
+
+export function createMessageTraces(): MessageTraces {
+  const traces = new Map<string, string>();
+
+  function withTrace(message: JsonObject): JsonObject {
+    const trace = traces.get(asString(message.MessageId));
+    if (trace === undefined) return message;
+    return { ...message, Attributes: { ...asObject(message.Attributes), AWSTraceHeader: trace } };
+  }
+
+  return {
+    onSent: ({ action }, { headers }, { status, body }) => {
+      const trace = headers["x-amzn-trace-id"];
+      const isSend = action === "sqs:SendMessage" || action === "sqs:SendMessageBatch";
+      if (!isSend || status !== 200 || typeof trace !== "string") return;
+      const { MessageId: id, Successful: entries } = parseJsonObject(body.toString());
+      const ids = [id, ...(Array.isArray(entries) ? entries : []).map((entry) => asObject(entry).MessageId)];
+      for (const each of ids) if (typeof each === "string") traces.set(each, trace);
+      for (const oldest of traces.keys()) {
+        if (traces.size <= mostKept) break;
+        traces.delete(oldest);
+      }
+    },
+    withTraces: (body) => {
+      const answer = parseJsonObject(body);
+      const { Messages: messages } = answer;
+      if (!Array.isArray(messages) || traces.size === 0) return body;
+      return JSON.stringify({ ...answer, Messages: messages.map((message) => withTrace(asObject(message))) });
     },
   };
 }

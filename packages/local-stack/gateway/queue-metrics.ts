@@ -1,5 +1,4 @@
-import type { EngineClient } from "../engines/engine-client.ts";
-import { type QueueSummary, queueSummary } from "../engines/queue-summary.ts";
+import { type EngineClient, type QueueSummary, queueSummary } from "../engines/engine-client.ts";
 import { queuePath } from "../engines/queues-and-objects.ts";
 import type { Answer } from "../http-server.ts";
 import { beginOf, createMinuteCounts } from "./minute-counts.ts";

@@ -1,9 +1,8 @@
 import { join } from "node:path";
 import type { FunctionPlan } from "../assembly/plan.ts";
 import type { Gateway } from "../gateway/types.ts";
-import { createLogFile, type LogFile, type LoggedLine, type LogPage } from "./log-file.ts";
+import { createLogFile, type LogFile, type LoggedLine, type LogPage, timeOfLine } from "./log-file.ts";
 import { isOfLevel } from "./log-level.ts";
-import { timeOfLine } from "./log-time.ts";
 
 /** How many lines of a function are kept in memory. */
 const keptLines = 1000;

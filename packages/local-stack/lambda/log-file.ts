@@ -1,7 +1,6 @@
 import { createWriteStream, mkdirSync, type WriteStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { dirname } from "node:path";
-import { timeOfLine } from "./log-time.ts";
 
 /** A line in a log, and where the next one begins. */
 export type LoggedLine = { readonly at: number; readonly text: string; readonly next: number };
@@ -77,4 +76,15 @@ function linesOf(text: string, from: number, before: number): readonly LoggedLin
     lines.push({ at, text: line, next });
   }
   return lines;
+}
+
+const first = /^\{"timestamp":"([^"]+)"/;
+
+/**
+ * When a line was logged, in milliseconds since 1970.
+ * @param before of the line before it, which stands for a line that does not say
+ */
+export function timeOfLine(line: string, before: number): number {
+  const time = Date.parse(first.exec(line)?.[1] ?? /"time(?:stamp)?":"([^"]+)"/.exec(line)?.[1] ?? "");
+  return Number.isNaN(time) ? before : time;
 }

@@ -1,6 +1,5 @@
-import type { SQSClient } from "@aws-sdk/client-sqs";
+import { GetQueueAttributesCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import type { HostedFunction } from "../lambda/hosted-function.ts";
-import { queueDepth } from "./queue-depth.ts";
 
 export type DrainOptions = {
   /** Milliseconds from now. */
@@ -62,4 +61,19 @@ async function leftIn({ sqs, queueUrls, functions, pendingEvents }: Drained): Pr
 
 function notDrained(left: string, deadline: number): Error {
   return new Error(`Not drained within ${deadline / 1000} s: ${left}. problems() may say why.`);
+}
+
+/** How many messages a queue holds, delayed ones and those in flight included. */
+export async function queueDepth(sqs: SQSClient, QueueUrl: string): Promise<number> {
+  const { Attributes = {} } = await sqs.send(
+    new GetQueueAttributesCommand({
+      QueueUrl,
+      AttributeNames: [
+        "ApproximateNumberOfMessages",
+        "ApproximateNumberOfMessagesDelayed",
+        "ApproximateNumberOfMessagesNotVisible",
+      ],
+    }),
+  );
+  return Object.values(Attributes).reduce((sum, count) => sum + Number(count), 0);
 }

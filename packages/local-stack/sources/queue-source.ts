@@ -1,6 +1,7 @@
 import {
   DeleteMessageBatchCommand,
   type Message,
+  type MessageAttributeValue,
   ReceiveMessageCommand,
   type SQSClient,
 } from "@aws-sdk/client-sqs";
@@ -9,7 +10,7 @@ import type { Delay } from "../lambda/delay.ts";
 import { type HostedFunction, type Outcome, synchronousPayloadBytes } from "../lambda/hosted-function.ts";
 import { isRecursionError } from "../lambda/lineage.ts";
 import { batchResult, failedEvents, type SourceMetricName } from "./batch-response.ts";
-import { isTaken, type QueueRecord, queueRecord } from "./queue-record.ts";
+import type { EventFilter } from "./event-filter.ts";
 
 export type QueueSource = {
   /** Batches that are with the function at this moment. */
@@ -180,4 +181,58 @@ function splitByPayload(records: readonly QueueRecord[]): QueueRecord[][] {
     bytes += size;
   }
   return batches;
+}
+
+/**
+ * A received message as a function sees it.
+ * Source: Lambda developer guide, "Example standard queue message event".
+ */
+export function queueRecord(
+  message: Message,
+  plan: { readonly queue: { readonly arn: string } },
+  region: string,
+) {
+  const { MD5OfMessageAttributes: md5 } = message;
+  return {
+    messageId: message.MessageId ?? "",
+    receiptHandle: message.ReceiptHandle ?? "",
+    body: message.Body ?? "",
+    attributes: message.Attributes ?? {},
+    messageAttributes: Object.fromEntries(
+      Object.entries(message.MessageAttributes ?? {}).map(([name, value]) => [name, attribute(value)]),
+    ),
+    ...(md5 !== undefined && { md5OfMessageAttributes: md5 }),
+    md5OfBody: message.MD5OfBody ?? "",
+    eventSource: "aws:sqs",
+    eventSourceARN: plan.queue.arn,
+    awsRegion: region,
+  };
+}
+
+type QueueRecord = ReturnType<typeof queueRecord>;
+
+function attribute(value: MessageAttributeValue) {
+  const { StringValue: text, BinaryValue: bytes } = value;
+  return {
+    ...(text !== undefined && { stringValue: text }),
+    ...(bytes !== undefined && { binaryValue: Buffer.from(bytes).toString("base64") }),
+    stringListValues: [],
+    binaryListValues: [],
+    dataType: value.DataType ?? "String",
+  };
+}
+
+/** Whether one of the filters takes the message; a pattern for the body sees it as JSON where it is JSON. */
+function isTaken(record: QueueRecord, filters: readonly EventFilter[]): boolean {
+  if (filters.length === 0) return true;
+  const filtered = { ...record, body: parsedBody(record.body) };
+  return filters.some((matches) => matches(filtered));
+}
+
+function parsedBody(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return body;
+  }
 }

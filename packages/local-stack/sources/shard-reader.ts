@@ -7,7 +7,6 @@ import type { StreamSourcePlan } from "../assembly/plan.ts";
 import { synchronousPayloadBytes } from "../lambda/hosted-function.ts";
 import { type BatchRunner, runStreamBatch } from "./stream-batch.ts";
 import { isOlder, type StreamRecord, streamRecord } from "./stream-record.ts";
-import { createWakeUp } from "./wake-up.ts";
 
 export type ShardReader = {
   /** Resolves when the shard is closed and read to its end, or the signal aborts. */
@@ -188,4 +187,34 @@ function firstBatch(records: readonly StreamRecord[], batchSize: number): readon
     return bytes > synchronousPayloadBytes && index > 0;
   });
   return records.slice(0, end < 0 ? batchSize : end);
+}
+
+/** A sleep that ends early when something happened, also if it happened shortly before. */
+type WakeUp = {
+  wake(): void;
+  sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
+};
+
+/** For one sleeper. */
+export function createWakeUp(): WakeUp {
+  let isDue = false;
+  let end = (): void => {};
+  return {
+    wake: () => {
+      isDue = true;
+      end();
+    },
+    sleep: async (milliseconds, signal) => {
+      if (!isDue && !signal.aborted) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        end = resolve;
+        const timer = setTimeout(end, milliseconds);
+        signal.addEventListener("abort", end, { once: true });
+        await promise;
+        signal.removeEventListener("abort", end);
+        clearTimeout(timer);
+      }
+      isDue = false;
+    },
+  };
 }

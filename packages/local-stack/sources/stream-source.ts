@@ -6,14 +6,12 @@ import {
 import type { S3Client } from "@aws-sdk/client-s3";
 import { z } from "zod";
 import type { StreamSourcePlan } from "../assembly/plan.ts";
-import type { KeptJson } from "../engines/kept-json.ts";
+import type { KeptJson } from "../engines/kept.ts";
 import type { Call, Gateway } from "../gateway/types.ts";
 import type { Delay } from "../lambda/delay.ts";
 import type { HostedFunction } from "../lambda/hosted-function.ts";
-import { type GivenUp, putInvocationRecord } from "./failure-destination.ts";
-import { type KeptPosition, readShard, type ShardReader } from "./shard-reader.ts";
-import type { BatchRunner } from "./stream-batch.ts";
-import { createWakeUp } from "./wake-up.ts";
+import { createWakeUp, type KeptPosition, readShard, type ShardReader } from "./shard-reader.ts";
+import { type BatchRunner, type GivenUp, putInvocationRecord } from "./stream-batch.ts";
 
 export type StreamSource = {
   /** Resolves when everything written before the call is processed or given up. */

@@ -6,11 +6,9 @@ import type { AsynchronousInvoker } from "../lambda/asynchronous.ts";
 import type { Credentials } from "../lambda/environment.ts";
 import type { Schedules } from "../schedules/schedules.ts";
 import { waitUntilDrained } from "../sources/drained.ts";
-import { type Clients, clientSettings } from "./clients.ts";
 import type { LocalQueue, LocalStack } from "./local-stack.ts";
-import type { StackParts } from "./stack-parts.ts";
-import type { RunningSource } from "./start-event-sources.ts";
-import { localFunction, type StartedFunction } from "./start-function.ts";
+import { type Clients, clientSettings, type StackParts } from "./stack-parts.ts";
+import { localFunction, type RunningSource, type StartedFunction } from "./start-event-sources.ts";
 
 /** Everything of a stack that was started. */
 export type StartedStack = StackParts & {

@@ -1,7 +1,13 @@
+import { createHash, randomUUID } from "node:crypto";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
+import { S3Client } from "@aws-sdk/client-s3";
+import { SQSClient } from "@aws-sdk/client-sqs";
 import type { Alarms } from "../alarms/alarms.ts";
 import type { Gateway } from "../gateway/types.ts";
 import type { AccountConcurrency } from "../lambda/account-concurrency.ts";
 import type { Delay } from "../lambda/delay.ts";
+import type { Credentials } from "../lambda/environment.ts";
 import type { StackOptions } from "./local-stack.ts";
 
 /** What functions and event sources are started with. */
@@ -17,3 +23,30 @@ export type StackParts = {
   /** Closes what was started. */
   readonly cleanup: AsyncDisposableStack;
 };
+
+/** The gateway knows a caller by its access key, which has letters and digits only. */
+export function newCredentials(name: string): Credentials {
+  const digest = createHash("sha256").update(name).digest("hex").toUpperCase();
+  return { accessKeyId: `LOCAL${digest.slice(0, 15)}`, secretAccessKey: randomUUID() };
+}
+
+export function clientSettings(gateway: Gateway, credentials: Credentials) {
+  return { region: gateway.region, endpoint: gateway.url, credentials };
+}
+
+/** Clients of one caller, destroyed with the stack. */
+export function clientsFor(gateway: Gateway, credentials: Credentials, cleanup: AsyncDisposableStack) {
+  const settings = clientSettings(gateway, credentials);
+  const clients = {
+    sqs: new SQSClient(settings),
+    dynamodb: new DynamoDBClient(settings),
+    streams: new DynamoDBStreamsClient(settings),
+    s3: new S3Client(settings),
+  };
+  cleanup.defer(() => {
+    for (const client of Object.values(clients)) client.destroy();
+  });
+  return clients;
+}
+
+export type Clients = ReturnType<typeof clientsFor>;

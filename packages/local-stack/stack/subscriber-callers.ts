@@ -1,9 +1,8 @@
 import { parsePolicy } from "../iam/policy.ts";
 import type { Credentials } from "../lambda/environment.ts";
-import { outputOf, subscribersOf } from "../outputs.ts";
-import type { PipelineOutputs } from "../pipelines.ts";
-import { newCredentials } from "./clients.ts";
+import { outputOf, type PipelineOutputs, subscribersOf } from "../outputs.ts";
 import type { LocalStack } from "./local-stack.ts";
+import { newCredentials } from "./stack-parts.ts";
 
 /** A subscriber with credentials of its own. */
 export type SubscriberCaller = {

@@ -7,9 +7,8 @@ import type { LocalStack } from "../stack.ts";
 import { readProject } from "../synthesis/project.ts";
 import { synthesize } from "../synthesis/synthesize.ts";
 import type { System } from "../system.ts";
-import { changedFunctions } from "./changed-functions.ts";
 import { runSession, type Surface } from "./session.ts";
-import { type ProjectWatch, watchProject } from "./watch-project.ts";
+import { changedFunctions, type ProjectWatch, watchProject } from "./watch-project.ts";
 
 /** Stays up until it is interrupted, with sample users that connect their accounts. @returns the exit code */
 export async function stayUp(options: StartOptions, surface: Surface): Promise<number> {

@@ -1,7 +1,8 @@
 import { existsSync, type FSWatcher, watch } from "node:fs";
 import { dirname, join } from "node:path";
-import { digestOfInputs, filesOf, notesOfInstalls } from "../synthesis/inputs.ts";
-import type { Project } from "../synthesis/project.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { Template, TemplateResource } from "../assembly/template.ts";
+import { digestOfInputs, filesOf, notesOfInstalls, type Project } from "../synthesis/project.ts";
 
 /** Editors write a file in several steps. */
 const quietMs = 100;
@@ -62,4 +63,29 @@ export function watchProject(project: Project): ProjectWatch {
 function folderOf(pattern: string): string {
   const [plain = ""] = pattern.split(/[*?[{]/, 1);
   return plain === pattern ? dirname(pattern) : plain.slice(0, plain.lastIndexOf("/") + 1);
+}
+
+/** What a function is served with anew while all else runs on. */
+const replaceable: ReadonlySet<string> = new Set(["Code", "Environment"]);
+
+/**
+ * The functions whose code or environment is another.
+ * @returns logical ids; undefined: something else has changed, too, which takes a new start
+ */
+export function changedFunctions(before: Template, after: Template): readonly string[] | undefined {
+  if (!isDeepStrictEqual(withoutCode(before), withoutCode(after))) return undefined;
+  return Object.keys(after.Resources).filter(
+    (id) => !isDeepStrictEqual(before.Resources[id], after.Resources[id]),
+  );
+}
+
+function withoutCode({ Resources, ...others }: Template): unknown {
+  const resources = Object.entries(Resources).map(([id, resource]) => [id, rest(resource)]);
+  return { ...others, Resources: Object.fromEntries(resources) };
+}
+
+function rest(resource: TemplateResource): TemplateResource {
+  if (resource.Type !== "AWS::Lambda::Function") return resource;
+  const kept = Object.entries(resource.Properties).filter(([name]) => !replaceable.has(name));
+  return { ...resource, Properties: Object.fromEntries(kept) };
 }

@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 
@@ -30,4 +31,51 @@ export function readProject(directory: string): Project {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`${file} does not say how to synthesize the stack (app): ${reason}`);
   }
+}
+
+/** What npm, pnpm, yarn 1 and later yarns write of what they have installed; what somebody changes in there by hand is not seen. */
+export const notesOfInstalls: readonly string[] = [
+  "node_modules/.package-lock.json",
+  "node_modules/.pnpm/lock.yaml",
+  "node_modules/.yarn-integrity",
+  "node_modules/.yarn-state.yml",
+];
+
+/**
+ * Of everything that an assembly is made of: the files that `cdk.json` names under `watch`, those that are given, the
+ * installed packages, the context and the version of Node. Another one of these gives another digest.
+ */
+export function digestOfInputs(
+  project: Project,
+  given: Readonly<Record<string, unknown>>,
+  files: readonly string[],
+): string {
+  const { directory } = project;
+  const hash = createHash("sha256");
+  const add = (name: string, contents: string | Uint8Array) =>
+    hash.update(`${name}\n${Buffer.byteLength(contents)}\n`).update(contents);
+  add("versions", JSON.stringify([process.version, process.platform, process.arch]));
+  add("context", JSON.stringify(given));
+  const known = [...filesOf(project), "cdk.json", ...notesOfInstalls].map((name) => [
+    name,
+    join(directory, name),
+  ]);
+  for (const [name = "", path = ""] of [...known, ...files.map((file) => ["given", file])]) {
+    if (existsSync(path)) add(name, readFileSync(path));
+  }
+  return hash.digest("hex").slice(0, 32);
+}
+
+/** The files that `cdk.json` names under `watch`, relative to the project, in an order of their own. */
+export function filesOf({ directory, watch }: Project): readonly string[] {
+  if (watch === undefined) return [];
+  const found = globSync([...watch.include], {
+    cwd: directory,
+    exclude: [...watch.exclude],
+    withFileTypes: true,
+  });
+  return found
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
+    .sort();
 }

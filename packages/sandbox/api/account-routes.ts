@@ -1,10 +1,10 @@
 import type { FastifyInstance } from "fastify";
 import type { Account } from "../accounts.ts";
+import type { Days } from "../data/data-sets.ts";
 import { type EndpointName, isEndpointName } from "../endpoint-names.ts";
 import type { ProviderModel } from "../provider-model.ts";
 import { answer, type Shapes } from "../shapes.ts";
-import { formatTimestamp } from "../timestamps.ts";
-import { type DaysQuery, daysOf, daysProperties } from "./days.ts";
+import { formatDate, formatTimestamp } from "../timestamps.ts";
 import { ApiError, notFound } from "./errors.ts";
 import { isPaged, listAnswer, type PageQuery, pagedQuerySchema, pageOf, pageQuerySchema } from "./paging.ts";
 import {
@@ -126,4 +126,28 @@ function showAccount(account: Account) {
     updated_at: formatTimestamp(account.updatedAt),
     endpoints: [...account.data.keys()],
   };
+}
+
+/** Data can be asked for by its first day, its last, or both. */
+type DaysQuery = { readonly date_start?: string; readonly date_end?: string };
+
+const day = { type: "string", pattern: "^\\d{4}-\\d{2}-\\d{2}$" } as const;
+const daysProperties = {
+  date_start: { ...day, description: "The first day; data of pay periods that end before it is left out" },
+  date_end: { ...day, description: "The last day; data of pay periods that begin after it is left out" },
+} as const;
+
+/** @throws 400 for a day that is not on the calendar, and for an end before the start */
+function daysOf({ date_start: start = "0000-01-01", date_end: end = "9999-12-31" }: DaysQuery): Days {
+  for (const [name, date] of Object.entries({ date_start: start, date_end: end })) {
+    if (!isOnCalendar(date)) throw new ApiError(400, "invalid_request", `${name}: is no day`);
+  }
+  if (end < start) throw new ApiError(400, "invalid_request", "date_end: is before date_start");
+  return { start, end };
+}
+
+// Date takes 30 February for 2 March.
+function isOnCalendar(date: string): boolean {
+  const timestamp = new Date(date);
+  return !Number.isNaN(timestamp.getTime()) && formatDate(timestamp) === date;
 }

@@ -1,17 +1,20 @@
 import type { FastifyInstance } from "fastify";
+import type { User } from "../accounts.ts";
 import { connectionFlow, type FlowDependencies } from "../connect/routes.ts";
 import type { ProviderInterface } from "../provider-interface.ts";
 import type { ProviderModel } from "../provider-model.ts";
-import type { Shapes } from "../shapes.ts";
+import { answer, type Shapes } from "../shapes.ts";
+import { formatTimestamp } from "../timestamps.ts";
+import type { Tokens } from "../tokens.ts";
 import type { WebhookRegistry } from "../webhooks.ts";
 import { accountRoutes } from "./account-routes.ts";
-import { type GuardDependencies, guardApi } from "./guard.ts";
+import { notFound } from "./errors.ts";
+import { type Callers, type GuardDependencies, guardApi } from "./guard.ts";
 import { createHttpApp } from "./http-app.ts";
 import { newerRoutes } from "./newer-routes.ts";
 import { describeRoutes } from "./openapi.ts";
-import { pageAlways } from "./paging.ts";
-import { tokenRoutes } from "./token-routes.ts";
-import { userRoutes } from "./user-routes.ts";
+import { listAnswer, type PageQuery, pageAlways, pageQuerySchema } from "./paging.ts";
+import { describe, pathSchema, tokenSchema, userSchema, usersSchema } from "./schemas.ts";
 import { webhookRoutes } from "./webhook-routes.ts";
 
 export type ApiDependencies = GuardDependencies & {
@@ -46,4 +49,43 @@ export async function createApi(dependencies: ApiDependencies): Promise<FastifyI
   if (isNewer) newerRoutes(app, dependencies);
   await app.register(connectionFlow, flow);
   return app;
+}
+
+/** A new token for a valid one, under each version of the path. */
+function tokenRoutes(
+  app: FastifyInstance,
+  tokens: Tokens,
+  callers: Callers,
+  versions: readonly string[],
+): void {
+  const options = describe("Refresh the token", tokenSchema);
+  for (const version of versions) {
+    app.get(`/api/${version}/token/refresh`, options, async (request) => {
+      return { token: await tokens.refresh(callers.tokenIdOf(request)) };
+    });
+  }
+}
+
+/** The users; their names, links and sessions are not shown: links and sessions are credentials. */
+function userRoutes(app: FastifyInstance, model: ProviderModel, shapes: Shapes): void {
+  const show = (user: User) => ({
+    id: user.id,
+    ...(user.metadata && { metadata: user.metadata }),
+    created_at: formatTimestamp(user.createdAt),
+    accounts_number: model.accountsOf(user.id).length,
+  });
+  app.get<{ Querystring: PageQuery }>(
+    "/api/v0.4/users",
+    describe("List the users", usersSchema, { querystring: pageQuerySchema }),
+    async ({ query }) => listAnswer(model.users(), query, show),
+  );
+  app.get<{ Params: { user_id: string } }>(
+    "/api/v0.4/users/:user_id",
+    describe("Show a user", userSchema, { params: pathSchema("user_id") }),
+    async ({ params }, reply) => {
+      const user = model.user(params.user_id);
+      if (user === undefined) throw notFound("there is no user with this id");
+      return answer(reply, shapes, "user-answer", show(user));
+    },
+  );
 }

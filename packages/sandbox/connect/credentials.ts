@@ -1,4 +1,4 @@
-import type { EnvironmentName } from "../environment-name.ts";
+import type { EnvironmentName } from "../provider-interface.ts";
 
 export type Credentials = { readonly username: string; readonly password: string };
 

@@ -2,8 +2,6 @@ import type { Account, User } from "../accounts.ts";
 import { type Category, categories, type Datasource } from "../datasources.ts";
 import type { Look } from "./branding.ts";
 import { testPassword } from "./credentials.ts";
-import { html, Markup } from "./html.ts";
-import { filterScript, progressScript } from "./scripts.ts";
 import type { SignInState } from "./sign-ins.ts";
 import { styleOf } from "./style.ts";
 
@@ -209,3 +207,73 @@ export function progressOf(user: User, account: Account, state: SignInState): Ma
 export function errorPage(frame: PageFrame, title: string, text: string): string {
   return page(frame, { title, main: html`<h1>${title}</h1><p>${text}</p>` });
 }
+
+/** Markup that is safe to send: made by `html` only, which escapes every value that is not markup itself. */
+export class Markup {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Value = Markup | readonly Markup[] | string | number | undefined;
+
+/** Writes markup: `` html`<p>${name}</p>` ``. Values are escaped for text and quoted attributes; undefined is nothing. */
+export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Markup {
+  return new Markup(parts.map((part, index) => part + show(values[index])).join(""));
+}
+
+function show(value: Value): string {
+  if (value === undefined) return "";
+  if (value instanceof Markup) return value.text;
+  if (typeof value === "object") return value.map(({ text }) => text).join("");
+  return escapeText(String(value));
+}
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+function escapeText(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
+}
+
+/** Narrows the list while the end user types; without it the search button does. */
+export const filterScript = `
+const query = document.getElementById("query");
+const count = document.getElementById("count");
+query.addEventListener("input", () => {
+  const text = query.value.trim().toLowerCase();
+  let shown = 0;
+  for (const item of document.querySelectorAll("[data-name]")) {
+    item.hidden = !item.dataset.name.includes(text);
+    if (!item.hidden) shown += 1;
+  }
+  for (const group of document.querySelectorAll("[data-group]")) {
+    group.hidden = group.querySelector("[data-name]:not([hidden])") === null;
+  }
+  if (shown === 0) count.textContent = "No platform has this name. Try fewer letters.";
+  else count.textContent = shown === 1 ? "1 platform" : shown + " platforms";
+});
+`;
+
+/** Shows the progress as it happens; without it the end user looks again. */
+export const progressScript = `
+const progress = document.getElementById("progress");
+async function look() {
+  const response = await fetch(location.pathname + "/progress");
+  if (!response.ok) return location.reload();
+  const { status, title, markup } = await response.json();
+  if (status !== progress.dataset.status) {
+    progress.dataset.status = status;
+    progress.innerHTML = markup;
+    document.title = title;
+  }
+  if (status === "signing-in") setTimeout(look, 300);
+}
+if (progress.dataset.status === "signing-in") setTimeout(look, 300);
+`;

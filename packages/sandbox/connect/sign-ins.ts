@@ -1,9 +1,9 @@
 import type { Account } from "../accounts.ts";
 import type { Clock } from "../clock.ts";
 import type { Datasource } from "../datasources.ts";
-import type { EnvironmentName } from "../environment-name.ts";
+import { countUnderWay } from "../fetches.ts";
+import type { EnvironmentName } from "../provider-interface.ts";
 import type { ProviderModel } from "../provider-model.ts";
-import { countUnderWay } from "../under-way.ts";
 import type { Analytics } from "./analytics.ts";
 import { type Credentials, type SignIn, signIn } from "./credentials.ts";
 

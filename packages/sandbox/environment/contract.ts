@@ -3,7 +3,6 @@
 import type { User } from "../accounts.ts";
 import type { Call } from "../api/call-log.ts";
 import type { Fault } from "../api/faults.ts";
-import type { RetryAfterForm } from "../api/retry-after.ts";
 import type { FlowEvent } from "../connect/analytics.ts";
 import type { Branding } from "../connect/branding.ts";
 import type { Datasource } from "../datasources.ts";
@@ -11,7 +10,7 @@ import type { Attempt } from "../delivery/engine.ts";
 import type { Delivery, DeliveryQuery } from "../delivery/queue.ts";
 import type { EndpointName } from "../endpoint-names.ts";
 import type { Load } from "../load.ts";
-import type { ProviderInterface } from "../provider-interface.ts";
+import type { ProviderInterface, RetryAfterForm } from "../provider-interface.ts";
 import type { SubmitOptions } from "../provider-model.ts";
 import type { ShapedThing } from "../shapes.ts";
 import type { Snapshot } from "../snapshot.ts";

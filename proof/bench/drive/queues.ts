@@ -8,7 +8,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import { asObject, asString, parseJsonObject } from "@income-events/local-stack/gateway/operation.ts";
 import type { Gateway } from "@income-events/local-stack/gateway/types.ts";
-import { queueRecord } from "@income-events/local-stack/sources/queue-record.ts";
+import { queueRecord } from "@income-events/local-stack/sources/queue-source.ts";
 import { z } from "zod";
 
 /** Requests as SQS bills them; those to FIFO queues, which cost more, are part of `all`. */

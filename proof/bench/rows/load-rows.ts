@@ -3,9 +3,8 @@ import { startImplementation } from "../drive/running-implementation.ts";
 import { sumOfParts } from "../implementations.ts";
 import { type Spending, spendingOf } from "../measure/spending.ts";
 import { startProvider } from "../provider.ts";
-import { exponentOf } from "../statistics.ts";
 import { workload } from "../workload.ts";
-import { type Row, rowOf } from "./row.ts";
+import { exponentOf, type Row, rowOf } from "./row.ts";
 import { largestProcess } from "./spending-rows.ts";
 
 /** Leases of the provider's rate follow the clock: a load takes one more or one less in a hundred requests. */

@@ -1,8 +1,7 @@
 import type { Context } from "../context.ts";
 import { requireNothingLost } from "../drive/snapshot.ts";
 import { type Peer, parts } from "../implementations.ts";
-import { Contenders, type Measured } from "../measure/contenders.ts";
-import { type Spending, spendingOf } from "../measure/spending.ts";
+import { Contenders, type Measured, type Spending, spendingOf } from "../measure/spending.ts";
 import { type Goal, type Row, rowOf } from "./row.ts";
 
 type Figure = (spending: Spending) => number;

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
-import { queueDepth } from "@income-events/local-stack/sources/queue-depth.ts";
+import { queueDepth } from "@income-events/local-stack/sources/drained.ts";
 import { fifoOrder } from "../../scenario/clients.ts";
 import { askForErasure } from "../../scenario/erasure.ts";
 import type { ChaosSystem } from "../system.ts";

@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { paginateListObjectsV2, S3Client } from "@aws-sdk/client-s3";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { outputOf, queuesOf } from "@income-events/local-stack/outputs.ts";
-import { queueDepth } from "@income-events/local-stack/sources/queue-depth.ts";
+import { queueDepth } from "@income-events/local-stack/sources/drained.ts";
 import type { ChaosSystem } from "../system.ts";
 import { operate } from "./operate.ts";
 

@@ -1,5 +1,4 @@
-import { stateBy, valuesOf } from "@income-events/local-stack/alarms/evaluate.ts";
-import { createMetric } from "@income-events/local-stack/alarms/metric.ts";
+import { createMetric, stateBy, valuesOf } from "@income-events/local-stack/alarms/evaluate.ts";
 import type { AlarmPlan } from "@income-events/local-stack/assembly/plan.ts";
 import { describe, expect, it } from "vitest";
 import { readAlarm } from "../../../scripts/documents/alarms-page.ts";

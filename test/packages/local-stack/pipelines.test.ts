@@ -1,5 +1,4 @@
-import { outputOf, queuesOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
-import { pipelinesIn } from "@income-events/local-stack/pipelines.ts";
+import { outputOf, pipelinesIn, queuesOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { describe, expect, it } from "vitest";
 
 const outputsOf = (id: string) => ({

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { request } from "node:http";
 import { createFaults } from "@income-events/sandbox/api/faults.ts";
-import type { RetryAfterForm } from "@income-events/sandbox/api/retry-after.ts";
 import { stoppedClock } from "@income-events/sandbox/clock.ts";
+import type { RetryAfterForm } from "@income-events/sandbox/provider-interface.ts";
 import { expect, test } from "vitest";
 import { call, sandboxFor } from "./support.ts";
 

@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { localAccount } from "@income-events/local-stack/engines/account.ts";
+import { localAccount } from "@income-events/local-stack/engines/engine-client.ts";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { exampleOf } from "../../../scripts/documents/examples.ts";

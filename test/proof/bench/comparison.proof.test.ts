@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { drive } from "../../../proof/bench/drive/drive.ts";
 import { differences, expectationOf, requireNothingLost } from "../../../proof/bench/drive/snapshot.ts";
-import { Contenders } from "../../../proof/bench/measure/contenders.ts";
+import { Contenders } from "../../../proof/bench/measure/spending.ts";
 import { workload } from "../../../proof/bench/workload.ts";
 
 const load = workload({ seed: 3, events: 20, duplicates: 0.3 });

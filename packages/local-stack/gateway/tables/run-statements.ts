@@ -1,10 +1,8 @@
 import type { Answer } from "../../http-server.ts";
 import { errorAnswer } from "../answer.ts";
-import { asObject, asString, parseJsonObject } from "../operation.ts";
+import { asObject, asString, type JsonObject, parseJsonObject } from "../operation.ts";
 import type { Capacity } from "../types.ts";
-import { itemBytes } from "./item-bytes.ts";
-import { createStatementKeys, type EngineCall, type PlacedStatement } from "./statement-keys.ts";
-import type { Statement } from "./statements.ts";
+import { batchEntries, parseStatement, type Statement, type WireValue } from "./statements.ts";
 
 /** Runs a batch of statements. @param onUnits takes what it consumes; without it nothing is measured */
 export type RunStatements = (
@@ -101,4 +99,101 @@ function unitsOf({ verb, isConsistentRead }: Statement, bytes: number): Capacity
   if (verb !== "Select") return { readUnits: 0, writeUnits: Math.max(1, Math.ceil(bytes / 1024)) };
   const units = Math.max(1, Math.ceil(bytes / 4096));
   return { readUnits: isConsistentRead ? units : units / 2, writeUnits: 0 };
+}
+
+/**
+ * The size of an item in DynamoDB's protocol, in bytes, as reads and writes are billed by it.
+ * Source: DynamoDB developer guide, "DynamoDB item sizes and formats".
+ */
+function itemBytes(item: JsonObject): number {
+  return Object.entries(item).reduce(
+    (sum, [name, value]) => sum + Buffer.byteLength(name) + valueBytes(asObject(value)),
+    0,
+  );
+}
+
+function valueBytes(value: JsonObject): number {
+  const [[type, content] = []] = Object.entries(value);
+  switch (type) {
+    case "S":
+      return Buffer.byteLength(String(content));
+    case "N":
+      return Math.ceil(String(content).replace(/[-.]/g, "").length / 2) + 1;
+    case "B":
+      return Buffer.byteLength(String(content), "base64");
+    case "SS":
+    case "NS":
+    case "BS":
+      return listOf(content).reduce<number>((sum, each) => sum + valueBytes({ [type.slice(0, 1)]: each }), 0);
+    // Lists and maps take three bytes, and one for each element.
+    case "L":
+      return 3 + listOf(content).reduce<number>((sum, each) => sum + 1 + valueBytes(asObject(each)), 0);
+    case "M":
+      return 3 + itemBytes(asObject(content)) + Object.keys(asObject(content)).length;
+    default:
+      return 1;
+  }
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Calls the table's engine by itself; undefined where the engine has no such table. */
+type EngineCall = (operation: string, input: JsonObject) => Promise<JsonObject | undefined>;
+
+type Item = Readonly<Record<string, WireValue>>;
+
+/** A statement and the item that it is about. */
+type PlacedStatement = {
+  readonly statement: Statement;
+  /** Undefined where the statement names no whole key: the engine refuses it. */
+  readonly key: Item | undefined;
+  /** Equal for statements about the same item, and for no others. */
+  readonly name: string | undefined;
+};
+
+type StatementKeys = {
+  place(body: Buffer): Promise<readonly PlacedStatement[]>;
+  /** What a statement about an item would be named by. */
+  nameOf(table: string, item: Item): Promise<string | undefined>;
+};
+
+/** Finds the keys in statements, by what the engine says of its tables. */
+function createStatementKeys(call: EngineCall): StatementKeys {
+  const keyNames = new Map<string, readonly string[]>();
+
+  async function keyNamesOf(table: string): Promise<readonly string[]> {
+    const known = keyNames.get(table);
+    if (known !== undefined) return known;
+    const { KeySchema: schema } = asObject((await call("DescribeTable", { TableName: table }))?.Table);
+    const names = (Array.isArray(schema) ? schema : []).map((each) => asString(asObject(each).AttributeName));
+    if (names.length > 0) keyNames.set(table, names);
+    return names;
+  }
+
+  async function keyOf(table: string, item: Item): Promise<Item | undefined> {
+    const names = await keyNamesOf(table);
+    const key = Object.fromEntries(names.flatMap((name) => (item[name] ? [[name, item[name]]] : [])));
+    return names.length > 0 && Object.keys(key).length === names.length ? key : undefined;
+  }
+
+  async function nameOf(table: string, item: Item): Promise<string | undefined> {
+    const key = await keyOf(table, item);
+    return key === undefined ? undefined : JSON.stringify([table, ...Object.values(key)]);
+  }
+
+  return {
+    nameOf,
+    place: (body) =>
+      Promise.all(
+        batchEntries(body)
+          .map(parseStatement)
+          .map(async (statement) => ({
+            statement,
+            key: await keyOf(statement.table, statement.attributes),
+            name: await nameOf(statement.table, statement.attributes),
+          })),
+      ),
+  };
 }

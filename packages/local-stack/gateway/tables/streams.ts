@@ -2,10 +2,10 @@ import {
   asString,
   type JsonObject,
   type Operation,
+  type Place,
   parseJsonObject,
   UnknownOperationError,
 } from "../operation.ts";
-import type { TableArns } from "./table-arns.ts";
 
 /**
  * Operations of DynamoDB Streams. A shard iterator of an engine need not name its stream, so callers are given
@@ -68,4 +68,28 @@ function unwrapIterator(wrapped: string): [string, string] {
   const text = Buffer.from(wrapped, "base64url").toString();
   const space = text.indexOf(" ");
   return space === -1 ? ["*", wrapped] : [text.slice(0, space), text.slice(space + 1)];
+}
+
+/**
+ * The engines put a region of their own into ARNs (`ddblocal`, `dynoxide`). Callers and policies see the local
+ * system's region; this translates in both directions, having learned the engine's from its answers.
+ */
+export type TableArns = {
+  /** The ARN of a table that is named by its name or ARN. */
+  table(nameOrArn: string): string;
+  forCaller(answer: string): string;
+  forEngine(arn: string): string;
+};
+
+export function createTableArns(scope: Place): TableArns {
+  const own = `arn:aws:dynamodb:${scope.region}:${scope.account}:table/`;
+  let engine = own;
+  return {
+    table: (nameOrArn) => (nameOrArn.startsWith("arn:") ? nameOrArn : own + nameOrArn),
+    forCaller: (answer) => {
+      engine = /"(arn:aws:dynamodb:[^:"]*:\d*:table\/)/.exec(answer)?.[1] ?? engine;
+      return answer.replaceAll(`"${engine}`, `"${own}`);
+    },
+    forEngine: (arn) => (arn.startsWith(own) ? engine + arn.slice(own.length) : arn),
+  };
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { planStack } from "@income-events/local-stack/assembly/plan-stack.ts";
 import { readAssembly } from "@income-events/local-stack/assembly/read-assembly.ts";
-import { localAccount } from "@income-events/local-stack/engines/account.ts";
+import { localAccount } from "@income-events/local-stack/engines/engine-client.ts";
 import type { Command } from "commander";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { checkAddresses } from "../../../../packages/cli/core/own-addresses.ts";

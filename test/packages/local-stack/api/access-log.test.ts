@@ -1,4 +1,4 @@
-import { accessLogLine } from "@income-events/local-stack/api/access-log.ts";
+import { accessLogLine } from "@income-events/local-stack/alarms/measure.ts";
 import { expect, test } from "vitest";
 
 test("a line has the format of the stage, with what is known of the request", () => {

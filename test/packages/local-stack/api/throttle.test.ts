@@ -1,4 +1,4 @@
-import { createThrottle } from "@income-events/local-stack/api/throttle.ts";
+import { createThrottle } from "@income-events/local-stack/api/routes.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 

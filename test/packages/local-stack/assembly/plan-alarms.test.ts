@@ -64,18 +64,6 @@ describe("an alarm", () => {
     ]);
   });
 
-  test("watches the errors of a function", async () => {
-    const errors = {
-      Namespace: "AWS/Lambda",
-      MetricName: "Errors",
-      Dimensions: [{ Name: "FunctionName", Value: { Ref: "Work" } }],
-    };
-    const plan = await planned({ ...functionResources("Work"), Topic: topic, Alarm: alarm(errors) });
-    expect(plan.alarms[0]?.metrics).toEqual([
-      { namespace: "AWS/Lambda", name: "Errors", dimensions: { FunctionName: "Work" }, statistic: "Sum" },
-    ]);
-  });
-
   const series = (id: string, name: string) => ({
     Id: id,
     MetricStat: {

@@ -1,5 +1,4 @@
 import { request } from "node:http";
-import { createServer } from "node:net";
 import {
   DescribeTableCommand,
   DynamoDBClient,
@@ -14,11 +13,8 @@ import {
   StartMessageMoveTaskCommand,
 } from "@aws-sdk/client-sqs";
 import { signedFetch } from "@income-events/local-stack/api/signed-fetch.ts";
-import { createEngineClient } from "@income-events/local-stack/engines/engine-client.ts";
-import { startGateway } from "@income-events/local-stack/gateway/gateway.ts";
-import { parsePolicy } from "@income-events/local-stack/iam/policy.ts";
 import { describe, expect, test } from "vitest";
-import { account, clients, region } from "./local-system.ts";
+import { clients, region } from "./local-system.ts";
 import { queueArn, workQueueFixture } from "./work-queue.ts";
 
 const fixture = workQueueFixture();
@@ -32,15 +28,6 @@ describe("identity", () => {
         .end("{}");
     });
     expect(status).toBe(403);
-  });
-
-  test("an unknown access key is refused", async () => {
-    const unknown = { ...fixture.system.operator, accessKeyId: "AKIAUNKNOWNUNKNOWN00" };
-    await expect(
-      clients(fixture.system, unknown).sqs.send(
-        new SendMessageCommand({ QueueUrl: fixture.QueueUrl, MessageBody: "x" }),
-      ),
-    ).rejects.toMatchObject({ name: "UnrecognizedClientException" });
   });
 
   test("a known access key with another secret is refused", async () => {
@@ -71,12 +58,6 @@ describe("identity", () => {
     });
     await expect(abroad.send(new ListTablesCommand())).rejects.toThrow(
       `The credential is scoped to us-west-2; this system's region is ${region}.`,
-    );
-  });
-
-  test("two callers can't share an access key", () => {
-    expect(() => fixture.system.gateway.register({ ...fixture.system.operator, name: "twin" })).toThrow(
-      "twin and operator have the same access key id",
     );
   });
 });
@@ -139,24 +120,6 @@ describe("callers inside the runner", () => {
       action: "sqs:DeleteMessage",
     });
   });
-
-  test("a service is asked with the resource policy and its source", () => {
-    const arn = `arn:aws:sqs:${region}:${account}:scheduled`;
-    const rule = `arn:aws:events:${region}:${account}:rule/tick`;
-    const statement = {
-      Effect: "Allow",
-      Principal: { Service: "events.amazonaws.com" },
-      Action: "sqs:SendMessage",
-      Resource: arn,
-      Condition: { ArnEquals: { "aws:SourceArn": rule } },
-    };
-    fixture.system.gateway.setResourcePolicy(arn, parsePolicy({ Statement: [statement] }, "schedule queue"));
-    const ask = (source: string) =>
-      fixture.system.gateway.authorize("events.amazonaws.com", "sqs:SendMessage", arn, {
-        "aws:SourceArn": source,
-      }).allowed;
-    expect([ask(rule), ask(`${rule}2`)]).toEqual([true, false]);
-  });
 });
 
 describe("what goes wrong around it", () => {
@@ -170,25 +133,5 @@ describe("what goes wrong around it", () => {
       message: expect.stringContaining("The local engine does not answer: connect ECONNREFUSED"),
       $metadata: { httpStatusCode: 503 },
     });
-  });
-
-  test("a port in use is named with the remedy", async () => {
-    const holder = createServer().listen(0, "127.0.0.1");
-    await new Promise((resolve) => holder.once("listening", resolve));
-    const address = holder.address();
-    const port = typeof address === "object" && address !== null ? address.port : 0;
-    const starting = startGateway({
-      port,
-      region,
-      account,
-      dynamodbUrl: "http://127.0.0.1:1",
-      queues: createEngineClient("http://127.0.0.1:1"),
-      s3Url: "http://127.0.0.1:1",
-      secrets: fixture.system.secrets,
-    });
-    await expect(starting).rejects.toThrow(
-      `Port ${port} is in use, so the gateway can't listen on it: choose another`,
-    );
-    await new Promise((resolve) => holder.close(resolve));
   });
 });

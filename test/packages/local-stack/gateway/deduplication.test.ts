@@ -1,4 +1,4 @@
-import { createDeduplication } from "@income-events/local-stack/gateway/deduplication.ts";
+import { createDeduplication } from "@income-events/local-stack/gateway/in-flight.ts";
 import { expect, test } from "vitest";
 
 test("an id that is due again is another for the engine, and the same for the caller", () => {

@@ -62,11 +62,6 @@ describe("an invocation that waits", () => {
       $metadata: { httpStatusCode: 429 },
     });
   });
-
-  test("without a payload has an empty event", async () => {
-    await invoke({ Payload: "" });
-    expect(target.events).toEqual(["{}"]);
-  });
 });
 
 describe("an invocation as event", () => {
@@ -108,11 +103,6 @@ describe("the function invoked", () => {
       expect(target.events).toEqual([]);
     },
   );
-
-  test("is not called with what is no JSON", async () => {
-    await expect(invoke({ Payload: "{" })).rejects.toMatchObject({ name: "InvalidRequestContentException" });
-    expect(target.events).toEqual([]);
-  });
 });
 
 describe("permission to invoke", () => {

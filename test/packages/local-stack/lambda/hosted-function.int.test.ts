@@ -23,52 +23,6 @@ describe("an invocation", () => {
     });
   });
 
-  test("reports its processor time, and the memory of its process", async () => {
-    await using work = await hosted(
-      `export const handler = (micros) => {
-         const from = process.cpuUsage();
-         let spent; do spent = process.cpuUsage(from); while (spent.user + spent.system < micros); };`,
-      { timeoutSeconds: 60 },
-    );
-    const outcome = await work.host.invoke("200000");
-    const usage = outcome.kind === "returned" ? outcome.usage : undefined;
-    expect(usage?.cpuMicros).toBeGreaterThan(100_000);
-    expect(usage?.millis).toBeGreaterThan(100);
-    expect(usage?.maxResidentBytes).toBeGreaterThan(10_000_000);
-  });
-
-  test("counts as the memory of its process nothing that the runner holds", async () => {
-    const held = Buffer.alloc(256 * 2 ** 20, 1);
-    await using work = await hosted("export const handler = () => 1;");
-    const outcome = await work.host.invoke("{}");
-    const usage = outcome.kind === "returned" ? outcome.usage : undefined;
-    expect(usage?.maxResidentBytes).toBeLessThan(held.byteLength / 2);
-  });
-
-  test("leaves a process that reports the memory in use, without garbage", async () => {
-    await using work = await hosted(
-      `const kept = [];
-       export const handler = ({ keeps, megabytes }) => {
-         const held = Array.from({ length: megabytes }, () => "x".repeat(1e6).split("")).concat(Buffer.alloc(megabytes * 1e6, 1));
-         if (keeps) kept.push(held); };`,
-      { memoryMb: 512 },
-    );
-    const memoryAfter = async (event: object) => {
-      await answerOf(work.host, event);
-      const [{ liveBytes = 0, maxResidentBytes = 0 } = {}, ...others] = await work.host.measureMemory();
-      expect(others).toEqual([]);
-      expect(maxResidentBytes).toBeGreaterThan(liveBytes);
-      return liveBytes;
-    };
-    const before = await memoryAfter({ megabytes: 0 });
-    const dropped = await memoryAfter({ megabytes: 10 });
-    const kept = await memoryAfter({ keeps: true, megabytes: 10 });
-    expect(before).toBeGreaterThan(1e6);
-    expect(dropped - before).toBeLessThan(5e6);
-    // A megabyte of letters in an array takes several, a buffer what it says.
-    expect(kept - before).toBeGreaterThan(20e6);
-  });
-
   test("sees its environment and nothing of the runner's", async () => {
     process.env.SECRET_OF_THE_RUNNER = "x";
     await using work = await hosted("export const handler = () => Object.keys(process.env).sort();", {

@@ -1,5 +1,5 @@
 import { parseTemplate } from "@income-events/local-stack/assembly/template.ts";
-import { changedFunctions } from "@income-events/local-stack/stay-up/changed-functions.ts";
+import { changedFunctions } from "@income-events/local-stack/stay-up/watch-project.ts";
 import { describe, expect, it } from "vitest";
 
 const functionWith = (properties: object) => ({ Type: "AWS::Lambda::Function", Properties: properties });

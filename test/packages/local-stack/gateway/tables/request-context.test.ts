@@ -1,4 +1,4 @@
-import { contextOfRead } from "@income-events/local-stack/gateway/tables/request-context.ts";
+import { contextOfRead } from "@income-events/local-stack/gateway/tables/dynamodb.ts";
 import { expect, test } from "vitest";
 
 const pk = { S: "USER#1" };

@@ -35,6 +35,13 @@ export function addTo(group: Command): void {
       "subscriber; one that is not named local or local-… is confirmed first",
       ownSubscriber,
     );
+  addCommand(group, {
+    name: "show",
+    summary:
+      "Shows all addresses and secrets of a system on this machine, and the environment for a subscriber's program.",
+    examples: ["npx income-events local show", "npx income-events local show --json    for programs"],
+    run: showSystem,
+  });
 }
 
 async function run({ deployment, clients, terminal }: Operation, flags: Flags): Promise<void> {
@@ -93,4 +100,12 @@ function consequence(name: string): string {
     `This takes the messages of the subscriber ${name} away from whoever reads its queue: each goes to this machine,\n` +
     `and is deleted once it is answered. For yourself add a subscriber named ${ownSubscriber} to the stage's settings.`
   );
+}
+
+async function showSystem({ deployment, terminal }: Operation): Promise<void> {
+  const { stage, local } = deployment;
+  if (local === undefined)
+    throw CommandError.usage(`The stage ${stage} does not run on this machine: leave --outputs out.`);
+  const { details = "It was started by a program that wrote no addresses.", ...place } = local;
+  terminal.result({ stage, ...place, details }, details);
 }
