@@ -8,16 +8,19 @@ import { linkPrefix, partitionOf } from "./keys.ts";
 /** Reads the partition of a user or an account. */
 export type Partitions = {
   /** Ids of the accounts that are linked to a user. */
-  readonly accountsOf: (userId: string) => Promise<readonly string[]>;
+  readonly accountsOf: (userId: string, options?: ReadOptions) => Promise<readonly string[]>;
   /** Whether anything is stored about a subject. */
   readonly isKnown: (subject: Subject) => Promise<boolean>;
 };
 
+type ReadOptions = { readonly isConsistent?: boolean };
+
 export function partitions(client: DynamoDBClient, tableName: string): Partitions {
-  const read = async (subject: Subject, prefix: string) => {
+  const read = async (subject: Subject, prefix: string, isConsistent: boolean) => {
     const found: Fields[] = [];
     const query = {
       TableName: tableName,
+      ConsistentRead: isConsistent,
       KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
       ExpressionAttributeValues: marshall({ ":pk": partitionOf(subject), ":prefix": prefix }),
     };
@@ -27,8 +30,8 @@ export function partitions(client: DynamoDBClient, tableName: string): Partition
     return found;
   };
   return {
-    accountsOf: async (userId) => {
-      const links = await read({ kind: "user", id: userId }, linkPrefix);
+    accountsOf: async (userId, { isConsistent = false } = {}) => {
+      const links = await read({ kind: "user", id: userId }, linkPrefix, isConsistent);
       return links.map((link) => textOf(link, "sk").slice(linkPrefix.length));
     },
     isKnown: async (subject) => {

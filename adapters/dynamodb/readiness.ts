@@ -3,20 +3,23 @@ import { isFields } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import type { Document } from "../../domain/fetch/document.ts";
 import type { AccountReadiness, FailureReason, Failures } from "../../domain/readiness/account-readiness.ts";
-import { parseAccountReadiness } from "../../domain/readiness/stored-readiness.ts";
+import { parseAccountReadiness, parseUserReadiness } from "../../domain/readiness/stored-readiness.ts";
+import type { UserReadiness } from "../../domain/readiness/user-readiness.ts";
 import type { ReadKey } from "./batching-reader.ts";
 import type { WriteItem } from "./batching-writer.ts";
 import { readDocument } from "./documents.ts";
 import { itemVersion } from "./items.ts";
 import { documentKey, readinessKey } from "./keys.ts";
 
-/** Stores how ready each account is, in an item of its own. All reads are consistent. */
+/** Stores how ready each account is, and each user, in an item of its own. All reads are consistent. */
 export type ReadinessRecords = {
   readonly documents: (account: Subject, endpoints: readonly string[]) => Promise<readonly Document[]>;
   /** Why endpoints could not be read since the connection began. */
   readonly failures: (account: Subject, known: AccountReadiness) => Promise<Failures>;
   /** Marks an endpoint that can't be read. Does nothing if the account has no readiness item. */
   readonly markFailure: (account: Subject, endpoint: string, mark: FailureMark) => Promise<void>;
+  /** Of the accounts that have one. */
+  readonly accounts: (ids: readonly string[]) => Promise<readonly AccountReadiness[]>;
   /**
    * Replaces the stored version by the one that follows from it. Several functions write; the loser of a conflict
    * decides again.
@@ -26,6 +29,11 @@ export type ReadinessRecords = {
   readonly update: (
     account: Subject,
     next: (stored: AccountReadiness | undefined) => Promise<AccountReadiness | undefined>,
+  ) => Promise<void>;
+  /** As `update`, for a user. */
+  readonly updateUser: (
+    user: Subject,
+    next: (stored: UserReadiness | undefined) => Promise<UserReadiness | undefined>,
   ) => Promise<void>;
 };
 
@@ -41,8 +49,12 @@ export function readinessRecords(read: ReadKey, write: WriteItem): ReadinessReco
     const item = await read(readinessKey(account));
     return item && parseAccountReadiness(item.readiness);
   };
+  const loadUser = async (user: Subject) => {
+    const item = await read(readinessKey(user));
+    return item && parseUserReadiness(item.readiness);
+  };
   /** Writes a version if the stored one is the version before it. */
-  const save = (next: AccountReadiness) => {
+  const save = (next: AccountReadiness | UserReadiness) => {
     const key = readinessKey(next.subject);
     if (next.version === 1)
       return write({ type: "insert", key, attributes: { schemaVersion: itemVersion, readiness: next } });
@@ -63,14 +75,24 @@ export function readinessRecords(read: ReadKey, write: WriteItem): ReadinessReco
       const key = readinessKey(account);
       await write({ type: "update", key, attribute: markOf(endpoint), value: mark, where: [] });
     },
-    update: async (account, nextOf) => {
-      for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
-        const next = await nextOf(await load(account));
-        if (next === undefined || (await save(next)) === "written") return;
-      }
-      throw retryable("readiness contended", 1);
+    accounts: async (ids) => {
+      const found = await Promise.all(ids.map((id) => load({ kind: "account", id })));
+      return found.filter((each) => each !== undefined);
     },
+    update: (account, nextOf) => saveNext(async () => nextOf(await load(account)), save),
+    updateUser: (user, nextOf) => saveNext(async () => nextOf(await loadUser(user)), save),
   };
+}
+
+async function saveNext<T>(
+  decide: () => Promise<T | undefined>,
+  save: (next: T) => Promise<string>,
+): Promise<void> {
+  for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
+    const next = await decide();
+    if (next === undefined || (await save(next)) === "written") return;
+  }
+  throw retryable("readiness contended", 1);
 }
 
 function reasonIn(mark: unknown, since: number): FailureReason | undefined {

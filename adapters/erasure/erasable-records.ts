@@ -7,7 +7,7 @@ import {
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { isFields, optionalText, present } from "../../domain/core/parse.ts";
 import { isEventType, subjectKindOf } from "../../domain/event/events.ts";
-import type { Subject } from "../../domain/event/subjects.ts";
+import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import { isWritten } from "../dynamodb/conditional-write.ts";
 import {
   documentPrefix,
@@ -32,15 +32,26 @@ export type ErasableRecord = {
   readonly ownerId?: string;
   /** The user named by a document, or by the last event of a state. */
   readonly lastUserId?: string;
+  /** A user's readiness. */
+  readonly announced?: Announced;
   /** The S3 object that holds the event's body. */
   readonly bodyObject?: string;
+};
+
+type Announced = {
+  readonly version: number;
+  readonly accounts: readonly Readonly<Record<string, unknown>>[];
 };
 
 export type ErasableRecords = {
   /** All items of a partition, a page at a time. */
   readonly pagesOf: (subject: Subject) => AsyncIterable<readonly ErasableRecord[]>;
-  /** Removes the last event from a state, or the user's id from a document, if it still names that user. */
-  readonly forgetLastEvent: (record: ErasableRecord) => Promise<void>;
+  /**
+   * Removes the last event from a state, the user's id from a document, or accounts from a user's readiness, if it
+   * still names them.
+   * @param erased names of subjects
+   */
+  readonly forget: (record: ErasableRecord, erased: ReadonlySet<string>) => Promise<void>;
   /** @returns false if it was missing: another erasure may have deleted it */
   readonly remove: (record: Pick<ErasableRecord, "key">) => Promise<boolean>;
   /** Interrupted replays, as text. They name their subject and the last item that they reached. */
@@ -61,7 +72,8 @@ const kindsByPrefix = {
 /** Documents contain their data; only their owner is read. */
 const projection = {
   ProjectionExpression:
-    "pk, sk, #event, #body.#key, #state.#userId, #state.#latest.#event, #document.#userId",
+    "pk, sk, #event, #body.#key, #state.#userId, #state.#latest.#event, #document.#userId, #readiness.#accounts, " +
+    "#readiness.#version",
   ExpressionAttributeNames: {
     "#event": "event",
     "#body": "body",
@@ -70,6 +82,9 @@ const projection = {
     "#state": "state",
     "#latest": "latest",
     "#userId": "userId",
+    "#readiness": "readiness",
+    "#accounts": "accounts",
+    "#version": "version",
   },
 };
 
@@ -101,13 +116,13 @@ export function erasableRecords(client: DynamoDBClient, tableName: string): Eras
         yield Items.map((item) => readRecord(unmarshall(item)));
       }
     },
-    forgetLastEvent: async ({ key, lastUserId }) => {
+    forget: async (record, erased) => {
       await isWritten(
         client.send(
           new UpdateItemCommand({
             TableName: tableName,
-            Key: marshall(key),
-            ...forgetting(key, lastUserId),
+            Key: marshall(record.key),
+            ...forgetting(record, erased),
           }),
         ),
       );
@@ -121,7 +136,31 @@ export function erasableRecords(client: DynamoDBClient, tableName: string): Eras
   };
 }
 
-function forgetting({ sk }: Key, userId: string | undefined) {
+/** A user's readiness without erased accounts, as its next version, so that subscribers get it. */
+export function withoutAccounts({ version, accounts }: Announced, erased: ReadonlySet<string>): Announced {
+  const others = accounts.filter(
+    (each) => !accountsIn([each]).some((account) => erased.has(nameOf(account))),
+  );
+  return { version: version + 1, accounts: others };
+}
+
+function forgetting(
+  { key: { sk }, lastUserId: userId, announced }: ErasableRecord,
+  erased: ReadonlySet<string>,
+) {
+  if (announced !== undefined) {
+    const { version, accounts } = withoutAccounts(announced, erased);
+    return {
+      UpdateExpression: "SET #readiness.#accounts = :accounts, #readiness.#version = :version",
+      ConditionExpression: "#readiness.#version = :known",
+      ExpressionAttributeNames: { "#readiness": "readiness", "#accounts": "accounts", "#version": "version" },
+      ExpressionAttributeValues: marshall({
+        ":accounts": accounts,
+        ":version": version,
+        ":known": announced.version,
+      }),
+    };
+  }
   if (sk.startsWith(documentPrefix) || sk.startsWith(versionPrefix)) {
     return {
       UpdateExpression: "REMOVE #document.#userId",
@@ -159,6 +198,7 @@ export function readRecord(item: Readonly<Record<string, unknown>>): ErasableRec
       bodyObject,
       ownerId: textAt(item, "state", "userId"),
       lastUserId: textAt(item, "document", "userId") ?? textAt(item, "state", "latest", "event", "userId"),
+      announced: announcedIn(item.readiness),
     }),
   };
 }
@@ -167,6 +207,15 @@ export function readRecord(item: Readonly<Record<string, unknown>>): ErasableRec
 function saysOwner(kind: string, item: Readonly<Record<string, unknown>>): boolean {
   const type = textAt(item, "event", "type");
   return kind === "links" || (isEventType(type) && subjectKindOf(type) !== "endpoint");
+}
+
+function announcedIn(readiness: unknown): Announced | undefined {
+  if (!isFields(readiness) || !Array.isArray(readiness.accounts)) return undefined;
+  return { version: Number(readiness.version), accounts: readiness.accounts.filter(isFields) };
+}
+
+function accountsIn(announced: readonly Readonly<Record<string, unknown>>[]): readonly Subject[] {
+  return announced.flatMap(({ accountId: id }) => (typeof id === "string" ? [{ kind: "account", id }] : []));
 }
 
 /** The subjects that an item names: its user, or accounts. */
@@ -181,9 +230,10 @@ export function namedBy({ sk }: Key, item: Readonly<Record<string, unknown>>): r
     account: [textAt(item, "event", "accountId"), linked],
     "company-account": [textAt(item, "event", "companyAccountId")],
   };
-  return (["user", "account", "company-account"] as const).flatMap((kind) =>
+  const named = (["user", "account", "company-account"] as const).flatMap((kind) =>
     ids[kind].filter((id) => id !== undefined).map((id) => ({ kind, id })),
   );
+  return [...named, ...accountsIn(announcedIn(item.readiness)?.accounts ?? [])];
 }
 
 function keyOf({ pk, sk }: Readonly<Record<string, unknown>>): Key {

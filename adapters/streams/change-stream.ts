@@ -7,7 +7,7 @@ import { parseReceipts } from "../../domain/event/receipts.ts";
 import { ownerOf, parseSubject } from "../../domain/event/subjects.ts";
 import { parseDocument, type SupersededObject } from "../../domain/fetch/document.ts";
 import { parseDataName } from "../../domain/fetch/document-name.ts";
-import { parseAccountReadiness } from "../../domain/readiness/stored-readiness.ts";
+import { parseAccountReadiness, parseUserReadiness } from "../../domain/readiness/stored-readiness.ts";
 import type { Change } from "../../domain/state/change.ts";
 import { parseState } from "../../domain/state/state.ts";
 import { readPlace } from "../dynamodb/documents.ts";
@@ -78,6 +78,13 @@ export function changeOf(before: Fields | undefined, after: Fields): Change {
   if (sortKey === "STATE") {
     return { type: "state", before: before && parseState(before.state), after: parseState(after.state) };
   }
+  if (sortKey === "READINESS" && isUser(after.readiness)) {
+    return {
+      type: "userReadiness",
+      before: before && parseUserReadiness(before.readiness),
+      after: parseUserReadiness(after.readiness),
+    };
+  }
   if (sortKey === "READINESS") {
     return {
       type: "readiness",
@@ -95,6 +102,11 @@ export function changeOf(before: Fields | undefined, after: Fields): Change {
     };
   }
   throw permanent("sk: the stream's filter should have left this record out");
+}
+
+/** Whether a readiness is a user's, not an account's. */
+function isUser(readiness: unknown): boolean {
+  return parseSubject(fieldsOf(readiness, "readiness").subject).kind === "user";
 }
 
 /** Lambda passes bytes as base64, and so does `writeChange`. */
@@ -136,7 +148,8 @@ function imagesOf(change: Change): readonly [before: Fields | undefined, after: 
       const key = stateKey(after.subject);
       return [before && { ...key, state: before }, { ...key, state: after }];
     }
-    case "readiness": {
+    case "readiness":
+    case "userReadiness": {
       const { before, after } = change;
       const key = readinessKey(after.subject);
       return [before && { ...key, readiness: before }, { ...key, readiness: after }];

@@ -9,13 +9,14 @@ import { documentTask, type FetchTask, receiptCause, stateTask } from "../fetch/
 import { type AccountReadiness, statusOf } from "../readiness/account-readiness.ts";
 import type { Deadline } from "../readiness/deadline.ts";
 import type { ReadinessSettings } from "../readiness/readiness-settings.ts";
+import { concernsUser, type UserReadiness } from "../readiness/user-readiness.ts";
 import type { EraseTask } from "../recovery/erasure.ts";
 import type { Change } from "../state/change.ts";
 import { correlationOf, haveSameMessage, type LastChange } from "../state/last-change.ts";
 import type { State } from "../state/state.ts";
 import { type MessageOrigin, messageOfDocument, messageOfEndpointEvent, messageOfState } from "./message.ts";
 import type { Message } from "./message-schemas.ts";
-import { messageOfReadiness } from "./readiness-message.ts";
+import { messageOfReadiness, messageOfUserReadiness } from "./readiness-message.ts";
 
 /**
  * What follows from a change. `applyEvent` writes to the table, whose stream then reports the next change.
@@ -34,6 +35,7 @@ export type Consequence =
       readonly type: "followReadiness";
       readonly change: Extract<Change, { type: "state" | "document" }>;
     }
+  | { readonly type: "followAccounts"; readonly userId: string; readonly correlationId: string | undefined }
   | { readonly type: "link"; readonly userId: string; readonly accountId: string }
   | { readonly type: "call"; readonly task: FetchTask }
   | { readonly type: "endWait"; readonly deadline: Deadline }
@@ -60,6 +62,8 @@ export function consequencesOf(change: Change, settings: DeriveSettings): readon
       return [...ofState(change.before, change.after, settings.source), ...readinessAfter(change, settings)];
     case "readiness":
       return ofReadiness(change.before, change.after, settings);
+    case "userReadiness":
+      return ofUserReadiness(change.before, change.after, settings);
     case "document": {
       // The data is already stored. Notify subscribers if the call changed it.
       const { before, after, place } = change;
@@ -156,15 +160,29 @@ function changesConnection(before: State | undefined, after: State): boolean {
 function ofReadiness(
   before: AccountReadiness | undefined,
   after: AccountReadiness,
-  origin: MessageOrigin,
+  settings: DeriveSettings,
 ): readonly Consequence[] {
-  const { subject, since, announced, correlationId } = after;
+  const { subject, since, announced, correlationId, userId } = after;
   const isTold = announced === undefined || before?.announced?.version === announced.version;
   const isBegun = statusOf(after) === "waiting" && before?.since !== since;
   const deadline = { subject, since, ...present({ correlationId }) };
+  const list: Consequence[] = isBegun ? [{ type: "endWait", deadline }] : [];
+  if (settings.readiness !== undefined && userId !== undefined && concernsUser(before, after))
+    list.push({ type: "followAccounts", userId, correlationId });
+  return publish(list, isTold ? undefined : messageOfReadiness(after, settings));
+}
+
+/** An account may have changed between the read and the write, so each announcement is checked again. */
+function ofUserReadiness(
+  before: UserReadiness | undefined,
+  after: UserReadiness,
+  settings: DeriveSettings,
+): readonly Consequence[] {
+  if (before?.version === after.version) return [];
+  const { subject, correlationId } = after;
   return publish(
-    isBegun ? [{ type: "endWait", deadline }] : [],
-    isTold ? undefined : messageOfReadiness(after, origin),
+    settings.readiness === undefined ? [] : [{ type: "followAccounts", userId: subject.id, correlationId }],
+    after.accounts.length === 0 ? undefined : messageOfUserReadiness(after, settings.source),
   );
 }
 

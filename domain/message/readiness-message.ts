@@ -2,6 +2,7 @@ import { permanent } from "../core/failures.ts";
 import { present } from "../core/parse.ts";
 import { nameOf } from "../event/subjects.ts";
 import type { AccountReadiness } from "../readiness/account-readiness.ts";
+import type { UserReadiness } from "../readiness/user-readiness.ts";
 import { hrefOfDocument } from "./document-reference.ts";
 import { attributesOf, type MessageOrigin } from "./message.ts";
 import type { DataOf, Message } from "./message-schemas.ts";
@@ -32,4 +33,23 @@ export function messageOfReadiness(
   return announced.status === "ready"
     ? { ...attributes, type: "account.ready", data }
     : { ...attributes, type: "account.incomplete", data: { ...data, missing } };
+}
+
+/** The message of an announcement about a user's accounts. */
+export function messageOfUserReadiness(
+  { subject, version, at, accounts, correlationId }: UserReadiness,
+  source: string,
+): Message {
+  const common = { source, subject: `${nameOf(subject)}/readiness`, version };
+  const time = new Date(at).toISOString();
+  return {
+    ...attributesOf(common, `${common.subject}.${version}`, time, correlationId),
+    type: "user.ready",
+    data: {
+      userId: subject.id,
+      accounts: accounts.map(({ accountId, status, since }) => {
+        return { accountId, status, connectedSince: new Date(since).toISOString() };
+      }),
+    },
+  };
 }

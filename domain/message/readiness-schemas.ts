@@ -49,16 +49,31 @@ const missing = list(
   "Each missing endpoint with the reason.",
 );
 
-const ofAccount = {
-  accountId: text("The provider's id of the account."),
-  connectedSince: {
-    type: "string",
-    format: "date-time",
-    description: "When this connection began: the receipt of its webhook. ISO 8601 in UTC.",
-  },
-  documents,
+const accountId = text("The provider's id of the account.");
+const userId = text("The provider's id of the user.");
+const connectedSince = {
+  type: "string",
+  format: "date-time",
+  description: "When this connection began: the receipt of its webhook. ISO 8601 in UTC.",
 } as const;
-const known = { userId: text("The provider's id of the user."), ...userAttributes };
+const ofAccount = { accountId, connectedSince, documents };
+const known = { userId, ...userAttributes };
+
+const accounts = list(
+  object(
+    {
+      accountId,
+      status: {
+        type: "string",
+        enum: ["ready", "incomplete"],
+        description: "As in the newest `account.ready` or `account.incomplete` of this connection.",
+      },
+      connectedSince,
+    },
+    {},
+  ),
+  "The user's connected accounts that are ready or incomplete, by id. At least one.",
+);
 
 /** The part of the contract for stages with the setting `readiness`. */
 export const readinessContract = {
@@ -74,5 +89,13 @@ export const readinessContract = {
     time: "When the last of the documents was read.",
     newestOf: "subject",
     data: object(ofAccount, known),
+  },
+  "user.ready": {
+    sentWhen:
+      "All of a user's connected accounts, or with `readiness.users` `any` at least one, are ready or incomplete. Sent " +
+      "again when the accounts that it lists change.",
+    time: "When the pipeline found the accounts so.",
+    newestOf: "subject",
+    data: object({ userId, accounts }, userAttributes),
   },
 } as const;

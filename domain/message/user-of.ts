@@ -7,7 +7,7 @@ export type LoadState = (subject: Subject) => Promise<State | undefined>;
 
 /**
  * The stored user whose account or data a change is about; undefined if there is none or the change is the
- * user's own. The account's state decides the owner, because the user that the provider sends with data may
+ * user's own state. The account's state decides the owner, because the user that the provider sends with data may
  * be missing or wrong.
  */
 export async function userOf(change: Change, loadState: LoadState): Promise<State | undefined> {
@@ -28,6 +28,8 @@ export async function userOf(change: Change, loadState: LoadState): Promise<Stat
       const { userId } = change.after;
       return userId === undefined ? undefined : loadState(userNamed(userId));
     }
+    case "userReadiness":
+      return loadState(change.after.subject);
   }
 }
 

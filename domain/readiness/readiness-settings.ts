@@ -6,7 +6,12 @@ export type ReadinessSettings = {
   readonly deadlineSeconds: number;
   /** Days that the `income` document must cover. */
   readonly minDays?: number;
+  /** Which connected accounts of a user must be ready or incomplete; defaults to `all`. */
+  readonly users?: UserRule;
 };
+
+export const userRules = ["all", "any"] as const;
+export type UserRule = (typeof userRules)[number];
 
 /** The endpoint to which `minDays` applies. */
 export const endpointOfDays = "income";
@@ -28,5 +33,10 @@ function awaitedIn(fields: Fields): Awaited {
 export function parseReadinessSettings(value: unknown): ReadinessSettings | undefined {
   if (value === undefined) return undefined;
   const fields = fieldsOf(value, "readiness");
-  return { ...awaitedIn(fields), deadlineSeconds: numberOf(fields, "deadlineSeconds") };
+  const users = userRules.find((rule) => rule === fields.users);
+  return {
+    ...awaitedIn(fields),
+    deadlineSeconds: numberOf(fields, "deadlineSeconds"),
+    ...present({ users }),
+  };
 }

@@ -16,6 +16,7 @@ import {
   missingReasons,
   type Reading,
 } from "./account-readiness.ts";
+import type { UserReadiness } from "./user-readiness.ts";
 
 /** @throws permanent failure naming the field */
 export function parseAccountReadiness(value: unknown): AccountReadiness {
@@ -40,6 +41,22 @@ export function parseAccountReadiness(value: unknown): AccountReadiness {
   });
 }
 
+/** @throws permanent failure naming the field */
+export function parseUserReadiness(value: unknown): UserReadiness {
+  const fields = fieldsOf(value, "readiness");
+  return present<UserReadiness>({
+    subject: parseSubject(fields.subject),
+    version: numberOf(fields, "version"),
+    at: numberOf(fields, "at"),
+    accounts: listIn(fields, "accounts").map((each) => ({
+      accountId: textOf(each, "accountId"),
+      status: parseStatus(each),
+      since: numberOf(each, "since"),
+    })),
+    correlationId: optionalText(fields, "correlationId"),
+  });
+}
+
 function parseReading(value: unknown): Reading {
   const fields = fieldsOf(value, "reading");
   return present<Reading>({
@@ -51,10 +68,8 @@ function parseReading(value: unknown): Reading {
 }
 
 function parseAnnouncement(fields: Fields): Announcement {
-  const { status } = fields;
-  if (status !== "ready" && status !== "incomplete") throw permanent("status: expected ready or incomplete");
   return {
-    status,
+    status: parseStatus(fields),
     version: numberOf(fields, "version"),
     since: numberOf(fields, "since"),
     at: numberOf(fields, "at"),
@@ -68,6 +83,11 @@ function parseAnnouncement(fields: Fields): Announcement {
       return { endpoint: textOf(each, "endpoint"), reason };
     }),
   };
+}
+
+function parseStatus({ status }: Fields): Announcement["status"] {
+  if (status !== "ready" && status !== "incomplete") throw permanent("status: expected ready or incomplete");
+  return status;
 }
 
 function listIn(fields: Fields, name: string): readonly Fields[] {

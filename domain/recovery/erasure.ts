@@ -156,6 +156,10 @@ function allIn(change: Change): readonly Subject[] {
     case "document":
     case "readiness":
       return [change.after.subject, ...usersOf(change.after.userId)];
+    case "userReadiness": {
+      const { subject, accounts } = change.after;
+      return [subject, ...accounts.map(({ accountId: id }) => ({ kind: "account", id }) as const)];
+    }
   }
 }
 

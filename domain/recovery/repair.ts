@@ -2,6 +2,7 @@ import { present } from "../core/parse.ts";
 import { isUnordered } from "../event/events.ts";
 import type { Document } from "../fetch/document.ts";
 import { type AccountReadiness, statusOf } from "../readiness/account-readiness.ts";
+import type { UserReadiness } from "../readiness/user-readiness.ts";
 import type { Change } from "../state/change.ts";
 import { changedAt, correlationOf, type LastChange, receiptKey } from "../state/last-change.ts";
 import { replayState } from "../state/replay-message.ts";
@@ -68,6 +69,11 @@ export function repairsOfReadiness(readiness: AccountReadiness): readonly Change
   return [{ type: "readiness", before: undefined, after: readiness }];
 }
 
+/** The changes for the last announcement about a user's accounts. */
+export function repairsOfUserReadiness(readiness: UserReadiness): readonly Change[] {
+  return [{ type: "userReadiness", before: undefined, after: readiness }];
+}
+
 /** Outstanding work is repaired whatever its age, because nothing records when its task was lost. */
 export function needsRepair(change: Change, period: Period): boolean {
   switch (change.type) {
@@ -81,6 +87,8 @@ export function needsRepair(change: Change, period: Period): boolean {
       const isWaiting = statusOf(change.after) === "waiting";
       return isWaiting || (announced !== undefined && isWithin(period, new Date(announced.at).toISOString()));
     }
+    case "userReadiness":
+      return isWithin(period, new Date(change.after.at).toISOString());
     case "document": {
       const { announced } = change.after;
       return announced !== undefined && isWithin(period, new Date(announced).toISOString());

@@ -2,6 +2,7 @@ import type { IncomeEvent } from "../event/events.ts";
 import type { Receipts } from "../event/receipts.ts";
 import type { Document, DocumentPlace } from "../fetch/document.ts";
 import type { AccountReadiness } from "../readiness/account-readiness.ts";
+import type { UserReadiness } from "../readiness/user-readiness.ts";
 import { correlationOf } from "./last-change.ts";
 import type { State } from "./state.ts";
 
@@ -28,6 +29,11 @@ export type Change =
       readonly type: "readiness";
       readonly before: AccountReadiness | undefined;
       readonly after: AccountReadiness;
+    }
+  | {
+      readonly type: "userReadiness";
+      readonly before: UserReadiness | undefined;
+      readonly after: UserReadiness;
     };
 
 /**
@@ -59,6 +65,7 @@ export function correlationOfChange(change: Change): string | undefined {
       return correlationOf(change.after.latest);
     case "document":
     case "readiness":
+    case "userReadiness":
       return change.after.correlationId;
   }
 }

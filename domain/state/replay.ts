@@ -7,7 +7,7 @@ import {
   messageOfState,
 } from "../message/message.ts";
 import type { Message } from "../message/message-schemas.ts";
-import { messageOfReadiness } from "../message/readiness-message.ts";
+import { messageOfReadiness, messageOfUserReadiness } from "../message/readiness-message.ts";
 import { wants } from "../message/subscribers.ts";
 import type { Change } from "./change.ts";
 import { isHistoryFull, isProcessed } from "./last-change.ts";
@@ -76,6 +76,11 @@ export function replayRecord(
     case "readiness": {
       if (change.after.announced === undefined) return [];
       const message = messageOfReadiness(change.after, origin);
+      return [{ message, timestamp: message.time }];
+    }
+    case "userReadiness": {
+      if (change.after.accounts.length === 0) return [];
+      const message = messageOfUserReadiness(change.after, origin.source);
       return [{ message, timestamp: message.time }];
     }
     case "document": {

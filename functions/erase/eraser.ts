@@ -157,7 +157,7 @@ function dryRun(dependencies: EraserDependencies): EraserDependencies {
   const { records, objects, deadLetters, removeUndelivered } = dependencies;
   return {
     ...dependencies,
-    records: { ...records, remove: async () => true, forgetLastEvent: async () => undefined },
+    records: { ...records, remove: async () => true, forget: async () => undefined },
     objects: { ...objects, remove: async () => undefined, removeBelow: objects.countBelow },
     deadLetters: async (secondsLeft) =>
       (await deadLetters(secondsLeft)).map(([queue, places]) => [

@@ -35,14 +35,14 @@ async function removeAll(
   timeLeft: TimeLeft,
 ): Promise<Progress> {
   const isErased = new Set(erased.map(nameOf));
-  const names = ({ named }: ErasableRecord) =>
-    named.some((other) => other.kind !== "user" && isErased.has(nameOf(other)));
+  const names = ({ named, announced }: ErasableRecord) =>
+    announced === undefined && named.some((other) => other.kind !== "user" && isErased.has(nameOf(other)));
   const others = namedWith.filter((other) => !isErased.has(nameOf(other)));
-  const [users, accounts] = [others.filter(isUser), others.filter((other) => !isUser(other))];
+  const users = others.filter(isUser);
   let removed: Removed = {};
   const parts = [
     ...users.map((user) => () => removeFrom(user, names, dependencies, timeLeft)),
-    ...accounts.map((account) => () => forgetIn(account, isErased, dependencies)),
+    ...others.map((other) => () => forgetIn(other, isErased, dependencies)),
     ...erased.map((each) => () => removeSubject(each, dependencies, timeLeft)),
   ];
   for (const part of parts) {
@@ -73,17 +73,21 @@ function isUser({ kind }: Subject): boolean {
   return kind === "user";
 }
 
-/** Removes an erased user from another user's account, in case an event named the user by mistake. */
+/**
+ * Removes an erased user from another user's account, in case an event named the user by mistake, and an erased
+ * account from its user's readiness.
+ */
 async function forgetIn(
-  account: Subject,
+  other: Subject,
   isErased: ReadonlySet<string>,
   { records }: EraserDependencies,
 ): Promise<Progress> {
-  for await (const page of records.pagesOf(account)) {
+  for await (const page of records.pagesOf(other)) {
     for (const record of page) {
-      const { lastUserId: id } = record;
-      if (id !== undefined && isErased.has(nameOf({ kind: "user", id })))
-        await records.forgetLastEvent(record);
+      const { lastUserId: id, announced, named } = record;
+      const isNamed = id !== undefined && isErased.has(nameOf({ kind: "user", id }));
+      if (isNamed || (announced !== undefined && named.some((each) => isErased.has(nameOf(each)))))
+        await records.forget(record, isErased);
     }
   }
   return { removed: {}, isComplete: true };

@@ -8,6 +8,7 @@ import { serviceClock } from "../../adapters/aws/service-clock.ts";
 import { batchingReader } from "../../adapters/dynamodb/batching-reader.ts";
 import { batchingWriter } from "../../adapters/dynamodb/batching-writer.ts";
 import { linkTable } from "../../adapters/dynamodb/links.ts";
+import { partitions } from "../../adapters/dynamodb/partitions.ts";
 import { readinessRecords } from "../../adapters/dynamodb/readiness.ts";
 import { recordMarks } from "../../adapters/dynamodb/record-marks.ts";
 import { supersededRemover } from "../../adapters/dynamodb/superseded-objects.ts";
@@ -73,6 +74,7 @@ const dependencies = {
   givesReasons: settings.givesReasons === true,
   readiness: readiness && {
     records: readinessRecords(shared.read, shared.write),
+    partitions: partitions(table, tableName),
     settings: readiness,
     clock: serviceClock(table),
   },

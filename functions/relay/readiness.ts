@@ -1,3 +1,4 @@
+import type { Partitions } from "../../adapters/dynamodb/partitions.ts";
 import type { ReadinessRecords } from "../../adapters/dynamodb/readiness.ts";
 import type { Consequence } from "../../domain/message/consequences.ts";
 import {
@@ -8,9 +9,11 @@ import {
   beginsConnection,
 } from "../../domain/readiness/account-readiness.ts";
 import type { ReadinessSettings } from "../../domain/readiness/readiness-settings.ts";
+import { announceUser } from "../../domain/readiness/user-readiness.ts";
 
 export type Readiness = {
   readonly records: ReadinessRecords;
+  readonly partitions: Pick<Partitions, "accountsOf">;
   readonly settings: ReadinessSettings;
   /** DynamoDB's clock, in milliseconds since 1970. */
   readonly clock: () => number;
@@ -33,4 +36,19 @@ async function updatedBy(
   if (!beginsConnection(stored, state)) return stored && afterState(stored, state);
   const documents = await records.documents(state.subject, settings.endpoints);
   return beginConnection(stored, state, documents, { settings, now: clock() });
+}
+
+type FollowAccounts = Extract<Consequence, { type: "followAccounts" }>;
+
+/** Announces a user's accounts. They are read after the version that the write replaces. */
+export function followAccounts(
+  { userId, correlationId }: FollowAccounts,
+  { records, partitions, settings: { users: rule = "all" }, clock }: Readiness,
+): Promise<void> {
+  const user = { kind: "user", id: userId } as const;
+  return records.updateUser(user, async (known) => {
+    const ids = await partitions.accountsOf(userId, { isConsistent: true });
+    const accounts = await records.accounts(ids);
+    return announceUser(known, user, accounts, { rule, now: clock(), correlationId });
+  });
 }

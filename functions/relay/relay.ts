@@ -10,9 +10,9 @@ import type { Log } from "../runtime/log.ts";
 import { stepsOf } from "./attributes.ts";
 import { type Derived, derive, latenciesOf, type RelayDependencies, type Step } from "./derive.ts";
 import { logParked, runMarked } from "./parking.ts";
-import { followReadiness } from "./readiness.ts";
+import { followAccounts, followReadiness, type Readiness } from "./readiness.ts";
 
-type Inside = Extract<Consequence, { type: "applyEvent" | "link" | "followReadiness" }>;
+type Inside = Extract<Consequence, { type: "applyEvent" | "link" | "followReadiness" | "followAccounts" }>;
 type Removal = Extract<Consequence, { type: "removeObject" }>;
 type Outgoing = Exclude<Consequence, Inside | Removal>;
 
@@ -64,7 +64,7 @@ function outgoingOf({ consequences, failure }: Step): readonly Outgoing[] {
 }
 
 function isInside(consequence: Consequence): consequence is Inside {
-  return ["applyEvent", "link", "followReadiness"].includes(consequence.type);
+  return ["applyEvent", "link", "followReadiness", "followAccounts"].includes(consequence.type);
 }
 
 function statesIn(derived: readonly (Derived | Failure)[]): readonly Subject[] {
@@ -187,6 +187,8 @@ function subjectOf(consequence: Inside): Subject {
       return { kind: "account", id: consequence.accountId };
     case "followReadiness":
       return consequence.change.after.subject;
+    case "followAccounts":
+      return { kind: "user", id: consequence.userId };
   }
 }
 
@@ -205,9 +207,15 @@ function write(consequence: Inside, revise: Revise, dependencies: RelayDependenc
     case "link":
       return dependencies.link(consequence.userId, consequence.accountId);
     case "followReadiness":
-      if (dependencies.readiness === undefined) throw permanent("readiness: this relay follows none");
-      return followReadiness(consequence, dependencies.readiness);
+      return followReadiness(consequence, readinessOf(dependencies));
+    case "followAccounts":
+      return followAccounts(consequence, readinessOf(dependencies));
   }
+}
+
+function readinessOf({ readiness }: RelayDependencies): Readiness {
+  if (readiness === undefined) throw permanent("readiness: this relay follows none");
+  return readiness;
 }
 
 /**

@@ -203,7 +203,10 @@ export class Relay extends Construct {
         allow(["s3:GetObject", "s3:DeleteObject"], [this.failures.arnForObjects("aws/lambda/parked-for/*")]),
         allowItems(["dynamodb:UpdateItem"], table.table.tableArn, ["RELAY"]),
         allow(["s3:ListBucket"], [this.failures.bucketArn]),
-        allow(["dynamodb:BatchGetItem", ...writeStatements], [table.table.tableArn]),
+        allow(
+          ["dynamodb:BatchGetItem", ...(readiness ? ["dynamodb:Query"] : []), ...writeStatements],
+          [table.table.tableArn],
+        ),
         allow(["secretsmanager:GetSecretValue"], [erasure.key.secretArn]),
         allow(["s3:DeleteObject", ...(hasInline ? ["s3:GetObject"] : [])], [overflow.data]),
         allow(

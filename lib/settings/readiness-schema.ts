@@ -1,4 +1,13 @@
-import { endpoint, listOf, remedyOf, scalableDuration, section, wholeNumber } from "./setting-types.ts";
+import { userRules } from "../../domain/readiness/readiness-settings.ts";
+import {
+  choice,
+  endpoint,
+  listOf,
+  remedyOf,
+  scalableDuration,
+  section,
+  wholeNumber,
+} from "./setting-types.ts";
 
 /** When subscribers learn that an account has enough data to decide; see `domain/readiness/`. */
 export const readinessSchema = section({
@@ -10,4 +19,5 @@ export const readinessSchema = section({
     }),
   deadlineHours: scalableDuration(1, 240, ": SQS keeps what waits for it for 14 days").default(24),
   minDays: wholeNumber(1, 3_650).exactOptional(),
+  users: choice(userRules).default("all"),
 }).exactOptional();

@@ -58,6 +58,10 @@ const reason = {
   type: "string",
   enum: ["notAnnounced", "none", "tooFewDays", "failing", "deadLetter"],
 } as const;
+const settled = object(
+  { ...account, status: { type: "string", enum: ["ready", "incomplete"] }, connectedSince: time },
+  {},
+);
 const readiness = { ...account, connectedSince: time, documents: decidedBy };
 
 type Check = {
@@ -124,5 +128,9 @@ export const checks: Readonly<Record<MessageType, Check>> = {
     ),
   },
   "account.ready": { newestOf: "subject", data: object(readiness, { ...user, ...ofItsUser }) },
+  "user.ready": {
+    newestOf: "subject",
+    data: object({ ...user, accounts: list(settled) }, ofItsUser),
+  },
   "subscriber.test": { newestOf: "subject", data: object({ test: always }, {}) },
 };

@@ -183,6 +183,19 @@ type MissingEndpoint = {
   readonly reason: "notAnnounced" | "none" | "tooFewDays" | "failing" | "deadLetter";
 };
 
+type UserReadiness = OfUser &
+  UserAttributes & {
+    /** The user's connected accounts that are ready or incomplete, by id. At least one. */
+    readonly accounts: readonly {
+      /** The provider's id of the account. */
+      readonly accountId: string;
+      /** As in the newest `account.ready` or `account.incomplete` of this connection. */
+      readonly status: "ready" | "incomplete";
+      /** When this connection began: the receipt of its webhook. ISO 8601 in UTC. */
+      readonly connectedSince: string;
+    }[];
+  };
+
 type SubscriberTest = {
   /** A test message; it announces nothing. */
   readonly test: true;
@@ -249,6 +262,11 @@ type Data = {
     /** Each missing endpoint, and why it is missing. */
     readonly missing: readonly MissingEndpoint[];
   };
+  /**
+   * All of a user's connected accounts, or with `readiness.users` `any` at least one, are ready or incomplete. Sent
+   * again when the accounts that it lists change.
+   */
+  readonly "user.ready": UserReadiness;
   /** An operator tested this subscriber (`subscribers test`). Sent only to its queue, whatever its filter says. */
   readonly "subscriber.test": SubscriberTest;
 };

@@ -9,6 +9,7 @@ import { messageOfErasure, withAttributes } from "../../domain/message/message.t
 import type { Message } from "../../domain/message/message-schemas.ts";
 import { testMessage } from "../../domain/message/test-message.ts";
 import { afterDocument, atDeadline, beginConnection } from "../../domain/readiness/account-readiness.ts";
+import { announceUser } from "../../domain/readiness/user-readiness.ts";
 import type { Change } from "../../domain/state/change.ts";
 import { type Answer, applyEvent, applyProviderAnswer, type State } from "../../domain/state/state.ts";
 
@@ -87,9 +88,15 @@ function readiness(subject: Subject): readonly Message[] {
   if (typeof incomplete === "string") throw new Error(`scripts/documents/examples.ts: ${incomplete}`);
   const late = timestamp(90).getTime();
   const ready = afterDocument(incomplete, read("employment", late), late);
-  return [incomplete, ...(ready === undefined ? [] : [ready])].flatMap((after) =>
-    published({ type: "readiness", before: undefined, after }),
-  );
+  const announced = [incomplete, ...(ready === undefined ? [] : [ready])];
+  const ofAccount = announced.flatMap((after) => published({ type: "readiness", before: undefined, after }));
+  const user = { kind: "user", id: userId } as const;
+  const found = { rule: "all", now: late, correlationId: event.id } as const;
+  const after = announceUser(undefined, user, announced.slice(-1), found);
+  return [
+    ...ofAccount,
+    ...(after === undefined ? [] : published({ type: "userReadiness", before: undefined, after })),
+  ];
 }
 
 function published(change: Change): readonly Message[] {
@@ -100,10 +107,11 @@ function published(change: Change): readonly Message[] {
   }).flatMap((each) => (each.type === "publish" ? [ofUser(each.message)] : []));
 }
 
-/** What the relay adds to a message about a user's account or its data. */
+/** What the relay adds to a message about a user's accounts or their data. */
 function ofUser(message: Message): Message {
   const since = timestamp(0).getTime();
-  return "userId" in message.data && !message.type.startsWith("user.")
+  const isOfState = message.type.startsWith("user.") && message.type !== "user.ready";
+  return "userId" in message.data && !isOfState
     ? withAttributes(message, { attributes: { values: attributes, version: 1, since } })
     : message;
 }

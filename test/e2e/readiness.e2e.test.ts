@@ -24,7 +24,7 @@ describe("a stage that waits for accounts", () => {
   };
 
   it("announces accounts that are ready within seconds of their last document, each once", async () => {
-    const { accounts } = await product.system.sandbox.createUsers(3);
+    const { accounts, users } = await product.system.sandbox.createUsers(3);
     const ready = await eventually(async () => {
       const found = (await received()).filter(({ type }) => type === "account.ready");
       expect(found.map(({ data }) => ("accountId" in data ? data.accountId : ""))).toEqual(
@@ -41,5 +41,13 @@ describe("a stage that waits for accounts", () => {
       const last = Math.max(...data.map((each) => each.readAt));
       expect(readAt - last).toBeLessThan(5_000);
     }
+    const toldUsers = await eventually(async () => {
+      const found = (await received()).filter(({ type }) => type === "user.ready");
+      expect(found).toHaveLength(users.length);
+      return found;
+    });
+    expect(toldUsers.map(({ subject }) => subject).toSorted()).toEqual(
+      users.map((id) => `user/${id}/readiness`).toSorted(),
+    );
   });
 });

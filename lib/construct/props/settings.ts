@@ -199,6 +199,11 @@ export interface ReadinessProps {
    * @default - none
    */
   readonly minDays?: number | Duration;
+  /**
+   * When `user.ready` is sent: once `all` of the user's connected accounts are ready or incomplete, or `any` of them.
+   * @default "all"
+   */
+  readonly users?: "all" | "any";
 }
 
 /** The settings `token.*`. */

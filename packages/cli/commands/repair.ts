@@ -127,6 +127,7 @@ function nameOfChange({ change }: Underived): string {
       return change.event.id;
     case "state":
     case "readiness":
+    case "userReadiness":
       return nameOf(change.after.subject);
     case "document":
       return `${nameOf(change.after.subject)}/${nameOfData(change.after, "/")}`;

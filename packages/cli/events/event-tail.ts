@@ -73,6 +73,10 @@ function describe(change: Change): HappeningFields | undefined {
     }
     case "readiness":
       return ofReadiness(change.before, change.after);
+    case "userReadiness": {
+      const { subject, version } = change.after;
+      return { what: "readiness: ready", subject: nameOf(subject), version };
+    }
   }
 }
 

@@ -10,6 +10,7 @@ import {
   repairsOfEvent,
   repairsOfReadiness,
   repairsOfState,
+  repairsOfUserReadiness,
 } from "../../../domain/recovery/repair.ts";
 import type { Change } from "../../../domain/state/change.ts";
 import { changedAt } from "../../../domain/state/last-change.ts";
@@ -52,7 +53,13 @@ export async function repair(ports: RepairPorts, period: Period): Promise<Repair
   return { repaired, failed, unreadable };
 }
 
-const countOf = { event: "events", state: "states", document: "documents", readiness: "readiness" } as const;
+const countOf = {
+  event: "events",
+  state: "states",
+  document: "documents",
+  readiness: "readiness",
+  userReadiness: "readiness",
+} as const;
 
 /** What is known of subjects is read once for a page. */
 async function repairsOf(
@@ -71,6 +78,8 @@ async function repairsOf(
         return repairsOfDocument(change.after);
       case "readiness":
         return repairsOfReadiness(change.after);
+      case "userReadiness":
+        return repairsOfUserReadiness(change.after);
     }
   });
   return (await Promise.all(lists)).flat();

@@ -20,6 +20,7 @@ NEWEST_OF: Mapping[str, str] = {
     "account.restored": "subject",
     "account.ready": "subject",
     "account.incomplete": "subject",
+    "user.ready": "subject",
     "endpoint.updated": "subject and type",
     "data.updated": "subject and type",
     "subscriber.test": "subject",

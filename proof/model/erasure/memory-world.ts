@@ -6,7 +6,7 @@ import {
   stateKey,
   supersededKey,
 } from "../../../adapters/dynamodb/keys.ts";
-import { readRecord } from "../../../adapters/erasure/erasable-records.ts";
+import { readRecord, withoutAccounts } from "../../../adapters/erasure/erasable-records.ts";
 import type { Tombstone } from "../../../adapters/erasure/tombstones.ts";
 import { retryable } from "../../../domain/core/failures.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
@@ -155,10 +155,12 @@ export class MemoryWorld extends TaskList implements World {
       this.#burn();
       return this.#items.delete(JSON.stringify([pk, sk]));
     },
-    forgetLastEvent: async ({ key: { pk, sk } }) => {
+    forget: async ({ key: { pk, sk }, announced }, erased) => {
       this.#burn();
       const item = this.#items.get(JSON.stringify([pk, sk]));
-      if (item?.state !== undefined)
+      if (item !== undefined && announced !== undefined)
+        this.#put({ ...item, readiness: withoutAccounts(announced, erased) });
+      else if (item?.state !== undefined)
         this.#put({ ...item, state: { ...item.state, latest: { cause: "again" } } });
       else if (item?.document !== undefined)
         this.#put({ ...item, document: { ...item.document, userId: undefined } });

@@ -23,6 +23,7 @@ import {
   beginConnection,
   beginsConnection,
 } from "../../../domain/readiness/account-readiness.ts";
+import { announceUser, type UserReadiness } from "../../../domain/readiness/user-readiness.ts";
 import type { Change } from "../../../domain/state/change.ts";
 import { type Answer, applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
 import { documentRead, eventChange, minute } from "../samples.ts";
@@ -112,6 +113,7 @@ class MessageHistory {
   readonly #states = new Map<string, State>();
   readonly #documents = new Map<string, Document>();
   readonly #readiness = new Map<string, AccountReadiness>();
+  readonly #users = new Map<string, UserReadiness>();
   readonly #tasks = new Map<string, DocumentTask>();
   readonly #receivedAt = new Map<string, number>();
   #reads = 0;
@@ -186,6 +188,16 @@ class MessageHistory {
     this.#relay({ type: "readiness", before, after });
   }
 
+  #followAccounts(userId: string): void {
+    const accounts = [...this.#readiness.values()].filter((account) => account.userId === userId);
+    const before = this.#users.get(userId);
+    const found = { rule: "all", now: this.#now, correlationId: undefined } as const;
+    const after = announceUser(before, { kind: "user", id: userId }, accounts, found);
+    if (after === undefined) return;
+    this.#users.set(userId, after);
+    this.#relay({ type: "userReadiness", before, after });
+  }
+
   /** SQS took no two messages in one millisecond: of two endpoint events of the same time neither is the newer. */
   #firstAt(eventId: string): number {
     const firstAt = this.#receivedAt.get(eventId) ?? this.#receivedAt.size + 1;
@@ -214,7 +226,7 @@ class MessageHistory {
 
   /** As the relay adds attributes to messages about accounts and their data. Those of one user are known. */
   #ofUser(message: Message): Message {
-    const isOwn = message.type.startsWith("user.");
+    const isOwn = message.type.startsWith("user.") && message.type !== "user.ready";
     return !isOwn && "userId" in message.data && message.data.userId === "a"
       ? withAttributes(message, { attributes: { values: { loanId: "L-1" }, version: 1, since: 1 } })
       : message;
@@ -224,6 +236,7 @@ class MessageHistory {
     for (const consequence of consequencesOf(change, settings)) {
       if (consequence.type === "publish") this.messages.push(this.#ofUser(consequence.message));
       else if (consequence.type === "followReadiness") this.#follow(consequence.change);
+      else if (consequence.type === "followAccounts") this.#followAccounts(consequence.userId);
       else if (consequence.type === "call" && consequence.task.type === "fetchDocument")
         this.#tasks.set(groupOf(consequence.task), consequence.task);
     }

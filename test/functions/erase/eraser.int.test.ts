@@ -1,6 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
+import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
 import { orphans } from "../../../adapters/dynamodb/orphans.ts";
+import { readinessRecords } from "../../../adapters/dynamodb/readiness.ts";
 import { readErasure } from "../../../adapters/erasure/tombstones.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { eraseTask } from "../../../domain/recovery/erasure.ts";
@@ -242,6 +245,25 @@ await describeOnTables("the eraser", (tables) => {
       expect(await bodies(fixture.fixture.subscriber)).toMatchObject([
         { type: "account.erased", data: { accountId: fixture.account.id } },
       ]);
+    });
+
+    test("is no longer listed in its user's readiness, of which a newer version is announced", async () => {
+      await storeAll();
+      const { dynamodb } = fixture.system;
+      const { name } = fixture.fixture.table;
+      const shared = [batchingReader(dynamodb, name), batchingWriter(dynamodb, name)] as const;
+      const listed = { status: "ready", since: 1 } as const;
+      const accounts = [fixture.account, fixture.other].map(({ id }) => ({ accountId: id, ...listed }));
+      await readinessRecords(...shared).updateUser(fixture.user, async () => {
+        return { subject: fixture.user, version: 1, at: 1, accounts };
+      });
+      await erase(fixture.account);
+      expect(await remains(fixture.account.id)).toEqual([]);
+      const item = await fixture.fixture.table.item(`USER#${fixture.user.id}`, "READINESS");
+      expect(item?.readiness).toMatchObject({
+        version: 2,
+        accounts: [{ accountId: fixture.other.id, ...listed }],
+      });
     });
 
     test("goes with its events among those of a user whom only its data names", async () => {

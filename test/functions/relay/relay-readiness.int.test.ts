@@ -240,6 +240,51 @@ await describeOnTables("an account that is waited for", (tables) => {
     },
   );
 
+  const usersTold = async () =>
+    (await messages(fixture.subscribers.everything.queueUrl)).flatMap((message) =>
+      message.type === "user.ready" ? [message] : [],
+    );
+
+  test("is announced with its user's other accounts, again when these change, and once however often", async () => {
+    fixture.attributes = { asks: false };
+    const [one, other] = [waitedFor("a", "u"), waitedFor("b", "u")];
+    const userEvent = {
+      kind: "users",
+      type: "user.created",
+      userId: "u",
+      attributes: { loanId: "L" },
+    } as const;
+    const { accountId: _, ...ofUser } = accountEvent(userEvent);
+    await record(ofUser);
+    let seen = await pump();
+    for (const account of [one, other]) await account.event("connected");
+    await one.read("income", "[1]");
+    await one.read("employment", "[1]");
+    seen = await pump(seen);
+    expect(await usersTold(), "the other waits").toEqual([]);
+    await other.event("disconnected");
+    seen = await pump(seen);
+    const since = new Date(begin + 1_000).toISOString();
+    const listed = { accountId: "a", status: "ready", connectedSince: since };
+    const [first, ...none] = await usersTold();
+    expect(none).toEqual([]);
+    expect(first).toMatchObject({
+      id: "user/u/readiness.1",
+      subject: "user/u/readiness",
+      data: { userId: "u", accounts: [listed], attributes: { loanId: "L" } },
+    });
+    await other.event("connected");
+    seen = await pump(seen);
+    await passDeadlines();
+    seen = await pump(seen);
+    const [again] = await usersTold();
+    const missed = { accountId: "b", status: "incomplete" };
+    expect(again).toMatchObject({ id: "user/u/readiness.2", data: { accounts: [listed, missed] } });
+    await invoke(await relayed());
+    await pump(seen);
+    expect(await usersTold()).toEqual([first, again]);
+  });
+
   test("is not followed where the stage has no such setting", async () => {
     const account = waitedFor();
     fixture.readiness = undefined;

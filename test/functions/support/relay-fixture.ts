@@ -7,6 +7,7 @@ import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
 import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
 import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
 import { linkTable } from "../../../adapters/dynamodb/links.ts";
+import { partitions } from "../../../adapters/dynamodb/partitions.ts";
 import { readinessRecords } from "../../../adapters/dynamodb/readiness.ts";
 import { recordMarks } from "../../../adapters/dynamodb/record-marks.ts";
 import { supersededRemover } from "../../../adapters/dynamodb/superseded-objects.ts";
@@ -120,7 +121,9 @@ export function relayFixture(tables: string) {
         removeSuperseded: supersededRemover(shared.read, overflowBucket(made.bucket.name)),
         findErased: findErased(shared.read, digestOf),
         readiness: made.readiness && {
-          ...{ records: readinessRecords(shared.read, shared.write), settings: made.readiness, clock },
+          records: readinessRecords(shared.read, shared.write),
+          partitions: partitions(made.system.dynamodb, made.table.name),
+          ...{ settings: made.readiness, clock },
         },
         outbox: new Outbox(
           send,
