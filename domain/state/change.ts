@@ -52,6 +52,7 @@ export function receivedAtOfChange(change: Change): number | undefined {
     }
     case "document":
     case "readiness":
+    case "userReadiness":
       return undefined;
   }
 }

@@ -48,6 +48,8 @@ function knownAt(change: Change): number {
       return change.after.latest.cause === "event" ? Date.parse(change.after.latest.event.receivedAt) : 0;
     case "document":
       return change.after.asOf;
+    case "userReadiness":
+      return change.after.at;
     case "readiness":
       return 0;
   }
