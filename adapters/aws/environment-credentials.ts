@@ -6,9 +6,9 @@ import { fromEnv } from "@aws-sdk/credential-provider-env";
  */
 export const defaultProvider = () => {
   const read = fromEnv();
-  let known: ReturnType<typeof read> | undefined;
+  let cached: ReturnType<typeof read> | undefined;
   return () => {
-    known ??= read();
-    return known;
+    cached ??= read();
+    return cached;
   };
 };

@@ -25,13 +25,13 @@ const maxAttempts = 4;
  * later finds the version.
  */
 export function versionKeeper(read: ReadKey, write: WriteItem, days: number) {
-  return async ({ document, place }: StoredDocument, updated: Document): Promise<void> => {
+  return async ({ document, storage }: StoredDocument, updated: Document): Promise<void> => {
     const { userId, announced: supersededAt } = updated;
     const { subject, announced } = document;
     if (announced === undefined || supersededAt === undefined) return;
     const key = versionKey(subject, document, announced);
     const expiresAt = expiryOf(supersededAt, days);
-    const version = { ...document, userId, ...place, supersededAt };
+    const version = { ...document, userId, ...storage, supersededAt };
     const update = async (attribute: string, value: unknown) => {
       const outcome = await write({ type: "update", key, attribute, value, where: [] });
       if (outcome === "conflict") throw retryable("the version was deleted while it was stored", 1);

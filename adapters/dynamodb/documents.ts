@@ -5,7 +5,7 @@ import { type Fields, fieldsOf, optionalText, present } from "../../domain/core/
 import { decodeText, mediaTypeOf } from "../../domain/core/text-encoding.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import { plainJson } from "../../domain/fetch/answer.ts";
-import { type Document, type DocumentPlace, parseDocument } from "../../domain/fetch/document.ts";
+import { type Document, type DocumentStorage, parseDocument } from "../../domain/fetch/document.ts";
 import { type DataName, nameOfData } from "../../domain/fetch/document-name.ts";
 import { compress, digestOf, expand, type Parts, sizeOf } from "../aws/compressed.ts";
 import type { OverflowBucket } from "../s3/overflow-bucket.ts";
@@ -32,7 +32,7 @@ export function textOfContent(parts: Parts, contentType = plainJson): string {
 }
 
 /** A document and where its data is stored. */
-export type StoredDocument = { readonly document: Document; readonly place: DocumentPlace };
+export type StoredDocument = { readonly document: Document; readonly storage: DocumentStorage };
 
 /**
  * Maximum compressed size of data that is stored in the item itself; larger data goes to S3. DynamoDB bills a write
@@ -45,13 +45,13 @@ export type DocumentStore = {
   /** Reads consistently; concurrent reads share a request. */
   readonly load: (subject: Subject, name: DataName) => Promise<StoredDocument | undefined>;
   /**
-   * Writes a document if the stored one is still `known`.
+   * Writes a document if it is still as `stored`.
    * @param content undefined if the provider has none
    * @param untilReady awaited once the data is stored, so that concurrent writes share a request
    */
   readonly save: (
-    known: StoredDocument | undefined,
-    next: Document,
+    stored: StoredDocument | undefined,
+    updated: Document,
     content: Content | undefined,
     untilReady?: () => Promise<void>,
   ) => Promise<"written" | "conflict">;
@@ -72,23 +72,23 @@ export function documentStore(
       const item = await read(documentKey(subject, name));
       return item && readDocument(item);
     },
-    save: async (known, next, content, untilReady) => {
-      const isSame = known?.document.digest === next.digest;
-      const place = isSame ? known?.place : content && (await placeOf(content, next, overflow));
-      const key = documentKey(next.subject, next);
-      const document = { ...next, ...place };
+    save: async (stored, updated, content, untilReady) => {
+      const isSame = stored?.document.digest === updated.digest;
+      const storage = isSame ? stored?.storage : content && (await storeContent(content, updated, overflow));
+      const key = documentKey(updated.subject, updated);
+      const document = { ...updated, ...storage };
       await untilReady?.();
-      if (!isSame && known?.document.digest !== undefined)
-        await Promise.all([noteSuperseded(write, known, next), retainVersion?.(known, next)]);
+      if (!isSame && stored?.document.digest !== undefined)
+        await Promise.all([noteSuperseded(write, stored, updated), retainVersion?.(stored, updated)]);
       return write(
-        known === undefined
+        stored === undefined
           ? { type: "insert", key, attributes: { schemaVersion: itemVersion, document } }
           : {
               type: "update",
               key,
               attribute: "document",
               value: document,
-              where: [{ path: ["document", "asOf"], operator: "=", value: known.document.asOf }],
+              where: [{ path: ["document", "asOf"], operator: "=", value: stored.document.asOf }],
             },
       );
     },
@@ -99,11 +99,11 @@ export function documentStore(
  * Large data is stored under its subject's name, where an erasure finds it. The object's name contains `announced`
  * and the digest, so writers never overwrite each other's data and the loser of a race deletes nothing.
  */
-async function placeOf(
+async function storeContent(
   { parts, digest }: Content,
   document: Document,
   overflow: OverflowBucket,
-): Promise<DocumentPlace> {
+): Promise<DocumentStorage> {
   const compressed = await compress(parts);
   if (compressed.byteLength <= inlineLimitInBytes) {
     const isSmaller = compressed.byteLength < sizeOf(parts);
@@ -119,13 +119,13 @@ async function placeOf(
 
 export function readDocument(item: Fields): StoredDocument {
   const fields = fieldsOf(item.document, "document");
-  return { document: parseDocument(fields), place: readPlace(fields) };
+  return { document: parseDocument(fields), storage: readStorage(fields) };
 }
 
 /** @param fields of a document. @throws permanent failure naming the field */
-export function readPlace(fields: Fields): DocumentPlace {
+export function readStorage(fields: Fields): DocumentStorage {
   const { content } = fields;
-  return present<DocumentPlace>({
+  return present<DocumentStorage>({
     codec: codecOf(optionalText(fields, "codec")),
     content: content instanceof Uint8Array ? content : undefined,
     object: optionalText(fields, "object"),
@@ -133,7 +133,7 @@ export function readPlace(fields: Fields): DocumentPlace {
   });
 }
 
-function codecOf(name: string | undefined): DocumentPlace["codec"] {
+function codecOf(name: string | undefined): DocumentStorage["codec"] {
   if (name === undefined || name === "gzip" || name === "identity") return name;
   throw permanent("document.codec: expected gzip or identity");
 }
@@ -165,14 +165,14 @@ export function documentReader(client: DynamoDBClient, TableName: string): ReadD
 export async function contentOfDocument(
   {
     document,
-    place,
-  }: { readonly document: Pick<Document, "digest" | "contentType">; readonly place: DocumentPlace },
+    storage,
+  }: { readonly document: Pick<Document, "digest" | "contentType">; readonly storage: DocumentStorage },
   overflow: Pick<OverflowBucket, "get">,
 ): Promise<Content | undefined> {
   if (document.digest === undefined) return undefined;
   const bytes =
-    place.object === undefined ? (place.content ?? new Uint8Array()) : await overflow.get(place.object);
-  const content = contentOf([place.codec === "gzip" ? await expand(bytes) : bytes], document.contentType);
+    storage.object === undefined ? (storage.content ?? new Uint8Array()) : await overflow.get(storage.object);
+  const content = contentOf([storage.codec === "gzip" ? await expand(bytes) : bytes], document.contentType);
   if (content.digest !== document.digest) throw permanent("the data is another than was stored");
   return content;
 }

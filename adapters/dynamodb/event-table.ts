@@ -74,16 +74,17 @@ export function receiptRecorder(
 
   const recordUnordered = async (merged: Merged): Promise<"first" | "duplicate"> => {
     const key = keyOf(merged.receipt.event);
-    let known = await receiptsOf(readEventually, key);
+    let stored = await receiptsOf(readEventually, key);
     for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
-      if (known === undefined) {
+      if (stored === undefined) {
         if ((await insert(merged)) === "written") return "first";
       } else {
-        const next = countReceipts(known, merged);
-        if (next === undefined || (await count(write, key, known, next)) === "written") return "duplicate";
+        const updated = countReceipts(stored, merged);
+        if (updated === undefined || (await count(write, key, stored, updated)) === "written")
+          return "duplicate";
       }
       // Another writer was faster, or the eventual read was stale.
-      known = await receiptsOf(readConsistently, key);
+      stored = await receiptsOf(readConsistently, key);
     }
     throw retryable("event contended", 1);
   };
@@ -125,15 +126,15 @@ async function receiptsOf(read: ReadKey, key: Key): Promise<Receipts | undefined
  * Updates the count if it has not changed since the read. `last` distinguishes an event that was erased and received
  * anew.
  */
-function count(write: WriteItem, key: Key, known: Receipts, next: Receipts) {
+function count(write: WriteItem, key: Key, stored: Receipts, updated: Receipts) {
   return write({
     type: "update",
     key,
     attribute: "receipts",
-    value: next,
+    value: updated,
     where: [
-      { path: ["receipts", "count"], operator: "=", value: known.count },
-      { path: ["receipts", "last"], operator: "=", value: known.last },
+      { path: ["receipts", "count"], operator: "=", value: stored.count },
+      { path: ["receipts", "last"], operator: "=", value: stored.last },
     ],
   });
 }

@@ -17,10 +17,10 @@ import { scanTable } from "./table-scan.ts";
 
 /** Returns the subjects that are under a legal hold, with one consistent read for all of them. */
 export async function holdsIn(read: ReadKey, subjects: readonly Subject[]): Promise<readonly Subject[]> {
-  const looks = await Promise.all(
+  const found = await Promise.all(
     subjects.map(async (subject) => ((await read(holdKey(subject))) === undefined ? [] : [subject])),
   );
-  return looks.flat();
+  return found.flat();
 }
 
 export type LegalHold = { readonly at: string; readonly reason: string };
@@ -29,13 +29,13 @@ export async function loadHolds(
   read: ReadKey,
   subjects: readonly Subject[],
 ): Promise<readonly (LegalHold & { readonly subject: Subject })[]> {
-  const looks = await Promise.all(
+  const found = await Promise.all(
     subjects.map(async (subject) => {
       const item = await read(holdKey(subject));
       return item === undefined ? [] : [{ subject, ...parseHold(item) }];
     }),
   );
-  return looks.flat();
+  return found.flat();
 }
 
 function parseHold(item: Fields): LegalHold {

@@ -15,25 +15,25 @@ import { documentKey, readinessKey } from "./keys.ts";
 export type ReadinessRecords = {
   readonly documents: (account: Subject, endpoints: readonly string[]) => Promise<readonly Document[]>;
   /** Why endpoints could not be read since the connection began. */
-  readonly failures: (account: Subject, known: AccountReadiness) => Promise<Failures>;
+  readonly failures: (account: Subject, readiness: AccountReadiness) => Promise<Failures>;
   /** Marks an endpoint that can't be read. Does nothing if the account has no readiness item. */
   readonly markFailure: (account: Subject, endpoint: string, mark: FailureMark) => Promise<void>;
-  /** Of the accounts that have one. */
+  /** The readiness of the accounts that have one. */
   readonly accounts: (ids: readonly string[]) => Promise<readonly AccountReadiness[]>;
   /**
    * Replaces the stored version by the one that follows from it. Several functions write; the loser of a conflict
    * decides again.
-   * @param next what follows; undefined to leave it as it is
+   * @param change returns the updated version; undefined to leave it as it is
    * @throws retryable failure after too many write conflicts
    */
   readonly update: (
     account: Subject,
-    next: (stored: AccountReadiness | undefined) => Promise<AccountReadiness | undefined>,
+    change: (stored: AccountReadiness | undefined) => Promise<AccountReadiness | undefined>,
   ) => Promise<void>;
   /** As `update`, for a user. */
   readonly updateUser: (
     user: Subject,
-    next: (stored: UserReadiness | undefined) => Promise<UserReadiness | undefined>,
+    change: (stored: UserReadiness | undefined) => Promise<UserReadiness | undefined>,
   ) => Promise<void>;
 };
 
@@ -79,8 +79,8 @@ export function readinessRecords(read: ReadKey, write: WriteItem): ReadinessReco
       const found = await Promise.all(ids.map((id) => load({ kind: "account", id })));
       return found.filter((each) => each !== undefined);
     },
-    update: (account, nextOf) => saveNext(async () => nextOf(await load(account)), save),
-    updateUser: (user, nextOf) => saveNext(async () => nextOf(await loadUser(user)), save),
+    update: (account, change) => saveNext(async () => change(await load(account)), save),
+    updateUser: (user, change) => saveNext(async () => change(await loadUser(user)), save),
   };
 }
 

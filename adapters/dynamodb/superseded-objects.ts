@@ -1,6 +1,6 @@
 import { retryable } from "../../domain/core/failures.ts";
 import { fieldsOf, present } from "../../domain/core/parse.ts";
-import type { Document, DocumentPlace, SupersededObject } from "../../domain/fetch/document.ts";
+import type { Document, DocumentStorage, SupersededObject } from "../../domain/fetch/document.ts";
 import { expiryOf } from "../../domain/fetch/document-version.ts";
 import type { ObjectBucket } from "../s3/overflow-bucket.ts";
 import type { ReadKey } from "./batching-reader.ts";
@@ -20,7 +20,7 @@ const objectDays = 35 + 14;
  */
 export async function noteSuperseded(
   write: WriteItem,
-  { document, place: { object } }: { readonly document: Document; readonly place: DocumentPlace },
+  { document, storage: { object } }: { readonly document: Document; readonly storage: DocumentStorage },
   { announced: supersededAt }: Document,
 ): Promise<void> {
   const { subject, endpoint, range, announced } = document;

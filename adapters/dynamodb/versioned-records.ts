@@ -8,14 +8,14 @@ import { itemVersion } from "./items.ts";
 import { stateKey } from "./keys.ts";
 
 /** Returns the next version of a state, or undefined if nothing changes. */
-export type Change = (known: State | undefined) => State | undefined;
+export type Change = (stored: State | undefined) => State | undefined;
 
 /**
  * Updates states. A version is written only over the version that it was made from.
- * @param known the state as read before, tried first; absent: it is read
+ * @param stored the state as read before, tried first; absent: it is read
  */
 export type Revise = {
-  readonly state: (subject: Subject, change: Change, known?: State) => Promise<void>;
+  readonly state: (subject: Subject, change: Change, stored?: State) => Promise<void>;
 };
 
 export type VersionedRecords = Revise & {
@@ -47,13 +47,13 @@ export function versionedRecords(
     return item === undefined ? undefined : parseState(item.state);
   };
 
-  const save = async (next: State): Promise<boolean> => {
-    const key = stateKey(next.subject);
-    const isStill = { path: ["state", "version"], operator: "=", value: next.version - 1 } as const;
+  const save = async (updated: State): Promise<boolean> => {
+    const key = stateKey(updated.subject);
+    const isStill = { path: ["state", "version"], operator: "=", value: updated.version - 1 } as const;
     const outcome = await shared.write(
-      next.version === 1
-        ? { type: "insert", key, attributes: { schemaVersion: itemVersion, state: next } }
-        : { type: "update", key, attribute: "state", value: next, where: [isStill] },
+      updated.version === 1
+        ? { type: "insert", key, attributes: { schemaVersion: itemVersion, state: updated } }
+        : { type: "update", key, attribute: "state", value: updated, where: [isStill] },
     );
     return outcome === "written";
   };
@@ -62,17 +62,17 @@ export function versionedRecords(
   const revising = (ahead: Map<string, State | undefined>): Revise => ({
     state: async (subject, change, given) => {
       const name = nameOf(subject);
-      let known = given ?? (ahead.has(name) ? ahead.get(name) : await loadState(subject));
+      let stored = given ?? (ahead.has(name) ? ahead.get(name) : await loadState(subject));
       for (let tries = 0; tries < maxAttempts; tries += 1) {
-        const next = change(known);
-        if (next === undefined) return;
-        if (await save(next)) {
-          if (ahead.has(name)) ahead.set(name, next);
+        const updated = change(stored);
+        if (updated === undefined) return;
+        if (await save(updated)) {
+          if (ahead.has(name)) ahead.set(name, updated);
           return;
         }
         // Another writer was faster.
         ahead.delete(name);
-        known = await loadState(subject);
+        stored = await loadState(subject);
       }
       throw retryable("state contended", 1);
     },

@@ -48,11 +48,11 @@ export function findErased(read: ReadKey, digestOf: DigestOf): FindErased {
   return async (subjects) => {
     const named = new Map(subjects.map((subject) => [nameOf(subject), subject]));
     // Throws if DynamoDB does not answer for all: whether a subject is erased must not be guessed.
-    const looks = [...named].map(async ([name, subject]) => {
+    const reads = [...named].map(async ([name, subject]) => {
       const tombstone = await read(tombstoneKey(await digestOf(subject)));
       return tombstone === undefined ? [] : [name];
     });
-    return new Set((await Promise.all(looks)).flat());
+    return new Set((await Promise.all(reads)).flat());
   };
 }
 

@@ -37,7 +37,7 @@ export class CircuitBreaker {
   readonly #client: DynamoDBClient;
   readonly #tableName: string;
   readonly #options: CircuitBreakerOptions;
-  #known: { readonly breaker: Breaker; readonly until: number } | undefined;
+  #cached: { readonly breaker: Breaker; readonly until: number } | undefined;
   #failuresInARow = 0;
   /** Concurrent tasks of a batch share one read. */
   #loading: Promise<Breaker> | undefined;
@@ -79,29 +79,29 @@ export class CircuitBreaker {
   }
 
   async #current(): Promise<Breaker> {
-    if (this.#known !== undefined && this.#options.now().getTime() < this.#known.until) {
-      return this.#known.breaker;
+    if (this.#cached !== undefined && this.#options.now().getTime() < this.#cached.until) {
+      return this.#cached.breaker;
     }
     this.#loading ??= loadBreaker(this.#client, this.#tableName)
-      .then((breaker) => this.#keep(breaker))
+      .then((breaker) => this.#cache(breaker))
       .finally(() => {
         this.#loading = undefined;
       });
     return this.#loading;
   }
 
-  #keep(breaker: Breaker): Breaker {
+  #cache(breaker: Breaker): Breaker {
     const { now, settings } = this.#options;
     const trust = Math.min(trustedForInSeconds, settings.baseSeconds) * 1000;
-    this.#known = { breaker, until: now().getTime() + trust };
+    this.#cached = { breaker, until: now().getTime() + trust };
     return breaker;
   }
 
   /** @returns false if the state has changed since it was read */
   async #write(seen: Breaker, next: Breaker): Promise<boolean> {
     const isWritten = await replace(this.#client, this.#tableName, seen, next);
-    if (isWritten) this.#keep(next);
-    else this.#known = undefined;
+    if (isWritten) this.#cache(next);
+    else this.#cached = undefined;
     return isWritten;
   }
 

@@ -134,22 +134,22 @@ export function tokenRefusals(
   askRefresh: (() => Promise<void>) | undefined,
   now: () => Date,
 ): TokenRefusals {
-  let known: { readonly versionId: string; readonly since: number; readonly isEnded: boolean } | undefined;
+  let last: { readonly versionId: string; readonly since: number; readonly isEnded: boolean } | undefined;
   let reporting: Promise<void> = Promise.resolve();
   const isKnown = (versionId: string): boolean => {
-    if (known?.versionId !== versionId) return false;
-    const seconds = known.isEnded ? endedForInSeconds : knownForInSeconds;
-    return now().getTime() - known.since < seconds * 1000;
+    if (last?.versionId !== versionId) return false;
+    const seconds = last.isEnded ? endedForInSeconds : knownForInSeconds;
+    return now().getTime() - last.since < seconds * 1000;
   };
 
   const report = async (versionId: string) => {
     if (isKnown(versionId)) return;
     const answer = await note(versionId, askRefresh !== undefined);
-    known = { versionId, since: now().getTime(), isEnded: answer === "ended" };
+    last = { versionId, since: now().getTime(), isEnded: answer === "ended" };
     if (answer === "noted") await askRefresh?.().catch(() => undefined);
   };
   return {
-    isEnded: (versionId) => isKnown(versionId) && known?.isEnded === true,
+    isEnded: (versionId) => isKnown(versionId) && last?.isEnded === true,
     report: (versionId) => {
       // Sequential, so that concurrent callers use what the first one learned.
       const turn = reporting.then(() => report(versionId));

@@ -20,21 +20,21 @@ export function lastKnown<T>(
   read: () => Promise<T>,
   { now, onFallback }: { readonly now: () => Date; readonly onFallback: (error: Error) => void },
 ): () => Promise<T> {
-  let known: { readonly value: T; readonly until: number } | undefined;
+  let cached: { readonly value: T; readonly until: number } | undefined;
   let askAgainAt = 0;
   return async () => {
     const time = now().getTime();
-    if (known !== undefined && time < Math.min(askAgainAt, known.until)) return known.value;
+    if (cached !== undefined && time < Math.min(askAgainAt, cached.until)) return cached.value;
     try {
       const value = await read();
-      known = { value, until: time + servesForInSeconds * 1000 };
+      cached = { value, until: time + servesForInSeconds * 1000 };
       return value;
     } catch (error) {
-      if (isRefusal(error)) known = undefined;
-      if (known === undefined || time >= known.until || !(error instanceof Error)) throw error;
+      if (isRefusal(error)) cached = undefined;
+      if (cached === undefined || time >= cached.until || !(error instanceof Error)) throw error;
       askAgainAt = time + asksAgainInSeconds * 1000;
       onFallback(error);
-      return known.value;
+      return cached.value;
     }
   };
 }

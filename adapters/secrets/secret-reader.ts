@@ -21,7 +21,7 @@ export function secretReader<T>(
   parse: (text: string, versionId: string) => T,
   { now, keptFor = keptForInSeconds }: { readonly now: () => Date; readonly keptFor?: number },
 ): SecretReader<T> {
-  let kept: { readonly value: Promise<T>; readonly since: number } | undefined;
+  let cached: { readonly value: Promise<T>; readonly since: number } | undefined;
 
   const fetchValue = async () => {
     const { SecretString = "{}", VersionId = "" } = await client.send(
@@ -32,17 +32,17 @@ export function secretReader<T>(
   const readAgain = () => {
     const value = fetchValue();
     const entry = { value, since: now().getTime() };
-    kept = entry;
+    cached = entry;
     // A failure is not cached; only callers that share this read get it.
     value.catch(() => {
-      if (kept === entry) kept = undefined;
+      if (cached === entry) cached = undefined;
     });
     return value;
   };
   return {
     read: () => {
-      const isFresh = kept !== undefined && now().getTime() - kept.since < keptFor * 1000;
-      return isFresh && kept !== undefined ? kept.value : readAgain();
+      const isFresh = cached !== undefined && now().getTime() - cached.since < keptFor * 1000;
+      return isFresh && cached !== undefined ? cached.value : readAgain();
     },
     readAgain,
   };

@@ -10,7 +10,7 @@ import { batchesOf } from "../../domain/core/batches.ts";
 import { failureOf } from "../../domain/core/failures.ts";
 import { fieldsOf, numberOf, optionalText, parseJson, present, textOf } from "../../domain/core/parse.ts";
 import { checkSchemaVersion } from "../../domain/message/schema-version.ts";
-import type { DeadLetter, DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
+import type { DeadLetter, DeadLetterSource } from "../../domain/recovery/dead-letter.ts";
 import { isRefused } from "../s3/refused.ts";
 
 /**
@@ -20,9 +20,9 @@ import { isRefused } from "../s3/refused.ts";
 export type DeadLetterArchive = {
   /** Writes a dead letter; writing it again replaces its object. `queue` is the name that commands use. */
   readonly put: (queue: string, deadLetter: DeadLetter) => Promise<void>;
-  readonly place: (queue: string) => DeadLetterPlace;
+  readonly source: (queue: string) => DeadLetterSource;
   /** The dead letters of all other queues, such as those of a removed or renamed subscriber. */
-  readonly placeOfOthers: (queues: readonly string[]) => DeadLetterPlace;
+  readonly sourceOfOthers: (queues: readonly string[]) => DeadLetterSource;
   readonly count: (queue: string) => Promise<number>;
 };
 
@@ -32,15 +32,15 @@ const batchSize = 10;
 const deadLetterVersion = 1;
 
 export function deadLetterArchive(client: S3Client, Bucket: string): DeadLetterArchive {
-  const placeBelow = (prefix: string, isWanted = (_key: string) => true): DeadLetterPlace => {
-    return async (look) => {
+  const sourceBelow = (prefix: string, isWanted = (_key: string) => true): DeadLetterSource => {
+    return async (handle) => {
       let [notTaken, refused] = [0, 0];
       for await (const keys of listKeys(client, Bucket, prefix)) {
         for (const batch of batchesOf(keys.filter(isWanted), { maxItems: batchSize })) {
           const read = await Promise.all(batch.map((Key) => readDeadLetter(client, Bucket, Key)));
           const found = read.filter((each) => typeof each === "object");
           refused += read.filter((each) => each === "refused").length;
-          const { done, isEnough } = await look(found.map(({ deadLetter }) => deadLetter));
+          const { done, isEnough } = await handle(found.map(({ deadLetter }) => deadLetter));
           const ids = new Set(done.map(({ messageId }) => messageId));
           const taken = found.filter(({ deadLetter }) => ids.has(deadLetter.messageId));
           const deleted = await Promise.allSettled(
@@ -70,9 +70,9 @@ export function deadLetterArchive(client: S3Client, Bucket: string): DeadLetterA
       for await (const keys of listKeys(client, Bucket, prefixOf(queue))) count += keys.length;
       return count;
     },
-    place: (queue) => placeBelow(prefixOf(queue)),
-    placeOfOthers: (queues) =>
-      placeBelow(root, (key) => !queues.some((queue) => key.startsWith(prefixOf(queue)))),
+    source: (queue) => sourceBelow(prefixOf(queue)),
+    sourceOfOthers: (queues) =>
+      sourceBelow(root, (key) => !queues.some((queue) => key.startsWith(prefixOf(queue)))),
   };
 }
 

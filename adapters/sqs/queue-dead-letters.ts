@@ -1,6 +1,6 @@
 import type { Message, SQSClient } from "@aws-sdk/client-sqs";
 import { present } from "../../domain/core/parse.ts";
-import type { DeadLetter, DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
+import type { DeadLetter, DeadLetterSource } from "../../domain/recovery/dead-letter.ts";
 import { queueDepth } from "./queue-depth.ts";
 import { deleteAll, receiveBatch, releaseAll } from "./queue-messages.ts";
 
@@ -30,8 +30,8 @@ export function queueDeadLetters(
   queueUrl: string,
   hiddenSeconds: () => number,
   holdsOthers: (held: number) => Promise<boolean> = async () => false,
-): DeadLetterPlace {
-  return async (look) => {
+): DeadLetterSource {
+  return async (handle) => {
     // Without bodies, since there may be many.
     const staying = new Map<string, Pick<Message, "ReceiptHandle">>();
     const taken = new Set<string>();
@@ -56,7 +56,7 @@ export function queueDeadLetters(
         await take(batch.filter((message) => taken.has(idOf(message))));
         againInRow = unseen.length === 0 ? againInRow + batch.length : 0;
         if (unseen.length === 0) continue;
-        const { done, isEnough } = await look(unseen.map(deadLetterOf));
+        const { done, isEnough } = await handle(unseen.map(deadLetterOf));
         const ids = new Set(done.map(({ messageId }) => messageId));
         await take(unseen.filter((message) => ids.has(idOf(message))));
         if (isEnough) return { notTaken, mayHide: true };

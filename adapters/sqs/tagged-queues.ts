@@ -5,7 +5,7 @@ import {
   type SQSClient,
 } from "@aws-sdk/client-sqs";
 import { batchesOf } from "../../domain/core/batches.ts";
-import type { DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
+import type { DeadLetterSource } from "../../domain/recovery/dead-letter.ts";
 
 export type TagSearch = {
   readonly namePrefix: string;
@@ -42,10 +42,10 @@ export function nameOfQueue(url: string): string {
 }
 
 /** Treats a queue that is deleted while it is read as empty. */
-export function unlessDeleted(place: DeadLetterPlace): DeadLetterPlace {
-  return async (look) => {
+export function unlessDeleted(source: DeadLetterSource): DeadLetterSource {
+  return async (handle) => {
     try {
-      return await place(look);
+      return await source(handle);
     } catch (error) {
       if (error instanceof QueueDoesNotExist) return { notTaken: 0, mayHide: false };
       throw error;

@@ -10,7 +10,7 @@ import { parseDataName } from "../../domain/fetch/document-name.ts";
 import { parseAccountReadiness, parseUserReadiness } from "../../domain/readiness/stored-readiness.ts";
 import type { Change } from "../../domain/state/change.ts";
 import { parseState } from "../../domain/state/state.ts";
-import { readPlace } from "../dynamodb/documents.ts";
+import { readStorage } from "../dynamodb/documents.ts";
 import { itemVersion, readItem } from "../dynamodb/items.ts";
 import { documentKey, documentPrefix, eventKey, readinessKey, stateKey } from "../dynamodb/keys.ts";
 
@@ -93,12 +93,12 @@ export function changeOf(before: Fields | undefined, after: Fields): Change {
     };
   }
   if (sortKey.startsWith(documentPrefix)) {
-    const place = readPlace(withBytes(fieldsOf(after.document, "document")));
+    const storage = readStorage(withBytes(fieldsOf(after.document, "document")));
     return {
       type: "document",
       before: before && parseDocument(before.document),
       after: parseDocument(after.document),
-      ...(place.codec !== undefined && { place }),
+      ...(storage.codec !== undefined && { storage }),
     };
   }
   throw permanent("sk: the stream's filter should have left this record out");
@@ -155,10 +155,10 @@ function imagesOf(change: Change): readonly [before: Fields | undefined, after: 
       return [before && { ...key, readiness: before }, { ...key, readiness: after }];
     }
     case "document": {
-      const { before, after, place } = change;
+      const { before, after, storage } = change;
       const key = documentKey(after.subject, after);
-      const content = place?.content && Buffer.from(place.content).toString("base64");
-      const document = { ...after, ...place, ...present({ content }) };
+      const content = storage?.content && Buffer.from(storage.content).toString("base64");
+      const document = { ...after, ...storage, ...present({ content }) };
       return [before && { ...key, document: before }, { ...key, document }];
     }
   }

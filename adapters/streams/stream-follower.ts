@@ -19,7 +19,7 @@ export type Following = {
 const secondsBetweenReads = 1;
 const longestBackOffInSeconds = 30;
 /** Number of reads between two searches for new shards while no shard has ended. */
-const readsBetweenLooks = 60;
+const readsBetweenSearches = 60;
 
 /**
  * Follows a table's stream from now on: every change, in order within its partition. Reads each shard once a second.
@@ -42,14 +42,14 @@ export async function* followStream(
 async function* follow(shards: StreamShards, following: Following): AsyncGenerator<readonly _Record[]> {
   const { signal, wait, onReady } = following;
   const persist = persistently(following);
-  let places = await persist(() => shards.present());
-  for (const place of places) await persist(() => shards.enter(place));
+  let open = await persist(() => shards.present());
+  for (const shard of open) await persist(() => shards.open(shard));
   onReady();
   for (let reads = 1; !signal.aborted; reads += 1) {
-    for (const place of places) yield await persist(() => shards.read(place));
-    const going = places.filter(({ hasEnded }) => !hasEnded);
-    const isLookDue = going.length < places.length || reads % readsBetweenLooks === 0;
-    places = isLookDue ? [...going, ...(await persist(() => shards.added()))] : going;
+    for (const shard of open) yield await persist(() => shards.read(shard));
+    const unfinished = open.filter(({ hasEnded }) => !hasEnded);
+    const isSearchDue = unfinished.length < open.length || reads % readsBetweenSearches === 0;
+    open = isSearchDue ? [...unfinished, ...(await persist(() => shards.added()))] : unfinished;
     await wait(secondsBetweenReads);
   }
 }
@@ -63,8 +63,8 @@ function persistently({ signal, wait, onError, onRecovered, endures }: Omit<Foll
         if (tries > 0) onRecovered?.();
         return result;
       } catch (error) {
-        const goesOn = isTransient(error) || (endures === true && error instanceof Error);
-        if (signal.aborted || !goesOn) throw error;
+        const isRetried = isTransient(error) || (endures === true && error instanceof Error);
+        if (signal.aborted || !isRetried) throw error;
         onError(error.name, error);
         await wait(Math.min(longestBackOffInSeconds, 2 ** tries));
       }

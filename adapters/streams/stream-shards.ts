@@ -9,13 +9,13 @@ import {
   TrimmedDataAccessException,
 } from "@aws-sdk/client-dynamodb-streams";
 
-/** A position in a shard. */
-export type Place = {
+/** A reader of one shard, at its position. */
+export type ShardReader = {
   readonly shardId: string;
   begin: "LATEST" | "TRIM_HORIZON";
   iterator?: string | undefined;
   lastRead?: string | undefined;
-  enteredAt?: Date;
+  openedAt?: Date;
   /** Earlier records are skipped, although they are read again. */
   notBefore?: Date;
   hasEnded: boolean;
@@ -24,13 +24,13 @@ export type Place = {
 /** The shards of a table's stream. Each ends after some hours, and another follows. */
 export type StreamShards = {
   /** The existing shards, each at its current end. A closed shard ends at its first read. */
-  present(): Promise<readonly Place[]>;
+  present(): Promise<readonly ShardReader[]>;
   /** The shards created since the last call, each at its beginning. */
-  added(): Promise<readonly Place[]>;
-  /** Gets an iterator for the place, so that no later record is missed. */
-  enter(place: Place): Promise<void>;
-  /** Reads the next records from a place and advances it. */
-  read(place: Place): Promise<readonly _Record[]>;
+  added(): Promise<readonly ShardReader[]>;
+  /** Gets an iterator for the reader, so that no later record is missed. */
+  open(reader: ShardReader): Promise<void>;
+  /** Reads the next records from a shard. */
+  read(reader: ShardReader): Promise<readonly _Record[]>;
 };
 
 export function streamShards(
@@ -38,11 +38,11 @@ export function streamShards(
   StreamArn: string,
   abortSignal: AbortSignal,
 ): StreamShards {
-  const known = new Set<string>();
+  const seen = new Set<string>();
 
-  const look = async (begin: Place["begin"]): Promise<readonly Place[]> => {
-    const ids = (await listShards()).flatMap(({ ShardId }) => ShardId ?? []).filter((id) => !known.has(id));
-    for (const id of ids) known.add(id);
+  const unseen = async (begin: ShardReader["begin"]): Promise<readonly ShardReader[]> => {
+    const ids = (await listShards()).flatMap(({ ShardId }) => ShardId ?? []).filter((id) => !seen.has(id));
+    for (const id of ids) seen.add(id);
     return ids.map((shardId) => ({ shardId, begin, hasEnded: false }));
   };
 
@@ -58,56 +58,56 @@ export function streamShards(
     return shards;
   };
 
-  const enter = async (place: Place) => {
-    const { shardId, begin, lastRead } = place;
+  const open = async (reader: ShardReader) => {
+    const { shardId, begin, lastRead } = reader;
     const position =
       lastRead === undefined
         ? { ShardIteratorType: begin }
         : { ShardIteratorType: "AFTER_SEQUENCE_NUMBER" as const, SequenceNumber: lastRead };
     const command = new GetShardIteratorCommand({ StreamArn, ShardId: shardId, ...position });
-    place.enteredAt ??= new Date();
-    place.iterator = (await client.send(command, { abortSignal })).ShardIterator;
+    reader.openedAt ??= new Date();
+    reader.iterator = (await client.send(command, { abortSignal })).ShardIterator;
   };
 
   return {
-    present: () => look("LATEST"),
-    added: () => look("TRIM_HORIZON"),
-    enter,
-    read: async (place) => {
-      if (place.iterator === undefined) await enter(place);
-      const command = new GetRecordsCommand({ ShardIterator: place.iterator });
+    present: () => unseen("LATEST"),
+    added: () => unseen("TRIM_HORIZON"),
+    open,
+    read: async (reader) => {
+      if (reader.iterator === undefined) await open(reader);
+      const command = new GetRecordsCommand({ ShardIterator: reader.iterator });
       try {
         const { Records = [], NextShardIterator } = await client.send(command, { abortSignal });
-        place.lastRead = Records.at(-1)?.dynamodb?.SequenceNumber ?? place.lastRead;
-        place.iterator = NextShardIterator;
-        place.hasEnded = NextShardIterator === undefined;
-        return Records.filter((record) => isWanted(record, place));
+        reader.lastRead = Records.at(-1)?.dynamodb?.SequenceNumber ?? reader.lastRead;
+        reader.iterator = NextShardIterator;
+        reader.hasEnded = NextShardIterator === undefined;
+        return Records.filter((record) => isWanted(record, reader));
       } catch (error) {
-        leave(place, error);
+        reset(reader, error);
         return [];
       }
     },
   };
 }
 
-function isWanted({ dynamodb }: _Record, { notBefore }: Place): boolean {
+function isWanted({ dynamodb }: _Record, { notBefore }: ShardReader): boolean {
   const at = dynamodb?.ApproximateCreationDateTime;
   return at === undefined || notBefore === undefined || at >= notBefore;
 }
 
-/** Resets a place after a long pause: its iterator has expired, or the stream has trimmed the next records. */
-function leave(place: Place, error: unknown): void {
+/** Resets a reader after a long pause: its iterator has expired, or the stream has trimmed the next records. */
+function reset(reader: ShardReader, error: unknown): void {
   const isDropped = error instanceof TrimmedDataAccessException;
   if (!isDropped && !(error instanceof ExpiredIteratorException)) throw error;
-  place.iterator = undefined;
-  if (isDropped || place.lastRead === undefined) {
-    // LATEST would now be a later position than when the place was entered.
-    if (place.begin === "LATEST" && place.enteredAt !== undefined)
-      place.notBefore = minuteOf(place.enteredAt);
-    place.begin = "TRIM_HORIZON";
+  reader.iterator = undefined;
+  if (isDropped || reader.lastRead === undefined) {
+    // LATEST would now be a later position than when the reader was opened.
+    if (reader.begin === "LATEST" && reader.openedAt !== undefined)
+      reader.notBefore = minuteOf(reader.openedAt);
+    reader.begin = "TRIM_HORIZON";
   }
   if (!isDropped) return;
-  place.lastRead = undefined;
+  reader.lastRead = undefined;
 }
 
 const millisecondsPerMinute = 60_000;

@@ -32,7 +32,7 @@ export type Document = DataName &
  * Where a document's data is stored, and its encoding. Neither `content` nor `object` if the provider has
  * none.
  */
-export type DocumentPlace = {
+export type DocumentStorage = {
   readonly codec?: "gzip" | "identity";
   readonly content?: Uint8Array;
   /** The key of the S3 object. */

@@ -3,7 +3,7 @@ import { present } from "../core/parse.ts";
 import { type IncomeEvent, subjectKindOf } from "../event/events.ts";
 import { receiptsToProcess } from "../event/receipts.ts";
 import { type Subject, subjectOf } from "../event/subjects.ts";
-import type { DocumentPlace, SupersededObject } from "../fetch/document.ts";
+import type { DocumentStorage, SupersededObject } from "../fetch/document.ts";
 import { type DataName, rangeOf } from "../fetch/document-name.ts";
 import { documentTask, type FetchTask, receiptCause, stateTask } from "../fetch/task.ts";
 import { type AccountReadiness, statusOf } from "../readiness/account-readiness.ts";
@@ -41,8 +41,8 @@ export type Consequence =
   | { readonly type: "endWait"; readonly deadline: Deadline }
   | { readonly type: "erase"; readonly task: EraseTask }
   | { readonly type: "removeObject"; readonly superseded: SupersededObject }
-  /** `place`: where the data that the message reports is stored. */
-  | { readonly type: "publish"; readonly message: Message; readonly place?: DocumentPlace | undefined };
+  /** `storage`: where the data that the message reports is stored. */
+  | { readonly type: "publish"; readonly message: Message; readonly storage?: DocumentStorage | undefined };
 
 export type DeriveSettings = MessageOrigin & {
   /** Subject kinds and endpoints, such as `account/income`, that are read by their events' date ranges. */
@@ -66,11 +66,11 @@ export function consequencesOf(change: Change, settings: DeriveSettings): readon
       return ofUserReadiness(change.before, change.after, settings);
     case "document": {
       // The data is already stored. Notify subscribers if the call changed it.
-      const { before, after, place } = change;
+      const { before, after, storage } = change;
       const isTold = after.announced === undefined || before?.announced === after.announced;
       const message = isTold ? undefined : messageOfDocument(after, settings);
       return [
-        ...(message === undefined ? [] : [{ type: "publish", message, ...present({ place }) } as const]),
+        ...(message === undefined ? [] : [{ type: "publish", message, ...present({ storage }) } as const]),
         ...readinessAfter(change, settings),
       ];
     }

@@ -13,7 +13,7 @@ export type DeadLetter = {
 };
 
 /** The result of checking a batch of dead letters. */
-export type Looked = {
+export type Handled = {
   /** These are removed; the others stay. */
   readonly done: readonly DeadLetter[];
   /** Whether to stop reading. */
@@ -24,11 +24,11 @@ export type Looked = {
  * A source of dead letters. It returns each one once, in batches of at most ten, and leaves those unchanged
  * that are not `done`.
  */
-export type DeadLetterPlace = (
-  look: (deadLetters: readonly DeadLetter[]) => Promise<Looked>,
-) => Promise<PlaceSeen>;
+export type DeadLetterSource = (
+  handle: (deadLetters: readonly DeadLetter[]) => Promise<Handled>,
+) => Promise<SourceResult>;
 
-export type PlaceSeen = {
+export type SourceResult = {
   /** Number that could not be removed and will be returned again. */
   readonly notTaken: number;
   /** Whether there may be more: another reader holds some, or the reader stopped early. */

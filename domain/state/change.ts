@@ -1,6 +1,6 @@
 import type { IncomeEvent } from "../event/events.ts";
 import type { Receipts } from "../event/receipts.ts";
-import type { Document, DocumentPlace } from "../fetch/document.ts";
+import type { Document, DocumentStorage } from "../fetch/document.ts";
 import type { AccountReadiness } from "../readiness/account-readiness.ts";
 import type { UserReadiness } from "../readiness/user-readiness.ts";
 import { correlationOf } from "./last-change.ts";
@@ -23,7 +23,7 @@ export type Change =
       readonly before: Document | undefined;
       readonly after: Document;
       /** Where its data is stored; absent if not needed. */
-      readonly place?: DocumentPlace | undefined;
+      readonly storage?: DocumentStorage | undefined;
     }
   | {
       readonly type: "readiness";

@@ -12,8 +12,8 @@ const read = createReader({
     const { accountId } = message.data;
     if (accountId === undefined) return; // a company's
     const document = await readDocument(message);
-    if (document.as === "replaced") return; // a message about the newer one is on its way
-    const newest = document.as === "gone" ? undefined : newestOf(document.json("income").data);
+    if (document.type === "replaced") return; // a message about the newer one is on its way
+    const newest = document.type === "gone" ? undefined : newestOf(document.json("income").data);
     await keep(message, accountId, newest && `${newest.net} ${newest.currency} until ${newest.date_end}`);
   },
 });

@@ -9,7 +9,7 @@ const read = createReader({
     console.log(message.type, message.subject);
     if (message.type !== "data.updated" || message.data.endpoint !== "income") return;
     const document = await readDocument(message, { credentials: client.config.credentials });
-    if (document.as !== "document") return; // a newer one has a message of its own, or the person was erased
+    if (document.type !== "document") return; // a newer one has a message of its own, or the person was erased
     for (const { date_end, net, currency } of document.json("income").data)
       console.log(message.subject, date_end, net, currency);
   },

@@ -176,8 +176,8 @@ export class IncomeBook {
 async function readIncome(message: Message, options: DocumentOptions): Promise<string | null | undefined> {
   if (message.type !== "data.updated" || message.data.endpoint !== "income") return undefined;
   const document = await readDocument(message, options);
-  if (document.as === "replaced") return undefined; // a newer version has a message of its own
-  if (document.as === "gone") return null;
+  if (document.type === "replaced") return undefined; // a newer version has a message of its own
+  if (document.type === "gone") return null;
   const payments = document.json("income").data;
   const data = payments.map(({ id, paid_at, currency, gross, net }) => ({
     id,

@@ -2,12 +2,12 @@ import type { Context } from "aws-lambda";
 import type { DeadLetterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
 import { failureOf, retryable } from "../../domain/core/failures.ts";
 import { isFields, numberOf } from "../../domain/core/parse.ts";
-import { type DeadLetter, type DeadLetterPlace, endOf } from "../../domain/recovery/dead-letter.ts";
+import { type DeadLetter, type DeadLetterSource, endOf } from "../../domain/recovery/dead-letter.ts";
 import type { Log } from "../runtime/log.ts";
 
 export type ArchiverDependencies = {
   /** The dead letters of each queue, by queue name. `secondsLeft` is the time left to the invocation. */
-  readonly places: (secondsLeft: () => number) => ReadonlyMap<string, DeadLetterPlace>;
+  readonly sources: (secondsLeft: () => number) => ReadonlyMap<string, DeadLetterSource>;
   readonly put: DeadLetterArchive["put"];
   /** How long a dead-letter queue keeps a message, counted from when it was first sent. */
   readonly retentionSeconds: number;
@@ -32,8 +32,8 @@ export function archiver(dependencies: ArchiverDependencies) {
     const secondsLeft = () => invocation.getRemainingTimeInMillis() / 1000;
     const nearEnd = { ...dependencies, ...overrideOf(event) };
     const counts = await Promise.all(
-      [...dependencies.places(secondsLeft)].map(([queue, place]) =>
-        archiveQueue(queue, place, nearEnd, secondsLeft),
+      [...dependencies.sources(secondsLeft)].map(([queue, source]) =>
+        archiveQueue(queue, source, nearEnd, secondsLeft),
       ),
     );
     if (counts.includes(undefined))
@@ -50,7 +50,7 @@ function overrideOf(event: unknown): Partial<Pick<ArchiverDependencies, "beforeE
 /** @returns the number of archived dead letters; undefined after a failure, which is logged */
 async function archiveQueue(
   queue: string,
-  place: DeadLetterPlace,
+  source: DeadLetterSource,
   dependencies: ArchiverDependencies,
   secondsLeft: () => number,
 ): Promise<number | undefined> {
@@ -58,7 +58,7 @@ async function archiveQueue(
   let count = 0;
   let failure: string | undefined;
   try {
-    const { notTaken } = await place(async (deadLetters) => {
+    const { notTaken } = await source(async (deadLetters) => {
       const near = deadLetters.filter((deadLetter) => isNearEnd(deadLetter, dependencies));
       const written = await Promise.allSettled(near.map((deadLetter) => put(queue, deadLetter)));
       for (const result of written)

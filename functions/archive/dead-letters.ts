@@ -21,7 +21,7 @@ const urls = queuesBeside(
 
 const handle = sanitizeErrors(
   archiver({
-    places: (secondsLeft) => {
+    sources: (secondsLeft) => {
       // After a run is killed, its messages reappear when its time would have ended.
       const hiddenSeconds = () => Math.ceil(secondsLeft()) + 1;
       return new Map(urls.map(([name, url]) => [name, queueDeadLetters(queues, url, hiddenSeconds)]));

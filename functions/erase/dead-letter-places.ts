@@ -20,12 +20,12 @@ export type DeadLetterQueues = {
 const keptOfStackName = 24;
 
 /**
- * Finds the places that hold each queue's dead letters: the queue first, then the archive. Queues of removed
+ * Finds the sources of each queue's dead letters: the queue first, then the archive. Queues of removed
  * subscribers are included, because nobody reads them any more.
  */
-export function deadLetterPlaces(
+export function deadLetterSources(
   client: SQSClient,
-  archive: Pick<DeadLetterArchive, "place" | "placeOfOthers">,
+  archive: Pick<DeadLetterArchive, "source" | "sourceOfOthers">,
   { known, others, pipelineName }: DeadLetterQueues,
 ): EraserDependencies["deadLetters"] {
   const except = new Set([...known.map(([, url]) => url), ...others].map(nameOfQueue));
@@ -40,9 +40,9 @@ export function deadLetterPlaces(
     const inQueue = (url: string) => queueDeadLetters(client, url, hiddenSeconds, mayHoldOthers(client, url));
     const removed = await taggedQueues(client, { ...tagged, except });
     // The eraser's own dead letters are not searched: each is an erasure that is still to be done.
-    const archived = archive.placeOfOthers([...known.map(([name]) => name), "erase"]);
+    const archived = archive.sourceOfOthers([...known.map(([name]) => name), "erase"]);
     return [
-      ...known.map(([name, url]) => [name, [inQueue(url), archive.place(name)]] as const),
+      ...known.map(([name, url]) => [name, [inQueue(url), archive.source(name)]] as const),
       ["removed queues", [...removed.map((url) => unlessDeleted(inQueue(url))), archived]] as const,
     ];
   };

@@ -2,7 +2,7 @@ import { bodyText, type WebhookBody } from "../../adapters/aws/body-text.ts";
 import { retryable } from "../../domain/core/failures.ts";
 import { type Envelope, readEnvelope } from "../../domain/event/envelope.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
-import type { DeadLetter, DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
+import type { DeadLetter, DeadLetterSource } from "../../domain/recovery/dead-letter.ts";
 import { addRemoved, type EraseTask, withRefusal } from "../../domain/recovery/erasure.ts";
 import { type Mentions, mentions } from "../../domain/recovery/mentions.ts";
 import type { EraserDependencies, NextStep, TimeLeft } from "./dependencies.ts";
@@ -55,7 +55,7 @@ async function searchAll(
 ): Promise<NextStep> {
   const sweep: Sweep = { bodies, timeLeft, isNamed: mentions(task.erased), decided: new Map() };
   const all = await deadLetters(timeLeft.seconds);
-  const swept = await Promise.all(all.map(([queue, places]) => sweepQueue(queue, places, sweep)));
+  const swept = await Promise.all(all.map(([queue, sources]) => sweepQueue(queue, sources, sweep)));
   let removed = task.removed;
   for (const { queue, deleted } of swept) {
     if (deleted > 0) removed = addRemoved(removed, { [`dead letters of ${queue}`]: deleted });
@@ -78,10 +78,10 @@ async function searchAll(
 }
 
 /** Searches the queue before the archive, as dead letters move from queue to archive; so none is missed. */
-async function sweepQueue(queue: string, places: readonly DeadLetterPlace[], sweep: Sweep): Promise<Swept> {
+async function sweepQueue(queue: string, sources: readonly DeadLetterSource[], sweep: Sweep): Promise<Swept> {
   let swept: Swept = { queue, deleted: 0, isTooLong: false, mayHide: false, refused: 0 };
-  for (const place of places) {
-    const { deleted, isTooLong, mayHide, refused } = await sweepPlace(queue, place, sweep);
+  for (const source of sources) {
+    const { deleted, isTooLong, mayHide, refused } = await sweepSource(queue, source, sweep);
     swept = {
       queue,
       deleted: swept.deleted + deleted,
@@ -93,14 +93,14 @@ async function sweepQueue(queue: string, places: readonly DeadLetterPlace[], swe
   return swept;
 }
 
-async function sweepPlace(queue: string, place: DeadLetterPlace, sweep: Sweep): Promise<Swept> {
+async function sweepSource(queue: string, source: DeadLetterSource, sweep: Sweep): Promise<Swept> {
   let deleted = 0;
   let isTooLong = false;
   const {
     notTaken,
     mayHide,
     refused = 0,
-  } = await place(async (deadLetters) => {
+  } = await source(async (deadLetters) => {
     const named = await Promise.all(deadLetters.map((deadLetter) => isNamedIn(deadLetter, sweep)));
     const done = deadLetters.filter((_, index) => named[index]);
     deleted += done.length;

@@ -6,7 +6,7 @@ import type { ObjectEraser } from "../../adapters/s3/object-eraser.ts";
 import type { ObjectBucket } from "../../adapters/s3/overflow-bucket.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import type { RemovedChanges } from "../../adapters/streams/undelivered-changes.ts";
-import type { DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
+import type { DeadLetterSource } from "../../domain/recovery/dead-letter.ts";
 import type { EraseTask } from "../../domain/recovery/erasure.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Publish } from "../runtime/subscriber-queues.ts";
@@ -22,12 +22,12 @@ export type EraserDependencies = {
   /** Reads bodies that dead letters point to, from the same bucket. */
   readonly bodies: Pick<ObjectBucket, "tryGet">;
   /**
-   * The places that hold each queue's dead letters, by queue name: the queue first, then the archive.
+   * The sources of each queue's dead letters, by queue name: the queue first, then the archive.
    * `secondsLeft` is the time left to the invocation.
    */
   readonly deadLetters: (
     secondsLeft: () => number,
-  ) => Promise<readonly (readonly [string, readonly DeadLetterPlace[]])[]>;
+  ) => Promise<readonly (readonly [string, readonly DeadLetterSource[]])[]>;
   /**
    * Lets only one run at a time search dead letters, for at most this many seconds.
    * @returns a function that ends the search; undefined if another run searches

@@ -160,10 +160,11 @@ function dryRun(dependencies: EraserDependencies): EraserDependencies {
     records: { ...records, remove: async () => true, forget: async () => undefined },
     objects: { ...objects, remove: async () => undefined, removeBelow: objects.countBelow },
     deadLetters: async (secondsLeft) =>
-      (await deadLetters(secondsLeft)).map(([queue, places]) => [
+      (await deadLetters(secondsLeft)).map(([queue, sources]) => [
         queue,
-        places.map(
-          (place) => (look) => place(async (found) => ({ done: [], isEnough: (await look(found)).isEnough })),
+        sources.map(
+          (source) => (handle) =>
+            source(async (found) => ({ done: [], isEnough: (await handle(found)).isEnough })),
         ),
       ]),
     removeUndelivered: (isUnwanted) => removeUndelivered(isUnwanted, { isDryRun: true }),

@@ -20,7 +20,7 @@ import { namesIn, readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
 import { joinQueues, queuesBeside } from "../runtime/queues-beside.ts";
 import { publisher } from "../runtime/subscriber-queues.ts";
-import { deadLetterPlaces } from "./dead-letter-places.ts";
+import { deadLetterSources } from "./dead-letter-places.ts";
 import { eraser } from "./eraser.ts";
 
 const settings = readSettings();
@@ -49,7 +49,7 @@ const handle = eraser({
   records: erasableRecords(table, tableName),
   objects: objectEraser(buckets, variable("OVERFLOW_BUCKET")),
   bodies: overflowBucket(variable("OVERFLOW_BUCKET")),
-  deadLetters: deadLetterPlaces(queues, deadLetterArchive(buckets, variable("ARCHIVE_BUCKET")), {
+  deadLetters: deadLetterSources(queues, deadLetterArchive(buckets, variable("ARCHIVE_BUCKET")), {
     known: deadLetters,
     others: [queueUrl, deadLetterQueueUrl, ...subscribers.map((subscriber) => subscriber.queueUrl)],
     pipelineName: variable("PIPELINE_NAME"),

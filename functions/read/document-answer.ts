@@ -33,7 +33,7 @@ export async function documentAnswer(
 ): Promise<Answer> {
   const { digest, announced, contentType = plainJson } = stored.document;
   if (digest === undefined || announced === undefined) throw permanent("the document has no data");
-  const coding = stored.place.codec === "gzip" && takesGzip(acceptEncoding) ? "gzip" : "identity";
+  const coding = stored.storage.codec === "gzip" && takesGzip(acceptEncoding) ? "gzip" : "identity";
   const headers = {
     "content-type": contentType,
     etag: entityTag(digest, coding),
@@ -61,11 +61,11 @@ export async function documentAnswer(
 /** @returns undefined if the stored data is missing */
 async function sentAs(
   coding: Coding,
-  { document, place }: StoredDocument,
+  { document, storage }: StoredDocument,
   bucket: Pick<ObjectBucket, "open">,
 ): Promise<Sent | undefined> {
   const { digest = "", size } = document;
-  const { object, objectDigest = "", content = new Uint8Array(), codec } = place;
+  const { object, objectDigest = "", content = new Uint8Array(), codec } = storage;
   if (object !== undefined) {
     const stream = await bucket.open(object);
     if (stream === undefined) return undefined;

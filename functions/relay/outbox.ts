@@ -60,7 +60,7 @@ export class Outbox {
       this.#publish(
         outgoing.flatMap(({ index, consequence }) =>
           consequence.type === "publish"
-            ? [{ index, message: consequence.message, place: consequence.place }]
+            ? [{ index, message: consequence.message, storage: consequence.storage }]
             : [],
         ),
       ),

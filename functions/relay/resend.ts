@@ -64,7 +64,7 @@ async function resend(
   if (unread !== undefined) return unread.reason;
   const messages = steps.flatMap(({ consequences }, index) =>
     consequences.flatMap((each) =>
-      each.type === "publish" ? [{ index, message: each.message, place: each.place }] : [],
+      each.type === "publish" ? [{ index, message: each.message, storage: each.storage }] : [],
     ),
   );
   const [refused] = await publish(messages);

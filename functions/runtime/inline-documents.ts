@@ -3,15 +3,15 @@ import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { permanent } from "../../domain/core/failures.ts";
 import { jsonText } from "../../domain/event/json-text.ts";
 import { plainJson } from "../../domain/fetch/answer.ts";
-import type { DocumentPlace } from "../../domain/fetch/document.ts";
+import type { DocumentStorage } from "../../domain/fetch/document.ts";
 import { withContent } from "../../domain/message/inline-content.ts";
 import type { Message } from "../../domain/message/message-schemas.ts";
 
-/** A message to publish, with the index of its record in the batch and the place of its document. */
+/** A message to publish, with the index of its record in the batch and the storage of its document. */
 export type Published = {
   readonly index: number;
   readonly message: Message;
-  readonly place?: DocumentPlace | undefined;
+  readonly storage?: DocumentStorage | undefined;
 };
 
 /**
@@ -21,16 +21,16 @@ export type Published = {
  * @param isOnlyWay subscribers can't follow references, so the message fails instead
  */
 export function inlineDocuments(limit: number, overflow: Pick<OverflowBucket, "get">, isOnlyWay = false) {
-  return async ({ message, place }: Pick<Published, "message" | "place">): Promise<string> => {
+  return async ({ message, storage }: Pick<Published, "message" | "storage">): Promise<string> => {
     const document = message.type === "data.updated" ? message.data.document : undefined;
     if (document === undefined) return jsonText(message);
     try {
-      if (place === undefined) throw permanent("the message reports a document without its data");
+      if (storage === undefined) throw permanent("the message reports a document without its data");
       if (document.size > limit) throw tooLarge();
       // A message is UTF-8 text, which would change the provider's bytes.
       if (document.contentType !== plainJson)
         throw permanent("the document is not JSON in UTF-8, which a message can't hold, and reading is none");
-      const content = await contentOfDocument({ document: { digest: document.sha256 }, place }, overflow);
+      const content = await contentOfDocument({ document: { digest: document.sha256 }, storage }, overflow);
       const whole = content && withContent(message, Buffer.concat(content.parts).toString("utf8"));
       if (whole === undefined) throw permanent("the document is no JSON, or its data is gone");
       if (Buffer.byteLength(whole) > limit) throw tooLarge();

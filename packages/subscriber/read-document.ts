@@ -26,7 +26,7 @@ export type DocumentOptions = {
 
 /** A document that was read. Its bytes have the digest that the message names. */
 export type ReadDocument = {
-  readonly as: "document";
+  readonly type: "document";
   /** The bytes that the provider sent. */
   readonly bytes: Uint8Array;
   /**
@@ -42,7 +42,7 @@ export type ReadDocument = {
  * The result of a read. `replaced`: there is a newer version, and its own message is on its way. `gone`: the person
  * was erased, or the provider no longer has data.
  */
-export type DocumentResult = ReadDocument | { readonly as: "replaced" } | { readonly as: "gone" };
+export type DocumentResult = ReadDocument | { readonly type: "replaced" } | { readonly type: "gone" };
 
 /** The stage did not return the document. Leave the message on the queue, so that it is retried. */
 export class DocumentError extends Error {
@@ -68,7 +68,7 @@ export async function readDocument(
   options: DocumentOptions = {},
 ): Promise<DocumentResult> {
   const { document } = message.data;
-  if (document === undefined) return { as: "gone" };
+  if (document === undefined) return { type: "gone" };
   const { href, sha256, contentType } = document;
   const inline = Buffer.from(contentOf(document) ?? "");
   if (digestOf(inline) === sha256) return documentOf(inline, contentType);
@@ -77,7 +77,7 @@ export async function readDocument(
   const answer = await askUntilAnswered(new URL(href), cached?.etag, options);
   if (answer.status === 404) {
     await options.cache?.delete(href);
-    return { as: isReplaced(answer.bytes) ? "replaced" : "gone" };
+    return { type: isReplaced(answer.bytes) ? "replaced" : "gone" };
   }
   const bytes = answer.status === 304 ? cached?.bytes : answer.status === 200 ? answer.bytes : undefined;
   if (bytes === undefined)
@@ -103,7 +103,7 @@ function documentOf(bytes: Uint8Array, contentType: string): ReadDocument {
     const value = parseJson(textOf(bytes, contentType));
     return endpoint === undefined ? value : parseDocument(endpoint, value);
   }
-  return { as: "document", bytes, json };
+  return { type: "document", bytes, json };
 }
 
 /** Decodes by the byte order mark, else by the charset of the content type, else as UTF-8. */

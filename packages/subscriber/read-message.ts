@@ -6,10 +6,10 @@ import type { Attributes, Message, MessageOf, MessageType } from "./contract.ts"
 export type UnknownMessage = Attributes & { readonly type: string; readonly data?: unknown };
 
 export type ReadMessage =
-  | { readonly as: "message"; readonly message: Message }
-  | { readonly as: "unknown"; readonly message: UnknownMessage }
+  | { readonly type: "message"; readonly message: Message }
+  | { readonly type: "unknown"; readonly message: UnknownMessage }
   /** The reason names a field and quotes nothing. */
-  | { readonly as: "unreadable"; readonly reason: string };
+  | { readonly type: "unreadable"; readonly reason: string };
 
 /**
  * Parses a message. Fields that are not known are kept.
@@ -17,15 +17,15 @@ export type ReadMessage =
  */
 export function readMessage(text: string): ReadMessage {
   const value = parse(text);
-  if (!isFields(value)) return { as: "unreadable", reason: "the message is no JSON object" };
+  if (!isFields(value)) return { type: "unreadable", reason: "the message is no JSON object" };
   const reason = problemOfMessage(value);
-  if (reason !== undefined) return { as: "unreadable", reason };
+  if (reason !== undefined) return { type: "unreadable", reason };
   if (isMessage(value)) {
     if (value.type === "data.updated") keepContent(value, text);
-    return { as: "message", message: value };
+    return { type: "message", message: value };
   }
-  if (isUnknownMessage(value)) return { as: "unknown", message: value };
-  return { as: "unreadable", reason: "type: expected a text" };
+  if (isUnknownMessage(value)) return { type: "unknown", message: value };
+  return { type: "unreadable", reason: "type: expected a text" };
 }
 
 type DocumentReference = NonNullable<MessageOf<"data.updated">["data"]["document"]>;

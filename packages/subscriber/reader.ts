@@ -21,13 +21,13 @@ export type ReaderOptions = {
 
 /** The result for a message. If it is `settled`, delete it from the queue; else leave it there. */
 export type Result =
-  | { readonly settled: true; readonly as: "handled" | "duplicate" | "stale" | "skipped" }
+  | { readonly settled: true; readonly type: "handled" | "duplicate" | "stale" | "skipped" }
   /** The message is about an owner whose erasure was handled. No handler was called. */
-  | { readonly settled: true; readonly as: "erased" }
+  | { readonly settled: true; readonly type: "erased" }
   /** `unreadable`: not a message of the contract. SQS moves it to the dead-letter queue after some deliveries. */
   | {
       readonly settled: false;
-      readonly as: "unreadable" | "failed";
+      readonly type: "unreadable" | "failed";
       readonly reason: string;
       readonly error?: unknown;
     };
@@ -45,14 +45,14 @@ export function createReader(options: ReaderOptions): Read {
   const inTurn = turns();
   return async (body) => {
     const read = readMessage(body);
-    if (read.as === "unreadable") return { settled: false, as: "unreadable", reason: read.reason };
+    if (read.type === "unreadable") return { settled: false, type: "unreadable", reason: read.reason };
     const work = workOf(read, options);
     try {
       return await inTurn(work.owner, () => settle(work, options.memory));
     } catch (error) {
       return {
         settled: false,
-        as: "failed",
+        type: "failed",
         reason: error instanceof Error ? error.message : "failed",
         error,
       };
@@ -73,13 +73,13 @@ type Work = {
   readonly handleStale: Handle | undefined;
 };
 
-function workOf(read: Exclude<ReadMessage, { as: "unreadable" }>, options: ReaderOptions): Work {
+function workOf(read: Exclude<ReadMessage, { type: "unreadable" }>, options: ReaderOptions): Work {
   const { handle, handleStale, handleUnknown, repeatReplays = false } = options;
   const { sequence, source, subject, replayid } = read.message;
   // An id is unique within its source.
   const id = [source, read.message.id, ...(repeatReplays && replayid ? [replayid] : [])].join(" ");
   const owner = [source, ownerOf(subject)].join(" ");
-  switch (read.as) {
+  switch (read.type) {
     case "message": {
       const { message } = read;
       const series = [source, seriesOf(message)].join(" ");
@@ -110,15 +110,15 @@ const erasure = "9".repeat(20);
 async function settle(work: Work, memory: Memory): Promise<Result> {
   const { id, series, owner, sequence } = work;
   const { isHandled, newest } = await memory.recall(id, series);
-  if (isHandled) return { settled: true, as: "duplicate" };
+  if (isHandled) return { settled: true, type: "duplicate" };
   const newestOfOwner = series === owner ? newest : (await memory.recall(id, owner)).newest;
-  if (newestOfOwner === erasure && sequence < erasure) return { settled: true, as: "erased" };
+  if (newestOfOwner === erasure && sequence < erasure) return { settled: true, type: "erased" };
   const isStale = newest !== undefined && sequence < newest;
   const handle = isStale ? work.handleStale : work.handle;
   if (handle !== undefined) {
     await handle();
     await memory.remember(series === undefined ? { id } : { id, place: { series, sequence } });
   }
-  if (isStale) return { settled: true, as: "stale" };
-  return { settled: true, as: handle === undefined ? "skipped" : "handled" };
+  if (isStale) return { settled: true, type: "stale" };
+  return { settled: true, type: handle === undefined ? "skipped" : "handled" };
 }

@@ -12,7 +12,7 @@ export async function redriveDeadLetters(
 ): Promise<void> {
   const letters = queue.deadLetters.filter(isWanted);
   await redrive({
-    place: async (look) => {
+    source: async (look) => {
       const { done } = await look(
         letters.map(({ id, sentAt, ...letter }) => ({ ...letter, messageId: id, sentAt: new Date(sentAt) })),
       );

@@ -86,12 +86,12 @@ export class Table {
   loadDocuments(subject: Subject): readonly StoredDocument[] {
     return [...this.documents.values()]
       .filter((document) => nameOf(document.subject) === nameOf(subject))
-      .map((document) => ({ document, place: {} }));
+      .map((document) => ({ document, storage: {} }));
   }
 
   loadDocument(subject: Subject, name: DataName): StoredDocument | undefined {
     const document = this.documents.get(keyOf(subject, name));
-    return document && { document, place: {} };
+    return document && { document, storage: {} };
   }
 
   /** Writes over the document that was read, and over no other; the stream's filter lets news through. */

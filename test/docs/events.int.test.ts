@@ -23,7 +23,7 @@ describe("the schema of a message", () => {
     expect(validate(example), JSON.stringify(validate.errors)).toBe(true);
     expect(validate({ ...example, more: 1, data: { ...example.data, more: 1 } })).toBe(true);
     expect(validate({ ...example, type: "other" })).toBe(false);
-    expect(readMessage(JSON.stringify(example))).toEqual({ as: "message", message: example });
+    expect(readMessage(JSON.stringify(example))).toEqual({ type: "message", message: example });
   });
 
   it("keeps what was published, and a release that would break it is refused", () => {

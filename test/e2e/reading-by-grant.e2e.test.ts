@@ -211,7 +211,7 @@ describe("a role that a subscriber's documents are granted to", () => {
 
     it("reads as the subscriber whose alias it may invoke", async () => {
       expect(await readAs("incomes", "incomes")).toMatchObject({
-        as: "document",
+        type: "document",
         bytes: new TextEncoder().encode(text),
       });
       expect(lines().at(-1)).toContain('"subscriber/incomes"');

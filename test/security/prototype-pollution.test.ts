@@ -142,7 +142,7 @@ describe("names that every object has, from outside, change nothing that they ar
     for (const type of ["__proto__", "constructor", "toString"]) {
       expect(await read(poisoned(`"type":"${type}","data":{}`))).toMatchObject({
         settled: false,
-        as: "unreadable",
+        type: "unreadable",
       });
     }
   });

@@ -22,7 +22,7 @@ function closed(schema: Schema): object {
 /** A message as a subscriber gets it. @throws where it is not what the contract promises, or more than that */
 export function contractMessage(body: string): Message {
   const read = readMessage(body);
-  if (read.as !== "message") throw new Error(`${body} is no message of the contract`);
+  if (read.type !== "message") throw new Error(`${body} is no message of the contract`);
   const validate = schemas.get(read.message.type);
   if (validate?.(read.message) !== true)
     throw new Error(`${body} breaks the contract: ${ajv.errorsText(validate?.errors)}`);

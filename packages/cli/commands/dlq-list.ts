@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { deadLetterArchive } from "../../../adapters/sqs/dead-letter-archive.ts";
 import { queueDepth } from "../../../adapters/sqs/queue-depth.ts";
-import { type DeadLetter, type DeadLetterPlace, endOf } from "../../../domain/recovery/dead-letter.ts";
+import { type DeadLetter, type DeadLetterSource, endOf } from "../../../domain/recovery/dead-letter.ts";
 import { contentOfDeadLetter } from "../../../domain/recovery/dead-letter-content.ts";
 import { readRedriveCount } from "../../../domain/recovery/redrive-count.ts";
 import { audited } from "../core/audited.ts";
@@ -115,13 +115,13 @@ type Summary = {
   readonly reasons: readonly { readonly reason: string; readonly count: number }[];
 };
 
-/** Looks at the dead letters of a place, at about `maxRead` of them, and leaves them there. */
-async function summarize(place: DeadLetterPlace, selection: Selection): Promise<Summary> {
+/** Looks at the dead letters of a source, at about `maxRead` of them, and leaves them there. */
+async function summarize(source: DeadLetterSource, selection: Selection): Promise<Summary> {
   const counts = new Map<string, number>();
   let read = 0;
   let selected = 0;
   let oldest: Date | undefined;
-  await place(async (deadLetters) => {
+  await source(async (deadLetters) => {
     for (const deadLetter of deadLetters.filter((each) => isSelected(each, selection))) {
       selected += 1;
       const reason = reasonOf(deadLetter);
@@ -166,9 +166,9 @@ export async function showDeadLetters(operation: Operation, flags: Flags, name =
   const queue = namedQueue(operation, name);
   const { retentionSeconds } = await queueDepth(clients.sqs, queue.deadLetterQueueUrl);
   const deadLetters: DeadLetter[] = [];
-  const place =
+  const source =
     flags.archive === true ? archivedDeadLettersOf(operation, queue) : deadLettersGivenBack(operation, queue);
-  const { mayHide } = await place(async (seen) => {
+  const { mayHide } = await source(async (seen) => {
     deadLetters.push(
       ...seen.filter((deadLetter) => isSelected(deadLetter, flags)).slice(0, limit - deadLetters.length),
     );

@@ -62,7 +62,7 @@ export async function redriveQueue(
     ? { waiting: 0, inFlight: 0 }
     : await queueDepth(clients.sqs, queue.deadLetterQueueUrl);
   const ports: RedrivePorts = {
-    place: fromArchive ? archivedDeadLettersOf(operation, queue) : deadLettersGivenBack(operation, queue),
+    source: fromArchive ? archivedDeadLettersOf(operation, queue) : deadLettersGivenBack(operation, queue),
     isWanted: (deadLetter) => isSelected(deadLetter, flags),
     send: sqsSender(clients.sqs),
     queueUrl: queue.queueUrl,
@@ -146,19 +146,19 @@ export async function purgeQueue(
   const limit = selection.limit === undefined ? undefined : countFlag("--limit", selection.limit);
   checkSelection(selection);
   const queue = namedQueue(operation, name);
-  const place = deadLettersGivenBack(operation, queue);
+  const source = deadLettersGivenBack(operation, queue);
   const shown = new Map<string, string>();
   const isWanted = (deadLetter: DeadLetter) => {
     const isOne = isSelected(deadLetter, selection);
     if (isOne) shown.set(deadLetter.messageId, lineOf(deadLetter));
     return isOne;
   };
-  const ids = await findDeadLetters(place, isWanted, limit);
+  const ids = await findDeadLetters(source, isWanted, limit);
   checkFound(selection, ids.size, queue.name);
   if (ids.size > 0) await terminal.confirm(consequence(queue, [...shown.values()]));
   const act = { act: "purge", target: queue.name } as const;
   const purged =
-    ids.size === 0 ? 0 : await audited(operation, act, () => purgeDeadLetters(place, ids, onEach));
+    ids.size === 0 ? 0 : await audited(operation, act, () => purgeDeadLetters(source, ids, onEach));
   const gone = ids.size - purged;
   terminal.result(
     { stage: deployment.stage, queue: name, purged, notFound: gone },

@@ -1,4 +1,4 @@
-import type { DeadLetter, DeadLetterPlace } from "../../../domain/recovery/dead-letter.ts";
+import type { DeadLetter, DeadLetterSource } from "../../../domain/recovery/dead-letter.ts";
 
 /** What became of one of many, by its id. */
 export type EachResult = { readonly id: string; readonly result: string };
@@ -7,12 +7,12 @@ export type OnEach = (each: EachResult) => void;
 
 /** The ids of the dead letters that are wanted, of at most `limit` of them. They stay where they lie. */
 export async function findDeadLetters(
-  place: DeadLetterPlace,
+  source: DeadLetterSource,
   isWanted: (deadLetter: DeadLetter) => boolean,
   limit = Number.POSITIVE_INFINITY,
 ): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
-  await place(async (deadLetters) => {
+  await source(async (deadLetters) => {
     for (const deadLetter of deadLetters)
       if (ids.size < limit && isWanted(deadLetter)) ids.add(deadLetter.messageId);
     return { done: [], isEnough: ids.size >= limit };
@@ -22,13 +22,13 @@ export async function findDeadLetters(
 
 /** Takes away those dead letters, and nothing that came since. @returns how many are gone */
 export async function purgeDeadLetters(
-  place: DeadLetterPlace,
+  source: DeadLetterSource,
   ids: ReadonlySet<string>,
   onEach: OnEach = () => undefined,
 ): Promise<number> {
   let found = 0;
   const left = new Set(ids);
-  const { notTaken } = await place(async (deadLetters) => {
+  const { notTaken } = await source(async (deadLetters) => {
     const done = deadLetters.filter(({ messageId }) => ids.has(messageId));
     found += done.length;
     for (const { messageId: id } of done) {

@@ -1,6 +1,6 @@
 import { deadLetterArchive } from "../../../adapters/sqs/dead-letter-archive.ts";
 import { mayHoldOthers, queueDeadLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
-import type { DeadLetterPlace } from "../../../domain/recovery/dead-letter.ts";
+import type { DeadLetterSource } from "../../../domain/recovery/dead-letter.ts";
 import type { Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { type WorkQueue, workQueues } from "../status/work-queues.ts";
@@ -20,7 +20,7 @@ export function namedQueue({ deployment }: Operation, name: string): WorkQueue {
   throw CommandError.usage(`There is no queue ${JSON.stringify(name)}. Name one of: ${names}.`);
 }
 
-export function deadLettersOf({ clients }: Operation, { deadLetterQueueUrl }: WorkQueue): DeadLetterPlace {
+export function deadLettersOf({ clients }: Operation, { deadLetterQueueUrl }: WorkQueue): DeadLetterSource {
   return queueDeadLetters(clients.sqs, deadLetterQueueUrl, () => hiddenInSeconds);
 }
 
@@ -28,12 +28,12 @@ export function deadLettersOf({ clients }: Operation, { deadLetterQueueUrl }: Wo
 export function deadLettersGivenBack(
   { clients, terminal }: Pick<Operation, "clients" | "terminal">,
   { deadLetterQueueUrl: url }: Pick<WorkQueue, "deadLetterQueueUrl">,
-): DeadLetterPlace {
-  const place = queueDeadLetters(clients.sqs, url, () => hiddenInSeconds, mayHoldOthers(clients.sqs, url));
+): DeadLetterSource {
+  const source = queueDeadLetters(clients.sqs, url, () => hiddenInSeconds, mayHoldOthers(clients.sqs, url));
   return async (look) => {
     for (let done = 1; ; done += 1) {
       let isSeen = false;
-      const seen = await place((deadLetters) => {
+      const seen = await source((deadLetters) => {
         isSeen = true;
         return look(deadLetters);
       });
@@ -47,10 +47,10 @@ export function deadLettersGivenBack(
 export function archivedDeadLettersOf(
   { clients, deployment }: Operation,
   { name }: WorkQueue,
-): DeadLetterPlace {
-  const place = deadLetterArchive(clients.s3, deployment.output("ArchiveBucketName")).place(name);
+): DeadLetterSource {
+  const source = deadLetterArchive(clients.s3, deployment.output("ArchiveBucketName")).source(name);
   return async (look) => {
-    const seen = await place(look);
+    const seen = await source(look);
     if (seen.refused === undefined || seen.refused === 0) return seen;
     throw CommandError.failed(
       `S3 refuses ${seen.refused} archived dead letters of ${name}: you may not read them, or not use their key. Check the key: npx income-events doctor`,

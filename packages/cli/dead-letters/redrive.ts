@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { hasRoomForAttributes, type Outgoing, type Send } from "../../../adapters/sqs/sqs-sender.ts";
 import { deduplicationOf, groupOf, readTask } from "../../../domain/fetch/task.ts";
-import type { DeadLetter, DeadLetterPlace } from "../../../domain/recovery/dead-letter.ts";
+import type { DeadLetter, DeadLetterSource } from "../../../domain/recovery/dead-letter.ts";
 import { nextRedriveCount, readRedriveCount } from "../../../domain/recovery/redrive-count.ts";
 import type { OnEach } from "./purge.ts";
 
 export type RedrivePorts = {
-  readonly place: DeadLetterPlace;
+  readonly source: DeadLetterSource;
   readonly isWanted: (deadLetter: DeadLetter) => boolean;
   readonly send: Send;
   /** The queue that the dead letters came from. */
@@ -38,13 +38,13 @@ export type Redriven = {
  * name.
  */
 export async function redrive(ports: RedrivePorts): Promise<Redriven> {
-  const { place, isWanted, send, queueUrl, orderOf, run, limit, onProgress, onEach } = ports;
+  const { source, isWanted, send, queueUrl, orderOf, run, limit, onProgress, onEach } = ports;
   const failed: { messageId: string; reason: string }[] = [];
   const unmarked = new Set<string>();
   const seen = { redriven: 0, left: 0, again: 0 };
   const isAgain = (deadLetter: DeadLetter) =>
     readRedriveCount(deadLetter.returns).run === run || unmarked.has(digestOf(deadLetter.body));
-  const { notTaken } = await place(async (deadLetters) => {
+  const { notTaken } = await source(async (deadLetters) => {
     const again = deadLetters.filter(isAgain);
     const wanted = deadLetters.filter((deadLetter) => !again.includes(deadLetter) && isWanted(deadLetter));
     const chosen = wanted.slice(0, limit - seen.redriven - failed.length);

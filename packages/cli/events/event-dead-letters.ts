@@ -3,7 +3,7 @@ import { present } from "../../../domain/core/parse.ts";
 import { type IncomeEvent, isWebhookKind } from "../../../domain/event/events.ts";
 import { nameOf, subjectOf } from "../../../domain/event/subjects.ts";
 import { wants } from "../../../domain/message/subscribers.ts";
-import type { DeadLetterPlace } from "../../../domain/recovery/dead-letter.ts";
+import type { DeadLetterSource } from "../../../domain/recovery/dead-letter.ts";
 import { contentOfDeadLetter, type DeadLetterContent } from "../../../domain/recovery/dead-letter-content.ts";
 import type { Operation } from "../core/command.ts";
 import { deadLettersOf } from "../dead-letters/queues.ts";
@@ -22,7 +22,7 @@ export type EventDeadLetter = {
 export type DeadLetterPorts = {
   readonly queues: readonly WorkQueue[];
   readonly depthOf: (queue: WorkQueue) => Promise<Pick<QueueDepth, "waiting">>;
-  readonly placeOf: (queue: WorkQueue) => DeadLetterPlace;
+  readonly placeOf: (queue: WorkQueue) => DeadLetterSource;
   readonly report: (text: string) => void;
 };
 

@@ -55,9 +55,9 @@ export async function incomeOf(
 ): Promise<readonly MonthlyIncome[] | undefined> {
   if (message.type !== "data.updated" || message.data.endpoint !== "income") return undefined;
   const change = readChange(record);
-  if (change.type !== "document" || change.place === undefined) return undefined;
-  const { after, place } = change;
-  const content = await contentOfDocument({ document: after, place }, overflow);
+  if (change.type !== "document" || change.storage === undefined) return undefined;
+  const { after, storage } = change;
+  const content = await contentOfDocument({ document: after, storage }, overflow);
   if (content === undefined) return undefined;
   try {
     const { data } = fieldsOf(JSON.parse(textOfContent(content.parts, after.contentType)), "document");

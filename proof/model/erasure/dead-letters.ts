@@ -1,4 +1,4 @@
-import type { DeadLetter, DeadLetterPlace } from "../../../domain/recovery/dead-letter.ts";
+import type { DeadLetter, DeadLetterSource } from "../../../domain/recovery/dead-letter.ts";
 import type { EraserDependencies } from "../../../functions/erase/dependencies.ts";
 
 /** So many steps after a reader ended by force what it has hidden comes back: more than both passes take until they look. */
@@ -39,7 +39,7 @@ export class DeadLetters {
     }
   }
 
-  place(burn: Burn): DeadLetterPlace {
+  place(burn: Burn): DeadLetterSource {
     return async (look) => {
       burn();
       const held = this.#visible();

@@ -27,7 +27,7 @@ describe("the archive of dead letters", () => {
 
   it("gives back each dead letter as it was, in batches of ten, and keeps those that are not done", async () => {
     const seen: DeadLetter[] = [];
-    const result = await archive.place("users")(async (deadLetters) => {
+    const result = await archive.source("users")(async (deadLetters) => {
       expect(deadLetters.length).toBeLessThanOrEqual(10);
       seen.push(...deadLetters);
       return { done: deadLetters.filter(({ messageId }) => messageId === "m-3"), isEnough: false };
@@ -44,7 +44,7 @@ describe("the archive of dead letters", () => {
     const Key = "dead-letters/users/2026-11-07/broken.json";
     await system.s3.send(new PutObjectCommand({ Bucket: bucket.name, Key, Body: "{ user 7" }));
     const seen: DeadLetter[] = [];
-    await archive.place("users")(async (deadLetters) => {
+    await archive.source("users")(async (deadLetters) => {
       seen.push(...deadLetters);
       return { done: deadLetters.filter(({ body }) => body === "{ user 7"), isEnough: false };
     });
@@ -60,7 +60,7 @@ describe("the archive of dead letters", () => {
 
   it("reads no further when it is enough", async () => {
     let batches = 0;
-    await archive.place("users")(async () => {
+    await archive.source("users")(async () => {
       batches += 1;
       return { done: [], isEnough: true };
     });
@@ -69,7 +69,7 @@ describe("the archive of dead letters", () => {
 
   it("passes over a dead letter that another reader took meanwhile", async () => {
     const seen: DeadLetter[] = [];
-    await archive.place("users")(async (deadLetters) => {
+    await archive.source("users")(async (deadLetters) => {
       seen.push(...deadLetters);
       // The last two, which the next batch would hold.
       for (const Key of (await bucket.keys()).slice(10))
@@ -81,7 +81,7 @@ describe("the archive of dead letters", () => {
 
   it("reports how many could not be taken away", async () => {
     const endFault = system.fail("s3:DeleteObject", "m-5.json");
-    const result = await archive.place("users")(async (done) => ({ done, isEnough: false }));
+    const result = await archive.source("users")(async (done) => ({ done, isEnough: false }));
     endFault();
     expect(result).toEqual({ notTaken: 1, mayHide: false, refused: 0 });
     expect(await bucket.keys()).toEqual(["dead-letters/users/2026-11-07/m-5.json"]);
@@ -91,7 +91,7 @@ describe("the archive of dead letters", () => {
     const Body = JSON.stringify({ schemaVersion: 3 });
     const Key = "dead-letters/users/2026-11-07/a.json";
     await system.s3.send(new PutObjectCommand({ Bucket: bucket.name, Key, Body }));
-    await expect(archive.place("users")(async () => ({ done: [], isEnough: false }))).rejects.toThrow(
+    await expect(archive.source("users")(async () => ({ done: [], isEnough: false }))).rejects.toThrow(
       "schemaVersion: 3 is of a later release",
     );
   });

@@ -30,12 +30,12 @@ const change = fc.tuple(event, event, fc.integer({ min: 1, max: 9 })).chain(([on
     eventChange(one, receipts, 0),
     { type: "document", before: undefined, after: first },
     { type: "document", before: first, after: documentRead(first, undefined, { asOf: 9, name }) },
-    { type: "document", before: first, after: first, place: { codec: "gzip", object: "data/1" } },
+    { type: "document", before: first, after: first, storage: { codec: "gzip", object: "data/1" } },
     {
       type: "document",
       before: first,
       after: first,
-      place: { codec: "gzip", content: Buffer.from([31, 139]) },
+      storage: { codec: "gzip", content: Buffer.from([31, 139]) },
     },
   ];
   for (const before of [undefined, state]) {

@@ -6,7 +6,7 @@ const at = new Date("2026-11-21T12:00:00Z");
 const message = testMessage("7b1c", "risk-team", "/income-events/prod", at);
 
 test("a test message is a CloudEvent like all others, of a type that says so", () => {
-  expect(readMessage(JSON.stringify(message))).toEqual({ as: "message", message });
+  expect(readMessage(JSON.stringify(message))).toEqual({ type: "message", message });
   expect(message).toMatchObject({ type: "subscriber.test", data: { test: true }, time: at.toISOString() });
 });
 

@@ -32,7 +32,7 @@ describe("the archiver", () => {
     const kept = keptLog();
     entries = kept.entries;
     const archive = archiver({
-      places: () =>
+      sources: () =>
         new Map([
           ["users", queueDeadLetters(system.sqs, users, () => 60)],
           ["fetch", queueDeadLetters(system.sqs, fetch, () => 60)],

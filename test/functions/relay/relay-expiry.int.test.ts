@@ -41,7 +41,7 @@ await describeOnTables("the object of superseded data", (tables) => {
     const content = contentOf(text);
     const next = documentRead(known?.document, content.digest, { asOf, subject });
     expect(await store.save(known, next, content)).toBe("written");
-    return (await store.load(subject, income))?.place.object ?? "";
+    return (await store.load(subject, income))?.storage.object ?? "";
   }
 
   /** What is left of who is killed before the document is written. */

@@ -5,7 +5,7 @@ import { contentOf } from "../../../adapters/dynamodb/documents.ts";
 import type { Failure } from "../../../domain/core/failures.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { losslessValue } from "../../../domain/event/lossless-json.ts";
-import type { Document, DocumentPlace } from "../../../domain/fetch/document.ts";
+import type { Document, DocumentStorage } from "../../../domain/fetch/document.ts";
 import { messageOfDocument } from "../../../domain/message/message.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
 import { inlineDocuments } from "../../../functions/runtime/inline-documents.ts";
@@ -21,10 +21,14 @@ function reported(content: string, contentType?: string): Message {
   const typed = present<Document>({ ...document, size: Buffer.byteLength(content), contentType });
   return messageOfDocument(typed, origin);
 }
-const inItem = (content: string): DocumentPlace => ({ codec: "gzip", content: gzipSync(content) });
+const inItem = (content: string): DocumentStorage => ({ codec: "gzip", content: gzipSync(content) });
 const nowhere = { get: async (): Promise<never> => Promise.reject(new Error("AccessDenied")) };
-const written = (content: string, place: DocumentPlace | undefined, limit = 204_800, overflow = nowhere) =>
-  inlineDocuments(limit, overflow)({ message: reported(content), place });
+const written = (
+  content: string,
+  storage: DocumentStorage | undefined,
+  limit = 204_800,
+  overflow = nowhere,
+) => inlineDocuments(limit, overflow)({ message: reported(content), storage });
 const documentIn = (message: string) => JSON.parse(message).data.document;
 
 describe("a document in its message", () => {
@@ -49,7 +53,7 @@ describe("a document in its message", () => {
       overflow,
     )({
       message: reported(text),
-      place: { codec: "gzip", object: "data/1" },
+      storage: { codec: "gzip", object: "data/1" },
     });
     expect(documentIn(message).content).toEqual(JSON.parse(text));
   });
@@ -71,13 +75,13 @@ describe("a document in its message", () => {
     ["can't be read", { codec: "gzip", object: "data/1" } as const],
     ["is another than was stored", inItem("[]")],
     ["is not known where it lies", undefined],
-  ])("is referred to where it %s", async (_, place) => {
-    expect(await written(text, place)).toBe(JSON.stringify(reported(text)));
+  ])("is referred to where it %s", async (_, storage) => {
+    expect(await written(text, storage)).toBe(JSON.stringify(reported(text)));
   });
 
   it("is referred to where its bytes are not UTF-8, which a message is", async () => {
     const message = reported(text, "application/json; charset=ISO-8859-1");
-    const sent = await inlineDocuments(204_800, nowhere)({ message, place: inItem(text) });
+    const sent = await inlineDocuments(204_800, nowhere)({ message, storage: inItem(text) });
     expect(sent).toBe(JSON.stringify(message));
     expect(documentIn(sent)).toMatchObject({ contentType: "application/json; charset=ISO-8859-1" });
   });
@@ -85,10 +89,10 @@ describe("a document in its message", () => {
   it.each([
     ["is larger than a message may be", { limit: 300, type: "permanent" }],
     ["is not UTF-8", { message: reported(text, "application/json; charset=utf-16"), type: "permanent" }],
-    ["can't be read now", { place: { codec: "gzip", object: "data/1" } as const, type: "retryable" }],
+    ["can't be read now", { storage: { codec: "gzip", object: "data/1" } as const, type: "retryable" }],
   ])("fails in its message where it %s and nothing else is read", async (_, given) => {
-    const { message, place, limit, type } = {
-      ...{ message: reported(text), place: inItem(text), limit: 204_800 },
+    const { message, storage, limit, type } = {
+      ...{ message: reported(text), storage: inItem(text), limit: 204_800 },
       ...given,
     };
     const sent: string[] = [];
@@ -102,7 +106,7 @@ describe("a document in its message", () => {
     const publish = publisher(send, subscribers, () => undefined, {
       inline: inlineDocuments(limit, nowhere, true),
     });
-    expect(await publish([{ index: 0, message, place }])).toMatchObject([
+    expect(await publish([{ index: 0, message, storage }])).toMatchObject([
       { text: { index: 0 }, failure: { type } },
     ]);
     expect(sent).toEqual([]);
@@ -147,7 +151,7 @@ describe("a document in its message", () => {
     const publish = publisher(send, subscribers, () => undefined, {
       inline: inlineDocuments(204_800, nowhere),
     });
-    await publish([{ index: 0, message: reported(text), place: inItem(text) }]);
+    await publish([{ index: 0, message: reported(text), storage: inItem(text) }]);
     expect(documentIn(sent.get("inline") ?? "")).toHaveProperty("content");
     expect(documentIn(sent.get("plain") ?? "")).not.toHaveProperty("content");
   });

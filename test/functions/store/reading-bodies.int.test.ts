@@ -67,7 +67,7 @@ await describeOnTables("the consumer", (tables) => {
     await deliver(fixture.system, fixture.queueUrl, consumerOf());
     const redriveAll = (run: string) =>
       redrive({
-        place: queueDeadLetters(fixture.system.sqs, fixture.deadLetterQueueUrl, () => 60),
+        source: queueDeadLetters(fixture.system.sqs, fixture.deadLetterQueueUrl, () => 60),
         isWanted: ({ reason }) => reason === "type: the payload names no event; see mapping.type",
         send: sqsSender(fixture.system.sqs),
         queueUrl: fixture.queueUrl,

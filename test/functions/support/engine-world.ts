@@ -147,7 +147,7 @@ export class EngineWorld extends TaskList implements World {
     this.ports = {
       ...dependencies,
       bodies: overflowBucket(overflow.name, s3),
-      deadLetters: async () => [["users", [inQueue, archivedDeadLetters.place("users")]]],
+      deadLetters: async () => [["users", [inQueue, archivedDeadLetters.source("users")]]],
       takeSweep: sweepLease(dynamodb, table.name, () => new Date(this.#seconds * 1000)),
       send: async (_, messages) => {
         for (const { body } of messages) await this.ask(body);

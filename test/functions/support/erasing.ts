@@ -18,7 +18,7 @@ import { deadLetterArchive } from "../../../adapters/sqs/dead-letter-archive.ts"
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { undeliveredChanges } from "../../../adapters/streams/undelivered-changes.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import { deadLetterPlaces } from "../../../functions/erase/dead-letter-places.ts";
+import { deadLetterSources } from "../../../functions/erase/dead-letter-places.ts";
 import type { EraserDependencies } from "../../../functions/erase/dependencies.ts";
 import { publisher } from "../../../functions/runtime/subscriber-queues.ts";
 import { documentRead } from "../../domain/samples.ts";
@@ -60,7 +60,7 @@ export async function createErasureFixture(system: TestSystem) {
     deadLetters: (secondsLeft) => {
       const known = sweeps.deadLetters ? Object.entries(deadLetters) : [];
       const others = [queueUrl, deadLetterQueueUrl, subscriber, ...Object.values(deadLetters)];
-      return deadLetterPlaces(system.sqs, archivedDeadLetters, { known, others, pipelineName })(secondsLeft);
+      return deadLetterSources(system.sqs, archivedDeadLetters, { known, others, pipelineName })(secondsLeft);
     },
     takeSweep: sweepLease(system.dynamodb, table.name, now),
     recheckSeconds: () => 0,

@@ -50,8 +50,8 @@ describe.skipIf(!runsPython)("the reader in Python", () => {
         const read = createReader({ memory: inMemory(), handle });
         const results: [boolean, string][] = [];
         for (const body of bodies) {
-          const { settled, as } = await read(body);
-          results.push([settled, as]);
+          const { settled, type } = await read(body);
+          results.push([settled, type]);
         }
         return [handed, results];
       }),
@@ -111,10 +111,13 @@ describe.skipIf(!runsPython)("the reader in Python", () => {
     for (const body of bodies("node")) {
       const waits: boolean[] = [];
       const read = readMessage(body);
-      if (read.as !== "message" || read.message.type !== "data.updated") throw new Error(read.as);
+      if (read.type !== "message" || read.message.type !== "data.updated") throw new Error(read.type);
       const wait = async (milliseconds: number) => void waits.push(milliseconds >= 3000);
       const found = await readDocument(read.message, { ...server.signing, tries: 3, wait }).then(
-        (result) => [result.as, result.as === "document" ? Buffer.from(result.bytes).toString("base64") : ""],
+        (result) => [
+          result.type,
+          result.type === "document" ? Buffer.from(result.bytes).toString("base64") : "",
+        ],
         (error: unknown) => ["failed", error instanceof DocumentError ? error.message : error],
       );
       expected.push([...found, waits]);

@@ -13,8 +13,8 @@ describe("the handler of a Lambda function", () => {
         if (type === "account.created") throw new Error("no room");
       },
     });
-    const handler = lambdaHandler(read, (messageId, { as, reason }) =>
-      reports.push(`${messageId} ${as}: ${reason}`),
+    const handler = lambdaHandler(read, (messageId, { type, reason }) =>
+      reports.push(`${messageId} ${type}: ${reason}`),
     );
     const bodies = [
       exampleOf("user.created"),

@@ -86,7 +86,7 @@ describe("the subscriber's package, installed from its file into a fresh folder"
       const digestOf = ({ data }: MessageOf<"data.updated">): string | undefined => data.document?.sha256;
       const incomeOf = async (message: MessageOf<"data.updated">): Promise<readonly string[]> => {
         const document = await readDocument(message);
-        return document.as === "document" ? document.json("income").data.map(({ net }) => net) : [];
+        return document.type === "document" ? document.json("income").data.map(({ net }) => net) : [];
       };
       const memory: Memory = inMemory();
       const read = createReader({

@@ -74,7 +74,7 @@ describe("readDocument", () => {
 
   it("gives the bytes of the version that a message names, and its JSON with every digit", async () => {
     const { result } = await read([whole]);
-    expect(result).toMatchObject({ as: "document", bytes: new TextEncoder().encode(text) });
+    expect(result).toMatchObject({ type: "document", bytes: new TextEncoder().encode(text) });
     const { json } = Object(result);
     expect(String(json().data[0].amount)).toBe("12345678901234567890");
     expect(() => json("income")).toThrow("the document is none of income: data.0.id: is missing");
@@ -93,7 +93,7 @@ describe("readDocument", () => {
     const observedAt = "2026-11-21T12:00:00Z";
     const reference = { href, sha256: digest, size: bytes.length, contentType, version: "7", observedAt };
     const { result } = await read([{ status: 200, body: bytes }], {}, messageWith(reference));
-    expect(result).toMatchObject({ as: "document", bytes });
+    expect(result).toMatchObject({ type: "document", bytes });
     expect(Object(result).json()).toBe("José");
   });
 
@@ -122,7 +122,7 @@ describe("readDocument", () => {
     it("signs for Lambda where the address names it, asks for the path, and expands what is compressed", async () => {
       const compressed = answered(200, gzipSync(text), { etag, "content-encoding": "gzip" });
       const { result, requests } = await read([compressed], {}, invoked);
-      expect(result).toMatchObject({ as: "document", bytes: new TextEncoder().encode(text) });
+      expect(result).toMatchObject({ type: "document", bytes: new TextEncoder().encode(text) });
       const [{ url, headers, body } = { url: new URL(host), headers: {}, body: "" }] = requests;
       expect(url.href).toBe(
         `https://lambda.eu-central-2.amazonaws.com/2015-03-31/functions/${encodeURIComponent(alias)}/invocations`,
@@ -148,16 +148,16 @@ describe("readDocument", () => {
     it("sends the tag of what it has, and takes that from the cache", async () => {
       const cache = inMemoryCache();
       const { requests, result } = await read([answered(200, text, { etag })], { cache }, invoked);
-      expect([requests.length, Object(result).as]).toEqual([1, "document"]);
+      expect([requests.length, Object(result).type]).toEqual([1, "document"]);
       const again = await read([answered(304, "", { etag })], { cache }, invoked);
       expect(JSON.parse(again.requests[0]?.body ?? "")).toMatchObject({ ifNoneMatch: etag });
-      expect(again.result).toMatchObject({ as: "document" });
+      expect(again.result).toMatchObject({ type: "document" });
     });
 
     it("asks again where Lambda is busy or the function failed, and fails where it may not invoke", async () => {
       const failed = { status: 200, body: "{}", headers: { "x-amz-function-error": "Unhandled" } };
       expect(await read([{ status: 429 }, failed, answered(200, text)], {}, invoked)).toMatchObject({
-        result: { as: "document" },
+        result: { type: "document" },
         waits: { length: 2 },
       });
       for (const status of [403, 404])
@@ -166,7 +166,7 @@ describe("readDocument", () => {
           status,
         });
       const gone = await read([answered(404, String(problem("version-not-kept").body))], {}, invoked);
-      expect(gone.result).toEqual({ as: "replaced" });
+      expect(gone.result).toEqual({ type: "replaced" });
     });
   });
 
@@ -190,7 +190,7 @@ describe("readDocument", () => {
       expect(headers.authorization).toContain("Credential=AKIAENVIRONMENT/");
       return new Response(text);
     });
-    expect(await readDocument(message)).toMatchObject({ as: "document" });
+    expect(await readDocument(message)).toMatchObject({ type: "document" });
     vi.stubEnv("AWS_ACCESS_KEY_ID", "");
     await expect(readDocument(message)).rejects.toThrow("no credentials: pass them");
   });
@@ -198,7 +198,7 @@ describe("readDocument", () => {
   it("asks a busy stage again after the time that it names, and after a connection that broke", async () => {
     const busy = { status: 503, headers: { "retry-after": "3" } };
     const { result, waits } = await read([busy, { status: 429 }, new Error("reset"), { status: 502 }, whole]);
-    expect(result).toMatchObject({ as: "document" });
+    expect(result).toMatchObject({ type: "document" });
     expect(waits[0]).toBe(3000);
     expect(waits).toHaveLength(4);
   });
@@ -218,15 +218,16 @@ describe("readDocument", () => {
     const received = readMessage(inText.replace('"stand-in"', () => text));
     const asked = vi.fn();
     vi.stubGlobal("fetch", asked);
-    if (received.as !== "message" || received.message.type !== "data.updated") throw new Error(received.as);
+    if (received.type !== "message" || received.message.type !== "data.updated")
+      throw new Error(received.type);
     const result = await readDocument(received.message);
-    expect(result).toMatchObject({ as: "document", bytes: Buffer.from(text) });
+    expect(result).toMatchObject({ type: "document", bytes: Buffer.from(text) });
     expect(String(Object(result).json().data[0].amount)).toBe("12345678901234567890");
     // A copy of the message has lost the text, and here no digit.
     const content = { data: [{ amount: 1 }] };
     const digest = createHash("sha256").update(JSON.stringify(content)).digest("hex");
     const copied = messageWith({ ...message.data.document, sha256: digest, content });
-    expect(await readDocument(copied)).toMatchObject({ as: "document" });
+    expect(await readDocument(copied)).toMatchObject({ type: "document" });
     expect(asked).not.toHaveBeenCalled();
   });
 
@@ -235,17 +236,17 @@ describe("readDocument", () => {
     const asked = vi.fn(async () => new Response(text));
     vi.stubGlobal("fetch", asked);
     expect(await readDocument(held, { credentials })).toMatchObject({
-      as: "document",
+      type: "document",
       bytes: new TextEncoder().encode(text),
     });
     expect(asked).toHaveBeenCalledOnce();
   });
 
   it("says that a version was replaced, or that there is nothing any more", async () => {
-    expect((await read([problem("version-not-kept")])).result).toEqual({ as: "replaced" });
-    expect((await read([problem("not-found")])).result).toEqual({ as: "gone" });
-    expect((await read([{ status: 404, body: "<html>" }])).result).toEqual({ as: "gone" });
-    expect(await readDocument(messageWith(undefined))).toEqual({ as: "gone" });
+    expect((await read([problem("version-not-kept")])).result).toEqual({ type: "replaced" });
+    expect((await read([problem("not-found")])).result).toEqual({ type: "gone" });
+    expect((await read([{ status: 404, body: "<html>" }])).result).toEqual({ type: "gone" });
+    expect(await readDocument(messageWith(undefined))).toEqual({ type: "gone" });
   });
 
   it("asks whether what it has is still there, and forgets what is gone", async () => {
@@ -253,8 +254,8 @@ describe("readDocument", () => {
     await read([whole], { cache });
     const again = await read([{ status: 304 }], { cache });
     expect(again.requests[0]?.headers["if-none-match"]).toBe(etag);
-    expect(again.result).toMatchObject({ as: "document", bytes: new TextEncoder().encode(text) });
-    expect((await read([problem("not-found")], { cache })).result).toEqual({ as: "gone" });
+    expect(again.result).toMatchObject({ type: "document", bytes: new TextEncoder().encode(text) });
+    expect((await read([problem("not-found")], { cache })).result).toEqual({ type: "gone" });
     expect(await cache.get(href)).toBeUndefined();
   });
 

@@ -30,21 +30,21 @@ const ofData = (change: object) => read({ ...message, data: { ...message.data, .
 
 describe("a message of the contract", () => {
   it("is read as it is, whatever else it holds", () => {
-    expect(read(message)).toEqual({ as: "message", message });
+    expect(read(message)).toEqual({ type: "message", message });
     const more = { ...message, more: 1, data: { ...message.data, dataAvailable: false, more: 2 } };
-    expect(read(more)).toEqual({ as: "message", message: more });
+    expect(read(more)).toEqual({ type: "message", message: more });
   });
 
   it.each(["a later release's type", "toString"])("of the unknown type %s is reported as such", (type) => {
     const later = { ...message, type, data: undefined };
     const { data: _, ...announced } = later;
-    expect(read(later)).toEqual({ as: "unknown", message: announced });
+    expect(read(later)).toEqual({ type: "unknown", message: announced });
   });
 });
 
 describe("a text that is no message of the contract is unreadable", () => {
   it.each(["", "{", "null", "5", '"text"', "[]"])("where it is no JSON object: %j", (text) => {
-    expect(readMessage(text)).toEqual({ as: "unreadable", reason: "the message is no JSON object" });
+    expect(readMessage(text)).toEqual({ type: "unreadable", reason: "the message is no JSON object" });
   });
 
   it.each<[string, object]>([
@@ -57,7 +57,7 @@ describe("a text that is no message of the contract is unreadable", () => {
     ["data: expected an object", { data: "x" }],
     ["data.test: expected true", { type: "subscriber.test", data: { test: "true" } }],
   ])("with its reason: %s", (reason, change) => {
-    expect(read({ ...message, ...change })).toEqual({ as: "unreadable", reason });
+    expect(read({ ...message, ...change })).toEqual({ type: "unreadable", reason });
   });
 
   it.each<[string, object]>([
@@ -67,7 +67,7 @@ describe("a text that is no message of the contract is unreadable", () => {
     ["data.accountId, companyAccountId: expected one of these", { accountId: undefined }],
     ["data.accountId, companyAccountId: expected one of these", { companyAccountId: "c" }],
   ])("with its reason, of its data: %s", (reason, change) => {
-    expect(ofData(change)).toEqual({ as: "unreadable", reason });
+    expect(ofData(change)).toEqual({ type: "unreadable", reason });
   });
 });
 
@@ -114,10 +114,11 @@ describe("reading a message", () => {
         const value = JSON.parse(text);
         const read = readMessage(text);
         const schema = messageTypes.find((type) => type === value.type);
-        if (schema === undefined) expect(read.as).not.toBe("message");
-        else expect(read.as).toBe(schemas.get(schema)?.(value) === true ? "message" : "unreadable");
-        if (read.as === "message") expect(read.message).toEqual(value);
-        if (read.as === "unreadable") expect(read.reason).toMatch(/^[a-zA-Z., ]+: (is missing|expected .+)$/);
+        if (schema === undefined) expect(read.type).not.toBe("message");
+        else expect(read.type).toBe(schemas.get(schema)?.(value) === true ? "message" : "unreadable");
+        if (read.type === "message") expect(read.message).toEqual(value);
+        if (read.type === "unreadable")
+          expect(read.reason).toMatch(/^[a-zA-Z., ]+: (is missing|expected .+)$/);
       }),
       { numRuns: 3000 },
     );

@@ -26,7 +26,7 @@ describe("a reader", () => {
   it("hands over a message, typed, with the fields that it does not know", async () => {
     const { read, handled } = keepingReader();
     const message = { ...connected, traceparent: "00-1", data: { ...connected.data, later: 1 } };
-    expect(await read(text(message))).toEqual({ settled: true, as: "handled" });
+    expect(await read(text(message))).toEqual({ settled: true, type: "handled" });
     expect(handled).toEqual([message]);
   });
 
@@ -35,37 +35,37 @@ describe("a reader", () => {
     await read(text(connected));
     for (const message of [connected, created]) {
       expect(await read(text({ ...message, source: "/income-events/other" }))).toMatchObject({
-        as: message === created ? "stale" : "handled",
+        type: message === created ? "stale" : "handled",
       });
     }
     expect(handled).toHaveLength(2);
     const other = keepingReader();
     await other.read(text(connected));
     expect(await other.read(text({ ...created, source: "/income-events/other" }))).toMatchObject({
-      as: "handled",
+      type: "handled",
     });
   });
 
   it("passes over what is older than what was handled of its subject, or hands it over as such", async () => {
     const plain = keepingReader();
     await plain.read(text(connected));
-    expect(await plain.read(text(created))).toEqual({ settled: true, as: "stale" });
+    expect(await plain.read(text(created))).toEqual({ settled: true, type: "stale" });
     expect(plain.handled).toEqual([connected]);
 
     const stale: Message[] = [];
     const reporting = keepingReader({ handleStale: (message) => void stale.push(message) });
     await reporting.read(text(connected));
-    expect(await reporting.read(text(created))).toEqual({ settled: true, as: "stale" });
-    expect(await reporting.read(text(created))).toEqual({ settled: true, as: "duplicate" });
+    expect(await reporting.read(text(created))).toEqual({ settled: true, type: "stale" });
+    expect(await reporting.read(text(created))).toEqual({ settled: true, type: "duplicate" });
     expect(stale).toEqual([created]);
-    expect(await reporting.read(text({ ...created, id: "x" }))).toEqual({ settled: true, as: "stale" });
+    expect(await reporting.read(text({ ...created, id: "x" }))).toEqual({ settled: true, type: "stale" });
   });
 
   it("hands over another message of the same sequence: a replay shows the state as it stands", async () => {
     const { read, handled } = keepingReader();
     const again = { ...created, sequence: connected.sequence };
     await read(text(connected));
-    expect(await read(text(again))).toEqual({ settled: true, as: "handled" });
+    expect(await read(text(again))).toEqual({ settled: true, type: "handled" });
     expect(handled).toEqual([connected, again]);
   });
 
@@ -74,7 +74,7 @@ describe("a reader", () => {
     const data = exampleOf("data.updated");
     const news = { ...exampleOf("endpoint.updated"), id: "next", sequence: "9".repeat(20) };
     await read(text(news));
-    expect(await read(text(data))).toEqual({ settled: true, as: "handled" });
+    expect(await read(text(data))).toEqual({ settled: true, type: "handled" });
     expect(handled).toEqual([news, data]);
   });
 
@@ -105,7 +105,7 @@ describe("a reader", () => {
         repeatReplays: true,
       });
       await read(text(erased));
-      expect(await read(text(message))).toEqual({ settled: true, as: "erased" });
+      expect(await read(text(message))).toEqual({ settled: true, type: "erased" });
       expect([handled, others]).toEqual([[erased], []]);
     });
 
@@ -119,7 +119,7 @@ describe("a reader", () => {
       });
       const data = { ...exampleOf("data.updated"), subject: `${owner}/income` };
       const results = await Promise.all([text(erased), text(data)].map(read));
-      expect(results.map(({ as }) => as)).toEqual(["handled", "erased"]);
+      expect(results.map(({ type }) => type)).toEqual(["handled", "erased"]);
       expect(handled).toEqual([erased]);
     });
 
@@ -127,21 +127,21 @@ describe("a reader", () => {
       const { read, handled } = keepingReader();
       const [again, other] = [{ ...erased, id: "again" }, of(`${owner}0`)];
       for (const message of [erased, again, other, of(owner, { source: "/income-events/other" })])
-        expect(await read(text(message))).toEqual({ settled: true, as: "handled" });
+        expect(await read(text(message))).toEqual({ settled: true, type: "handled" });
       expect(handled).toHaveLength(4);
     });
   });
 
   it("passes over types that it does not know, or hands them over, once", async () => {
     const later = { ...created, type: "account.merged", data: [] };
-    expect(await keepingReader().read(text(later))).toEqual({ settled: true, as: "skipped" });
+    expect(await keepingReader().read(text(later))).toEqual({ settled: true, type: "skipped" });
 
     const unknown: unknown[] = [];
     const { read } = keepingReader({ handleUnknown: (message) => void unknown.push(message) });
-    expect(await read(text(later))).toEqual({ settled: true, as: "handled" });
-    expect(await read(text(later))).toEqual({ settled: true, as: "duplicate" });
+    expect(await read(text(later))).toEqual({ settled: true, type: "handled" });
+    expect(await read(text(later))).toEqual({ settled: true, type: "duplicate" });
     expect(await read(text({ ...later, id: "older", sequence: "0".repeat(20) }))).toMatchObject({
-      as: "handled",
+      type: "handled",
     });
     expect(unknown).toHaveLength(2);
   });
@@ -151,7 +151,7 @@ describe("a reader", () => {
     const broken = text({ ...created, data: { ...created.data, deleted: "no" } });
     expect(await read(broken)).toEqual({
       settled: false,
-      as: "unreadable",
+      type: "unreadable",
       reason: "data.deleted: expected true or false",
     });
     expect(handled).toEqual([]);
@@ -184,9 +184,9 @@ describe("a reader", () => {
       },
     });
     for (const reason of ["handle", "recall", "remember"]) {
-      expect(await read(text(created))).toMatchObject({ settled: false, as: "failed", reason });
+      expect(await read(text(created))).toMatchObject({ settled: false, type: "failed", reason });
     }
-    expect(await read(text(created))).toEqual({ settled: true, as: "handled" });
+    expect(await read(text(created))).toEqual({ settled: true, type: "handled" });
     // Once where it could not be remembered, and once more: at least once.
     expect(handled).toEqual([created, created]);
   });
@@ -195,19 +195,19 @@ describe("a reader", () => {
     const replay = (id: string) => text({ ...connected, replayid: id });
     const plain = keepingReader();
     await plain.read(text(connected));
-    expect(await plain.read(replay("r1"))).toEqual({ settled: true, as: "duplicate" });
+    expect(await plain.read(replay("r1"))).toEqual({ settled: true, type: "duplicate" });
 
     const repeating = keepingReader({ repeatReplays: true });
     await repeating.read(text(connected));
-    expect(await repeating.read(replay("r1"))).toEqual({ settled: true, as: "handled" });
-    expect(await repeating.read(replay("r1"))).toEqual({ settled: true, as: "duplicate" });
-    expect(await repeating.read(replay("r2"))).toEqual({ settled: true, as: "handled" });
+    expect(await repeating.read(replay("r1"))).toEqual({ settled: true, type: "handled" });
+    expect(await repeating.read(replay("r1"))).toEqual({ settled: true, type: "duplicate" });
+    expect(await repeating.read(replay("r2"))).toEqual({ settled: true, type: "handled" });
   });
 
   it("reads every example of the documents", async () => {
     // They are no history: each comes first to a reader of its own.
     for (const example of examples)
-      expect(await keepingReader().read(text(example))).toEqual({ settled: true, as: "handled" });
+      expect(await keepingReader().read(text(example))).toEqual({ settled: true, type: "handled" });
   });
 });
 

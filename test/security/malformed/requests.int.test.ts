@@ -34,7 +34,7 @@ describe("a request of the read API, whatever it is", () => {
   const { digest } = contentOf(content);
   const stored: StoredDocument = {
     document: documentAfter(undefined, call, { digest, size: content.length }),
-    place: { codec: "gzip", content: gzipSync(content) },
+    storage: { codec: "gzip", content: gzipSync(content) },
   };
   const none = async () => undefined;
   const codes: string[] = [];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { DeadLetter, DeadLetterPlace } from "../../../../domain/recovery/dead-letter.ts";
+import type { DeadLetter, DeadLetterSource } from "../../../../domain/recovery/dead-letter.ts";
 import { findDeadLetters, purgeDeadLetters } from "../../../../packages/cli/dead-letters/purge.ts";
 
 const deadLetterOf = (messageId: string): DeadLetter => ({
@@ -10,7 +10,7 @@ const deadLetterOf = (messageId: string): DeadLetter => ({
 });
 
 /** A place in memory, which shows two dead letters at a time. */
-function placeOf(deadLetters: DeadLetter[], notTaken = 0): DeadLetterPlace {
+function placeOf(deadLetters: DeadLetter[], notTaken = 0): DeadLetterSource {
   return async (look) => {
     const seen = [...deadLetters];
     for (let start = 0; start < seen.length; start += 2) {

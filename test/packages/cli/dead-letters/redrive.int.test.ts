@@ -28,7 +28,7 @@ describe("a redrive", () => {
   const send: Send = (url, messages) => sqsSender(system.sqs)(url, messages);
   const run = (changes: Partial<RedrivePorts> = {}) =>
     redrive({
-      place: queueDeadLetters(system.sqs, deadLetterQueueUrl, () => 60),
+      source: queueDeadLetters(system.sqs, deadLetterQueueUrl, () => 60),
       isWanted: () => true,
       send,
       queueUrl,
@@ -171,7 +171,7 @@ describe("a redrive", () => {
     await archive.put("users", { messageId: "m-x", sentAt, receives: 1, body: "x", returns: "4 run-0" });
     await archive.put("accounts", { messageId: "m-0", sentAt, receives: 1, body: "another queue's" });
 
-    expect(await run({ place: archive.place("users") })).toMatchObject({ redriven: 13, left: 0 });
+    expect(await run({ source: archive.source("users") })).toMatchObject({ redriven: 13, left: 0 });
 
     const sent = await messagesIn(queueUrl);
     expect(sent).toHaveLength(13);

@@ -19,7 +19,7 @@ function stored(id: string, text: string, change: Partial<StoredDocument["docume
   const facts = { endpoint: "income", asOf: 1, by: [], announced: 5, news: true, size: text.length };
   return {
     document: { subject, ...facts, digest, ...change },
-    place: { codec: "gzip", content: gzipSync(text) },
+    storage: { codec: "gzip", content: gzipSync(text) },
   };
 }
 
@@ -92,13 +92,13 @@ describe("an export of documents", () => {
   });
 
   it("leaves out what has another endpoint, has not changed since, or has no data", async () => {
-    const { document, place } = stored("4", "{}");
+    const { document, storage: place } = stored("4", "{}");
     const { digest: _, ...without } = document;
     await run([
       stored("1", "{}", { endpoint: "profile" }),
       stored("2", "{}", { announced: 2 }),
       stored("3", "{}"),
-      { document: without, place },
+      { document: without, storage: place },
     ]);
     expect((await rows()).map((row) => JSON.parse(row).id)).toEqual(["3"]);
   });
@@ -148,7 +148,7 @@ describe("an export of documents", () => {
 
   it("has the version that took the place of one whose object is gone, and nothing of who was erased", async () => {
     const { document } = stored("1", "old");
-    const gone: StoredDocument = { document, place: { codec: "gzip", object: "gone" } };
+    const gone: StoredDocument = { document, storage: { codec: "gzip", object: "gone" } };
     await run([gone], { readDocuments: async () => [stored("1", '"new"')] });
     expect((await rows()).map((row) => JSON.parse(row).document)).toEqual(["new"]);
     await rm(to, { recursive: true });
@@ -156,10 +156,10 @@ describe("an export of documents", () => {
   });
 
   it("names a document whose data are not where they were stored, or not what was, and goes on", async () => {
-    const lost: StoredDocument = { document: stored("1", "{}").document, place: { object: "gone" } };
+    const lost: StoredDocument = { document: stored("1", "{}").document, storage: { object: "gone" } };
     const other: StoredDocument = {
       ...stored("2", "{}"),
-      place: { codec: "identity", content: Buffer.from("x") },
+      storage: { codec: "identity", content: Buffer.from("x") },
     };
     const { unreadable, documents } = await run([lost, other, stored("3", "{}")], {
       readDocuments: async ({ id }) => [id === "1" ? lost : other],
@@ -168,7 +168,7 @@ describe("an export of documents", () => {
   });
 
   it("passes on what else goes wrong, and does not take it for a document without data", async () => {
-    const elsewhere: StoredDocument = { document: stored("1", "{}").document, place: { object: "key" } };
+    const elsewhere: StoredDocument = { document: stored("1", "{}").document, storage: { object: "key" } };
     const denied = { get: () => Promise.reject(Object.assign(new Error("no"), { name: "AccessDenied" })) };
     await expect(run([elsewhere], { overflow: denied })).rejects.toThrow("no");
   });
