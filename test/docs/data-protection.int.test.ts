@@ -57,7 +57,7 @@ describe("the page on data protection", () => {
   });
 
   it("names nothing that the stack does not have", () => {
-    const types = ["Table", "Queue", "Bucket", "Secret", "LogGroup"];
+    const types = ["GlobalTable", "Queue", "Bucket", "Secret", "LogGroup"];
     const all = stack.resources.filter(({ Type }) => types.some((type) => Type.endsWith(`::${type}`)));
     const known = all.map(({ id }) => nameOf(id));
     const named = [

@@ -66,7 +66,7 @@ describe("the checks at synth", () => {
   ])("find nothing in production that is not acknowledged: %s", (_, ...changes) => {
     const synthesize = () =>
       checked((app) => {
-        const stack = new Stack(app, "Mine");
+        const stack = new Stack(app, "Mine", { env: { region: "eu-central-1" } });
         for (const [index, change] of changes.entries()) {
           const props = { stage: "test", where: "the test", codeOf: standIn };
           new IncomeEvents(stack, `Events${index}`, {
