@@ -16,7 +16,7 @@ import { correlationOf, haveSameMessage, type LastChange } from "../state/last-c
 import type { State } from "../state/state.ts";
 import { type MessageOrigin, messageOfDocument, messageOfEndpointEvent, messageOfState } from "./message.ts";
 import type { Message } from "./message-schemas.ts";
-import { messageOfReadiness, messageOfUserReadiness } from "./readiness-message.ts";
+import { messageOfReadiness, messageOfStale, messageOfUserReadiness } from "./readiness-message.ts";
 
 /**
  * What follows from a change. `applyEvent` writes to the table, whose stream then reports the next change.
@@ -169,7 +169,11 @@ function ofReadiness(
   const list: Consequence[] = isBegun ? [{ type: "endWait", deadline }] : [];
   if (settings.readiness !== undefined && userId !== undefined && concernsUser(before, after))
     list.push({ type: "followAccounts", userId, correlationId });
-  return publish(list, isTold ? undefined : messageOfReadiness(after, settings));
+  const isStale = after.stale !== undefined && before?.stale?.version !== after.stale.version;
+  return publish(
+    publish(list, isTold ? undefined : messageOfReadiness(after, settings)),
+    isStale ? messageOfStale(after, settings.source) : undefined,
+  );
 }
 
 /** An account may have changed between the read and the write, so each announcement is checked again. */

@@ -7,8 +7,8 @@ export const answerTypes = [
   "company-account.confirmed",
   "data.updated",
 ] as const;
-/** Message types without an event: everything that `readiness` waits for has arrived, or has not in time. */
-export const readinessTypes = ["account.ready", "account.incomplete", "user.ready"] as const;
+/** Message types without an event: everything that `readiness` waits for has arrived, or has not in time, or nothing new arrives. */
+export const readinessTypes = ["account.ready", "account.incomplete", "user.ready", "account.stale"] as const;
 /** Message types that tell readers to erase a subject, too, because all of its stored data was erased. */
 export const erasureTypes = ["user.erased", "account.erased", "company-account.erased"] as const;
 /** An operator sends `subscriber.test` to test a subscriber. */

@@ -35,6 +35,26 @@ export function messageOfReadiness(
     : { ...attributes, type: "account.incomplete", data: { ...data, missing } };
 }
 
+/** The message of an account without new data. @throws permanent failure if nothing was announced */
+export function messageOfStale(
+  { subject, stale, since, userId, correlationId }: AccountReadiness,
+  source: string,
+): Message {
+  if (stale === undefined) throw permanent("stale: missing");
+  const common = { source, subject: `${nameOf(subject)}/readiness`, version: stale.version };
+  const time = new Date(stale.at).toISOString();
+  return {
+    ...attributesOf(common, `${common.subject}.${stale.version}`, time, correlationId),
+    type: "account.stale",
+    data: present<DataOf<"account.stale">>({
+      accountId: subject.id,
+      userId,
+      connectedSince: new Date(since).toISOString(),
+      newestAt: stale.since > since ? new Date(stale.since).toISOString() : undefined,
+    }),
+  };
+}
+
 /** The message of an announcement about a user's accounts. */
 export function messageOfUserReadiness(
   { subject, version, at, accounts, correlationId }: UserReadiness,

@@ -90,6 +90,23 @@ export const readinessContract = {
     newestOf: "subject",
     data: object(ofAccount, known),
   },
+  "account.stale": {
+    sentWhen:
+      "A connected account has had no new data for `readiness.staleDays`. Sent once until data is new again.",
+    time: "When a comparison with the provider found it.",
+    newestOf: "subject and type",
+    data: object(
+      { accountId, connectedSince },
+      {
+        ...known,
+        newestAt: {
+          type: "string",
+          format: "date-time",
+          description: "When data was last new. ISO 8601 in UTC. Absent if none was in this connection.",
+        },
+      },
+    ),
+  },
   "user.ready": {
     sentWhen:
       "All of a user's connected accounts, or with `readiness.users` `any` at least one, are ready or incomplete. Sent " +

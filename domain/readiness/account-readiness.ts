@@ -38,6 +38,9 @@ export type AnnouncedDocument = {
 
 export type Missing = { readonly endpoint: string; readonly reason: MissingReason };
 
+/** `since`: when data was last new, or the connection began. */
+export type Stale = { readonly version: number; readonly since: number; readonly at: number };
+
 /** Which awaited endpoints were read for an account's connection. Times are milliseconds since 1970. */
 export type AccountReadiness = {
   readonly subject: Subject;
@@ -57,6 +60,8 @@ export type AccountReadiness = {
   readonly readings: Readonly<Record<string, Reading>>;
   /** The last announcement, possibly for an earlier connection. */
   readonly announced?: Announcement;
+  /** The last announcement that this connection brings no new data. */
+  readonly stale?: Stale;
   /** Correlation id of what began the connection. */
   readonly correlationId?: string;
 };
@@ -169,6 +174,23 @@ export function atDeadline(
   const next = { ...withDocuments(known, documents, now), version: known.version + 1 };
   const ready = announceReady(next);
   return statusOf(ready) === "ready" ? ready : announceIncomplete(next, failures);
+}
+
+/**
+ * Announces a connected account without new data, once until data is new again.
+ * @param documents all of the account's
+ * @returns undefined if there is nothing to announce
+ */
+export function afterSilence(
+  known: AccountReadiness,
+  documents: readonly Pick<Document, "announced">[],
+  { staleMillis, now }: { readonly staleMillis: number; readonly now: number },
+): AccountReadiness | undefined {
+  if (!known.isConnected || !known.isConfirmed) return undefined;
+  const since = Math.max(known.since, ...documents.map(({ announced = 0 }) => announced));
+  if (now - since < staleMillis || known.stale?.since === since) return undefined;
+  const version = known.version + 1;
+  return { ...known, version, stale: { version, since, at: now } };
 }
 
 function isConnected({ connected, deleted }: State): boolean {

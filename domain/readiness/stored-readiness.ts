@@ -15,6 +15,7 @@ import {
   type Announcement,
   missingReasons,
   type Reading,
+  type Stale,
 } from "./account-readiness.ts";
 import type { UserReadiness } from "./user-readiness.ts";
 
@@ -37,6 +38,7 @@ export function parseAccountReadiness(value: unknown): AccountReadiness {
       Object.entries(readings).map(([endpoint, reading]) => [endpoint, parseReading(reading)]),
     ),
     announced: isFields(fields.announced) ? parseAnnouncement(fields.announced) : undefined,
+    stale: isFields(fields.stale) ? parseStale(fields.stale) : undefined,
     correlationId: optionalText(fields, "correlationId"),
   });
 }
@@ -65,6 +67,14 @@ function parseReading(value: unknown): Reading {
     announced: optionalNumber(fields, "announced"),
     days: optionalNumber(fields, "days"),
   });
+}
+
+function parseStale(fields: Fields): Stale {
+  return {
+    version: numberOf(fields, "version"),
+    since: numberOf(fields, "since"),
+    at: numberOf(fields, "at"),
+  };
 }
 
 function parseAnnouncement(fields: Fields): Announcement {

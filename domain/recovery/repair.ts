@@ -83,9 +83,10 @@ export function needsRepair(change: Change, period: Period): boolean {
     case "state":
       return change.after.unconfirmed || isAnnouncedWithin(change.after.latest, period);
     case "readiness": {
-      const { announced } = change.after;
+      const { announced, stale } = change.after;
       const isWaiting = statusOf(change.after) === "waiting";
-      return isWaiting || (announced !== undefined && isWithin(period, new Date(announced.at).toISOString()));
+      const times = [announced, stale].flatMap((each) => (each === undefined ? [] : [each.at]));
+      return isWaiting || times.some((at) => isWithin(period, new Date(at).toISOString()));
     }
     case "userReadiness":
       return isWithin(period, new Date(change.after.at).toISOString());

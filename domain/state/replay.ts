@@ -7,7 +7,7 @@ import {
   messageOfState,
 } from "../message/message.ts";
 import type { Message } from "../message/message-schemas.ts";
-import { messageOfReadiness, messageOfUserReadiness } from "../message/readiness-message.ts";
+import { messageOfReadiness, messageOfStale, messageOfUserReadiness } from "../message/readiness-message.ts";
 import { wants } from "../message/subscribers.ts";
 import type { Change } from "./change.ts";
 import { isHistoryFull, isProcessed } from "./last-change.ts";
@@ -74,9 +74,12 @@ export function replayRecord(
       return message === undefined ? [] : [{ message, timestamp: message.time }];
     }
     case "readiness": {
-      if (change.after.announced === undefined) return [];
-      const message = messageOfReadiness(change.after, origin);
-      return [{ message, timestamp: message.time }];
+      const { after } = change;
+      const messages = [
+        ...(after.announced === undefined ? [] : [messageOfReadiness(after, origin)]),
+        ...(after.stale === undefined ? [] : [messageOfStale(after, origin.source)]),
+      ];
+      return messages.map((message) => ({ message, timestamp: message.time }));
     }
     case "userReadiness": {
       if (change.after.accounts.length === 0) return [];

@@ -1,6 +1,7 @@
 import type { ReadDocuments } from "../../adapters/dynamodb/documents.ts";
 import type { Orphans } from "../../adapters/dynamodb/orphans.ts";
 import type { Partitions } from "../../adapters/dynamodb/partitions.ts";
+import type { ReadinessRecords } from "../../adapters/dynamodb/readiness.ts";
 import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import type { Checkpoint } from "../../adapters/streams/checkpoint.ts";
@@ -23,6 +24,8 @@ export type ReconcilerDependencies = {
   readonly partitions: Partitions;
   readonly orphans: Orphans;
   readonly readDocuments: ReadDocuments;
+  /** Absent if the stage has no `readiness.staleDays`. */
+  readonly readiness?: { readonly records: ReadinessRecords; readonly staleMillis: number } | undefined;
   readonly send: Send;
   /** Queues of webhooks, and of fetch tasks. */
   readonly queueUrls: { readonly users: string; readonly accounts: string; readonly fetch: string };

@@ -1,8 +1,10 @@
 import { FailureError, isAttempt } from "../../domain/core/failures.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
+import type { Document } from "../../domain/fetch/document.ts";
 import type { DataName } from "../../domain/fetch/document-name.ts";
 import { isReadAs } from "../../domain/fetch/provider-settings.ts";
 import { documentTask } from "../../domain/fetch/task.ts";
+import { afterSilence } from "../../domain/readiness/account-readiness.ts";
 import {
   type ComparisonResult,
   compareAccount,
@@ -160,7 +162,9 @@ async function compare(
         isConnected: inList?.connected ?? false,
         updatedAt: listed.get(id)?.updatedAt,
       };
-      reread += await rereadDocuments(account, run, dependencies);
+      const documents = (await dependencies.readDocuments(subject)).map(({ document }) => document);
+      reread += await rereadDocuments(account, documents, run, dependencies);
+      if (account.isConnected) await announceStale(subject, documents, dependencies);
     }
   }
   const drifts = comparisons.filter((comparison) => typeof comparison === "object");
@@ -188,6 +192,26 @@ function mayHaveNews({ isConnected, updatedAt }: KnownAccount, { missed }: Run):
 }
 
 /**
+ * Announces an account that has had no new data for a long time.
+ * @param documents read eventually; those of the awaited endpoints are read again, consistently
+ */
+async function announceStale(
+  account: Subject,
+  documents: readonly Document[],
+  { readiness, now }: ReconcilerDependencies,
+): Promise<void> {
+  if (readiness === undefined) return;
+  const { records, staleMillis } = readiness;
+  const isNew = ({ announced = 0 }: Document) => now().getTime() - announced < staleMillis;
+  if (documents.some(isNew)) return;
+  await records.update(account, async (known) => {
+    if (known === undefined) return undefined;
+    const latest = await records.documents(account, known.endpoints);
+    return afterSilence(known, [...documents, ...latest], { staleMillis, now: now().getTime() });
+  });
+}
+
+/**
  * Requests documents of an account that were last read before the configured age or, if news of them may be
  * lost, before the end of that loss. In the second case it also requests start endpoints that were never
  * read.
@@ -197,8 +221,9 @@ function mayHaveNews({ isConnected, updatedAt }: KnownAccount, { missed }: Run):
  */
 async function rereadDocuments(
   account: KnownAccount,
+  stored: readonly Document[],
   run: Run,
-  { readDocuments, send, queueUrls, provider, startEndpoints, settings, now }: ReconcilerDependencies,
+  { send, queueUrls, provider, startEndpoints, settings, now }: ReconcilerDependencies,
 ): Promise<number> {
   const { subject } = account;
   const isNews = mayHaveNews(account, run);
@@ -206,7 +231,6 @@ async function rereadDocuments(
   const days = run.rereads ? Math.min(daysAfterLoss, rereadAfterDays) : rereadAfterDays;
   const tooOld = now().getTime() - days * 86_400_000;
   const oldest = isNews ? Math.max(tooOld, missedUntil(run)) : tooOld;
-  const stored = (await readDocuments(subject)).map(({ document }) => document);
   const unread = isNews
     ? startEndpoints.filter((name) => !stored.some(({ endpoint }) => endpoint === name))
     : [];

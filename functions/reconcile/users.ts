@@ -4,13 +4,16 @@ import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
 import { receivingCounts } from "../../adapters/aws/receiving-counts.ts";
+import { batchingReader } from "../../adapters/dynamodb/batching-reader.ts";
+import { batchingWriter } from "../../adapters/dynamodb/batching-writer.ts";
 import { documentReader } from "../../adapters/dynamodb/documents.ts";
 import { orphans } from "../../adapters/dynamodb/orphans.ts";
 import { partitions } from "../../adapters/dynamodb/partitions.ts";
+import { readinessRecords } from "../../adapters/dynamodb/readiness.ts";
 import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { checkpoint, runRequests } from "../../adapters/streams/checkpoint.ts";
-import { fieldsOf, textOf } from "../../domain/core/parse.ts";
+import { fieldsOf, numberOf, textOf } from "../../domain/core/parse.ts";
 import { parseProviderSettings, parseStartEndpoints } from "../../domain/fetch/provider-settings.ts";
 import { parseReconcileSettings } from "../../domain/reconcile/reconcile-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
@@ -26,6 +29,7 @@ const patienceInSeconds = 60;
 const settings = readSettings();
 const provider = parseProviderSettings(settings.provider);
 const reconcile = parseReconcileSettings(settings.reconcile, settings.ids);
+const staleDays = settings.staleDays === undefined ? undefined : numberOf(settings, "staleDays");
 const { connectSeconds, headersSeconds, bodySeconds } = provider.timeouts;
 const table = new DynamoDBClient({});
 const tableName = variable("TABLE_NAME");
@@ -54,6 +58,13 @@ const handle = sanitizeErrors(
     partitions: partitions(table, tableName),
     orphans: orphans(table, tableName),
     readDocuments: documentReader(table, tableName),
+    readiness:
+      staleDays === undefined
+        ? undefined
+        : {
+            records: readinessRecords(batchingReader(table, tableName), batchingWriter(table, tableName)),
+            staleMillis: staleDays * 86_400_000,
+          },
     send: sqsSender(new SQSClient({})),
     queueUrls: {
       users: variable("USERS_QUEUE_URL"),

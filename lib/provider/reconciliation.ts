@@ -37,6 +37,14 @@ export type ReconciliationProps = {
   readonly receipts: ReceivingAlarms;
 };
 
+/** Accounts without new data are announced by an update of their readiness. */
+function tableActions({ readiness }: Settings): readonly string[] {
+  const actions = ["GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem", "Query"];
+  return [...actions, ...(readiness?.staleDays === undefined ? [] : ["PartiQLUpdate"])].map(
+    (action) => `dynamodb:${action}`,
+  );
+}
+
 /** Compares the provider's list of users with the table on a schedule, to find what no webhook announced. */
 export class Reconciliation extends Construct {
   readonly lambda: lambda.Function;
@@ -68,6 +76,7 @@ export class Reconciliation extends Construct {
         provider: settings.provider,
         reconcile: { ...reconcile, missed: { ...missed, minuteInMillis: minuteInMillis(settings) } },
         startEndpoints: settings.startEndpoints,
+        ...(settings.readiness?.staleDays !== undefined && { staleDays: settings.readiness.staleDays }),
         metrics: {
           throttled: props.apiStage.throttled.metricName,
           notKept: props.receipts.notKept.metricName,
@@ -75,17 +84,7 @@ export class Reconciliation extends Construct {
         ids: { users: mapping.users.ids, accounts: mapping.accounts.ids },
       },
       permissions: [
-        allow(
-          [
-            "dynamodb:GetItem",
-            "dynamodb:BatchGetItem",
-            "dynamodb:PutItem",
-            "dynamodb:UpdateItem",
-            "dynamodb:DeleteItem",
-            "dynamodb:Query",
-          ],
-          [table.table.tableArn],
-        ),
+        allow(tableActions(settings), [table.table.tableArn]),
         allow(["sqs:SendMessage"], [users.queueArn, accounts.queueArn, fetching.work.queue.queueArn]),
         allow(["secretsmanager:GetSecretValue"], [token.secret.secretArn]),
         allow(["cloudwatch:GetMetricData"], ["*"]),

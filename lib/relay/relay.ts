@@ -90,7 +90,11 @@ function readByRange({ readRange, readCompanyRange }: Settings["provider"]["path
   ];
 }
 
-function readinessOf({ deadlineHours, ...rest }: NonNullable<Settings["readiness"]>): ReadinessSettings {
+function readinessOf({
+  deadlineHours,
+  staleDays: _,
+  ...rest
+}: NonNullable<Settings["readiness"]>): ReadinessSettings {
   return { ...rest, deadlineSeconds: deadlineHours * 3_600 };
 }
 

@@ -19,5 +19,6 @@ export const readinessSchema = section({
     }),
   deadlineHours: scalableDuration(1, 240, ": SQS keeps what waits for it for 14 days").default(24),
   minDays: wholeNumber(1, 3_650).exactOptional(),
+  staleDays: scalableDuration(1, 3_650).exactOptional(),
   users: choice(userRules).default("all"),
 }).exactOptional();

@@ -128,6 +128,10 @@ export const checks: Readonly<Record<MessageType, Check>> = {
     ),
   },
   "account.ready": { newestOf: "subject", data: object(readiness, { ...user, ...ofItsUser }) },
+  "account.stale": {
+    newestOf: "subject and type",
+    data: object({ ...account, connectedSince: time }, { ...user, ...ofItsUser, newestAt: time }),
+  },
   "user.ready": {
     newestOf: "subject",
     data: object({ ...user, accounts: list(settled) }, ofItsUser),

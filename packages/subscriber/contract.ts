@@ -183,6 +183,16 @@ type MissingEndpoint = {
   readonly reason: "notAnnounced" | "none" | "tooFewDays" | "failing" | "deadLetter";
 };
 
+type StaleAccount = OfAccount &
+  UserAttributes & {
+    /** When the connection began, by the receipt of its webhook: ISO 8601 in UTC. */
+    readonly connectedSince: string;
+    /** When data was last new: ISO 8601 in UTC. Absent if none was in this connection. */
+    readonly newestAt?: string;
+    /** The provider's id of the user. */
+    readonly userId?: string;
+  };
+
 type UserReadiness = OfUser &
   UserAttributes & {
     /** The user's connected accounts that are ready or incomplete, by id. At least one. */
@@ -262,6 +272,8 @@ type Data = {
     /** Each missing endpoint, and why it is missing. */
     readonly missing: readonly MissingEndpoint[];
   };
+  /** A connected account has had no new data for `readiness.staleDays`. Sent once until data is new again. */
+  readonly "account.stale": StaleAccount;
   /**
    * All of a user's connected accounts, or with `readiness.users` `any` at least one, are ready or incomplete. Sent
    * again when the accounts that it lists change.

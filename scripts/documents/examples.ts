@@ -8,7 +8,12 @@ import { consequencesOf } from "../../domain/message/consequences.ts";
 import { messageOfErasure, withAttributes } from "../../domain/message/message.ts";
 import type { Message } from "../../domain/message/message-schemas.ts";
 import { testMessage } from "../../domain/message/test-message.ts";
-import { afterDocument, atDeadline, beginConnection } from "../../domain/readiness/account-readiness.ts";
+import {
+  afterDocument,
+  afterSilence,
+  atDeadline,
+  beginConnection,
+} from "../../domain/readiness/account-readiness.ts";
 import { announceUser } from "../../domain/readiness/user-readiness.ts";
 import type { Change } from "../../domain/state/change.ts";
 import { type Answer, applyEvent, applyProviderAnswer, type State } from "../../domain/state/state.ts";
@@ -93,8 +98,11 @@ function readiness(subject: Subject): readonly Message[] {
   const user = { kind: "user", id: userId } as const;
   const found = { rule: "all", now: late, correlationId: event.id } as const;
   const after = announceUser(undefined, user, announced.slice(-1), found);
+  const staleAt = { staleMillis: 1, now: timestamp(60 * 24 * 90).getTime() };
+  const stale = afterSilence(incomplete, documents, staleAt);
   return [
     ...ofAccount,
+    ...(stale === undefined ? [] : published({ type: "readiness", before: incomplete, after: stale })),
     ...(after === undefined ? [] : published({ type: "userReadiness", before: undefined, after })),
   ];
 }

@@ -200,6 +200,11 @@ export interface ReadinessProps {
    */
   readonly minDays?: number | Duration;
   /**
+   * Send `account.stale` when a connected account has had no new data for this many days. Each comparison with the provider checks (`reconcile.everyHours`). From 1 to 3650.
+   * @default - none
+   */
+  readonly staleDays?: number | Duration;
+  /**
    * When `user.ready` is sent: once `all` of the user's connected accounts are ready or incomplete, or `any` of them.
    * @default "all"
    */

@@ -21,6 +21,7 @@ NEWEST_OF: Mapping[str, str] = {
     "account.ready": "subject",
     "account.incomplete": "subject",
     "user.ready": "subject",
+    "account.stale": "subject and type",
     "endpoint.updated": "subject and type",
     "data.updated": "subject and type",
     "subscriber.test": "subject",

@@ -18,6 +18,7 @@ import { testMessage } from "../../../domain/message/test-message.ts";
 import {
   type AccountReadiness,
   afterDocument,
+  afterSilence,
   afterState,
   atDeadline,
   beginConnection,
@@ -164,6 +165,12 @@ class MessageHistory {
     const state = this.#states.get(nameOf(subject));
     const after = atDeadline(before, since, { state, documents: [], failures: {} }, this.#now);
     if (typeof after === "object") this.#writeReadiness(after);
+    else {
+      const documents = [...this.#documents.values()].filter(
+        (each) => nameOf(each.subject) === nameOf(subject),
+      );
+      this.#writeReadiness(afterSilence(before, documents, { staleMillis: 1, now: this.#now + 1 }));
+    }
   }
 
   get #now(): number {

@@ -4,6 +4,7 @@ import type { Document } from "../../../domain/fetch/document.ts";
 import {
   type AccountReadiness,
   afterDocument,
+  afterSilence,
   afterState,
   atDeadline,
   beginConnection,
@@ -205,4 +206,32 @@ it.each<[string, State | undefined]>([
   ["is gone", undefined],
 ])("says nothing at the deadline of an account that %s", (_, now) => {
   expect(atDeadline(begun(), 1_000, { state: now, documents: [], failures: {} }, 99_000)).toBe("settled");
+});
+
+const days = (count: number) => count * 86_400_000;
+
+type Silence = {
+  readonly known?: Partial<AccountReadiness>;
+  readonly announced?: readonly number[];
+  readonly now: number;
+};
+
+const stale = { version: 1, since: 1_000, at: 0 };
+
+it.each<[string, Silence, number | undefined]>([
+  ["has never had data", { now: days(31) }, 1_000],
+  ["has had no data for less", { now: days(30) }, undefined],
+  ["had data before it was connected", { announced: [500], now: days(31) }, 1_000],
+  ["had data last of two", { announced: [days(2), days(1)], now: days(32) }, days(2)],
+  ["had data since", { announced: [days(2)], now: days(31) }, undefined],
+  ["is known to be silent since", { known: { stale }, now: days(40) }, undefined],
+  ["is silent again", { known: { stale }, announced: [days(2)], now: days(40) }, days(2)],
+  ["is disconnected", { known: { isConnected: false }, now: days(31) }, undefined],
+  ["is in doubt", { known: { isConfirmed: false }, now: days(31) }, undefined],
+])("announces as stale an account that %s", (_, { known, announced = [], now }, since) => {
+  const begun = beginConnection(undefined, stateAfter([connected]), [], { settings, now: 1_000 });
+  if (begun === undefined) throw new Error("no connection began");
+  const documents = announced.map((at) => ({ announced: at }));
+  const after = afterSilence({ ...begun, ...known }, documents, { staleMillis: days(30), now });
+  expect(after?.stale).toEqual(since && { version: 2, since, at: now });
 });

@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
+import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
+import { contentOf, documentStore } from "../../../adapters/dynamodb/documents.ts";
+import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { checkpoint } from "../../../adapters/streams/checkpoint.ts";
 import { waiting } from "../../../domain/core/failures.ts";
+import type { Subject } from "../../../domain/event/subjects.ts";
+import { documentRead } from "../../domain/samples.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import {
   day,
@@ -14,6 +20,17 @@ import {
 await describeOnTables("the reconciler", (tables) => {
   const fixture = reconcilerFixture(tables);
   const { tickOf, codes, calls, fed, learn, learnAll } = fixture;
+  const readAt = async (account: Subject, asOf: number) => {
+    const { dynamodb } = fixture.system;
+    const [read, write] = [
+      batchingReader(dynamodb, fixture.table.name),
+      batchingWriter(dynamodb, fixture.table.name),
+    ];
+    const store = documentStore(read, write, overflowBucket("none"));
+    const content = contentOf("[]");
+    const document = documentRead(undefined, content.digest, { asOf, subject: account });
+    await store.save(undefined, document, content);
+  };
   const keptRun = () => checkpoint(fixture.system.dynamodb, fixture.table.name).load();
 
   describe("a run", () => {
@@ -123,6 +140,33 @@ await describeOnTables("the reconciler", (tables) => {
       expect(await fed()).toEqual([]);
       expect(calls(/accounts/)).toEqual([]);
       expect(fixture.entries).toMatchObject([{ code: "RECONCILED", deleted: 1, drift: 0 }]);
+    });
+
+    test("announces an account without new data once, and again after new data has become old", async () => {
+      const announced = await fixture.sandbox.createUsers(2);
+      await learnAll(announced);
+      const [id = "", disconnected = ""] = announced.accounts;
+      fixture.sandbox.disconnectAccount(disconnected);
+      const since = fixture.time;
+      const awaited = { endpoints: ["income"], deadline: since, readings: {}, since, stateVersion: 1 };
+      for (const accountId of announced.accounts) {
+        const subject: Subject = { kind: "account", id: accountId };
+        const begun = { subject, version: 1, isConnected: true, isConfirmed: true, ...awaited };
+        await fixture.readiness.update(subject, async () => begun);
+      }
+      const staleSince = async (days: number, accountId = id) => {
+        fixture.time = since + days * day;
+        await tickOf({ staleDays: 30 })();
+        const item = await fixture.table.item(`ACCOUNT#${accountId}`, "READINESS");
+        return item?.readiness;
+      };
+      expect(await staleSince(29)).not.toHaveProperty("stale");
+      expect(await staleSince(31)).toMatchObject({ version: 2, stale: { version: 2, since } });
+      expect(await staleSince(33)).toMatchObject({ version: 2 });
+      await readAt({ kind: "account", id }, since + 40 * day);
+      expect(await staleSince(50)).toMatchObject({ version: 2 });
+      expect(await staleSince(71)).toMatchObject({ version: 3, stale: { since: since + 40 * day } });
+      expect(await staleSince(71, disconnected)).not.toHaveProperty("stale");
     });
 
     test("begins again when its time has come, and not before", async () => {

@@ -2,11 +2,13 @@ import { randomUUID } from "node:crypto";
 import { type Sandbox, startSandbox } from "@income-events/sandbox/server.ts";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
+import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
 import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
 import { documentReader } from "../../../adapters/dynamodb/documents.ts";
 import { linkTable } from "../../../adapters/dynamodb/links.ts";
 import { orphans } from "../../../adapters/dynamodb/orphans.ts";
 import { partitions } from "../../../adapters/dynamodb/partitions.ts";
+import { type ReadinessRecords, readinessRecords } from "../../../adapters/dynamodb/readiness.ts";
 import { type VersionedRecords, versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import { GuardedApi, ProviderClient } from "../../../adapters/provider/provider-client.ts";
@@ -49,6 +51,8 @@ type Stage = {
   readonly ids?: "any";
   readonly permit?: () => Promise<void>;
   readonly longestCallInMillis?: number;
+  /** The setting `readiness.staleDays`. */
+  readonly staleDays?: number;
 };
 
 export const factsOf = (envelopes: readonly Envelope[]) =>
@@ -72,6 +76,7 @@ export function reconcilerFixture(tables: string) {
     sandbox: Sandbox;
     table: TestTable;
     known: VersionedRecords;
+    readiness: ReadinessRecords;
     queueUrls: { users: string; accounts: string; fetch: string };
     token: string;
     entries: LogEntry[];
@@ -94,6 +99,10 @@ export function reconcilerFixture(tables: string) {
     made.queueUrls = { users, accounts, fetch };
     [made.table, made.sandbox] = await Promise.all([made.system.createTable(), startSandbox()]);
     made.known = versionedRecords(made.system.dynamodb, made.table.name);
+    made.readiness = readinessRecords(
+      batchingReader(made.system.dynamodb, made.table.name),
+      batchingWriter(made.system.dynamodb, made.table.name),
+    );
     made.token = made.system.createSecret({ token: made.sandbox.token });
     made.entries = [];
     made.received = { unanswered: new Map(), accepted: new Map() };
@@ -113,6 +122,7 @@ export function reconcilerFixture(tables: string) {
     ids,
     permit = unlimited.permit,
     longestCallInMillis = 0,
+    staleDays,
   }: Stage = {}) {
     const paths = { userAccounts: accountsPath };
     const settings = stage(
@@ -143,6 +153,8 @@ export function reconcilerFixture(tables: string) {
       partitions: partitions(made.system.dynamodb, made.table.name),
       orphans: orphans(made.system.dynamodb, made.table.name),
       readDocuments: documentReader(made.system.dynamodb, made.table.name),
+      readiness:
+        staleDays === undefined ? undefined : { records: made.readiness, staleMillis: staleDays * day },
       send: sqsSender(made.system.sqs),
       queueUrls: made.queueUrls,
       provider,

@@ -34,6 +34,6 @@ describe("what accounts wait for", () => {
       { production: false, provider, readiness: { endpoints: ["profile"] } },
       "f",
     );
-    expect(settings.readiness).toEqual({ endpoints: ["profile"], deadlineHours: 24 });
+    expect(settings.readiness).toEqual({ endpoints: ["profile"], deadlineHours: 24, users: "all" });
   });
 });
