@@ -61,52 +61,56 @@ export function addOutputs(scope: Construct, parts: OutputParts): void {
     addOutput(scope, id, { value, description });
   const addQueues = (name: string, { queue, deadLetterQueue }: WorkQueue, what: string) => {
     add(`${name}QueueUrl`, queue.queueUrl, `Queue of ${what}`);
-    add(`${name}QueueArn`, queue.queueArn, `Queue of ${what}, as a policy or an event source names it`);
+    add(`${name}QueueArn`, queue.queueArn, `ARN of the queue of ${what}`);
     add(`${name}DeadLetterQueueUrl`, deadLetterQueue.queueUrl, `Dead letters of ${what}`);
   };
 
-  add("Stage", parts.stage, "Names the pipeline in its messages and to the commands");
-  add("WebhooksUrl", parts.webhooksUrl, "Webhooks are sent below this address, one path for each kind");
+  add("Stage", parts.stage, "Name of the pipeline in its messages and for commands");
+  add("WebhooksUrl", parts.webhooksUrl, "Base address of the webhooks, with one path for each kind");
   if (parts.domain !== undefined) {
-    add("WebhooksDomainTarget", parts.domain.target, "Where the DNS record of the webhooks' name must lead");
+    add("WebhooksDomainTarget", parts.domain.target, "Target of the DNS record of the webhooks' domain name");
   }
   for (const [kind, { work }] of parts.receiving) addQueues(pascalCase(kind), work, `events of ${kind}`);
   addQueues("Fetch", parts.fetching.work, "calls to the provider's API");
-  addQueues("Checks", parts.fetching.checks, "checks of starts, until they are due");
+  addQueues("Checks", parts.fetching.checks, "checks of fetch starts");
   if (parts.readiness !== undefined)
-    addQueues("Deadlines", parts.readiness.work, "deadlines of accounts that are waited for");
+    addQueues("Deadlines", parts.readiness.work, "deadlines of accounts that are not ready");
   addQueues("Erase", parts.erasure.work, "erasures");
   for (const [name, work] of parts.subscribers.queues) {
     addQueues(`Subscriber${pascalCase(name)}`, work, `messages to the subscriber ${name}`);
   }
-  add("Subscribers", Stack.of(scope).toJsonString(describeSubscribers(parts)), "Who gets what, and where");
+  add(
+    "Subscribers",
+    Stack.of(scope).toJsonString(describeSubscribers(parts)),
+    "Filter and queues of each subscriber",
+  );
   const names = webhookKinds.flatMap((kind) => countedNames(parts.settings.mapping[kind]));
   if (names.length > 0) {
     const ignored = { namespace: pipelineName(scope), names: [...new Set(names)] };
     add("IgnoredEvents", Stack.of(scope).toJsonString(ignored), "Names by which ignored events are counted");
   }
-  add("MetricsNamespace", pipelineName(scope), "Where CloudWatch has this pipeline's own metrics");
-  add("DocumentsUrl", parts.readApi.url, "Subscribers read states and documents below this address");
+  add("MetricsNamespace", pipelineName(scope), "Namespace of the pipeline's metrics in CloudWatch");
+  add("DocumentsUrl", parts.readApi.url, "Base address at which subscribers read states and documents");
   if (parts.readApi.lambda !== undefined) {
     const how = parts.readApi.mode === "url" ? "by its URL" : "by the alias with the name of its subscriber";
     const { functionArn } = parts.readApi.lambda;
-    add("DocumentsFunctionArn", functionArn, `What a role must be allowed to invoke ${how}, to read`);
+    add(
+      "DocumentsFunctionArn",
+      functionArn,
+      `Function that a reader's role must be allowed to invoke ${how}`,
+    );
   }
-  add(
-    "SettingsDigest",
-    settingsDigest(parts.written),
-    "Distinguishes the settings that are deployed from others",
-  );
+  add("SettingsDigest", settingsDigest(parts.written), "Digest of the deployed settings");
   const packed = packSettings(parts.written);
-  if (packed !== undefined) add("SettingsPacked", packed, "The settings that are deployed, compressed");
+  if (packed !== undefined) add("SettingsPacked", packed, "The deployed settings, compressed");
   add("TableName", parts.table.table.tableName, "Events, states and data");
-  add("TokenSecretArn", parts.token.secret.secretArn, "The provider's token: put the first one in here");
+  add("TokenSecretArn", parts.token.secret.secretArn, "The provider's token; set the first one here");
   const { requestsPerMinute } = parts.settings.provider;
-  add("ProviderRequestsPerMinute", String(requestsPerMinute), "The rate that all calls to the provider keep");
+  add("ProviderRequestsPerMinute", String(requestsPerMinute), "Maximum rate of all calls to the provider");
   add(
     "WebhookSecretArn",
     parts.secret.secret.secretArn,
-    "The webhooks' secret, of which each kind's header value is made",
+    "The webhooks' secret, from which each kind's header value is derived",
   );
   add(
     "WebhookSecretHeader",
@@ -115,26 +119,32 @@ export function addOutputs(scope: Construct, parts: OutputParts): void {
   );
   const { secretScheme } = parts.settings.webhooks;
   if (secretScheme !== undefined)
-    add("WebhookSecretScheme", secretScheme, "The scheme that stands before the secret in its header");
+    add("WebhookSecretScheme", secretScheme, "The scheme before the secret in its header");
   add("OverflowBucketName", parts.overflow.bucket.bucketName, "Bodies and data too large for the table");
-  add("ErasureLogBucketName", parts.erasure.log.bucketName, "Who was erased, by digest");
+  add("ErasureLogBucketName", parts.erasure.log.bucketName, "Digests of erased subjects");
   add("ErasureKeyArn", parts.erasure.key.secretArn, "The key of those digests");
   const { auditDays } = parts.settings.retention;
-  if (auditDays !== undefined) add("AuditDays", String(auditDays), "So long it is kept what operators did");
+  if (auditDays !== undefined)
+    add("AuditDays", String(auditDays), "Days that records of operators' actions are retained");
   const { documentVersionsDays } = parts.settings.retention;
   if (documentVersionsDays > 0)
-    add("DocumentVersionsDays", String(documentVersionsDays), "So long superseded documents are kept");
+    add("DocumentVersionsDays", String(documentVersionsDays), "Days that superseded documents are retained");
   add("FailuresBucketName", parts.relay.failures.bucketName, "Changes that the relay gave up on");
-  add("RelayFunctionName", parts.relay.lambda.functionName, "Derives what follows from changes of the table");
+  add(
+    "RelayFunctionName",
+    parts.relay.lambda.functionName,
+    "Derives messages and tasks from changes of the table",
+  );
   add("RefreshFunctionName", parts.refresh.lambda.functionName, "Refreshes the token when invoked");
   add(
     "ReconcileFunctionName",
     parts.reconciliation.lambda.functionName,
-    "Compares the provider's list with the table when invoked, where a run is due",
+    "Compares the provider's list with the table when invoked, if a run is due",
   );
   add("ArchiveBucketName", parts.archive.bucket.bucketName, "Dead letters that would have expired");
   add("ArchiveFunctionName", parts.archive.lambda.functionName, "Archives dead letters that near their end");
-  if (parts.topic.topicArn !== undefined) add("AlarmTopicArn", parts.topic.topicArn, "Where alarms go");
+  if (parts.topic.topicArn !== undefined)
+    add("AlarmTopicArn", parts.topic.topicArn, "Topic that alarms notify");
   if (parts.dashboard !== undefined)
     add("DashboardName", parts.dashboard.dashboard.dashboardName, "The dashboard of the data flow");
   if (parts.registration === undefined) return;

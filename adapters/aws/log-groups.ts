@@ -14,7 +14,7 @@ export type LogLines = {
   readonly lines: readonly string[];
   /** Number of log groups read to their end, and in total. */
   readonly done: number;
-  readonly of: number;
+  readonly total: number;
 };
 
 /** The lines of log groups since a time, page by page. A page may be empty although more follow. */
@@ -32,7 +32,7 @@ export async function* logPages(
     };
     for await (const { events = [], nextToken } of paginateFilterLogEvents({ client }, input)) {
       if (nextToken === undefined) done += 1;
-      yield { lines: events.flatMap(({ message }) => message ?? []), done, of: groups.length };
+      yield { lines: events.flatMap(({ message }) => message ?? []), done, total: groups.length };
     }
   }
 }

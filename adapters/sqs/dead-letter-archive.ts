@@ -34,7 +34,7 @@ const deadLetterVersion = 1;
 export function deadLetterArchive(client: S3Client, Bucket: string): DeadLetterArchive {
   const sourceBelow = (prefix: string, isWanted = (_key: string) => true): DeadLetterSource => {
     return async (handle) => {
-      let [notTaken, refused] = [0, 0];
+      let [notRemoved, refused] = [0, 0];
       for await (const keys of listKeys(client, Bucket, prefix)) {
         for (const batch of batchesOf(keys.filter(isWanted), { maxItems: batchSize })) {
           const read = await Promise.all(batch.map((Key) => readDeadLetter(client, Bucket, Key)));
@@ -46,11 +46,11 @@ export function deadLetterArchive(client: S3Client, Bucket: string): DeadLetterA
           const deleted = await Promise.allSettled(
             taken.map(({ Key }) => client.send(new DeleteObjectCommand({ Bucket, Key }))),
           );
-          notTaken += deleted.filter(({ status }) => status === "rejected").length;
-          if (isEnough) return { notTaken, refused, mayHide: true };
+          notRemoved += deleted.filter(({ status }) => status === "rejected").length;
+          if (isEnough) return { notRemoved, refused, mayHaveMore: true };
         }
       }
-      return { notTaken, refused, mayHide: false };
+      return { notRemoved, refused, mayHaveMore: false };
     };
   };
   return {
@@ -112,7 +112,7 @@ async function readDeadLetter(
       new GetObjectCommand({ Bucket, Key }),
     );
     const body = (await Body?.transformToString()) ?? "";
-    return { Key, deadLetter: readOrWhole(body, { messageId: Key, sentAt }) };
+    return { Key, deadLetter: parseOrKeepText(body, { messageId: Key, sentAt }) };
   } catch (error) {
     if (error instanceof NoSuchKey) return undefined;
     if (isRefused(error)) return "refused";
@@ -120,13 +120,13 @@ async function readDeadLetter(
   }
 }
 
-function readOrWhole(body: string, known: Pick<DeadLetter, "messageId" | "sentAt">): DeadLetter {
+function parseOrKeepText(body: string, fallback: Pick<DeadLetter, "messageId" | "sentAt">): DeadLetter {
   try {
-    return parseDeadLetter(parseJson(body, known.messageId), known.messageId);
+    return parseDeadLetter(parseJson(body, fallback.messageId), fallback.messageId);
   } catch (error) {
-    const { type: kind, reason } = failureOf(error);
-    if (kind === "retryable") throw error;
-    return { ...known, receives: 0, body, reason: `unreadable in the archive: ${reason}` };
+    const { type, reason } = failureOf(error);
+    if (type === "retryable") throw error;
+    return { ...fallback, receives: 0, body, reason: `unreadable in the archive: ${reason}` };
   }
 }
 

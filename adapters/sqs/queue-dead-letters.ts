@@ -35,10 +35,10 @@ export function queueDeadLetters(
     // Without bodies, since there may be many.
     const staying = new Map<string, Pick<Message, "ReceiptHandle">>();
     const taken = new Set<string>();
-    let notTaken = 0;
+    let notRemoved = 0;
     const take = async (messages: readonly Message[]) => {
       const left = await deleteAll(client, queueUrl, messages);
-      notTaken += left.length;
+      notRemoved += left.length;
       for (const message of messages.filter((each) => !left.includes(each))) {
         staying.delete(idOf(message));
         taken.add(idOf(message));
@@ -47,7 +47,10 @@ export function queueDeadLetters(
     try {
       // In a long reading the first messages become visible again. After a whole round of them, none are new.
       for (let againInRow = 0; againInRow <= staying.size; ) {
-        const batch = await receiveBatch(client, queueUrl, { poll: pollInSeconds, hidden: hiddenSeconds() });
+        const batch = await receiveBatch(client, queueUrl, {
+          waitSeconds: pollInSeconds,
+          visibilityTimeout: hiddenSeconds(),
+        });
         if (batch.length === 0) break;
         const isNew = (message: Message) => !staying.has(idOf(message)) && !taken.has(idOf(message));
         const unseen = batch.filter(isNew);
@@ -59,9 +62,9 @@ export function queueDeadLetters(
         const { done, isEnough } = await handle(unseen.map(deadLetterOf));
         const ids = new Set(done.map(({ messageId }) => messageId));
         await take(unseen.filter((message) => ids.has(idOf(message))));
-        if (isEnough) return { notTaken, mayHide: true };
+        if (isEnough) return { notRemoved, mayHaveMore: true };
       }
-      return { notTaken, mayHide: await holdsOthers(staying.size) };
+      return { notRemoved, mayHaveMore: await holdsOthers(staying.size) };
     } finally {
       await releaseAll(client, queueUrl, [...staying.values()]);
     }

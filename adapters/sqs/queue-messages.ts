@@ -14,14 +14,14 @@ const batchSize = 10;
 export async function receiveBatch(
   client: SQSClient,
   queueUrl: string,
-  { poll, hidden }: { readonly poll: number; readonly hidden: number },
+  { waitSeconds, visibilityTimeout }: { readonly waitSeconds: number; readonly visibilityTimeout: number },
 ): Promise<readonly Message[]> {
   const { Messages = [] } = await client.send(
     new ReceiveMessageCommand({
       QueueUrl: queueUrl,
       MaxNumberOfMessages: batchSize,
-      WaitTimeSeconds: poll,
-      VisibilityTimeout: hidden,
+      WaitTimeSeconds: waitSeconds,
+      VisibilityTimeout: visibilityTimeout,
       MessageAttributeNames: ["All"],
       MessageSystemAttributeNames: ["SentTimestamp", "ApproximateReceiveCount"],
     }),

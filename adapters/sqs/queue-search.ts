@@ -38,7 +38,10 @@ export async function searchQueue(client: SQSClient, search: QueueSearch): Promi
   const held: Message[] = [];
   let otherCount = 0;
   const take = async (poll: number) => {
-    const messages = await receiveBatch(client, queueUrl, { poll, hidden: seconds + spareSeconds });
+    const messages = await receiveBatch(client, queueUrl, {
+      waitSeconds: poll,
+      visibilityTimeout: seconds + spareSeconds,
+    });
     const wanted = messages.filter(({ Body = "" }) => isWanted(Body));
     const rest = messages.filter((message) => !wanted.includes(message));
     found.push(...wanted.map(({ Body = "", MessageAttributes }) => foundOf(Body, MessageAttributes)));

@@ -23,7 +23,7 @@ export type Outgoing = {
 
 /**
  * Sends messages to a queue in as few requests as the limits allow.
- * @returns one entry per message, in order: undefined if SQS has stored it, else what went wrong
+ * @returns one entry per message, in order: undefined if SQS has stored it, else the failure
  */
 export type Send = (
   queueUrl: string,
@@ -79,8 +79,8 @@ async function sendBatch(
   const batch: Batch = new Map(messages.map((message, index) => [String(index), message]));
   const refused = await requestBatch(client, queueUrl, batch);
   const transient = new Map([...batch].filter(([id]) => refused.get(id)?.isTransient));
-  const again = transient.size === 0 ? undefined : await requestBatch(client, queueUrl, transient);
-  const refusalOf = (id: string) => (again !== undefined && transient.has(id) ? again : refused).get(id);
+  const retried = transient.size === 0 ? undefined : await requestBatch(client, queueUrl, transient);
+  const refusalOf = (id: string) => (retried !== undefined && transient.has(id) ? retried : refused).get(id);
   return [...batch.keys()].map((id) => refusalOf(id)?.failure);
 }
 
@@ -116,13 +116,13 @@ function contentOf(message: Outgoing) {
 }
 
 const dataType = "String";
-const longestReason = 256;
+const maxReasonLength = 256;
 
 function attributesOf({ body, reason, returns }: Outgoing) {
   // Most messages have no attributes, so skip counting the bytes of the body.
   if (reason === undefined && returns === undefined) return {};
   let room = maxBytes - Buffer.byteLength(body);
-  const fitting = Object.entries({ returns, reason: reason?.slice(0, longestReason) }).flatMap(
+  const fitting = Object.entries({ returns, reason: reason?.slice(0, maxReasonLength) }).flatMap(
     ([name, value]) => {
       const bytes = Buffer.byteLength(name + dataType + (value ?? ""));
       if (value === undefined || bytes > room) return [];

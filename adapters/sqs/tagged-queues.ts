@@ -47,7 +47,7 @@ export function unlessDeleted(source: DeadLetterSource): DeadLetterSource {
     try {
       return await source(handle);
     } catch (error) {
-      if (error instanceof QueueDoesNotExist) return { notTaken: 0, mayHide: false };
+      if (error instanceof QueueDoesNotExist) return { notRemoved: 0, mayHaveMore: false };
       throw error;
     }
   };

@@ -8,7 +8,7 @@ export function hasSeveral(value: unknown): boolean {
 }
 
 /** Maximum rotations to try: elements that are equal in a field can hide a different one. */
-const mostRotations = 64;
+const maxRotations = 64;
 
 /**
  * Whether a search picks one of several list elements by position, and so drops the others. A search that
@@ -21,7 +21,7 @@ export function takesByPosition(body: unknown, find: (body: unknown) => unknown)
   // Most webhooks lack most fields, so one rotation is enough if nothing is found.
   const isNothing = value === undefined;
   if (!isNothing && isFoundIn(withLists(body, (list) => (list.length > 1 ? [] : list)))) return false;
-  const rotations = Math.min(longestList(body) - 1, isNothing ? 1 : mostRotations);
+  const rotations = Math.min(longestList(body) - 1, isNothing ? 1 : maxRotations);
   for (let by = 1; by <= rotations; by += 1) {
     if (!isFoundIn(withLists(body, (list) => rotated(list, by)))) return true;
   }

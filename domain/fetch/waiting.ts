@@ -19,9 +19,9 @@ const receivesToLongestWait = 22;
 export const maxReceiveCount = 1000;
 
 /**
- * How long to hide a task, in whole seconds. Short waits have much jitter, so that tasks that failed together
+ * How long a task stays invisible, in whole seconds. Short waits have much jitter, so that tasks that failed together
  * do not return together; the longest have little, because receives are limited. Waits for a permit grow
- * linearly: exponential waits would leave most of a backlog asleep while the rate limiter is idle.
+ * linearly: exponential waits would keep most of a backlog waiting while the rate limiter is idle.
  * @param receives SQS's `ApproximateReceiveCount`, from 1
  * @param random a number from 0 to 1
  */

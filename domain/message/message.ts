@@ -168,7 +168,7 @@ function subjectOfDocument(subject: Subject, name: DataName): string {
 }
 
 /** A sequence that no version reaches, because nothing about a subject is newer than its erasure. */
-const lastOfAll = "9".repeat(20);
+const lastSequence = "9".repeat(20);
 
 /**
  * Announces that a subject was erased. Returns the same message each time.
@@ -185,7 +185,7 @@ export function messageOfErasure(
   const common = { source, subject: nameOf(subject), version: 0 };
   const attributes = {
     ...attributesOf(common, `${common.subject}.erased.${erasedAt}`, erasedAt, correlationId),
-    sequence: lastOfAll,
+    sequence: lastSequence,
   };
   switch (kind) {
     case "user":

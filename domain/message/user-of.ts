@@ -39,11 +39,11 @@ async function ownerOf(
   userId: string | undefined,
   loadState: LoadState,
 ): Promise<State | undefined> {
-  const [known, named] = await Promise.all([
+  const [state, named] = await Promise.all([
     loadState(account),
     userId === undefined ? undefined : loadState(userNamed(userId)),
   ]);
-  const ownerId = known?.userId ?? userId;
+  const ownerId = state?.userId ?? userId;
   return ownerId === undefined || ownerId === userId ? named : loadState(userNamed(ownerId));
 }
 

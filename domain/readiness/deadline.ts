@@ -50,4 +50,4 @@ export function secondsUntilCheck(deadline: number, receives: number, now: numbe
 }
 
 /** How long to hide the message of an account whose state is unconfirmed at its deadline. */
-export const heldSeconds = waits[0];
+export const recheckSeconds = waits[0];

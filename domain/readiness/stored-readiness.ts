@@ -88,7 +88,7 @@ function parseAnnouncement(fields: Fields): Announcement {
       return { endpoint, digest: textOf(each, "digest"), announced: numberOf(each, "announced") };
     }),
     missing: listIn(fields, "missing").map((each) => {
-      const reason = missingReasons.find((known) => known === each.reason);
+      const reason = missingReasons.find((name) => name === each.reason);
       if (reason === undefined) throw permanent("reason: expected a known reason");
       return { endpoint: textOf(each, "endpoint"), reason };
     }),

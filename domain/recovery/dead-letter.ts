@@ -30,9 +30,9 @@ export type DeadLetterSource = (
 
 export type SourceResult = {
   /** Number that could not be removed and will be returned again. */
-  readonly notTaken: number;
+  readonly notRemoved: number;
   /** Whether there may be more: another reader holds some, or the reader stopped early. */
-  readonly mayHide: boolean;
+  readonly mayHaveMore: boolean;
   /** Number of objects that S3 refused to return; absent if none. */
   readonly refused?: number;
 };

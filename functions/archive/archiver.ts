@@ -58,7 +58,7 @@ async function archiveQueue(
   let count = 0;
   let failure: string | undefined;
   try {
-    const { notTaken } = await source(async (deadLetters) => {
+    const { notRemoved: notTaken } = await source(async (deadLetters) => {
       const near = deadLetters.filter((deadLetter) => isNearEnd(deadLetter, dependencies));
       const written = await Promise.allSettled(near.map((deadLetter) => put(queue, deadLetter)));
       for (const result of written)

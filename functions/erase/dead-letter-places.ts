@@ -7,7 +7,7 @@ import type { EraserDependencies } from "./dependencies.ts";
 
 export type DeadLetterQueues = {
   /** Dead-letter queues, by the name that commands use for the queue. */
-  readonly known: readonly (readonly [name: string, url: string])[];
+  readonly named: readonly (readonly [name: string, url: string])[];
   /** URLs of all other queues in the settings. */
   readonly others: readonly string[];
   readonly pipelineName: string;
@@ -17,7 +17,7 @@ export type DeadLetterQueues = {
  * CloudFormation names a queue `<stack>-<logical id>-<random>` and cuts a long stack name to this many
  * characters. The pipeline's own name begins with the stack's.
  */
-const keptOfStackName = 24;
+const maxStackNameLength = 24;
 
 /**
  * Finds the sources of each queue's dead letters: the queue first, then the archive. Queues of removed
@@ -26,11 +26,11 @@ const keptOfStackName = 24;
 export function deadLetterSources(
   client: SQSClient,
   archive: Pick<DeadLetterArchive, "source" | "sourceOfOthers">,
-  { known, others, pipelineName }: DeadLetterQueues,
+  { named: known, others, pipelineName }: DeadLetterQueues,
 ): EraserDependencies["deadLetters"] {
   const except = new Set([...known.map(([, url]) => url), ...others].map(nameOfQueue));
   const tagged = {
-    namePrefix: pipelineName.slice(0, keptOfStackName),
+    namePrefix: pipelineName.slice(0, maxStackNameLength),
     key: subscriberTag,
     value: pipelineName,
   };

@@ -19,8 +19,8 @@ type Swept = {
   readonly queue: string;
   readonly deleted: number;
   readonly isTooLong: boolean;
-  /** Whether another reader may hold dead letters that this search did not see. */
-  readonly mayHide: boolean;
+  /** Whether another reader holds dead letters that this search did not see. */
+  readonly mayHaveMore: boolean;
   /** Number of archived dead letters that S3 refused to return. */
   readonly refused: number;
 };
@@ -63,30 +63,32 @@ async function searchAll(
   const searches = task.looks + 1;
   const isRefused = swept.some((each) => each.refused > 0);
   const refused = withRefusal(task.refused, "archived dead letters", isRefused);
-  const isHidden = swept.some(({ mayHide }) => mayHide);
+  const isPartial = swept.some(({ mayHaveMore }) => mayHaveMore);
   const hasFound = !task.isDryRun && swept.some(({ deleted }) => deleted > 0);
-  if (searches < maxSearches && (isHidden || hasFound)) {
+  if (searches < maxSearches && (isPartial || hasFound)) {
     // A dry run deletes nothing, so only its last search counts.
     if (task.isDryRun) removed = task.removed;
     return {
       task: { ...task, removed, refused, looks: searches },
-      afterSeconds: isHidden ? recheckSeconds() : 0,
+      afterSeconds: isPartial ? recheckSeconds() : 0,
     };
   }
-  const incomplete = swept.flatMap(({ queue, isTooLong, mayHide }) => (isTooLong || mayHide ? [queue] : []));
+  const incomplete = swept.flatMap(({ queue, isTooLong, mayHaveMore }) =>
+    isTooLong || mayHaveMore ? [queue] : [],
+  );
   return { task: { ...task, removed, incomplete, refused, looks: 0, next: "bodies" }, afterSeconds: 0 };
 }
 
 /** Searches the queue before the archive, as dead letters move from queue to archive; so none is missed. */
 async function sweepQueue(queue: string, sources: readonly DeadLetterSource[], sweep: Sweep): Promise<Swept> {
-  let swept: Swept = { queue, deleted: 0, isTooLong: false, mayHide: false, refused: 0 };
+  let swept: Swept = { queue, deleted: 0, isTooLong: false, mayHaveMore: false, refused: 0 };
   for (const source of sources) {
-    const { deleted, isTooLong, mayHide, refused } = await sweepSource(queue, source, sweep);
+    const { deleted, isTooLong, mayHaveMore, refused } = await sweepSource(queue, source, sweep);
     swept = {
       queue,
       deleted: swept.deleted + deleted,
       isTooLong: swept.isTooLong || isTooLong,
-      mayHide: swept.mayHide || mayHide,
+      mayHaveMore: swept.mayHaveMore || mayHaveMore,
       refused: swept.refused + refused,
     };
   }
@@ -97,8 +99,8 @@ async function sweepSource(queue: string, source: DeadLetterSource, sweep: Sweep
   let deleted = 0;
   let isTooLong = false;
   const {
-    notTaken,
-    mayHide,
+    notRemoved,
+    mayHaveMore,
     refused = 0,
   } = await source(async (deadLetters) => {
     const named = await Promise.all(deadLetters.map((deadLetter) => isNamedIn(deadLetter, sweep)));
@@ -107,8 +109,8 @@ async function sweepSource(queue: string, source: DeadLetterSource, sweep: Sweep
     isTooLong = sweep.timeLeft.isOver();
     return { done, isEnough: isTooLong };
   });
-  if (notTaken > 0) throw retryable(`${notTaken} dead letters of ${queue} could not be deleted`, 1);
-  return { queue, deleted, isTooLong, mayHide: mayHide && !isTooLong, refused };
+  if (notRemoved > 0) throw retryable(`${notRemoved} dead letters of ${queue} could not be deleted`, 1);
+  return { queue, deleted, isTooLong, mayHaveMore: mayHaveMore && !isTooLong, refused };
 }
 
 /**

@@ -13,11 +13,11 @@ export type Found = { readonly own: readonly Subject[]; readonly others: readonl
  */
 export async function findOwn(task: EraseTask, records: ErasableRecords): Promise<Found> {
   const { subject } = task;
-  const known = await allOf(subject, records);
-  const named = distinct([...known.flatMap((record) => record.named), ...task.namedWith, ...task.claimed]);
+  const stored = await allOf(subject, records);
+  const named = distinct([...stored.flatMap((record) => record.named), ...task.namedWith, ...task.claimed]);
   if (subject.kind !== "user") return { own: [], others: named.filter(isUser) };
-  const saying = known.filter(({ saysOwner }) => saysOwner).flatMap((record) => record.named);
-  const claimed = new Set([...saying, ...task.claimed].map(nameOf));
+  const owning = stored.filter(({ saysOwner }) => saysOwner).flatMap((record) => record.named);
+  const claimed = new Set([...owning, ...task.claimed].map(nameOf));
   const own: Subject[] = [];
   const others: Subject[] = [];
   for (const account of named.filter((other) => !isUser(other))) {

@@ -50,7 +50,7 @@ const handle = eraser({
   objects: objectEraser(buckets, variable("OVERFLOW_BUCKET")),
   bodies: overflowBucket(variable("OVERFLOW_BUCKET")),
   deadLetters: deadLetterSources(queues, deadLetterArchive(buckets, variable("ARCHIVE_BUCKET")), {
-    known: deadLetters,
+    named: deadLetters,
     others: [queueUrl, deadLetterQueueUrl, ...subscribers.map((subscriber) => subscriber.queueUrl)],
     pipelineName: variable("PIPELINE_NAME"),
   }),

@@ -51,8 +51,9 @@ const digestOf = subjectDigest(new SecretsManagerClient({}), variable("ERASURE_K
 const overflow = overflowBucket(variable("OVERFLOW_BUCKET"));
 const inlineLimit = settings.inlineLimit === undefined ? undefined : numberOf(settings, "inlineLimit");
 const documentsUrl = variable("DOCUMENTS_URL");
-const isOnlyWay = documentsUrl === unreadDocuments;
-const inline = inlineLimit === undefined ? undefined : inlineDocuments(inlineLimit, overflow, isOnlyWay);
+const isInlineRequired = documentsUrl === unreadDocuments;
+const inline =
+  inlineLimit === undefined ? undefined : inlineDocuments(inlineLimit, overflow, isInlineRequired);
 
 const failures = overflowBucket(variable("FAILURES_BUCKET"));
 const readiness = parseReadinessSettings(settings.readiness);

@@ -7,7 +7,7 @@ import type { DocumentStorage } from "../../domain/fetch/document.ts";
 import { withContent } from "../../domain/message/inline-content.ts";
 import type { Message } from "../../domain/message/message-schemas.ts";
 
-/** A message to publish, with the index of its record in the batch and the storage of its document. */
+/** A message to publish, with the index of its record in the batch and where its document is stored. */
 export type Published = {
   readonly index: number;
   readonly message: Message;
@@ -17,10 +17,10 @@ export type Published = {
 /**
  * Writes documents into the messages that report them. A document that doesn't fit, or can't be read now, is
  * only referenced.
- * @param limit maximum bytes of a whole message
- * @param isOnlyWay subscribers can't follow references, so the message fails instead
+ * @param limit maximum bytes of the message, with the document
+ * @param isRequired subscribers can't follow references, so the message fails instead
  */
-export function inlineDocuments(limit: number, overflow: Pick<OverflowBucket, "get">, isOnlyWay = false) {
+export function inlineDocuments(limit: number, overflow: Pick<OverflowBucket, "get">, isRequired = false) {
   return async ({ message, storage }: Pick<Published, "message" | "storage">): Promise<string> => {
     const document = message.type === "data.updated" ? message.data.document : undefined;
     if (document === undefined) return jsonText(message);
@@ -29,14 +29,16 @@ export function inlineDocuments(limit: number, overflow: Pick<OverflowBucket, "g
       if (document.size > limit) throw tooLarge();
       // A message is UTF-8 text, which would change the provider's bytes.
       if (document.contentType !== plainJson)
-        throw permanent("the document is not JSON in UTF-8, which a message can't hold, and reading is none");
+        throw permanent(
+          "the document is not JSON in UTF-8, so a message can't contain it, and reading is none",
+        );
       const content = await contentOfDocument({ document: { digest: document.sha256 }, storage }, overflow);
-      const whole = content && withContent(message, Buffer.concat(content.parts).toString("utf8"));
-      if (whole === undefined) throw permanent("the document is no JSON, or its data is gone");
-      if (Buffer.byteLength(whole) > limit) throw tooLarge();
-      return whole;
+      const text = content && withContent(message, Buffer.concat(content.parts).toString("utf8"));
+      if (text === undefined) throw permanent("the document is not JSON, or its data is missing");
+      if (Buffer.byteLength(text) > limit) throw tooLarge();
+      return text;
     } catch (error) {
-      if (isOnlyWay) throw error;
+      if (isRequired) throw error;
       return jsonText(message);
     }
   };

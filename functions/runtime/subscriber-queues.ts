@@ -34,7 +34,7 @@ export function retryWaitsMs(timeoutSeconds: number): readonly number[] {
 }
 
 /** A queue whose retries failed gets none for this long: its outage must not delay the others. */
-const notWaitedForMs = 60_000;
+const noRetriesMs = 60_000;
 
 /**
  * Sends messages to the subscribers that want them.
@@ -67,8 +67,8 @@ export function publisher(
     { waitsMs, wait, now }: Retries,
   ): Promise<readonly FailedText[]> => {
     let failed = await deliver(send, queueUrl, texts);
-    const isKnown = now().getTime() - (refusedAt.get(name) ?? 0) < notWaitedForMs;
-    for (const milliseconds of isKnown ? [] : waitsMs) {
+    const isStillDown = now().getTime() - (refusedAt.get(name) ?? 0) < noRetriesMs;
+    for (const milliseconds of isStillDown ? [] : waitsMs) {
       if (failed.length === 0) break;
       await wait(milliseconds);
       const left = failed.map(({ text }) => text);

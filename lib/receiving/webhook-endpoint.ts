@@ -63,7 +63,7 @@ export class WebhookEndpoint extends Construct {
       target: this.store.lambda,
       eventSourceArn: this.work.queue.queueArn,
       batchSize: 10,
-      maxConcurrency: storesAtOnce(settings),
+      maxConcurrency: storeConcurrency(settings),
       reportBatchItemFailures: true,
       metricsConfig: { metrics: [lambda.MetricType.EVENT_COUNT] },
     });
@@ -145,14 +145,14 @@ function bodyActions({ events }: Settings["mapping"][WebhookKind]): readonly str
 }
 
 /** Limits of an event source's maximum concurrency. Source: Lambda API reference, "ScalingConfig". */
-const fewestAtOnce = 2;
-const mostAtOnce = 1_000;
+const minConcurrency = 2;
+const maxConcurrency = 1_000;
 
 /**
  * Maximum concurrency of one consumer. All consumers together use half of the account's concurrency, which leaves the
  * rest to the receivers. A new account's 10 are too few for that, because an event source needs at least two.
  */
-function storesAtOnce({ accountConcurrency }: Settings): number {
+function storeConcurrency({ accountConcurrency }: Settings): number {
   const share = Math.floor(accountConcurrency / 2 / webhookKinds.length);
-  return Math.min(mostAtOnce, Math.max(fewestAtOnce, share));
+  return Math.min(maxConcurrency, Math.max(minConcurrency, share));
 }

@@ -14,7 +14,7 @@ import type { Settings } from "../settings/settings.ts";
 
 type SubscriberSettings = Settings["subscribers"][number];
 
-/** Actions of a reader in another account, be it a program or the event source of a Lambda function. */
+/** Actions of a reader in another account: a program or the event source of a Lambda function. */
 const readQueue = [
   "sqs:ReceiveMessage",
   "sqs:DeleteMessage",
@@ -45,7 +45,7 @@ export class Subscribers extends Construct {
 
   /**
    * Environment of functions that send to subscribers: `queue/dead-letter queue` for each, in the order of the
-   * settings. It has names, because all URLs would not fit into the environment of a function.
+   * settings. It contains names, because the URLs would not fit into the environment of a function.
    */
   get environment(): Readonly<Record<string, string>> {
     if (this.queues.size === 0) return {};
@@ -99,8 +99,8 @@ class SubscriberAlarms extends Construct {
       entry: "subscriber-behind",
       metric: oldestMessage(work),
       impact:
-        `${name} reads its queue ${inWords(limit)} late or not at all. What waits for ${inWords(retention)} ` +
-        `is deleted, and ${name} never gets it.`,
+        `${name} reads its queue ${inWords(limit)} late or not at all. SQS deletes a message after ` +
+        `${inWords(retention)}, and ${name} never gets it.`,
       remedy: "To see whether it reads at all: npx income-events status --section subscribers",
       period,
       threshold: limit.toSeconds(),

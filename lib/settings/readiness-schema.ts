@@ -17,7 +17,7 @@ export const readinessSchema = section({
     .refine((names) => new Set(names).size === names.length, {
       error: remedyOf("name each endpoint once"),
     }),
-  deadlineHours: scalableDuration(1, 240, ": SQS keeps what waits for it for 14 days").default(24),
+  deadlineHours: scalableDuration(1, 240, ": SQS keeps a waiting message for 14 days").default(24),
   minDays: wholeNumber(1, 3_650).exactOptional(),
   staleDays: scalableDuration(1, 3_650).exactOptional(),
   users: choice(userRules).default("all"),

@@ -20,7 +20,7 @@ export async function redriveDeadLetters(
       await step("takes dead letters away", () => {
         queue.deadLetters = queue.deadLetters.filter(({ id }) => !taken.has(id));
       });
-      return { notTaken: 0, mayHide: false };
+      return { notRemoved: 0, mayHaveMore: false };
     },
     isWanted: () => true,
     send: sender(simulation, step),

@@ -168,13 +168,13 @@ export async function showDeadLetters(operation: Operation, flags: Flags, name =
   const deadLetters: DeadLetter[] = [];
   const source =
     flags.archive === true ? archivedDeadLettersOf(operation, queue) : deadLettersGivenBack(operation, queue);
-  const { mayHide } = await source(async (seen) => {
+  const { mayHaveMore } = await source(async (seen) => {
     deadLetters.push(
       ...seen.filter((deadLetter) => isSelected(deadLetter, flags)).slice(0, limit - deadLetters.length),
     );
     return { done: [], isEnough: deadLetters.length === limit };
   });
-  if (mayHide && deadLetters.length < limit)
+  if (mayHaveMore && deadLetters.length < limit)
     terminal.progress(`Another reader holds dead letters of ${queue.name} too: ask again in a minute.`);
   checkFound(flags, deadLetters.length, queue.name);
   const overflow = overflowBucket(deployment.output("OverflowBucketName"), clients.s3);

@@ -28,7 +28,7 @@ export async function purgeDeadLetters(
 ): Promise<number> {
   let found = 0;
   const left = new Set(ids);
-  const { notTaken } = await source(async (deadLetters) => {
+  const { notRemoved: notTaken } = await source(async (deadLetters) => {
     const done = deadLetters.filter(({ messageId }) => ids.has(messageId));
     found += done.length;
     for (const { messageId: id } of done) {

@@ -37,7 +37,7 @@ export function deadLettersGivenBack(
         isSeen = true;
         return look(deadLetters);
       });
-      if (isSeen || !seen.mayHide || done === looks.most) return seen;
+      if (isSeen || !seen.mayHaveMore || done === looks.most) return seen;
       await terminal.wait(looks.secondsBetween, "Another reader holds the dead letters");
     }
   };

@@ -44,7 +44,7 @@ export async function redrive(ports: RedrivePorts): Promise<Redriven> {
   const seen = { redriven: 0, left: 0, again: 0 };
   const isAgain = (deadLetter: DeadLetter) =>
     readRedriveCount(deadLetter.returns).run === run || unmarked.has(digestOf(deadLetter.body));
-  const { notTaken } = await source(async (deadLetters) => {
+  const { notRemoved: notTaken } = await source(async (deadLetters) => {
     const again = deadLetters.filter(isAgain);
     const wanted = deadLetters.filter((deadLetter) => !again.includes(deadLetter) && isWanted(deadLetter));
     const chosen = wanted.slice(0, limit - seen.redriven - failed.length);

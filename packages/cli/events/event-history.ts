@@ -73,7 +73,7 @@ export async function eventHistory(
     functions: /(Receive|Store)Logs/,
   };
   let count = 0;
-  const lines = await stageLogLines(place, search, ({ lines: some, done, of }) => {
+  const lines = await stageLogLines(place, search, ({ lines: some, done, total: of }) => {
     count += some.length;
     onProgress({ lines: count, done, of });
   });

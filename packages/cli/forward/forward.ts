@@ -36,7 +36,10 @@ export async function forward(ports: ForwardPorts): Promise<Forwarded> {
   let [forwarded, refused] = [0, 0];
   while (!signal.aborted) {
     try {
-      const batch = await receiveBatch(sqs, queueUrl, { poll: pollInSeconds, hidden: hiddenInSeconds });
+      const batch = await receiveBatch(sqs, queueUrl, {
+        waitSeconds: pollInSeconds,
+        visibilityTimeout: hiddenInSeconds,
+      });
       const count = await forwardBatch(batch, ports);
       forwarded += count.forwarded;
       refused += count.refused;

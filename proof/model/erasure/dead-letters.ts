@@ -47,9 +47,9 @@ export class DeadLetters {
       const { done } = await look(held);
       burn();
       this.#all = this.#all.filter((each) => !done.includes(each));
-      const mayHide = this.#all.length > held.length - done.length;
+      const mayHaveMore = this.#all.length > held.length - done.length;
       for (const each of held) this.#hidden.delete(each);
-      return { notTaken: 0, mayHide };
+      return { notRemoved: 0, mayHaveMore };
     };
   }
 

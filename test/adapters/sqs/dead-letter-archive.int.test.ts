@@ -32,7 +32,7 @@ describe("the archive of dead letters", () => {
       seen.push(...deadLetters);
       return { done: deadLetters.filter(({ messageId }) => messageId === "m-3"), isEnough: false };
     });
-    expect(result).toEqual({ notTaken: 0, mayHide: false, refused: 0 });
+    expect(result).toEqual({ notRemoved: 0, mayHaveMore: false, refused: 0 });
     expect(seen.toSorted((a, b) => Number(a.messageId.slice(2)) - Number(b.messageId.slice(2)))).toEqual(
       Array.from({ length: 12 }, (_, number) => deadLetterOf(number)),
     );
@@ -83,7 +83,7 @@ describe("the archive of dead letters", () => {
     const endFault = system.fail("s3:DeleteObject", "m-5.json");
     const result = await archive.source("users")(async (done) => ({ done, isEnough: false }));
     endFault();
-    expect(result).toEqual({ notTaken: 1, mayHide: false, refused: 0 });
+    expect(result).toEqual({ notRemoved: 1, mayHaveMore: false, refused: 0 });
     expect(await bucket.keys()).toEqual(["dead-letters/users/2026-11-07/m-5.json"]);
   });
 

@@ -88,7 +88,7 @@ describe("the dead letters of a queue", () => {
       seen.push(...deadLetters);
       return { done: [], isEnough: false };
     });
-    expect(result).toEqual({ notTaken: 0, mayHide: false });
+    expect(result).toEqual({ notRemoved: 0, mayHaveMore: false });
     expect(bodiesOf(seen)).toEqual(all);
     const after = await system.drain(queueUrl);
     expect(after.map(({ Body = "" }) => Body).sort()).toEqual(all);
@@ -134,10 +134,10 @@ describe("the dead letters of a queue", () => {
   it("may hide some where another reader has them in its hands, and where it was enough before the end", async () => {
     const asked = queueDeadLetters(system.sqs, queueUrl, () => 60, mayHoldOthers(system.sqs, queueUrl));
     const look = (isEnough: boolean) => async () => ({ done: [], isEnough });
-    expect(await asked(look(true))).toEqual({ notTaken: 0, mayHide: true });
-    expect(await asked(look(false))).toEqual({ notTaken: 0, mayHide: false });
+    expect(await asked(look(true))).toEqual({ notRemoved: 0, mayHaveMore: true });
+    expect(await asked(look(false))).toEqual({ notRemoved: 0, mayHaveMore: false });
     await system.receive(queueUrl);
-    expect(await asked(look(false))).toEqual({ notTaken: 0, mayHide: true });
+    expect(await asked(look(false))).toEqual({ notRemoved: 0, mayHaveMore: true });
   });
 
   it("leave out what another reader has in its hands", async () => {

@@ -60,7 +60,9 @@ export async function createErasureFixture(system: TestSystem) {
     deadLetters: (secondsLeft) => {
       const known = sweeps.deadLetters ? Object.entries(deadLetters) : [];
       const others = [queueUrl, deadLetterQueueUrl, subscriber, ...Object.values(deadLetters)];
-      return deadLetterSources(system.sqs, archivedDeadLetters, { known, others, pipelineName })(secondsLeft);
+      return deadLetterSources(system.sqs, archivedDeadLetters, { named: known, others, pipelineName })(
+        secondsLeft,
+      );
     },
     takeSweep: sweepLease(system.dynamodb, table.name, now),
     recheckSeconds: () => 0,

@@ -18,7 +18,7 @@ function placeOf(deadLetters: DeadLetter[], notTaken = 0): DeadLetterSource {
       for (const deadLetter of done) deadLetters.splice(deadLetters.indexOf(deadLetter), 1);
       if (isEnough) break;
     }
-    return { notTaken, mayHide: false };
+    return { notRemoved: notTaken, mayHaveMore: false };
   };
 }
 
