@@ -6,7 +6,7 @@ import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-fu
 import { pipelineName } from "../instance.ts";
 import { Alarm } from "../observability/alarm.ts";
 import { failurePeriod } from "../observability/alarm-limits.ts";
-import { failedEvents, tailOf } from "../observability/alarm-metrics.ts";
+import { failedEvents, logsSince } from "../observability/alarm-metrics.ts";
 import type { WorkQueue } from "../receiving/work-queue.ts";
 import { deadLetterQueueNames } from "../receiving/work-queues.ts";
 import type { Relay } from "../relay/relay.ts";
@@ -50,9 +50,9 @@ export class Eraser extends Construct {
       entry: "erasure-failing",
       metric: failedEvents(source),
       impact:
-        "Erasing fails again and again: the data of somebody who is to be erased is still there. It is tried again for " +
-        "12 hours, then it is a dead letter.",
-      remedy: `To see why: ${tailOf(erase, "6h")}`,
+        "Erasures fail repeatedly: data of a person to erase is still stored. Each is retried for 12 hours and then " +
+        "becomes a dead letter.",
+      remedy: `To see why: ${logsSince("6h")}`,
       period: failurePeriod(work.visibilityTimeout, props.settings),
       breaching: 2,
       outOf: 3,

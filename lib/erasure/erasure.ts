@@ -59,8 +59,8 @@ class ErasureAlarms extends Construct {
     new Alarm(this, "Late", {
       entry: "erasure-late",
       metric: oldestMessage(work),
-      impact: `An erasure has waited for ${inWords(limit)}: the data of somebody who is to be erased is still there.`,
-      remedy: "To see what stands still: npx income-events doctor",
+      impact: `An erasure has waited for ${inWords(limit)}: data of a person to erase is still stored.`,
+      remedy: "Find the cause: npx income-events doctor",
       period,
       threshold: limit.toSeconds(),
       breaching: 1,
@@ -70,9 +70,8 @@ class ErasureAlarms extends Construct {
       entry: "erasure-dead-letters",
       metric: deadLetters(work),
       impact:
-        "An erasure failed for good: the data of somebody who is to be erased is still there, and nothing tries again " +
-        "by itself.",
-      remedy: "To see it with its reason: npx income-events dlq show erase",
+        "An erasure failed permanently: data of a person to erase is still stored, and nothing retries it.",
+      remedy: "Show it with its reason: npx income-events dlq show erase",
       period,
       breaching: 1,
       outOf: 1,

@@ -1,7 +1,6 @@
 import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
 import { MathExpression, type Metric } from "aws-cdk-lib/aws-cloudwatch";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
-import type { PipelineFunction } from "../function/pipeline-function.ts";
 import type { WorkQueue } from "../receiving/work-queue.ts";
 import { type HoursOfWeek, readHoursOfWeek } from "../settings/hours-of-week.ts";
 
@@ -67,7 +66,7 @@ export function failedEvents({ eventSourceMappingId }: lambda.EventSourceMapping
   return ofEventSource(eventSourceMappingId, "FailedInvokeEventCount");
 }
 
-/** Command that shows what a function logged. */
-export function tailOf({ logGroup }: PipelineFunction, since: string): string {
-  return `aws logs tail ${logGroup.logGroupName} --since ${since}`;
+/** Command that shows the warnings and errors of the functions. */
+export function logsSince(since: string): string {
+  return `npx income-events logs --level WARN --since ${since}`;
 }

@@ -58,10 +58,10 @@ export function dashboardRows(parts: DashboardParts): readonly DashboardRow[] {
     received(parts),
     {
       heading: "Stored",
-      text: "Each event once: first receipts, repeats, what could not be understood, and what waits.",
+      text: "Events: first receipts, duplicates, rejected ones, and those that wait.",
       panels: [
         {
-          title: "Stored and again",
+          title: "Stored and duplicate",
           left: [
             named(sameMetric(stores, "EVENT_STORED", { field: "count", name: "EventsStored" }), "stored"),
             named(
@@ -72,12 +72,12 @@ export function dashboardRows(parts: DashboardParts): readonly DashboardRow[] {
           ],
         },
         { title: "Oldest event, seconds", left: each(works, oldestMessage) },
-        { title: "Events that wait", left: each(works, depth) },
+        { title: "Waiting events", left: each(works, depth) },
       ],
     },
     {
       heading: "Relayed",
-      text: "What follows from changes of the table: fetches, and messages to subscribers.",
+      text: "Fetches and messages to subscribers that changes of the table lead to.",
       panels: [
         { title: "Changes relayed", left: [named(relay.relayed, "relayed")] },
         {
@@ -97,7 +97,7 @@ export function dashboardRows(parts: DashboardParts): readonly DashboardRow[] {
     },
     {
       heading: "Fetched",
-      text: "Calls to the provider, within its rate, and the token that they carry.",
+      text: "Calls to the provider, within its rate limit, and their token.",
       panels: [
         {
           title: "Fetched",
@@ -107,19 +107,19 @@ export function dashboardRows(parts: DashboardParts): readonly DashboardRow[] {
           ],
         },
         {
-          title: "Calls that wait",
+          title: "Waiting calls",
           left: [named(depth(fetching.work), "ready"), named(hidden(fetching.work), "hidden")],
           right: [
             named(oldestMessage(fetching.work), "oldest, seconds"),
             named(oldestMessage(fetching.checks), "oldest check, seconds"),
           ],
         },
-        { title: "Token's remaining life, hours", left: [hours(remainingLife(refresh))] },
+        { title: "Token lifetime left, hours", left: [hours(remainingLife(refresh))] },
       ],
     },
     {
       heading: "Delivered",
-      text: "What was put on each subscriber's queue, what its reader has done, and how far behind it is.",
+      text: "Messages sent to each subscriber's queue, messages that its reader deleted, and its backlog.",
       panels:
         subscribers.queues.size === 0
           ? []
@@ -136,8 +136,8 @@ export function dashboardRows(parts: DashboardParts): readonly DashboardRow[] {
             ],
     },
     {
-      heading: "What went wrong",
-      text: "Dead letters of each queue, what webhooks missed, and what AWS refused.",
+      heading: "Failures",
+      text: "Dead letters of each queue, webhooks that were missed, and throttled calls.",
       panels: [
         { title: "Dead letters", left: each(queues, deadLetters) },
         { title: "Reconciliation drift", left: [named(reconciliation.drift, "found by comparing")] },
@@ -153,7 +153,7 @@ export function dashboardRows(parts: DashboardParts): readonly DashboardRow[] {
 function received({ api, apiStage, receipts }: DashboardParts): DashboardRow {
   return {
     heading: "Received",
-    text: "Webhooks, by what they were answered; what is accepted is durable.",
+    text: "Webhooks by answer. Accepted ones are durable.",
     panels: [
       {
         title: "Received and rejected",

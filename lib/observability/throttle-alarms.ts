@@ -40,9 +40,8 @@ export class ThrottleAlarms extends Construct {
       entry: "functions-throttled",
       metric: sumOf(this.functions),
       impact:
-        "Lambda keeps the pipeline's functions from running: events are stored late, and fetches and messages come late. " +
-        "They wait, nothing is lost.",
-      remedy: "To see the account's limit: aws lambda get-account-settings --query AccountLimit",
+        "Lambda throttles the pipeline's functions: event storage, fetches and delivery are delayed. Nothing is lost.",
+      remedy: "Show the account's limit: aws lambda get-account-settings --query AccountLimit",
       period: Duration.minutes(5),
       threshold: manyInFiveMinutes,
       breaching: 1,

@@ -3,7 +3,7 @@ import { Construct } from "constructs";
 import type { PipelineFunction } from "../function/pipeline-function.ts";
 import { Alarm } from "../observability/alarm.ts";
 import { failurePeriod, fetchBacklog } from "../observability/alarm-limits.ts";
-import { deadLetters, oldestMessage, sumOf, tailOf } from "../observability/alarm-metrics.ts";
+import { deadLetters, logsSince, oldestMessage, sumOf } from "../observability/alarm-metrics.ts";
 import type { WorkQueue } from "../receiving/work-queue.ts";
 import { inWords } from "../settings/durations.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -23,9 +23,9 @@ export class FetchAlarms extends Construct {
       entry: "fetching-late",
       metric: oldestMessage(work),
       impact:
-        `A call to the provider has waited for ${inWords(limit)}: new accounts and new income data are not ` +
-        "being fetched. Calls wait, nothing is lost.",
-      remedy: "To see what stands still: npx income-events doctor",
+        `A call to the provider has waited for ${inWords(limit)}: new accounts and income data are not fetched. ` +
+        "Calls wait; nothing is lost.",
+      remedy: "Find the cause: npx income-events doctor",
       period,
       threshold: limit.toSeconds(),
       breaching: 1,
@@ -41,9 +41,9 @@ export class FetchAlarms extends Construct {
         queue.metricApproximateNumberOfMessagesNotVisible(statistic),
       ]),
       impact:
-        "More calls to the provider wait than its rate lets through in an hour: new accounts and new income data are " +
-        "fetched late. It catches up by itself once fewer come.",
-      remedy: "To see whether the queue grows: npx income-events status",
+        "More calls to the provider wait than its rate limit allows in an hour: new accounts and income data are " +
+        "fetched late. The queue drains when fewer calls arrive.",
+      remedy: "Check whether the queue grows: npx income-events status",
       period,
       threshold: fetchBacklog(requestsPerMinute),
       breaching: 1,
@@ -54,9 +54,9 @@ export class FetchAlarms extends Construct {
       // Counts crashes only, because a task that waits is also reported as a failed item.
       metric: fetch.lambda.metricErrors({ statistic: "Sum" }),
       impact:
-        "The function that calls the provider crashes or runs out of time again and again: new accounts and new income " +
-        "data are not fetched. Calls wait, nothing is lost.",
-      remedy: `To see why: ${tailOf(fetch, "1h")}`,
+        "The function that calls the provider repeatedly crashes or times out: new accounts and income data are not " +
+        "fetched. Calls wait; nothing is lost.",
+      remedy: `To see why: ${logsSince("1h")}`,
       period: failurePeriod(work.visibilityTimeout, settings),
       breaching: 2,
       outOf: 3,
@@ -65,9 +65,9 @@ export class FetchAlarms extends Construct {
       entry: "fetching-dead-letters",
       metric: sumOf([deadLetters(work), deadLetters(checks)]),
       impact:
-        "Calls to the provider were given up: the income data, or the state, of those accounts is not fetched until " +
-        "somebody sends them again.",
-      remedy: "To see them with their reasons: npx income-events dlq show fetch",
+        "Calls to the provider failed permanently: the income data or the state of those accounts is not fetched until " +
+        "you redrive them.",
+      remedy: "Show them with their reasons: npx income-events dlq show fetch",
       period,
       breaching: 1,
       outOf: 1,

@@ -8,7 +8,7 @@ import { allow, consumeQueue, writeStatements } from "../function/permissions.ts
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
 import { pipelineName } from "../instance.ts";
 import { Alarm } from "../observability/alarm.ts";
-import { tailOf } from "../observability/alarm-metrics.ts";
+import { logsSince } from "../observability/alarm-metrics.ts";
 import { metricOfLog } from "../observability/log-metric.ts";
 import { visibilityFor, WorkQueue } from "../receiving/work-queue.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -150,10 +150,9 @@ class ProviderAlarm extends Construct {
       entry: "provider-down",
       metric: this.down,
       impact:
-        "The provider fails call after call: no new income data is fetched until it is back. Tasks wait, and nothing is " +
-        `lost within ${longestOutageHours} hours (fetch.longestOutageHours); after that, tasks may be dead letters. It ` +
-        "catches up by itself.",
-      remedy: `To see how it fails: ${tailOf(fetch, "1h")}`,
+        "Each call to the provider fails: no new income data is fetched until it recovers. Tasks wait and then continue. " +
+        `Nothing is lost within ${longestOutageHours} hours (fetch.longestOutageHours); after that, tasks may become dead letters.`,
+      remedy: `See how it fails: ${logsSince("1h")}`,
       // During an outage the provider is probed at least this often. A single failed probe may be a glitch.
       period: Duration.seconds(3 * settings.provider.breaker.maxSeconds),
       threshold: 2,

@@ -10,7 +10,7 @@ import { allow } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
 import { pipelineName } from "../instance.ts";
 import { Alarm } from "../observability/alarm.ts";
-import { tailOf } from "../observability/alarm-metrics.ts";
+import { logsSince } from "../observability/alarm-metrics.ts";
 import { metricOfCodes, metricOfLog } from "../observability/log-metric.ts";
 import type { ReceivingAlarms } from "../receiving/receiving-alarms.ts";
 import type { WebhookEndpoint } from "../receiving/webhook-endpoint.ts";
@@ -103,9 +103,9 @@ export class Reconciliation extends Construct {
         "RECONCILIATION_OVERDUE",
       ]),
       impact:
-        "The comparison with the provider's list of users ended early, or is overdue: what no webhook announced stays " +
-        "unknown. The settings reconcile, provider.paths and provider.paging say how the list is read.",
-      remedy: `To see the reason: ${tailOf(compare, "2d")}`,
+        "The comparison with the provider's list of users ended early or is overdue: users and accounts without a webhook " +
+        "stay unknown. The settings reconcile, provider.paths and provider.paging define how the list is read.",
+      remedy: `See why: ${logsSince("2d")}`,
       period: untilNextRun,
       breaching: 1,
       outOf: 1,
@@ -114,9 +114,9 @@ export class Reconciliation extends Construct {
       entry: "reconciliation-failing",
       metric: compare.lambda.metricErrors({ statistic: "Sum" }),
       impact:
-        "The function that compares the provider's list of users with the table crashes or runs out of time again and " +
-        "again: what no webhook announced stays unknown.",
-      remedy: `To see why: ${tailOf(compare, "1h")}`,
+        "The function that compares the provider's list of users with the table repeatedly crashes or times out: users " +
+        "and accounts without a webhook stay unknown.",
+      remedy: `See why: ${logsSince("1h")}`,
       // Each period contains several ticks.
       period: Duration.minutes(Math.max(1, Math.ceil(3 * tickMinutes))),
       breaching: 2,
@@ -127,8 +127,7 @@ export class Reconciliation extends Construct {
       metric: metricOfLog(compare, "DELETIONS_HELD"),
       impact:
         "More accounts disappeared from the provider's lists than may be deleted without an operator " +
-        "(reconcile.maxDeletions). None of them is deleted, and subscribers are not informed. The provider's lists may be " +
-        "at fault.",
+        "(reconcile.maxDeletions). None is deleted, and subscribers are not informed. The provider's lists may be wrong.",
       remedy:
         "If the provider confirms that the accounts are gone: npx income-events reconcile accept-deletions",
       period: untilNextRun,
@@ -139,9 +138,9 @@ export class Reconciliation extends Construct {
       entry: "webhooks-missed",
       metric: this.drift,
       impact:
-        "The provider lists users or accounts that no webhook announced: webhooks get lost, and their income data came up " +
-        `to ${inWords(Duration.hours(settings.reconcile.everyHours))} late. What was found is taken up by itself.`,
-      remedy: "To see where webhooks go: npx income-events status --section webhooks",
+        "The provider lists users or accounts that no webhook announced: webhooks are lost, and this income data is up " +
+        `to ${inWords(Duration.hours(settings.reconcile.everyHours))} late. The reconciliation fetches it automatically.`,
+      remedy: "Check where webhooks go: npx income-events status --section webhooks",
       period: untilNextRun,
       threshold: settings.alarms.reconciliationDrift,
       breaching: 1,

@@ -3,7 +3,7 @@ import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { Construct } from "constructs";
 import type { PipelineFunction } from "../function/pipeline-function.ts";
 import { Alarm } from "../observability/alarm.ts";
-import { tailOf } from "../observability/alarm-metrics.ts";
+import { logsSince } from "../observability/alarm-metrics.ts";
 import { metricOfCodes, metricOfLines, metricOfLog } from "../observability/log-metric.ts";
 
 /** Codes of a token that is not renewed as it should be. They share an alarm: the remedy begins with the log. */
@@ -39,17 +39,17 @@ export class TokenAlarms extends Construct {
       entry: "token-at-risk",
       metric: metricOfCodes(refresh, "TokenAtRisk", atRisk),
       impact:
-        "The token is not renewed as it should be: the provider refuses to refresh it, or refused the new one, or it is near " +
-        "its end, or it lives shorter than the time between two refreshes. When it expires, no new income data is fetched. " +
-        "Tasks wait, nothing is lost.",
-      remedy: "To see which of these it is: npx income-events status --section token",
+        "The token was not renewed: the provider refused the refresh or the new token, the token is close to expiry, or its " +
+        "lifetime is shorter than the time between two refreshes. When it expires, no new income data is fetched. " +
+        "Tasks wait; nothing is lost.",
+      remedy: "Find the cause: npx income-events status --section token",
       ...twoRuns,
     });
     const missing = metricOfLog(refresh, "TOKEN_MISSING");
     new Alarm(this, "Missing", {
       entry: "token-missing",
       metric: missing,
-      impact: "No token of the provider is set: no income data is fetched. Tasks wait, nothing is lost.",
+      impact: "No token of the provider is set: no income data is fetched. Tasks wait; nothing is lost.",
       remedy: "Set the token: npx income-events token set < token.txt",
       period,
       ...afterSomeRuns(refreshEveryMinutes, period),
@@ -61,8 +61,8 @@ export class TokenAlarms extends Construct {
       metric: refresh.lambda.metricErrors({ statistic: "Sum" }),
       impact:
         "The token could not be refreshed in two of the last three runs: when it expires, no new income data is fetched. " +
-        "It heals by itself when the provider is back.",
-      remedy: `To see what failed: ${tailOf(refresh, "2h")}`,
+        "It recovers when the provider does.",
+      remedy: `See what failed: ${logsSince("2h")}`,
       period,
       breaching: 2,
       outOf: 3,

@@ -73,9 +73,9 @@ export class WebhookRegistration extends Construct {
       entry: "registration-failing",
       metric: register.lambda.metricErrors({ statistic: "Sum" }),
       impact:
-        "The webhooks could not be registered with the provider. Those that are registered still come, but what has " +
-        "changed since, such as a rotated secret, is not registered with the provider.",
-      remedy: "To see why, and to try again: npx income-events webhooks register",
+        "The webhooks could not be registered with the provider. Earlier registrations still work, but later changes, such " +
+        "as a rotated secret, are not registered.",
+      remedy: "Try again, and see why: npx income-events webhooks register",
       // Lambda retries a failed scheduled run twice, after one and after two minutes.
       period: Duration.minutes(15),
       threshold: 3,

@@ -71,9 +71,8 @@ export class Readiness extends Construct {
       impact:
         `Over ${warnedInFlight} accounts wait for their data. At ${mostInFlight}, which is ` +
         `${Math.floor(mostInFlight / (deadlineHours * settings.divideDurationsBy))} an hour that are not ready within ` +
-        "their deadline, " +
-        "further deadlines come late: account.incomplete is late, account.ready is not.",
-      remedy: "To see why data is missing: npx income-events status",
+        "their deadline, further deadlines are late: account.incomplete is late, account.ready is not.",
+      remedy: "Find out why data is missing: npx income-events status",
       period,
       // With divided durations, proportionally fewer accounts wait.
       threshold: Math.ceil(warnedInFlight / settings.divideDurationsBy),
@@ -83,8 +82,8 @@ export class Readiness extends Construct {
     new Alarm(this, "DeadLetters", {
       entry: "deadline-dead-letters",
       metric: deadLetters(this.work),
-      impact: "Deadlines were given up: accounts that are incomplete are not announced.",
-      remedy: "To see them with their reasons: npx income-events dlq show deadlines",
+      impact: "Deadlines failed permanently: incomplete accounts are not announced.",
+      remedy: "Show them with their reasons: npx income-events dlq show deadlines",
       period,
       breaching: 1,
       outOf: 1,

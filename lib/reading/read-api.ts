@@ -7,7 +7,7 @@ import { allow } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
 import { pascalCase } from "../names.ts";
 import { Alarm } from "../observability/alarm.ts";
-import { tailOf } from "../observability/alarm-metrics.ts";
+import { logsSince } from "../observability/alarm-metrics.ts";
 import { metricOfLog } from "../observability/log-metric.ts";
 import { accountsOf } from "../settings/principals.ts";
 import { type Settings, SettingsError } from "../settings/settings.ts";
@@ -164,8 +164,8 @@ export class ReadApi extends Construct {
       // A function behind a URL answers 5xx for errors that it catches, which `Errors` does not count.
       metric: read.lambda.metric(this.mode === "url" ? "Url5xxCount" : "Errors", { statistic: "Sum" }),
       impact:
-        "Subscribers that read states and documents get errors: their readers fail with these messages, and work on them late.",
-      remedy: `To see why: ${tailOf(read, "1h")}`,
+        "Subscribers get errors when they read states and documents: their readers fail, and process messages late.",
+      remedy: `See why: ${logsSince("1h")}`,
       period: Duration.minutes(15),
       threshold: fewInQuarterHour,
       breaching: 1,
@@ -175,9 +175,9 @@ export class ReadApi extends Construct {
       entry: "reads-refused",
       metric: metricOfLog(read, "READ_REFUSED"),
       impact:
-        "A caller asks again and again for what its subscriber does not get: it works without data that it needs, or " +
-        "somebody tries what may be had.",
-      remedy: `To see who asks for what: ${tailOf(read, "1h")}`,
+        "A caller repeatedly asks for data that the filter of its subscriber excludes: it lacks data that it needs, or " +
+        "somebody probes the API.",
+      remedy: `See who asks for what: ${logsSince("1h")}`,
       period: Duration.minutes(5),
       threshold: manyInFiveMinutes,
       breaching: 1,

@@ -10,9 +10,9 @@ import {
   duringHours,
   failedEvents,
   greatestOf,
+  logsSince,
   oldestMessage,
   sumOf,
-  tailOf,
 } from "../observability/alarm-metrics.ts";
 import { metricOfLines, sameMetric } from "../observability/log-metric.ts";
 import type { TokenRefresh } from "../provider/token-refresh.ts";
@@ -79,9 +79,9 @@ export class ReceivingAlarms extends Construct {
       entry: "nothing-received",
       metric: receivingSchedule === undefined ? accepted : duringHours(accepted, receivingSchedule),
       impact:
-        `No webhook was accepted for ${inWords(silence)}${within}: new accounts and new income data are not heard of, unless ` +
-        "there are none. The reconciliation finds users and accounts that were missed.",
-      remedy: "To see where the provider sends them: npx income-events status --section webhooks",
+        `No webhook was accepted for ${inWords(silence)}${within}: new accounts and income data may be missing. The ` +
+        "reconciliation finds missed users and accounts.",
+      remedy: "Check where the provider sends them: npx income-events status --section webhooks",
       period,
       threshold: 0,
       raisedBelow: true,
@@ -95,9 +95,9 @@ export class ReceivingAlarms extends Construct {
       entry: "webhooks-refused",
       metric: this.refused,
       impact:
-        "Many webhooks are refused, for their secret, signature or source: either the provider sends another secret, and " +
-        "new accounts and new income data are not heard of, or somebody else tries the address.",
-      remedy: "To register the secret again: npx income-events webhooks register",
+        "Many webhooks are refused for their secret, signature or source: either the provider sends another secret, and " +
+        "new accounts and income data are missing, or somebody else calls the address.",
+      remedy: "Register the secret again: npx income-events webhooks register",
       period: Duration.hours(1),
       threshold: settings.alarms.refusedPerHour,
       breaching: 1,
@@ -113,9 +113,9 @@ export class ReceivingAlarms extends Construct {
       entry: "webhooks-failing",
       metric: api.metricServerError({ statistic: "Sum" }),
       impact:
-        "Webhooks are answered with an error: new accounts and new income data are heard of late, and not at all where " +
-        "this lasts as long as the provider tries again, three days.",
-      remedy: `To see why, here for one kind: ${tailOf(first.receive, "1h")}`,
+        "Webhooks get an error as the answer: new accounts and income data are late. They are lost if this lasts three " +
+        "days, as long as the provider retries.",
+      remedy: `See why: ${logsSince("1h")}`,
       period,
       threshold: manyInFiveMinutes,
       breaching: 1,
@@ -125,9 +125,9 @@ export class ReceivingAlarms extends Construct {
       entry: "webhooks-throttled",
       metric: apiStage.throttled,
       impact:
-        "More webhooks come than webhooks.throttle lets through: the rest is answered 429, comes again, and is heard of " +
-        "late.",
-      remedy: "To raise webhooks.throttle in the stage's settings: npx cdk deploy",
+        "More webhooks arrive than webhooks.throttle allows: the others get the answer 429, and their data is late because " +
+        "the provider retries them.",
+      remedy: "Raise webhooks.throttle in the stage's settings, then: npx cdk deploy",
       period,
       threshold: manyInFiveMinutes,
       breaching: 1,
@@ -142,9 +142,9 @@ export class ReceivingAlarms extends Construct {
       entry: "events-failing",
       metric: sumOf(kinds.map(({ source }) => failedEvents(source))),
       impact:
-        "Storing accepted webhooks fails again and again: new accounts and new income data are not stored. Each is tried " +
-        "again for 12 hours, then it is a dead letter.",
-      remedy: `To see why, here for one kind: ${tailOf(first.store, "1h")}`,
+        "Accepted webhooks repeatedly fail to be stored: new accounts and income data are not stored. Each is retried for " +
+        "12 hours and then becomes a dead letter.",
+      remedy: `See why: ${logsSince("1h")}`,
       period: failurePeriod(first.work.visibilityTimeout, settings),
       breaching: 2,
       outOf: 3,
@@ -160,9 +160,9 @@ export class ReceivingAlarms extends Construct {
       entry: "events-late",
       metric: greatestOf(works.map(oldestMessage)),
       impact:
-        `Webhooks that were accepted have waited for ${inWords(limit)}, and no function receives them: new accounts and ` +
-        "new income data are not stored. They wait, nothing is lost.",
-      remedy: "To see what stands still: npx income-events doctor",
+        `Accepted webhooks have waited for ${inWords(limit)}, and no function receives them: new accounts and income data ` +
+        "are not stored. They wait; nothing is lost.",
+      remedy: "Find the cause: npx income-events doctor",
       period,
       threshold: limit.toSeconds(),
       breaching: 1,
@@ -172,9 +172,9 @@ export class ReceivingAlarms extends Construct {
       entry: "events-dead-letters",
       metric: sumOf(works.map(deadLetters)),
       impact:
-        "Webhooks that were accepted could not be understood or stored: what they say of users and accounts is not " +
-        "taken up until somebody fixes it.",
-      remedy: "To see them with their reasons: npx income-events dlq list",
+        "Accepted webhooks could not be mapped or stored: their changes of users and accounts are missing until you fix " +
+        "the cause and redrive them.",
+      remedy: "Show them with their reasons: npx income-events dlq list",
       period,
       breaching: 1,
       outOf: 1,

@@ -4,7 +4,7 @@ import { Construct } from "constructs";
 import type { PipelineFunction } from "../function/pipeline-function.ts";
 import { Alarm } from "../observability/alarm.ts";
 import { relayLag } from "../observability/alarm-limits.ts";
-import { failedEvents, ofEventSource, sumOf, tailOf } from "../observability/alarm-metrics.ts";
+import { failedEvents, logsSince, ofEventSource, sumOf } from "../observability/alarm-metrics.ts";
 import { metricOfCodes } from "../observability/log-metric.ts";
 import { inWords } from "../settings/durations.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -28,9 +28,9 @@ export class RelayAlarms extends Construct {
       // In milliseconds, for the last record of each batch.
       metric: relay.lambda.metric("IteratorAge", { statistic: "Maximum" }),
       impact:
-        `What was stored is relayed ${inWords(limit)} late or more: subscribers hear late, and new accounts are ` +
-        `fetched late. What is ${inWords(maxRecordAge)} behind is given up and must be repaired by hand.`,
-      remedy: `To see what holds it up: ${tailOf(relay, "1h")}`,
+        `Stored changes are relayed at least ${inWords(limit)} late: delivery and fetches of new accounts are delayed. ` +
+        `Changes older than ${inWords(maxRecordAge)} are not retried; repair relays them.`,
+      remedy: `See why: ${logsSince("1h")}`,
       period,
       threshold: limit.toMilliseconds(),
       breaching: 1,
@@ -40,9 +40,9 @@ export class RelayAlarms extends Construct {
       entry: "relay-failing",
       metric: failedEvents(source),
       impact:
-        "Relaying changes of the table fails again and again: messages to subscribers and fetches of a part of the " +
-        `accounts wait. What is ${inWords(maxRecordAge)} behind is given up and must be repaired by hand.`,
-      remedy: `To see what fails: ${tailOf(relay, "1h")}`,
+        "Changes of the table repeatedly fail to be relayed: messages and fetches of some accounts wait. Changes older " +
+        `than ${inWords(maxRecordAge)} are not retried; repair relays them.`,
+      remedy: `See why: ${logsSince("1h")}`,
       period,
       breaching: 2,
       outOf: 3,
@@ -56,9 +56,9 @@ export class RelayAlarms extends Construct {
         metricOfCodes(relay, "RecordParked", ["RECORD_PARKED", "SUBSCRIBER_UNREACHABLE"]),
       ]),
       impact:
-        "The relay gave up on changes of the table, or put them aside: what follows from them has not happened, be it states, fetches or " +
-        "messages to subscribers. Or a subscriber's queue has refused messages for 15 minutes.",
-      remedy: "To let it follow: npx income-events repair --failures",
+        "The relay parked changes of the table, or stopped retrying them: their states, fetches and messages are missing. " +
+        "Or a subscriber's queue has refused messages for 15 minutes.",
+      remedy: "Relay them: npx income-events repair --failures",
       period,
       breaching: 1,
       outOf: 1,

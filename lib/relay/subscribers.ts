@@ -101,7 +101,7 @@ class SubscriberAlarms extends Construct {
       impact:
         `${name} reads its queue ${inWords(limit)} late or not at all. SQS deletes a message after ` +
         `${inWords(retention)}, and ${name} never gets it.`,
-      remedy: "To see whether it reads at all: npx income-events status --section subscribers",
+      remedy: "Check whether it reads: npx income-events status --section subscribers",
       period,
       threshold: limit.toSeconds(),
       breaching: 1,
@@ -110,8 +110,8 @@ class SubscriberAlarms extends Construct {
     new Alarm(this, "DeadLetters", {
       entry: "subscriber-dead-letters",
       metric: deadLetters(work),
-      impact: `${name} misses messages: its reader failed with them five times. They wait as dead letters.`,
-      remedy: `To see them: npx income-events dlq show subscriber/${name}`,
+      impact: `${name} misses messages: its reader failed five times on each. They are dead letters.`,
+      remedy: `Show them: npx income-events dlq show subscriber/${name}`,
       period,
       breaching: 1,
       outOf: 1,

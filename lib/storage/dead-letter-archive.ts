@@ -7,7 +7,7 @@ import { Construct } from "constructs";
 import { allow } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
 import { Alarm } from "../observability/alarm.ts";
-import { tailOf } from "../observability/alarm-metrics.ts";
+import { logsSince } from "../observability/alarm-metrics.ts";
 import { deadLetterRetention, type WorkQueue } from "../receiving/work-queue.ts";
 import { deadLetterQueueNames } from "../receiving/work-queues.ts";
 import { every, inWords, wholeDays } from "../settings/durations.ts";
@@ -64,9 +64,9 @@ export class DeadLetterArchive extends Construct {
       entry: "archiving-failing",
       metric: this.lambda.metricErrors({ statistic: "Sum" }),
       impact:
-        "Dead letters that near their end could not be archived in two of the last three runs: should this go on for " +
-        `${inWords(Duration.hours(settings.archive.beforeEndHours))}, they are lost.`,
-      remedy: `To see the reason: ${tailOf(archive, "1d")}`,
+        "Dead letters close to expiry could not be archived in two of the last three runs. They are lost if this lasts " +
+        `${inWords(Duration.hours(settings.archive.beforeEndHours))}.`,
+      remedy: `See why: ${logsSince("1d")}`,
       period: Duration.minutes(settings.archive.everyMinutes),
       breaching: 2,
       outOf: 3,

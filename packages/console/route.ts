@@ -71,7 +71,7 @@ export function parseBody(text: string): Fields {
   } catch {
     // Said below.
   }
-  throw CommandError.usage("The body is no JSON object.");
+  throw CommandError.usage("The body is not a JSON object.");
 }
 
 /** @throws CommandError unless the person has typed what is about to be destroyed */

@@ -84,7 +84,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, handli
     return sendJson(response, 405, { error: "Pages are read only." });
   // The page's files hold no secret. Every address that is no file's is a view of the page.
   const file = files.get(pathname) ?? (pathname.startsWith("/assets/") ? undefined : files.get("/"));
-  if (file === undefined) return sendJson(response, 404, { error: "There is no such file." });
+  if (file === undefined) return sendJson(response, 404, { error: "File not found." });
   send(response, 200, file.type, file.content);
 }
 
@@ -106,7 +106,7 @@ type ApiCall = Handling & { readonly pathname: string; readonly params: URLSearc
 async function answerApi(request: IncomingMessage, response: ServerResponse, call: ApiCall): Promise<void> {
   const { routes, context, pathname, params } = call;
   const route = routes.find(({ method, path }) => path === pathname && method === request.method);
-  if (route === undefined) return sendJson(response, 404, { error: "There is no such address." });
+  if (route === undefined) return sendJson(response, 404, { error: "Address not found." });
   if (route.changes === true && !context.isWritable)
     return sendJson(response, 403, {
       error: "The console is read-only: start it with --write to change anything.",

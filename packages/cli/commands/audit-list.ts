@@ -52,7 +52,7 @@ async function list(operation: Operation, flags: Flags): Promise<void> {
   operation.terminal.result(
     { stage: operation.deployment.stage, acts },
     acts.length === 0
-      ? "Nothing of that kind is recorded."
+      ? "No actions found."
       : tableText(
           ["AT", "WHO", "ACT", "TARGET", "ABOUT", "COUNT", "OUTCOME", ...(hasReasons ? ["REASON"] : [])],
           acts.map((each) => rowOf(each, hasReasons)),

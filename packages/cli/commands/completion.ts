@@ -16,8 +16,7 @@ export function addTo(program: Command, createProgram: () => Promise<Command>): 
     ],
     run: async (terminal, _, wanted = "") => {
       const shell = shells.find((each) => each === wanted);
-      if (shell === undefined)
-        throw CommandError.usage(`There is no completion for ${wanted}; there is: ${shells.join(", ")}.`);
+      if (shell === undefined) throw CommandError.usage(`${wanted}: write one of ${shells.join(", ")}.`);
       const levels = levelsOf(await createProgram());
       const script = shell === "fish" ? fishScript(levels) : bashScript(levels);
       terminal.result({ shell, script }, shell === "zsh" ? `${zshPrelude}\n${script}` : script);

@@ -69,5 +69,5 @@ async function serve(operation: Operation, flags: Flags): Promise<void> {
 function portOf(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (port <= 65_535) return port;
-  throw CommandError.usage(`--port ${JSON.stringify(text)} is no port: write a number up to 65535.`);
+  throw CommandError.usage(`--port ${JSON.stringify(text)}: write a port from 0 to 65535.`);
 }

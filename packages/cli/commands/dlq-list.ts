@@ -194,7 +194,7 @@ export async function showDeadLetters(operation: Operation, flags: Flags, name =
   terminal.result(
     { stage: deployment.stage, queue: name, deadLetters: described },
     described.length === 0
-      ? "There is no such dead letter."
+      ? "No dead letters found."
       : described.map((deadLetter) => textOf(deadLetter, queue.name, now)).join("\n\n"),
   );
 }

@@ -196,7 +196,7 @@ function versionIn({ ofVersion, asOf }: DocumentFlags, now: Date): VersionWanted
   if (ofVersion !== undefined) {
     const version = parseVersion(ofVersion);
     if (version !== undefined) return { version };
-    const reason = "is no version: write the digits that documents list shows under VERSION.";
+    const reason = "is not a version. Write the digits that documents list shows under VERSION.";
     throw CommandError.usage(`--of-version ${JSON.stringify(ofVersion)} ${reason}`);
   }
   const time = timestampFlag("--as-of", asOf, now);

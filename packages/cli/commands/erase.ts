@@ -129,7 +129,7 @@ export function reportText({
       ? `This would erase the ${kind} ${id}${accounts}. Nothing is erased.`
       : isWaiting === true
         ? `The erasure of the ${kind} ${id}${accounts} is not finished: S3 refuses ${refused.join(" and ")}.`
-        : `The ${kind} ${id} is erased${accounts}. A second pass follows automatically, for records that functions were writing meanwhile.`,
+        : `The ${kind} ${id} is erased${accounts}. A second pass follows automatically, for records written in the meantime.`,
     rows.length === 0
       ? "There was nothing to remove."
       : tableText([isDryRun ? "to remove" : "removed", "count"], rows),
@@ -182,7 +182,7 @@ async function find(subject: Subject, { deployment, clients }: Operation): Promi
 
 function describe({ subject: { kind, id }, erasedAt, found }: Erased): string {
   const was = `The ${kind} ${id} was erased at ${erasedAt}.`;
-  if (found === undefined) return `${was} What was found is no longer kept.`;
+  if (found === undefined) return `${was} The counts have expired.`;
   const removed = found.reduce<Removed>((sum, each) => addRemoved(sum, each.removed), {});
   const incomplete = [...new Set(found.flatMap((each) => each.incomplete))];
   const refused = [...new Set(found.flatMap((each) => (each.isFinished ? [] : each.refused)))];

@@ -86,7 +86,7 @@ async function list(operation: Operation, flags: Flags): Promise<void> {
   const events = await listEvents(query, { ...lookupPorts(clients.dynamodb, table), onScanned });
   terminal.result(
     { stage: deployment.stage, events: events.map(describe) },
-    events.length === 0 ? "There is no such event." : tableText(head, events.map(row)),
+    events.length === 0 ? "No events found." : tableText(head, events.map(row)),
   );
 }
 
@@ -110,9 +110,7 @@ async function listHistory(
   const more = selected.length > limit ? `\n${selected.length - limit} more: see --limit.` : "";
   terminal.result(
     { stage: deployment.stage, from: "logs", since, count: selected.length, events: listed },
-    listed.length === 0
-      ? `There is no such event.`
-      : `${tableText(historyHead, listed.map(historyRow))}${more}`,
+    listed.length === 0 ? "No events found." : `${tableText(historyHead, listed.map(historyRow))}${more}`,
   );
 }
 
@@ -128,7 +126,7 @@ function parseQuery(flags: Flags, now: Date): EventQuery {
   const { type } = flags;
   if (type !== undefined && !eventTypes.some((one) => wants({ name: "", types: [type] }, one)))
     throw CommandError.usage(
-      `--type ${JSON.stringify(type)} is no event's: write one of ${eventTypes.join(", ")}; or a prefix with *.`,
+      `--type ${JSON.stringify(type)} : write one of ${eventTypes.join(", ")}; or a prefix with *.`,
     );
   const filter = present<EventQuery["filter"]>({
     kind: choiceFlag("--kind", flags.kind, webhookKinds),

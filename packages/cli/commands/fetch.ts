@@ -43,7 +43,7 @@ async function fetchAgain(
   endpoint: string | undefined,
 ): Promise<void> {
   if (endpoint !== undefined && !endpointName.test(endpoint))
-    throw CommandError.usage(`[endpoint] ${JSON.stringify(endpoint)} is no name of an endpoint.`);
+    throw CommandError.usage(`[endpoint] ${JSON.stringify(endpoint)} is not the name of an endpoint.`);
   const { deployment, clients, terminal } = operation;
   // A document that was read after a task's time is not read again: this machine's clock may be wrong.
   const clock = serviceClock(clients.dynamodb);

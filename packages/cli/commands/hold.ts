@@ -81,7 +81,7 @@ async function set(operation: Operation, subject: Subject, reason: string): Prom
   });
   terminal.result(
     { stage, subject, versions },
-    `The ${subject.kind} ${subject.id} is held. ${versions} versions of documents don't expire any more, nor will later ones.`,
+    `The ${subject.kind} ${subject.id} has a legal hold. Its ${versions} document versions do not expire, and neither do later ones.`,
   );
 }
 
@@ -120,7 +120,7 @@ async function list(operation: Operation): Promise<void> {
   terminal.result(
     { stage: deployment.stage, holds: found },
     found.length === 0
-      ? "Nobody is held."
+      ? "No legal holds."
       : tableText(
           ["SINCE", "ON", "REASON"],
           found.map(({ at, subject, reason }) => [at, nameOf(subject), reason]),

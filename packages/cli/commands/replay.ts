@@ -118,7 +118,7 @@ function pausedRun(error: unknown): Replayed & { readonly isPaused: true } {
 
 function reportPause({ deployment: { stage }, terminal }: Operation, { id, counts }: ReplayRun): void {
   const data = { stage, paused: true, replayId: id, messages: counts.messages, sent: counts.sent };
-  terminal.result(data, `Paused after ${counts.messages} messages. Go on with: ${resumeCommand(id)}`);
+  terminal.result(data, `Paused after ${counts.messages} messages. Resume it: ${resumeCommand(id)}`);
 }
 
 async function begin(
@@ -141,7 +141,9 @@ async function begin(
       flags,
       subscribers.map(({ name }) => name),
     );
-  throw CommandError.usage(`There is no interrupted replay ${resume}: it is done, or older than a week.`);
+  throw CommandError.usage(
+    `No interrupted replay ${resume} found. It has completed, or is older than a week.`,
+  );
 }
 
 /** Says what a scan costs, and asks where all subscribers get it. @returns what is reported of each page */

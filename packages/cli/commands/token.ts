@@ -143,7 +143,7 @@ function textOf(outcome: RefreshOutcome): { readonly isWell: boolean; readonly t
     case "kept":
       return {
         isWell: true,
-        text: "The token was kept, for it is not near its end; --now refreshes it all the same.",
+        text: "The token was kept because it is not close to expiry. To refresh it anyway: npx income-events token refresh --now",
       };
     case "unchanged":
       return { isWell: true, text: "The provider gave no newer token; the present one was kept." };

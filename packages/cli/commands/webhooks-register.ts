@@ -24,7 +24,9 @@ export async function registerNow(
 ): Promise<void> {
   const { stage } = deployment;
   if (takeOver)
-    await terminal.confirm(`The stage that has the webhooks now gets none any more; ${stage} gets them.`);
+    await terminal.confirm(
+      `The webhooks go to the stage ${stage} from now on, and no longer to the stage that has them.`,
+    );
   const registered = await registerWebhooks(clients.lambda, deployment, { takeOver });
   const where = `The webhooks of ${registered.count} kinds of the stage ${stage} are registered`;
   terminal.result(

@@ -51,7 +51,7 @@ export function findDeployment(options: DeploymentOptions, runningDirectory: str
   if (outputs !== undefined) {
     if (wanted !== undefined) throw CommandError.usage("--outputs and --local exclude each other: give one.");
     const all = readOutputsFile(outputs);
-    const chosen = choose(all, options, `the file ${outputs}`);
+    const chosen = choose(all, options, `The file ${outputs}`);
     const place = placeOf(chosen.outputs, outputs);
     if (!hasOwnEndpoint(process.env)) checkAddresses(chosen.outputs, place, outputs);
     return deploymentOf(chosen, all, { region: place.region });
@@ -87,7 +87,7 @@ function noSuchSystem(
     ...(local === undefined ? [] : [/^\d+$/.test(local) ? `at the port ${local}` : `of the folder ${local}`]),
   ].join(" ");
   return CommandError.noDeployment(
-    `No system ${wanted} runs on this machine. There is:\n${systemLines(running)}`,
+    `No system ${wanted} runs on this machine. Running:\n${systemLines(running)}`,
   );
 }
 
@@ -144,16 +144,14 @@ function choose(
   if (only !== undefined) {
     const what = isByStage ? "stages" : "pipelines";
     const flag = isByStage ? "--stage" : "--pipeline";
-    throw CommandError.noDeployment(
-      `There are several ${what} in ${where}: ${there}. Choose one with ${flag}.`,
-    );
+    throw CommandError.noDeployment(`${where} has several ${what}: ${there}. Choose one with ${flag}.`);
   }
   const wanted = [
     ...(stage === undefined ? [] : [`stage ${stage}`]),
     ...(pipeline === undefined ? [] : [`pipeline ${pipeline}`]),
   ].join(" with the ");
   const known = pipeline === undefined ? there : candidates.map(nameOf).join(", ");
-  throw CommandError.noDeployment(`There is no ${wanted} in ${where}; there is: ${known}.`);
+  throw CommandError.noDeployment(`${where} has no ${wanted}. It has: ${known}.`);
 }
 
 function readOutputsFile(file: string): readonly DeployedPipeline[] {

@@ -82,7 +82,7 @@ export function timestampFlag(flag: string, text: string | undefined, now: Date)
   const timestamp = parseTimestamp(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text} 00:00:00` : text);
   if (timestamp !== undefined) return timestamp;
   throw CommandError.usage(
-    `${flag} ${JSON.stringify(text)} is no time. Write a date (2026-03-01), a date-time (2026-03-01T12:00:00Z) or how long ago (90m, 24h, 7d).`,
+    `${flag} ${JSON.stringify(text)} is not a time. Write a date (2026-03-01), a date-time (2026-03-01T12:00:00Z) or how long ago (90m, 24h, 7d).`,
   );
 }
 
@@ -91,7 +91,7 @@ export function durationFlag(flag: string, text: string): number {
   const [, count = "", unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const seconds = Number(count) * (secondsOf[unit] ?? Number.NaN);
   if (seconds > 0) return seconds;
-  throw CommandError.usage(`${flag} ${JSON.stringify(text)} is no length of time. Write 30s, 2m, 6h or 1d.`);
+  throw CommandError.usage(`${flag} ${JSON.stringify(text)} is not a duration. Write 30s, 2m, 6h or 1d.`);
 }
 
 /** A whole number above zero. @throws CommandError naming the flag */
@@ -99,7 +99,7 @@ export function countFlag(flag: string, text: string, most = Number.POSITIVE_INF
   const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;
   if (count > most) throw CommandError.usage(`${flag}: write a whole number from 1 to ${most}.`);
   if (count > 0) return count;
-  throw CommandError.usage(`${flag} ${JSON.stringify(text)} is no whole number above zero.`);
+  throw CommandError.usage(`${flag} ${JSON.stringify(text)} is not a whole number above zero.`);
 }
 
 /** For an option that can be given several times. */
@@ -127,6 +127,6 @@ export function reasonFlag(flag: string, text: string, { id }: Subject): string 
   if (reason === "" || reason.length > longestReason)
     throw CommandError.usage(`${flag}: give a reason of 1 to ${longestReason} characters.`);
   if (reason.toLowerCase().includes(id.toLowerCase()))
-    throw CommandError.usage(`${flag} names the id: leave it out, for the audit trail names nobody.`);
+    throw CommandError.usage(`${flag} contains the id. Leave it out: the audit trail has no ids.`);
   return reason;
 }

@@ -94,7 +94,7 @@ export function createTerminal({ json, yes }: TerminalOptions): Terminal {
       if (!stdin.isTTY) throw CommandError.usage(`${shown}\nNothing was done. Confirm it with --yes.`);
       const asking = createInterface({ input: stdin, output: stderr, terminal: true });
       const answer = await asking
-        .question(`${shown}\nGo on? (yes/no) `)
+        .question(`${shown}\nContinue? (yes/no) `)
         // Ctrl-C is an answer, too.
         .catch(() => "no")
         .finally(() => asking.close());

@@ -17,7 +17,7 @@ export function namedQueue({ deployment }: Operation, name: string): WorkQueue {
   const found = queues.find((queue) => queue.name === name);
   if (found !== undefined) return found;
   const names = queues.map((queue) => queue.name).join(", ");
-  throw CommandError.usage(`There is no queue ${JSON.stringify(name)}. Name one of: ${names}.`);
+  throw CommandError.usage(`No queue ${JSON.stringify(name)}. Write one of: ${names}.`);
 }
 
 export function deadLettersOf({ clients }: Operation, { deadLetterQueueUrl }: WorkQueue): DeadLetterSource {

@@ -16,18 +16,7 @@ export function remedyFor(
       .map((command) => withFlags(command, options))
       .join(" | ");
   if (fix.startsWith("npx income-events")) return withFlags(fix, options);
-  if (deployment.local === undefined) return fix;
-  const logs = logsOnThisMachine(fix);
-  if (logs !== fix) return withFlags(logs, options);
-  return onThisMachine(fix, deployment);
-}
-
-/** A text without commands of the AWS CLI for logs: it knows nothing of those on this machine. */
-export function logsOnThisMachine(text: string): string {
-  return text.replace(
-    /aws logs tail \S+ --since (\w+)/g,
-    (_, since: string) => commandLine`npx income-events logs --level WARN --since ${since}`,
-  );
+  return deployment.local === undefined ? fix : onThisMachine(fix, deployment);
 }
 
 function withFlags(fix: string, options: DeploymentOptions): string {

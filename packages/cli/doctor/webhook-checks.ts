@@ -100,7 +100,7 @@ function unknownRegistrations(reason: string): Finding {
   return {
     code: "webhooks-unknown",
     severity: isWantOfToken(reason) ? "warning" : "error",
-    what: `The provider can't be asked where webhooks go: ${oneLine(reason)}.`,
+    what: `The webhook registrations are unknown: ${oneLine(reason)}.`,
     why: "It is unknown whether webhooks arrive here.",
     fix: "npx income-events status --section webhooks",
   };

@@ -18,7 +18,9 @@ export type FilterFlags = { readonly endpoint?: string; readonly since?: string;
 /** @throws CommandError naming the flag */
 export function filterFlags({ endpoint, ...period }: FilterFlags, now: Date): DocumentFilter {
   if (endpoint !== undefined && !endpointName.test(endpoint))
-    throw CommandError.usage(`--endpoint ${JSON.stringify(endpoint)} is no endpoint's name: write income.`);
+    throw CommandError.usage(
+      `--endpoint ${JSON.stringify(endpoint)} is not the name of an endpoint. Write for example income.`,
+    );
   const { since, until } = periodFlags(period, now);
   return present<DocumentFilter>({
     endpoint,

@@ -60,7 +60,7 @@ async function notKept(
       : [`${announced} (${new Date(announced).toISOString()})`],
   );
   return CommandError.usage(
-    `No such version of ${nameOfData(name, "/")} is kept; there are: ${known.join(", ") || "none"}. See retention.documentVersionsDays.`,
+    `This version of ${nameOfData(name, "/")} is not retained. Retained: ${known.join(", ") || "none"}. See retention.documentVersionsDays.`,
   );
 }
 

@@ -104,5 +104,5 @@ export function documentsText(documents: readonly ListedDocument[]): string {
     const version = [String(announced), size, digest?.slice(0, 12), superseded];
     return [nameOf(subject), endpoint, dates, changed, ...version];
   });
-  return rows.length === 0 ? "There is no such document." : tableText(head, rows);
+  return rows.length === 0 ? "No documents found." : tableText(head, rows);
 }

@@ -100,7 +100,7 @@ async function namesIn(directory: string): Promise<readonly string[]> {
     return await readdir(directory);
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
-    throw CommandError.usage(`--to ${directory} is no directory that can be read: name a new one.`);
+    throw CommandError.usage(`--to ${directory} is not a readable directory: name a new one.`);
   }
 }
 

@@ -75,7 +75,7 @@ type FindPorts = LookupPorts & { readonly onScanned: OnScanned };
 export function checkEventId(begins: string): void {
   if (/^[\w-]{1,43}$/.test(begins)) return;
   throw CommandError.usage(
-    `<id> ${JSON.stringify(begins)} is no event's: it has up to 43 letters, digits, "-" and "_". See events list.`,
+    `<id> ${JSON.stringify(begins)} is not the id of an event, which has up to 43 letters, digits, "-" and "_". List events: npx income-events events list`,
   );
 }
 

@@ -41,40 +41,38 @@ export function eventSteps(entries: readonly LogEntry[], context: StepContext): 
 function stepsOf(entry: LogEntry, type: string | undefined, context: StepContext): readonly Told[] {
   switch (entry.code) {
     case "WEBHOOK_ACCEPTED":
-      return [{ step: "webhook", detail: "it is in its queue" }];
+      return [{ step: "webhook", detail: "in its queue" }];
     case "WEBHOOK_UNREADABLE":
-      return [failure("webhook", "it is no JSON")];
+      return [failure("webhook", "not JSON")];
     case "WEBHOOK_NOT_KEPT":
-      return [
-        failure("webhook", `${reasonOf(entry)}: the body is not kept, and the provider sends it again`),
-      ];
+      return [failure("webhook", `${reasonOf(entry)}: the body is not stored; the provider retries`)];
     case "WEBHOOK_FAILED":
-      return [failure("webhook", `${reasonOf(entry)}: the provider sends it again`)];
+      return [failure("webhook", `${reasonOf(entry)}: the provider retries`)];
     case "EVENT_STORED":
       return [{ step: "stored", detail: type ?? "for the first time" }];
     case "EVENT_DUPLICATE":
-      return [{ step: "duplicate", detail: "it was stored before" }];
+      return [{ step: "duplicate", detail: "already stored" }];
     case "EVENT_IGNORED":
       return [{ step: "ignored", detail: ignoredText(entry) }];
     case "RELAYED":
       return relayed(entry, type, context);
     case "TASK_DONE":
-      return [{ step: "provider", detail: `${taskOf(entry)}: it answered`, isCall: true }];
+      return [{ step: "provider", detail: `${taskOf(entry)}: answered`, isCall: true }];
     case "TASK_SKIPPED":
-      return [{ step: "overtaken", detail: `${taskOf(entry)}: there is nothing to call for any more` }];
+      return [{ step: "skipped", detail: `${taskOf(entry)}: already covered` }];
     case "TASK_POSTPONED":
       return [postponed(entry)];
     case "START_UNANSWERED":
-      return [failure("provider", "no event answered the start: its endpoints are read anyway")];
+      return [failure("provider", "no event followed the start: its endpoints are read anyway")];
     case "SUBSCRIBER_PARKED":
-      return [failure("subscriber", `${String(entry.subscriber)} can't be sent to: ${reasonOf(entry)}`)];
+      return [failure("subscriber", `${String(entry.subscriber)} refuses messages: ${reasonOf(entry)}`)];
     case "MESSAGE_REJECTED":
       return [failure("dead letter", reasonOf(entry))];
     case "RECORD_PARKED":
-      return [failure("put aside", `${reasonOf(entry)}: repair --failures relays it again`)];
+      return [failure("parked", `${reasonOf(entry)}. Relay it: npx income-events repair --failures`)];
     case "MESSAGE_FAILED":
     case "RECORD_FAILED":
-      return [failure("failed", `${reasonOf(entry)}: it is tried again`)];
+      return [failure("failed", `${reasonOf(entry)}: retried`)];
     default:
       return [];
   }
@@ -83,7 +81,7 @@ function stepsOf(entry: LogEntry, type: string | undefined, context: StepContext
 function ignoredText({ name }: LogEntry): string {
   return typeof name === "string"
     ? `mapping.<kind>.types ignores ${JSON.stringify(name)}`
-    : "its list of events is empty";
+    : "the webhook has no events";
 }
 
 function postponed(entry: LogEntry): Told {
@@ -121,7 +119,7 @@ function failure(step: string, detail: string): Told {
 }
 
 function reasonOf({ reason }: LogEntry): string {
-  return typeof reason === "string" ? reason : "no reason was given";
+  return typeof reason === "string" ? reason : "no reason given";
 }
 
 function taskOf({ task, subject }: LogEntry): string {

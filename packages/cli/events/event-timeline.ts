@@ -29,7 +29,7 @@ export function eventTimeline(
   ];
 }
 
-function deadLetterStep({ queue, what, reason = "no reason was given", sentAt }: EventDeadLetter): Step {
+function deadLetterStep({ queue, what, reason = "no reason given", sentAt }: EventDeadLetter): Step {
   return { step: "dead letter", done: false, detail: `of ${queue}: ${what} of ${sentAt}, ${reason}` };
 }
 
@@ -47,7 +47,7 @@ function stepsOfSubject(stored: StoredEvent, records: SubjectRecords): readonly 
     {
       step: "asked",
       done: false,
-      detail: "it contradicts the stored state: the state is fetched from the provider",
+      detail: "contradicts the stored state, which is fetched from the provider",
     },
   ];
 }
@@ -56,15 +56,14 @@ function processedStep(stored: StoredEvent, records: SubjectRecords): Step {
   const { state, outcome, version } = progressOf(stored, records);
   const name = nameOf(subjectOf(stored.event));
   if (state === "stored") {
-    const remedy =
-      "The relay is behind, or did not deliver: see its alarm, then run npx income-events repair";
-    return { step: "processed", done: false, detail: `nothing has followed yet. ${remedy}` };
+    const remedy = "If the relay is not just behind: npx income-events repair";
+    return { step: "processed", done: false, detail: `not yet. ${remedy}` };
   }
   if (state === "past")
-    return { step: "processed", detail: `is unknown: ${name} has processed at least twenty others since` };
+    return { step: "processed", detail: `unknown: ${name} has processed at least twenty other events since` };
   const known =
     outcome === undefined
-      ? `the outcome is kept of the latest event of ${name} only`
+      ? `outcome stored only for the latest event of ${name}`
       : `${outcome}, which made version ${version} of ${name}`;
   return { step: "processed", done: true, detail: known };
 }
@@ -75,7 +74,7 @@ function fetchedStep(stored: StoredEvent, records: SubjectRecords): Step {
     return { step: "fetched", done: true, detail: "the provider has no data yet" };
   const document = documentOf(event, records.documents);
   const done = progressOf(stored, records).state === "done";
-  if (document === undefined) return { step: "fetched", done, detail: "never yet" };
+  if (document === undefined) return { step: "fetched", done, detail: "not yet" };
   const { asOf, digest } = document;
   const brought = digest === undefined ? "the provider has none" : `digest ${digest}`;
   return { step: "fetched", done, detail: `last as of ${new Date(asOf).toISOString()}, ${brought}` };
@@ -89,7 +88,7 @@ function publishedStep(
   const { event } = stored;
   const names = subscribers.filter((subscriber) => wants(subscriber, event.type)).map(({ name }) => name);
   if (names.length === 0)
-    return { step: "published", done: true, detail: `to nobody: no subscriber's filter takes ${event.type}` };
+    return { step: "published", done: true, detail: `to no subscriber: no filter matches ${event.type}` };
   const { state } = progressOf(stored, records);
   const to = `to ${names.join(", ")}`;
   // The relay writes nothing of an event that announces data: whether it has sent the message shows when that is read.

@@ -15,7 +15,7 @@ export function readStageMapping(stage: string, settings: string | undefined): S
     const known = readdirSync(stagesDirectory).filter((name) => name.endsWith(".json"));
     const names = known.map((name) => name.replace(/\.json$/, "")).join(", ");
     throw CommandError.usage(
-      `There is no ${relative(".", file)}. Name a stage (${names}) with --stage, or a file with --settings.`,
+      `${relative(".", file)} not found. Name a stage (${names}) with --stage, or a file with --settings.`,
     );
   }
   return checkMapping(readSettings(file), file);

@@ -31,9 +31,7 @@ export async function rotateSecret(ports: RotationPorts): Promise<Rotation> {
   const { store, times, now, terminal } = ports;
   const { secret, versionId } = await store.read();
   if (secret !== undefined && hasValidPrevious(secret, now())) {
-    terminal.progress(
-      "A rotation is under way: no further value is made, or the oldest would be refused too early.",
-    );
+    terminal.progress("A rotation is in progress. Another one now would refuse the oldest value too early.");
     await registerNewValue(ports, "run the command again to continue");
     return { done: "continued", ...(secret.previous && { previousUntil: secret.previous.until }) };
   }

@@ -33,7 +33,7 @@ export function planReplay(flags: ReplayFlags, all: readonly Subscriber[], now: 
   const types = [...eventTypes, ...answerTypes, ...readinessTypes];
   if (type !== undefined && !types.some((one) => wants({ name: "", types: [type] }, one)))
     throw CommandError.usage(
-      `--type ${JSON.stringify(type)} is no message's: write one of ${types.join(", ")}; or a prefix with *.`,
+      `--type ${JSON.stringify(type)} : write one of ${types.join(", ")}; or a prefix with *.`,
     );
   const { since, until = now.toISOString() } = periodFlags(flags, now);
   const selection = present<ReplaySelection>({ type, since, until });
@@ -46,7 +46,7 @@ export function planReplay(flags: ReplayFlags, all: readonly Subscriber[], now: 
   const selected = types.filter((one) => type === undefined || wants({ name: "", types: [type] }, one));
   if (!allTypes && !chosen.some((one) => selected.some((each) => wants(one, each))))
     throw CommandError.usage(
-      `--type ${type}: the filter of ${names.join(", ")} leaves it out. Add --all-types to send it all the same.`,
+      `--type ${type}: the filter of ${names.join(", ")} leaves it out. Add --all-types to send it anyway.`,
     );
   return {
     id: newReplayId(now),
@@ -70,7 +70,7 @@ export function resumeReplay(known: ReplayRun, flags: ReplayFlags, names: readon
   }
   const gone = known.subscribers.find((name) => !names.includes(name));
   if (gone !== undefined)
-    throw CommandError.usage(`The stage has no subscriber ${gone} any more: begin another replay.`);
+    throw CommandError.usage(`The stage has no subscriber ${gone} any more. Start another replay.`);
   return rate === undefined ? known : { ...known, rate: countFlag("--rate", rate) };
 }
 
@@ -90,13 +90,13 @@ function receivers(
   { subscriber, allSubscribers = false }: ReplayFlags,
   names: readonly string[],
 ): readonly string[] {
-  const there = names.length === 0 ? "the stage has none" : `there is: ${names.join(", ")}`;
+  const there = names.length === 0 ? "the stage has none" : `the stage has: ${names.join(", ")}`;
   if (subscriber !== undefined && allSubscribers)
     throw CommandError.usage("--subscriber and --all-subscribers exclude each other: give one.");
   if (subscriber === undefined && !allSubscribers)
     throw CommandError.usage(`Choose --subscriber NAME or --all-subscribers; ${there}.`);
   if (subscriber !== undefined && !names.includes(subscriber))
-    throw CommandError.usage(`There is no subscriber ${subscriber}; ${there}.`);
+    throw CommandError.usage(`No subscriber ${subscriber}; ${there}.`);
   if (names.length === 0) throw CommandError.usage("The stage has no subscribers.");
   return subscriber === undefined ? names : [subscriber];
 }

@@ -1,7 +1,6 @@
 import { type StackAlarm, stackAlarms } from "../../../adapters/aws/stack-alarms.ts";
 import type { Operation } from "../core/command.ts";
 import { spanText } from "../core/spans.ts";
-import { logsOnThisMachine } from "../doctor/remedies.ts";
 
 /** What an alarm is about, in the words of the runbook. */
 export function alarmName({ entry }: Pick<StackAlarm, "entry">): string {
@@ -15,14 +14,12 @@ export function lastingText({ since }: Pick<StackAlarm, "since">, now: Date): st
     : `has been on for ${spanText(Math.max(0, now.getTime() - since.getTime()) / 1000)}`;
 }
 
-/** The alarms of a pipeline, without those of another one in its stack; on this machine with commands for this machine. */
+/** The alarms of a pipeline, without those of another one in its stack. */
 export async function pipelineAlarms({
   deployment,
   clients,
 }: Pick<Operation, "deployment" | "clients">): Promise<readonly StackAlarm[]> {
-  const { stack, resourcePrefix, resources, local } = deployment;
+  const { stack, resourcePrefix, resources } = deployment;
   const alarms = await stackAlarms(clients.cloudWatch, resourcePrefix);
-  const own = alarms.filter(({ name }) => resources.test(name.slice(stack.length + 1)));
-  if (local === undefined) return own;
-  return own.map((alarm) => ({ ...alarm, description: logsOnThisMachine(alarm.description) }));
+  return alarms.filter(({ name }) => resources.test(name.slice(stack.length + 1)));
 }

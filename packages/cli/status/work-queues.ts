@@ -81,6 +81,6 @@ export function subscriberNamed(deployment: Pick<Deployment, "output">, name: st
   const all = subscriberQueues(deployment);
   const found = all.find((each) => each.name === name);
   if (found !== undefined) return found;
-  const there = all.length === 0 ? "none" : all.map((each) => each.name).join(", ");
-  throw CommandError.usage(`There is no subscriber ${name}; there is: ${there}.`);
+  const known = all.map((each) => each.name).join(", ") || "none";
+  throw CommandError.usage(`No subscriber ${name}. The stage has: ${known}.`);
 }

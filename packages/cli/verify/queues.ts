@@ -69,7 +69,7 @@ export function chooseSubscribers(
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined) {
     const there = known.join(", ") || "none";
-    throw CommandError.usage(`There is no subscriber ${unknown}; there is: ${there}.`);
+    throw CommandError.usage(`No subscriber ${unknown}. The stage has: ${there}.`);
   }
   const defaults = nobodyReads && !known.includes(ownSubscriber) ? known : [ownSubscriber];
   const wanted = names.length > 0 ? names : defaults;

@@ -110,7 +110,7 @@ async function relayAgain(
 function jobRoutes(jobs: Jobs): readonly Route[] {
   const jobIn = (asked: Asked): Job => {
     const job = jobs.find(param(asked, "id") ?? "");
-    if (job === undefined) throw new CommandError("nobody", "The console knows no such work any more.");
+    if (job === undefined) throw new CommandError("nobody", "This action has expired. Refresh the page.");
     return job;
   };
   return [

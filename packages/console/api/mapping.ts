@@ -73,7 +73,7 @@ function editedMapping(text: string | undefined): StageMapping | undefined {
   try {
     mapping = JSON.parse(text);
   } catch (error) {
-    throw CommandError.usage(`The mapping is no JSON: ${error instanceof Error ? error.message : error}`);
+    throw CommandError.usage(`The mapping is not JSON: ${error instanceof Error ? error.message : error}`);
   }
   return checkMapping({ mapping }, "the edited mapping");
 }

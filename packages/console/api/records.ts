@@ -71,5 +71,5 @@ export function subjectNamed(kind = "", given = ""): Subject {
   const id = canonicalId(given);
   if (id === "") throw CommandError.usage("id is missing.");
   if (kind === "user" || kind === "account" || kind === "company-account") return { kind, id };
-  throw CommandError.usage(`${kind} is nobody: write user, account or company-account.`);
+  throw CommandError.usage(`kind ${kind}: write user, account or company-account.`);
 }

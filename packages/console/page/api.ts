@@ -65,7 +65,7 @@ async function call(
     const headers = { "content-type": "application/json", authorization: `Bearer ${token ?? ""}` };
     return await fetch(path, { ...init, headers });
   } catch {
-    throw new ApiError(0, "The console does not answer any more. Start it again: npx income-events console");
+    throw new ApiError(0, "The console has ended. Start it again: npx income-events console");
   }
 }
 

@@ -50,7 +50,7 @@ function Titled({ name, View }: { readonly name: string; readonly View: Componen
 function Lost() {
   return (
     <>
-      <h1>Nothing here</h1>
+      <h1>Page not found</h1>
       <p>
         The console has no page at this address. <a href="/">Back to the overview</a>
       </p>

@@ -110,13 +110,13 @@ describe("bad input and faults, of every command", () => {
   describe("an empty stage", () => {
     it.each([
       ["status", /none of \d+ is on/],
-      ["events list", /^There is no such event\.$/m],
+      ["events list", /^No events found\.$/m],
       ["dlq list", /^users +0 /m],
-      ["dlq show users", /^There is no such dead letter\.$/m],
+      ["dlq show users", /^No dead letters found\.$/m],
       ["dlq redrive users", /^Sent 0 dead letters/m],
       ["dlq purge users --yes", /^Deleted 0 dead letters/m],
       ["status --section subscribers", /^everything +everything +0 /m],
-      ["audit list --act replay", /^Nothing of that kind is recorded\.$/m],
+      ["audit list --act replay", /^No actions found\.$/m],
       ["status --section provider", /^answers +yes/m],
       ["reconcile now", /^Compared 0 users/m],
       ["repair --all", /0 events/],

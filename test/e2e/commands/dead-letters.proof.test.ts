@@ -205,14 +205,14 @@ describe("dead letters, from the command line", () => {
     expect((await run("show", "endpoints")).stdout).toContain("held");
     const giveBack = await hold("Endpoints", 60);
     const kept = await run("show", "endpoints");
-    expect(kept).toMatchObject({ code: 0, stdout: "There is no such dead letter.\n" });
+    expect(kept).toMatchObject({ code: 0, stdout: "No dead letters found.\n" });
     expect(kept.stderr).toContain("Another reader holds dead letters of endpoints too");
     await giveBack();
   });
 
   it.each([
-    [["show", "nothing"], 'There is no queue "nothing". Name one of: users, accounts, '],
-    [["redrive", "users", "--limit", "0"], '--limit "0" is no whole number above zero'],
+    [["show", "nothing"], 'No queue "nothing". Write one of: users, accounts, '],
+    [["redrive", "users", "--limit", "0"], '--limit "0" is not a whole number above zero'],
     [["purge", "users", "--reason", ""], "--reason is empty"],
     [["redrive"], "missing required argument 'queue'"],
   ])("are left alone where a command is used wrongly: %j", async (args, message) => {

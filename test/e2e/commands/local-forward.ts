@@ -87,7 +87,7 @@ export function describeForward(use: () => LookedUpStage): void {
       expect(await stage.run(args)).toMatchObject({
         code: 2,
         stdout: "",
-        stderr: expect.stringContaining("There is no subscriber nobody"),
+        stderr: expect.stringContaining("No subscriber nobody"),
       });
     });
   });

@@ -89,7 +89,7 @@ describe("looking up, on the running stack", () => {
       expect(stdout).toMatch(/ endpoint\.updated +account\/\S+\/(income|profile|employment) /);
       expect(await stage.run(["events", "list", "--user", other, "--since", "1s"])).toMatchObject({
         code: 0,
-        stdout: "There is no such event.\n",
+        stdout: "No events found.\n",
       });
     });
 
@@ -204,7 +204,7 @@ describe("looking up, on the running stack", () => {
       for (const _ of ["once", "again"]) {
         const { timeline } = await show(id, "--account", account);
         expect(timeline.filter(({ done }) => done === false)).toEqual([
-          { step: "fetched", done: false, detail: "never yet" },
+          { step: "fetched", done: false, detail: "not yet" },
           {
             step: "dead letter",
             done: false,

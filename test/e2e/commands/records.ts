@@ -210,7 +210,7 @@ export function describeRecords(use: () => LookedUpStage): void {
       const early = await stage.run(["documents", "get", ...profile, "--as-of", "2020-01-01"]);
       expect(early).toMatchObject({
         code: 2,
-        stderr: expect.stringContaining("No such version of profile/"),
+        stderr: expect.stringContaining("This version of profile/"),
       });
       const noVersion = await stage.run(["documents", "get", ...profile, "--of-version", "newest"]);
       expect(noVersion).toMatchObject({ code: 2, stderr: expect.stringContaining('"newest" is no version') });

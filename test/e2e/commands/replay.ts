@@ -156,7 +156,7 @@ export function describeReplay(use: () => OperatedStage): void {
       expect(rest.length).toBeLessThan(whole.length);
       expect(await replay("--resume", id)).toMatchObject({
         code: 2,
-        stderr: expect.stringContaining("There is no interrupted replay"),
+        stderr: expect.stringContaining("No interrupted replay"),
       });
     });
 

@@ -212,7 +212,7 @@ describe("income-events verify", () => {
   });
 
   it.each([
-    [["--subscriber", "nobody"], 2, "There is no subscriber nobody; there is: smoke, accounts, real."],
+    [["--subscriber", "nobody"], 2, "No subscriber nobody. The stage has: smoke, accounts, real."],
     [["--at-once", "11"], 2, "whole number from 1 to 10"],
     [["--erase", "everything"], 2, "write the id of the run"],
     [["--stage", "nowhere"], 3, "No system of the stage nowhere runs on this machine"],

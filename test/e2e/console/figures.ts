@@ -124,7 +124,7 @@ export function describeFigures(use: () => OpenedConsole): void {
     await outcome.getByText("endpoint.updated", { exact: true }).waitFor();
     await page.getByRole("combobox", { name: "Kind" }).selectOption("users");
     await outcome.getByText("user.created", { exact: true }).waitFor();
-    await panel("Webhook").getByRole("button", { name: "Choose one that came", exact: true }).click();
+    await panel("Webhook").getByRole("button", { name: "Choose a received webhook", exact: true }).click();
     const came = page.getByRole("combobox", { name: "Received webhook" });
     await came.locator(`option[value="${id}"]`).waitFor({ state: "attached" });
     await came.selectOption(id);
@@ -151,7 +151,7 @@ export function describeFigures(use: () => OpenedConsole): void {
     await other.goto(url);
     await other.getByRole("link", { name: "Mapping", exact: true }).click();
     const compared = other.getByRole("region", { name: "Deployed settings", exact: true });
-    await compared.getByText(/settings\.json is what is deployed\.$/).waitFor();
+    await compared.getByText(/settings\.json matches the deployed settings\.$/).waitFor();
     await write({ startEndpoints: ["profile"], retention: { documentVersionsDays: 60 } });
     await other.reload();
     const rows = compared.getByRole("table").getByRole("row");

@@ -81,10 +81,10 @@ export function describeSandbox(use: () => OpenedConsole): void {
     const texts = (await steps.allTextContents()).map((text) =>
       text.replace(/^.*?\d{2}:\d{2}:\d{2} \S+ /, ""),
     );
-    expect(texts[0]).toBe("webhook it is in its queue");
+    expect(texts[0]).toBe("webhook in its queue");
     expect(texts[1]).toBe("stored endpoint.updated");
     expect(
-      texts.some((text) => /^call \d+ to the provider fetchDocument of account.*: it answered$/.test(text)),
+      texts.some((text) => /^call \d+ to the provider fetchDocument of account.*: answered$/.test(text)),
     ).toBe(true);
     const times = await steps
       .locator("time:first-of-type")

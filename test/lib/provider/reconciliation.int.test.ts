@@ -38,7 +38,9 @@ describe("reconciliation", () => {
       EvaluationPeriods: 1,
       TreatMissingData: "notBreaching",
     });
-    expect(JSON.stringify(alarm?.Properties.AlarmDescription)).toMatch(/settings reconcile, .*aws logs tail/);
+    expect(JSON.stringify(alarm?.Properties.AlarmDescription)).toMatch(
+      /settings reconcile, .*npx income-events logs /,
+    );
   });
 
   it("is not repeated by Lambda: the run goes on with the next tick", () => {

@@ -67,6 +67,6 @@ it("zsh runs what bash runs, and fish gets each command and option with what it 
 it("no other shell has one", async () => {
   expect(await runInProcess(["completion", "tcsh"])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("There is no completion for tcsh; there is: bash, zsh, fish.\n"),
+    stderr: expect.stringContaining("tcsh: write one of bash, zsh, fish.\n"),
   });
 });

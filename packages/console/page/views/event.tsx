@@ -93,7 +93,7 @@ export function EventPage({ id }: { readonly id: string }) {
       {data?.event != null && (
         <Panel title="Body">
           {data.body === undefined ? (
-            <p class="empty">The body is not stored any more.</p>
+            <p class="empty">The body has expired.</p>
           ) : (
             <Payload
               value={revealed ?? data.body}

@@ -94,7 +94,7 @@ export function Mapping() {
           />
           {edited !== undefined && edited !== own && (
             <button type="button" onClick={() => setEdited(undefined)}>
-              As it is in the settings
+              Reset to the settings
             </button>
           )}
         </Panel>
@@ -103,8 +103,8 @@ export function Mapping() {
       <Panel title="Result" error={isEmpty ? undefined : problem}>
         {isEmpty && (
           <p class="empty">
-            Paste the body of a webhook above, as the provider sends it: its event, or why there is none, is
-            shown here.
+            Paste the body of a webhook above, as the provider sends it, to see its event or the reason why it
+            has none.
           </p>
         )}
         {!isEmpty && problem === undefined && trial !== undefined && <Outcome trial={trial} />}
@@ -121,9 +121,11 @@ function Compared() {
     <Panel title="Deployed settings" error={error}>
       {data === undefined && error === undefined && <p class="quiet">Comparing…</p>}
       {data !== undefined && data.file === undefined && (
-        <p>No settings file of this stage found here: the defaults are shown.</p>
+        <p>No settings file of this stage found. The defaults are shown.</p>
       )}
-      {data?.file !== undefined && data.finding === undefined && <p>{data.file} is what is deployed.</p>}
+      {data?.file !== undefined && data.finding === undefined && (
+        <p>{data.file} matches the deployed settings.</p>
+      )}
       {data?.finding !== undefined && (
         <>
           <p class="bad">{visible(data.finding.what)}</p>
@@ -233,7 +235,7 @@ function ChooseWebhook(props: ChooseProps) {
   return (
     <div class="actions">
       <button type="button" onClick={() => setAsked(true)}>
-        Choose one that came
+        Choose a received webhook
       </button>
     </div>
   );
@@ -251,7 +253,7 @@ function Came({ kind, onChosen }: ChooseProps) {
     return (
       <p class="quiet">
         {data?.isComplete === true
-          ? `No ${kind} webhook came within an hour: paste one.`
+          ? `No ${kind} webhooks in the last hour. Paste one.`
           : "Reading received webhooks…"}
       </p>
     );

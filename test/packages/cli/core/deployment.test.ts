@@ -64,7 +64,7 @@ describe("the deployment on this machine", () => {
     running("income-events-other", process.pid, 5566);
     expect(findDeployment({ stage: "other" }, directory).stage).toBe("other");
     expect(() => findDeployment({ stage: "prod" }, directory)).toThrow(
-      /^No system of the stage prod runs on this machine. There is:\n {2}--local 4566 {4}stage local, process/,
+      /^No system of the stage prod runs on this machine. Running:\n {2}--local 4566 {4}stage local, process/,
     );
   });
 
@@ -133,7 +133,7 @@ describe("a deployment in AWS", () => {
     expect(() => findDeployment({ outputs, stage: "prod" }, directory).output("TestUsersQueueUrl")).toThrow(
       "The stack Lending has no output PayrollTestUsersQueueUrl",
     );
-    expect(() => findDeployment({ outputs }, directory)).toThrow("There are several stages in the file");
+    expect(() => findDeployment({ outputs }, directory)).toThrow(" has several stages: ");
   });
 
   it("is named by --pipeline where a stage has several: the message lists them", () => {
@@ -141,17 +141,17 @@ describe("a deployment in AWS", () => {
     const named = { PayrollStage: "prod", BenefitsStage: "prod" };
     const outputs = outputsFile({ Lending: { ...own("Payroll"), ...own("Benefits"), ...named } });
     expect(() => findDeployment({ outputs, stage: "prod" }, directory)).toThrow(
-      /There are several pipelines in the file .*: Lending-Benefits, Lending-Payroll. Choose one with --pipeline\.$/,
+      /^The file .* has several pipelines: Lending-Benefits, Lending-Payroll. Choose one with --pipeline\.$/,
     );
     expect(() => findDeployment({ outputs, pipeline: "Lost" }, directory)).toThrow(
-      /There is no pipeline Lost in the file .*; there is: Lending-Benefits, Lending-Payroll\.$/,
+      /^The file .* has no pipeline Lost\. It has: Lending-Benefits, Lending-Payroll\.$/,
     );
   });
 
   it("has another stage than the one named: nothing is chosen in its place", () => {
     const options = { stage: "dev", outputs: outputsFile(stacks) };
     expect(() => findDeployment(options, directory)).toThrow(
-      /There is no stage dev in the file .*; there is: prod\./,
+      /^The file .* has no stage dev\. It has: prod\./,
     );
   });
 

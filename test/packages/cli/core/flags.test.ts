@@ -39,7 +39,7 @@ describe("a timestamp", () => {
     "999999999d",
     "2026-03",
   ])("is refused where it is %j, with the flag's name and a remedy", (text) => {
-    expect(() => timestampFlag("--since", text, now)).toThrow(/^--since ".*" is no time\. Write a date/);
+    expect(() => timestampFlag("--since", text, now)).toThrow(/^--since ".*" is not a time\. Write a date/);
   });
 
   it("is absent where the flag is not given", () => {

@@ -72,7 +72,7 @@ describe("the webhooks at the provider", () => {
   test("that the provider answers with something unreadable are a finding", () => {
     const reason = "the registration of users is not JSON";
     expect(words(checkRegistrations({ webhooks: [{ ...known, type: "untold", reason }] }))).toEqual([
-      `The provider can't be asked where webhooks go: ${reason}. npx income-events status --section webhooks`,
+      `The webhook registrations are unknown: ${reason}. npx income-events status --section webhooks`,
     ]);
   });
 
@@ -130,7 +130,7 @@ describe("the webhooks at the provider", () => {
       "No webhook of users is registered. npx income-events webhooks register",
     ]);
     expect(words(checkRegistrations({ unknown: "the provider\nanswered 503" }))).toEqual([
-      "The provider can't be asked where webhooks go: the provider answered 503. npx income-events status --section webhooks",
+      "The webhook registrations are unknown: the provider answered 503. npx income-events status --section webhooks",
     ]);
   });
 });

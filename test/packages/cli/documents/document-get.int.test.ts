@@ -61,7 +61,7 @@ await describeOnTables("documents get", (tables) => {
     "names the versions that are kept where %j is not among them",
     async (wanted) => {
       await expect(get(wanted)).rejects.toThrow(
-        `No such version of income is kept; there are: ${second} (${new Date(second).toISOString()}), ` +
+        `This version of income is not retained. Retained: ${second} (${new Date(second).toISOString()}), ` +
           `${first} (${new Date(first).toISOString()}). See retention.documentVersionsDays.`,
       );
     },

@@ -31,10 +31,10 @@ describe("the steps of an event by the functions' logs", () => {
       entry(5, "RELAYED", { correlationIds: ["one", "two"], tasks: 0, messages: 3 }),
     );
     expect(steps.map(({ at: time, step, detail }) => [time, step, detail])).toEqual([
-      [at(1), "webhook", "it is in its queue"],
+      [at(1), "webhook", "in its queue"],
       [at(2), "stored", "endpoint.updated"],
       [at(3), "relayed", "tasks: 1"],
-      [at(4), "provider", "fetchDocument of account/a: it answered"],
+      [at(4), "provider", "fetchDocument of account/a: answered"],
       [at(5), "sent", "to all, messages: 3, with those of 1 more events"],
       [at(5), "sent", "to data, messages: 3, with those of 1 more events, those that its filter takes"],
     ]);
@@ -59,7 +59,7 @@ describe("the steps of an event by the functions' logs", () => {
         isFailure: true,
       },
       { at: at(20), step: "waits", detail: "the provider is down: 10 s", againAt: at(30) },
-      { at: at(30), step: "provider", call: 2, detail: "fetchDocument: it answered" },
+      { at: at(30), step: "provider", call: 2, detail: "fetchDocument: answered" },
     ]);
   });
 
@@ -71,8 +71,8 @@ describe("the steps of an event by the functions' logs", () => {
     );
     expect(steps.every(({ isFailure }) => isFailure === true)).toBe(true);
     expect(steps.map(({ step, detail }) => `${step}: ${detail}`)).toEqual([
-      "webhook: ThrottlingException: the provider sends it again",
-      "failed: TimeoutError: it is tried again",
+      "webhook: ThrottlingException: the provider retries",
+      "failed: TimeoutError: retried",
       "dead letter: it names nobody",
     ]);
   });

@@ -51,7 +51,7 @@ describe("the timeline of an event", () => {
     );
     expect(overtaken).toMatchObject({
       done: true,
-      detail: expect.stringContaining("latest event of account/a only"),
+      detail: expect.stringContaining("latest event of account/a"),
     });
   });
 
@@ -71,7 +71,7 @@ describe("the timeline of an event", () => {
   it("does not claim that an event of data is published while that is still to be read", () => {
     const announced = { ...event("announced", "endpoint.updated"), endpoint: "income" };
     const unread = timeline(announced, { state: undefined, documents: [] });
-    expect(step("fetched", unread)).toEqual({ step: "fetched", done: false, detail: "never yet" });
+    expect(step("fetched", unread)).toEqual({ step: "fetched", done: false, detail: "not yet" });
     expect(step("published", unread)).toEqual({ step: "published", detail: "to all" });
     const read = timeline(announced, {
       state: undefined,
@@ -98,6 +98,6 @@ describe("the timeline of an event", () => {
         deadLetters: [],
       },
     );
-    expect(step("published", unwanted)?.detail).toContain("to nobody");
+    expect(step("published", unwanted)?.detail).toContain("to no subscriber");
   });
 });
