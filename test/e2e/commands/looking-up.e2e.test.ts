@@ -245,7 +245,7 @@ describe("looking up, on the running stack", () => {
       expect(await refused(2, twice)).toMatch(
         new RegExp(`<id> ${twice} matches \\d+ events[^]*\n  ${twice}`),
       );
-      expect(await refused(2, "no id!")).toContain('<id> "no id!" is no event\'s');
+      expect(await refused(2, "no id!")).toContain('<id> "no id!" is not the id of an event');
     });
   });
 
