@@ -285,7 +285,7 @@ function steady(text: string): string {
     .replace(/\d+ in the last minute/, "COUNT in the last minute")
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
     .replace(/\b\d+[smhd]( \d+[smhd])?\b/g, "SPAN")
-    .replace(/ +/g, " ");
+    .replace(/\s+/g, " ");
 }
 
 async function onTerminal<T>(columns: number, work: () => Promise<T>): Promise<T> {

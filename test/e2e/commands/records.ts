@@ -213,7 +213,10 @@ export function describeRecords(use: () => LookedUpStage): void {
         stderr: expect.stringContaining("This version of profile/"),
       });
       const noVersion = await stage.run(["documents", "get", ...profile, "--of-version", "newest"]);
-      expect(noVersion).toMatchObject({ code: 2, stderr: expect.stringContaining('"newest" is no version') });
+      expect(noVersion).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('"newest" is not a version'),
+      });
       const both = await stage.run(["documents", "get", ...profile, "--of-version", "1", "--as-of", "1d"]);
       expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining("write one of them") });
       expect(Object((await run("get", ...profile, "--changes")).json()).changes).toBeNull();
@@ -272,11 +275,11 @@ export function describeRecords(use: () => LookedUpStage): void {
       ["get person x income", "<kind>", 2],
       ["get account ACCOUNT incme", /has no document incme; it has: .*income/, 2],
       ["get account ACCOUNT income --dates today", '--dates "today"', 2],
-      ["list --endpoint in/come", "no endpoint's name", 2],
+      ["list --endpoint in/come", "is not the name of an endpoint", 2],
       ["list --limit 0", "--limit", 2],
       ["export --endpoint income", "--to is missing", 2],
       ["export --to DIRECTORY --since 2999-01-01", "is in the future", 2],
-      ["export --to /proc/self/environ", "is no directory", 2],
+      ["export --to /proc/self/environ", "is not a readable directory", 2],
     ])("refuses %s", async (line, reason, code) => {
       const words = line.replace("ACCOUNT", account).replace("DIRECTORY", directory).split(" ");
       const result = await stage.run(["documents", ...words]);

@@ -185,7 +185,9 @@ describe("an export of documents", () => {
     it("that holds anything else, or is none", async () => {
       await writeFile(join(parent, "file"), "");
       await expect(openExport(parent, query, now)).rejects.toThrow(/is not empty/);
-      await expect(openExport(join(parent, "file"), query, now)).rejects.toThrow(/is no directory/);
+      await expect(openExport(join(parent, "file"), query, now)).rejects.toThrow(
+        /is not a readable directory/,
+      );
     });
   });
 });
