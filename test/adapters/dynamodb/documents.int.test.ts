@@ -84,7 +84,7 @@ await describeOnEachTable("stored documents", (tables) => {
       expect(await made.table.items(`ACCOUNT#${subject.id}`)).toHaveLength(1);
     });
 
-    test("are left as they are where compression would make them longer", async () => {
+    test("are stored uncompressed if compression would make them longer", async () => {
       await save("[1]");
       expect(await stored()).toMatchObject({
         codec: "identity",
@@ -93,7 +93,7 @@ await describeOnEachTable("stored documents", (tables) => {
       expect(await textBack()).toBe("[1]");
     });
 
-    test("lie in the item up to 6,144 bytes compressed, beyond that in the bucket", async () => {
+    test("are stored in the item up to 6,144 compressed bytes, and in the bucket beyond that", async () => {
       for (const [letters, isInline] of [
         [7_900, true],
         [8_300, false],
@@ -110,7 +110,7 @@ await describeOnEachTable("stored documents", (tables) => {
       }
     });
 
-    test("keep what lies in the bucket where the content is unchanged: nothing is put again", async () => {
+    test("keep their object in the bucket if the content is unchanged", async () => {
       const text = noise(20_000);
       await save(text, 1);
       const [key] = await bucket.keys();
@@ -124,14 +124,14 @@ await describeOnEachTable("stored documents", (tables) => {
       expect(await textBack()).toBe(text);
     });
 
-    test("put content that comes back into an object of its own: what was there may be removed", async () => {
+    test("store content that returns in a new object, because the earlier one may be removed", async () => {
       const [one, other] = [noise(20_000), noise(20_000)];
       for (const [index, text] of [one, other, one].entries()) await save(text, index + 1);
       expect(await bucket.keys()).toHaveLength(3);
       expect(await textBack()).toBe(one);
     });
 
-    test("name an object by when its content was announced, also where asOf falls", async () => {
+    test("name an object by the time at which its content was announced, even if asOf decreases", async () => {
       await save(noise(20_000), 9);
       const { digest } = await save(noise(20_000), 5);
       const key = `data/account/${subject.id}/income/10.${digest}.json.gz`;
@@ -140,8 +140,8 @@ await describeOnEachTable("stored documents", (tables) => {
     });
   });
 
-  describe("that others write too", () => {
-    test("are written over what was read, and over nothing else", async () => {
+  describe("with several writers", () => {
+    test("are written only over the version that was read", async () => {
       const content = contentOf("[1]");
       const first = next(undefined, content, 1, income);
       expect(await store.save(undefined, first, content)).toBe("written");
@@ -152,7 +152,7 @@ await describeOnEachTable("stored documents", (tables) => {
       expect(await textBack()).toBe("[2]");
     });
 
-    test("keep the winner's object where a refused writer had the same content at the same time", async () => {
+    test("keep the winner's object if a refused writer had the same content at the same time", async () => {
       const text = noise(20_000);
       const document = next(undefined, contentOf(text), 1, income);
       const outcomes = [];
@@ -165,14 +165,14 @@ await describeOnEachTable("stored documents", (tables) => {
   });
 
   describe("that are read", () => {
-    test("are refused where their content is another than was stored", async () => {
+    test("are refused if their content differs from what was stored", async () => {
       const { digest } = await save(noise(20_000), 1);
       const key = `data/account/${subject.id}/income/1.${digest}.json.gz`;
       await overflowBucket(bucket.name).put(key, gzipSync("[]"));
       await expect(textBack()).rejects.toThrow("is another than was stored");
     });
 
-    test("are all of a subject, ranges and further pages too, and nobody else's", async () => {
+    test("include all of a subject, with ranges and further pages, and no others", async () => {
       const names: DataName[] = [income, { ...income, range }, { endpoint: "profile" }];
       for (const name of names) await save("[1]", 1, name);
       const own = subject;
@@ -188,8 +188,8 @@ await describeOnEachTable("stored documents", (tables) => {
     });
   });
 
-  describe("whose writing fails", () => {
-    test("point to nothing that the bucket could not take", async () => {
+  describe("with a failed write to the bucket", () => {
+    test("point to no object that was not stored", async () => {
       const working = made.system.fail("s3:PutObject");
       const content = contentOf(noise(20_000));
       await expect(store.save(undefined, next(undefined, content, 1, income), content)).rejects.toThrow(

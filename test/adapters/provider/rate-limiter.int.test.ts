@@ -37,7 +37,7 @@ await describeOnEachTable("the call window", (tables) => {
   }
 
   test.each([3, 5, 100, 1_000, 60_000])(
-    "of a rate of %i a minute gives a window's calls to one caller",
+    "with a rate of %i a minute gives a window's calls to one caller",
     async (rate) => {
       const { callsPerWindow } = windowsOf(rate);
       expect(await given([caller(rate)], callsPerWindow + 30)).toBe(callsPerWindow);
@@ -45,14 +45,14 @@ await describeOnEachTable("the call window", (tables) => {
     },
   );
 
-  test("many callers together never make more calls than the window has, and share all of it", async () => {
+  test("many callers together make exactly the calls of the window", async () => {
     const callers = Array.from({ length: 12 }, () => caller(1_000));
     expect(await given(callers, 7)).toBe(windowsOf(1_000).callsPerWindow);
     expect(await given(callers, 7)).toBe(0);
     expect(await used()).toBe(windowsOf(1_000).callsPerWindow);
   });
 
-  test("callers who come one after the other share a batch, too, until it is leased", async () => {
+  test("sequential callers share a batch too, until it is used up", async () => {
     const { promise: gathered, resolve: lease } = Promise.withResolvers<void>();
     const before = updates();
     const limiter = new RateLimiter(made.system.dynamodb, made.table.name, 1_000, {
@@ -71,14 +71,14 @@ await describeOnEachTable("the call window", (tables) => {
     expect(await used()).toBe(2);
   });
 
-  test("of a batch that is too large the rest of the window is given", async () => {
+  test("a batch that is too large gets the rest of the window", async () => {
     const permit = caller(1_000);
     const { callsPerWindow } = windowsOf(1_000);
     expect(await given([permit], callsPerWindow - 4)).toBe(callsPerWindow - 4);
     expect(await given([permit], 10)).toBe(4);
   });
 
-  test("who is refused waits for the next window, and up to a minute more at random", async () => {
+  test("a refused caller waits for the next window, plus a random time of up to a minute", async () => {
     const permit = caller(5);
     await permit();
     time += 4_500;
@@ -87,7 +87,7 @@ await describeOnEachTable("the call window", (tables) => {
     await expect(permit()).resolves.toBeUndefined();
   });
 
-  test("its gate is shut for who was refused, without a request, until the next window", async () => {
+  test("a refused caller is refused again without a request until the next window", async () => {
     const limiter = environment(5);
     const permit = () => limiter.permit();
     const gate = () => limiter.gate();
@@ -101,7 +101,7 @@ await describeOnEachTable("the call window", (tables) => {
     expect(gate).not.toThrow();
   });
 
-  test("a lease that comes after its window has ended is no permit for the next one", async () => {
+  test("a lease that arrives after its window has ended is not valid for the next one", async () => {
     const working = made.system.intercept(async ({ action }, phase) => {
       if (action === "dynamodb:UpdateItem" && phase === "after") time += 20_000;
       return undefined;
@@ -110,7 +110,7 @@ await describeOnEachTable("the call window", (tables) => {
     working();
   });
 
-  test("who is late for one window gets a permit of the next at once, and is counted in it", async () => {
+  test("a caller that is late for one window gets a permit of the next at once, and counts in it", async () => {
     const working = made.system.intercept(async ({ action }, phase) => {
       if (action === "dynamodb:UpdateItem" && phase === "after") {
         time += 20_000;
@@ -130,7 +130,7 @@ await describeOnEachTable("the call window", (tables) => {
     ]);
   });
 
-  test("a failure of the table is thrown to who asked, and the next to ask is served", async () => {
+  test("a failure of the table is thrown to its caller, and the next caller succeeds", async () => {
     const permit = caller(100);
     const working = made.system.fail("dynamodb:UpdateItem");
     await expect(permit()).rejects.toThrow("injected by the test");

@@ -24,7 +24,7 @@ async function requestsFor(messages: readonly Outgoing[]): Promise<number> {
   return requests() - before;
 }
 
-test("nothing to send is no request", async () => {
+test("an empty list sends no request", async () => {
   expect(await requestsFor([])).toBe(0);
 });
 
@@ -64,7 +64,7 @@ test("a message over the limit is reported alone, and the others are sent", asyn
   expect((await bodies()).toSorted()).toEqual(["a", "b"]);
 });
 
-test("a delay keeps a message back, a reason shows as an attribute, and both are each message's own", async () => {
+test("each message has its own delay, and its own reason as an attribute", async () => {
   await send([
     { body: "later", delayInSeconds: 900 },
     { body: "now", delayInSeconds: 0, reason: "because: ü" },
@@ -85,7 +85,7 @@ test("a reason is cut at 256 characters", async () => {
   expect(message?.MessageAttributes?.reason?.StringValue).toBe("r".repeat(256));
 });
 
-test("a count of returns shows beside the reason; what has no room beside the body is left out", async () => {
+test("a redrive count is sent beside the reason; an attribute that does not fit is left out", async () => {
   const returns = "1 run";
   const room = 1_048_576 - Buffer.byteLength(`returnsString${returns}`);
   const all = ["whole", "x".repeat(room), "x".repeat(room + 1)];
@@ -105,7 +105,7 @@ test("a count of returns shows beside the reason; what has no room beside the bo
   ]);
 });
 
-test("a queue that is gone is reported for each message", async () => {
+test("a missing queue is reported for each message", async () => {
   const results = await sqsSender(system.sqs)(`${queueUrl}-gone`, numbered(12));
   expect(results).toHaveLength(12);
   for (const failure of results) {
@@ -135,8 +135,8 @@ const theirs = (Id: string) => ({ Id, SenderFault: false, Code: "InternalError" 
 const ours = (Id: string) => ({ Id, SenderFault: true, Code: "InvalidMessageContents" });
 const retryable = (reason: string) => ({ type: "retryable", reason, delayInSeconds: 0 });
 
-describe("what SQS fails to take of a request", () => {
-  test("by its own fault is sent again at once, and nothing else", async () => {
+describe("messages that SQS does not accept", () => {
+  test("by its own fault are sent again at once, and no others", async () => {
     const { send: sendThere, sent } = answering([theirs("3"), ours("1"), theirs("0")], []);
     const results = await sendThere("queue", numbered(4));
     expect(sent).toEqual([
@@ -146,7 +146,7 @@ describe("what SQS fails to take of a request", () => {
     expect(results).toEqual([undefined, retryable("SQS: InvalidMessageContents"), undefined, undefined]);
   });
 
-  test("is reported per message, and in order, where it fails once more", async () => {
+  test("are reported in order if they fail again", async () => {
     const { send: sendThere, sent } = answering([theirs("3"), ours("1"), theirs("0")], [theirs("3")]);
     const results = await sendThere("queue", numbered(4));
     expect(sent).toHaveLength(2);
@@ -158,7 +158,7 @@ describe("what SQS fails to take of a request", () => {
     ]);
   });
 
-  test("is reported alone where the second request fails whole", async () => {
+  test("are the only ones reported if the second request fails", async () => {
     const { send: sendThere } = answering([theirs("2")]);
     const results = await sendThere("queue", numbered(3));
     expect(results).toEqual([undefined, undefined, expect.objectContaining({ type: "retryable" })]);
@@ -169,11 +169,11 @@ function partsOf(input: object) {
   return { QueueUrl: undefined, Entries: undefined, ...input };
 }
 
-describe("who sends single messages", () => {
+describe("a sender of single messages", () => {
   const sendSingly = (messages: readonly Outgoing[], url = queueUrl) =>
     singleSender(system.sqs)(url, messages);
 
-  test("sends each with a request of its own, with its reason", async () => {
+  test("sends each in its own request, with its reason", async () => {
     const before = system.calls().get("test sqs:SendMessage") ?? 0;
     expect(await sendSingly([{ body: "a", reason: "why" }, { body: "b" }])).toEqual([undefined, undefined]);
     expect((system.calls().get("test sqs:SendMessage") ?? 0) - before).toBe(2);
@@ -187,7 +187,7 @@ describe("who sends single messages", () => {
     ]);
   });
 
-  test("gives each the group and the deduplication that a FIFO queue asks for", async () => {
+  test("gives each the group and deduplication ids that a FIFO queue requires", async () => {
     const fifo = await system.createQueue({ FifoQueue: "true" });
     for (const body of ["first", "second", "second"])
       expect(await sendSingly([{ body, group: body, deduplication: body }], fifo)).toEqual([undefined]);
@@ -195,7 +195,7 @@ describe("who sends single messages", () => {
     expect(found.toSorted()).toEqual(["first", "second"]);
   });
 
-  test("says which was not taken, and why", async () => {
+  test("reports which message was not accepted, and why", async () => {
     const [taken, refused] = await sendSingly([{ body: "a" }, { body: "x".repeat(1_048_577) }]);
     expect(taken).toBeUndefined();
     expect(refused).toMatchObject({ reason: expect.stringMatching(/./) });

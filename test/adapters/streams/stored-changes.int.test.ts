@@ -62,7 +62,7 @@ await describeOnEachTable("what the table holds of a subject", (tables) => {
     eventOf("account.connected", { accountId: id, ...more });
 
   describe("of a user", () => {
-    test("is the user's, that of linked accounts, and that of accounts which its events name", async () => {
+    test("includes the user's items, those of linked accounts, and those of accounts that its events name", async () => {
       const user = await store(eventOf("user.created", { userId }));
       const linked = await store(account("linked"));
       const named = await store(account("named", { userId }));
@@ -92,7 +92,7 @@ await describeOnEachTable("what the table holds of a subject", (tables) => {
   });
 
   describe("of an account", () => {
-    test("is its own partition, and its events among those of its user", async () => {
+    test("includes its own partition, and its events in its user's", async () => {
       const own = await store(account("mine"));
       const ofUser = await store(account("mine", { userId }));
       await store(account("other", { userId }));
@@ -103,7 +103,7 @@ await describeOnEachTable("what the table holds of a subject", (tables) => {
     });
   });
 
-  test("goes on behind any item, of a subject and of the whole table, and gives each once", async () => {
+  test("resumes after any item, for a subject and for the table, and returns each once", async () => {
     for (let index = 0; index < 4; index += 1) await store(account(`account-${index}`, { userId }));
     for (const pages of [
       (after?: Key) => stored.all(after),
@@ -117,7 +117,7 @@ await describeOnEachTable("what the table holds of a subject", (tables) => {
     }
   });
 
-  test("leaves out what has no consequences, and reports what it can't read", async () => {
+  test("skips items without consequences, and reports unreadable ones", async () => {
     const event = await store(account("mine"));
     await put({ pk: "ACCOUNT#mine", sk: "LEASE#income", content: "{}" });
     await put({ pk: "PROVIDER", sk: "BREAKER", state: "closed" });

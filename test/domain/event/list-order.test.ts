@@ -29,11 +29,11 @@ describe("a list where none is expected", () => {
     ["the middle of three", [connect("a"), connect("b"), connect("a")], first, cut("accountId")],
     ["the last", [connect("a"), connect("b")], { ...first, accountId: "[-1].account_id" }, cut("accountId")],
     ["inside an object", { events: [connect("a"), connect("b")] }, inside, cut("accountId")],
-    ["with a first that says nothing", [{}, connect("b")], first, cut("type")],
+    ["with an empty first element", [{}, connect("b")], first, cut("type")],
     ["a list of one that is read with [0]", [connect("a")], first, connected("a")],
     ["equal elements", [connect("a"), connect("a")], first, connected("a")],
     [
-      "an element that is chosen by what it holds",
+      "an element that is chosen by its content",
       {
         ...connect("a"),
         ids: [
@@ -44,7 +44,7 @@ describe("a list where none is expected", () => {
       { ...accounts, accountId: "ids[?of == 'us'].id | [0]" },
       connected("2"),
     ],
-    ["a list that nothing is taken from", { ...connect("a"), tags: ["x", "y"] }, accounts, connected("a")],
+    ["a list that is not used", { ...connect("a"), tags: ["x", "y"] }, accounts, connected("a")],
     [
       "a field that names nobody",
       { ...connect("a"), states: [{ on: false }, { on: true }] },

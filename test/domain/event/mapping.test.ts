@@ -20,7 +20,7 @@ describe("the payloads that a public provider documents", () => {
     }
   });
 
-  it("of accounts and company accounts are mapped, at the top level and under data, by action and event", () => {
+  it("of accounts and company accounts are mapped at the top level and under data, by action and event", () => {
     const words = {
       create: "created",
       update: "updated",
@@ -86,7 +86,7 @@ describe("a mapping from the settings", () => {
     }
   });
 
-  it("demands UUIDs unless it says otherwise, and is refused where it names no event", () => {
+  it("requires UUIDs by default, and is refused if it names no event", () => {
     expect(parseMapping({ type: "a", types: {} }).ids).toBe("uuid");
     expect(parseMapping({ type: "a", types: {}, ids: "any" }).ids).toBe("any");
     expect(() => parseMapping({ types: {} })).toThrow("type: expected an expression or a header");
@@ -97,7 +97,7 @@ describe("a mapping from the settings", () => {
     expect(() => parseMapping([])).toThrow("mapping: expected an object");
   });
 
-  it("names an unknown event, but no free text: that may be about a person", () => {
+  it("names an unknown event, but no free text, which may be about a person", () => {
     const mapping = parseMapping({ ...anyIds, types: {} });
     expect(reasonOf({ action: "merge_account" }, mapping)).toBe(
       'type: mapping.types translates no event name "merge_account"',
@@ -127,7 +127,7 @@ describe("a mapping from the settings", () => {
     );
   });
 
-  it("that translates into no event of ours refuses the payload", () => {
+  it("that translates to no known event refuses the payload", () => {
     const mapping = parseMapping({ ...anyIds, types: { go: "account.gone", no: 5 } });
     for (const action of ["go", "no"]) {
       expect(reasonOf({ action, account_id: "a" }, mapping)).toBe(
@@ -136,7 +136,7 @@ describe("a mapping from the settings", () => {
     }
   });
 
-  it("whose expression is broken refuses the payload for good, without a value", () => {
+  it("with an invalid expression refuses the payload permanently, without showing a value", () => {
     const mapping = { ...anyIds, accountId: "account_id[", time: "sum(account_id)" };
     expect(reasonOf({ action: "connect_account", account_id: "canary" }, mapping)).toMatch(
       /^accountId: the expression fails: \w+$/,
@@ -148,7 +148,7 @@ describe("a mapping from the settings", () => {
   });
 });
 
-describe("whom an event belongs to", () => {
+describe("the owner of an event", () => {
   const event = { type: "endpoint.updated", userId: "u", accountId: "a", companyAccountId: "c" } as const;
 
   it("is the user, else the account, else the company account", () => {
@@ -164,7 +164,7 @@ describe("whom an event belongs to", () => {
     expect(() => ownerOf({ type: event.type })).toThrow("company-account: the event names none");
   });
 
-  it("is another thing than whom it speaks of", () => {
+  it("can differ from its subject", () => {
     expect(subjectOf(event)).toEqual({ kind: "account", id: "a" });
     expect(subjectOf({ ...event, type: "user.updated" })).toEqual({ kind: "user", id: "u" });
     expect(subjectOf({ ...event, type: "company-account.deleted" })).toEqual({

@@ -20,19 +20,19 @@ describe("the receipts of a batch", () => {
   const merge = (...receipts: readonly (readonly [IncomeEvent, EventMessage])[]) =>
     mergeReceipts(receipts, ([event, message]) => ({ event, message }));
 
-  it("of the same event are merged into one, with the messages in the order of their sending", () => {
+  it("of the same event are merged into one, with its messages in the order in which they were sent", () => {
     expect(merge([weak, third], [strong, second], [weak, first])).toEqual([
       { receipt: [weak, first], messages: [first, third] },
       { receipt: [strong, second], messages: [second] },
     ]);
   });
 
-  it("of messages sent at once are ordered by their ids, so that each run merges them alike", () => {
+  it("of messages sent at the same time are ordered by their ids, so that each run merges them equally", () => {
     const [one, other] = [sent("a", 1), sent("b", 1)];
     expect(merge([weak, other], [weak, one])).toEqual(merge([weak, one], [weak, other]));
   });
 
-  it("hold a message once that SQS delivered twice", () => {
+  it("contain a message once that SQS delivered twice", () => {
     expect(merge([weak, first], [weak, first])[0]?.messages).toEqual([first]);
   });
 
@@ -42,7 +42,7 @@ describe("the receipts of a batch", () => {
 });
 
 describe("an event that is not stored yet", () => {
-  it("with its own id counts once, since its first message: what comes again is a retry", () => {
+  it("with its own id counts once, from its first message: a repeat is a retry", () => {
     expect(firstReceipts(strong, { messages: [first, second] })).toEqual({
       count: 1,
       first: "m1",
@@ -52,7 +52,7 @@ describe("an event that is not stored yet", () => {
     });
   });
 
-  it("with neither id nor time counts each message, since the last: each may be a true repeat", () => {
+  it("with neither id nor time counts each message, from the last: each may be a true repeat", () => {
     expect(firstReceipts(weak, { messages: [first, second, third] })).toEqual({
       count: 3,
       first: "m1",
@@ -63,10 +63,10 @@ describe("an event that is not stored yet", () => {
   });
 });
 
-describe("an event that comes again", () => {
+describe("a repeated event", () => {
   const known = firstReceipts(weak, { messages: [first, second] });
 
-  it("counts each further message, since the last of them", () => {
+  it("counts each further message, from the last of them", () => {
     const last = sent("m4", 4_000);
     expect(countReceipts(known, { messages: [third, last] })).toEqual({
       ...known,
@@ -79,15 +79,15 @@ describe("an event that comes again", () => {
   it.each([
     ["first", first],
     ["last", second],
-  ])("counts nothing where SQS delivers its %s message again", (_, message) => {
+  ])("counts nothing if SQS delivers its %s message again", (_, message) => {
     expect(countReceipts(known, { messages: [message] })).toBeUndefined();
   });
 
-  it("counts what is new of a batch that holds its last message again", () => {
+  it("counts only the new messages of a batch that repeats its last message", () => {
     expect(countReceipts(known, { messages: [second, third] })).toMatchObject({ count: 3, last: "m3" });
   });
 
-  it("keeps its greatest since where an earlier message comes late", () => {
+  it("keeps its latest time if an earlier message arrives late", () => {
     expect(countReceipts(known, { messages: [sent("m0", 500)] })).toMatchObject({ since: 2_000, count: 3 });
   });
 });
@@ -95,9 +95,9 @@ describe("an event that comes again", () => {
 describe("the receipts to process", () => {
   it.each([
     ["the first", 0, 1, [1]],
-    ["the first and the last where several came at once", 0, 3, [1, 3]],
-    ["the last of those that came since", 1, 3, [3]],
-    ["none where the count stayed", 2, 2, []],
+    ["the first and the last if several came at once", 0, 3, [1, 3]],
+    ["the last of the new ones", 1, 3, [3]],
+    ["none if the count is unchanged", 2, 2, []],
   ])("are %s", (_, before, after, expected) => {
     expect(receiptsToProcess(before, after)).toEqual(expected);
   });

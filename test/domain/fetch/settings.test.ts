@@ -32,7 +32,7 @@ const provider = {
 };
 
 describe("the provider's settings", () => {
-  it("are read as they were written, with the parts that may be left out and without", () => {
+  it("are read as they were written, with and without optional parts", () => {
     expect(parseProviderSettings(provider)).toEqual(provider);
     for (const start of [
       { method: "POST", path: "/s", body: { endpoints: "{endpoints}" } },
@@ -47,7 +47,7 @@ describe("the provider's settings", () => {
   });
 
   it.each(["failed", "not-ready"])(
-    "name where an answer has its error, and that it means %s",
+    "name the field of an answer's error, and that it means %s",
     (errorMeans) => {
       const given = { ...provider, errorPath: "error.code", errorMeans };
       expect(parseProviderSettings(given)).toEqual({
@@ -58,12 +58,12 @@ describe("the provider's settings", () => {
     },
   );
 
-  it.each([false, undefined, "true", 1])("allow no private addresses where they say %j", (value) => {
+  it.each([false, undefined, "true", 1])("allow no private addresses for the value %j", (value) => {
     const settings = parseProviderSettings({ ...provider, allowPrivateAddresses: value });
     expect(settings.allowPrivateAddresses).toBe(false);
   });
 
-  it("are refused by the name of the setting that is wrong", () => {
+  it("are refused with the name of the invalid setting", () => {
     const { paths, timeouts } = provider;
     const broken: [string, unknown][] = [
       ["provider", null],
@@ -96,7 +96,7 @@ describe("the provider's settings", () => {
     }
   });
 
-  it("name a webhook path for each kind, and those of the newer interface where they are set", () => {
+  it("name a webhook path for each kind, and those of the newer interface if they are set", () => {
     const webhooks = { users: "/w/u", accounts: "/w/a", endpoints: "/w/e" };
     const kinds = [
       { name: "users", path: "/w/u" },
@@ -120,7 +120,7 @@ describe("the provider's settings", () => {
     expect(() => parseOwnWebhooks({ paths: {} })).toThrow("provider.paths.webhooks: expected an object");
   });
 
-  it("name what is read by ranges of dates", () => {
+  it("name the endpoints that are read by ranges of dates", () => {
     expect(parseReadByRange(["account/income"])).toEqual(["account/income"]);
     expect(() => parseReadByRange("account")).toThrow("readByRange: expected a list");
   });
@@ -157,7 +157,7 @@ describe("a path", () => {
       [company, { endpoint: "payroll", range }, `/c/c-1/payroll/2026-01-01/${to}`],
       [a, { endpoint: "profile" }, "/r/a-1/profile"],
       [company, { endpoint: "income" }, "/c/c-1/income"],
-    ])("of %j: %j is that of the whole, or of the range with its dates", (subject, name, path) => {
+    ])("of %j: %j is that of the full document, or of the range with its dates", (subject, name, path) => {
       expect(readPath({ paths }, subject, name)).toBe(path);
       expect(isReadAs({ paths }, subject, name)).toBe(true);
     });
@@ -175,7 +175,7 @@ describe("a path", () => {
     });
   });
 
-  it("stays where it is, whatever an id or an endpoint holds", () => {
+  it("leads to no other path, whatever an id or an endpoint contains", () => {
     const part = fc.oneof(
       fc.string({ minLength: 1 }),
       fc.constantFrom("../x", "a/b", "?a=b", "#", "%2e", "{endpoint}", "$&", "http://x", "\\", "@host"),
@@ -194,7 +194,7 @@ describe("a path", () => {
     );
   });
 
-  it("is refused where a part would lead to another path", () => {
+  it("is refused if a part would lead to another path", () => {
     for (const dots of [".", ".."]) {
       expect(() => fillPath("/a/{account_id}", account(dots))).toThrow(
         "account's id: can't be part of a path",
@@ -209,7 +209,7 @@ describe("a path", () => {
 describe("a start's body", () => {
   const account = { kind: "account", id: "a$&b" } as const;
 
-  it("is filled wherever the account and the endpoints are named, and keeps the rest", () => {
+  it("is filled in wherever it names the account and the endpoints, and keeps the rest", () => {
     const template = {
       endpoints: "{endpoints}",
       list: ["id {account_id}", 5, null, true],
@@ -226,7 +226,7 @@ describe("a start's body", () => {
 describe("a retry", () => {
   const settings = { baseSeconds: 2, maxSeconds: 300 };
 
-  it("waits at least a second and as the failure asks, its back-off more at most, within the longest wait", () => {
+  it("waits at least a second and as long as the failure asks, plus at most its back-off, within the longest wait", () => {
     const random = fc.double({ min: 0, max: 1, noNaN: true });
     const asked = fc.oneof(fc.constant(0), fc.nat(1000));
     fc.assert(
@@ -245,7 +245,7 @@ describe("a retry", () => {
     );
   });
 
-  it("waits twice as long after each attempt, up to the longest, spread from nothing to all of it", () => {
+  it("doubles its wait after each attempt up to the longest, with full jitter", () => {
     const failure = { type: "retryable", reason: "r", delayInSeconds: 0 } as const;
     const waits = [0, 1, 2, 7, 8, 50].map((attempts) => delayInSeconds(failure, attempts, settings, 1));
     expect(waits).toEqual([2, 4, 8, 256, 300, 300]);
@@ -253,12 +253,12 @@ describe("a retry", () => {
     expect(delayInSeconds(failure, 8, settings, 0.5)).toBe(150);
   });
 
-  it("is spread as the failure says, where it says so, instead of by its attempts", () => {
+  it("is spread as the failure says, if it does, instead of by its attempts", () => {
     const failure = { type: "retryable", reason: "r", delayInSeconds: 10, spreadInSeconds: 60 } as const;
     expect([0, 0.5, 1].map((share) => delayInSeconds(failure, 8, settings, share))).toEqual([10, 40, 70]);
   });
 
-  it("has settings that are refused by name", () => {
+  it("has invalid settings refused by name", () => {
     expect(parseRetrySettings(settings)).toEqual(settings);
     for (const name of Object.keys(settings)) {
       expect(() => parseRetrySettings({ ...settings, [name]: undefined })).toThrow(

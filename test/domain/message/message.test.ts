@@ -40,13 +40,13 @@ const messages: Message[] = [
 const dates = { dateStart: "2026-01-01", dateEnd: "2026-01-31" };
 
 describe("a message", () => {
-  it("of an event that reconciliation found says so, and no other does", () => {
+  it("says whether reconciliation found its event", () => {
     const found = applied([{ ...connected, reconciled: true }]);
     expect(messageOfState(found, source)?.data).toMatchObject({ reconciled: true, connected: true });
     for (const { data } of messages) expect(data).not.toHaveProperty("reconciled");
   });
 
-  it("of an event has the event's identity and type, and its own time where it has one", () => {
+  it("about an event has the event's id and type, and its time if it has one", () => {
     expect(messages[0]).toMatchObject({
       id: connected.id,
       type: "account.connected",
@@ -69,7 +69,7 @@ describe("a message", () => {
     });
   });
 
-  it("of an answer is named for the state's version, and has the confirmed state", () => {
+  it("about an answer has an id with the state's version, and contains the confirmed state", () => {
     expect(messages[2]).toMatchObject({
       id: `account/${accountId}.3`,
       type: "account.confirmed",
@@ -80,7 +80,7 @@ describe("a message", () => {
     expect(messages[3]?.data).toMatchObject({ deleted: true });
   });
 
-  it("of a document names its endpoint: first the event, then the data", () => {
+  it("about a document names its endpoint: first for the event, then for the data", () => {
     const subject = `account/${accountId}/income`;
     expect(messages[4]).toMatchObject({
       id: updated.id,
@@ -110,13 +110,13 @@ describe("a message", () => {
     expect(messageOfDocument(none, origin).data).toEqual({ accountId, endpoint: "income" });
   });
 
-  it("of an endpoint's event has the sequence of its first receipt, the same however often it came", () => {
+  it("about an endpoint's event has the sequence of its first receipt, however often it was received", () => {
     const sequenceOf = (count: number) => messageOfEndpointEvent(updated, receiptsOf(count), source).sequence;
     expect(sequenceOf(1)).toBe("00000000000000000001");
     expect(sequenceOf(5)).toBe(sequenceOf(1));
   });
 
-  it("of data has the id and the sequence of the call that changed it, until it is other data", () => {
+  it("about data keeps the id and sequence of the call that changed the data, until the data changes again", () => {
     const same = documentRead(read, "digest", { asOf: asOf + 5 });
     expect(messageOfDocument(same, origin)).toEqual(messageOfDocument(read, origin));
     const other = messageOfDocument(documentRead(same, "other", { asOf: asOf + 9 }), origin);
@@ -124,7 +124,7 @@ describe("a message", () => {
     expect(other.sequence > messageOfDocument(read, origin).sequence).toBe(true);
   });
 
-  it("of data names whose it is, and the range that it covers", () => {
+  it("about data names its user and its range of dates", () => {
     const range = { start: "2026-01-01", end: "2026-01-31" };
     const ranged = documentRead(undefined, "digest", { asOf, userId, name: { endpoint: "income", range } });
     expect(messageOfDocument(ranged, origin)).toMatchObject({
@@ -133,12 +133,12 @@ describe("a message", () => {
     });
   });
 
-  it("of data is refused where no call ever found any", () => {
+  it("about data is refused if no call ever found data", () => {
     const none = documentRead(undefined, undefined, { asOf });
     expect(() => messageOfDocument(none, origin)).toThrow("announced: missing");
   });
 
-  it("of an event with dates has them too, and a subject of its own for each range", () => {
+  it("about an event with dates contains them, and has its own subject for each range", () => {
     const message = messageOfEndpointEvent({ ...updated, ...dates }, receiptsOf(), source);
     expect(message).toMatchObject({
       subject: `account/${accountId}/income/2026-01-01..2026-01-31`,
@@ -146,7 +146,7 @@ describe("a message", () => {
     });
   });
 
-  it("of data that is read by dates has a subject of its own for each range, so that sequences compare", () => {
+  it("about data of a range of dates has its own subject, so that sequences compare", () => {
     const range = { start: dates.dateStart, end: dates.dateEnd };
     const subject = `account/${accountId}/income/2026-01-01..2026-01-31`;
     const ranged = documentRead(undefined, "digest", { asOf, name: { endpoint: "income", range } });
@@ -164,7 +164,7 @@ describe("a message", () => {
     });
   });
 
-  it("of users and company accounts names them by their own ids", () => {
+  it("about users and company accounts names them by their own ids", () => {
     const user = applied([eventOf("user.created", { userId, kind: "users" })]);
     expect(messageOfState(user, source)).toMatchObject({ subject: `user/${userId}`, data: { userId } });
     const company = applied([eventOf("company-account.deleted", { companyAccountId: "c-1" })]);
@@ -176,7 +176,7 @@ describe("a message", () => {
     expect(messageOfState(confirmed, source)?.type).toBe("company-account.confirmed");
   });
 
-  it("holds ids and states only: no body, no link, nothing that an event carries besides", () => {
+  it("contains ids and states only: no body, no link, no other field of the event", () => {
     const canary = { link: "canary", session: "canary", body: "canary", name: "canary", dateStart: "canary" };
     const states = [applied([{ ...connected, ...canary }]), applied([{ ...disconnected, ...canary }])];
     const event = messageOfEndpointEvent({ ...updated, ...canary }, receiptsOf(), source);
@@ -184,7 +184,7 @@ describe("a message", () => {
     expect(JSON.stringify(texts)).not.toContain("canary");
   });
 
-  it("has a sequence that compares as text as versions do as numbers", () => {
+  it("has a sequence that compares as text like versions compare as numbers", () => {
     const versions = [1, 2, 9, 10, 99, 100, 1_000_000, Number.MAX_SAFE_INTEGER];
     const sequences = versions.map((version) => messageOfState({ ...waiting, version }, source)?.sequence);
     expect(new Set(sequences).size).toBe(versions.length);
@@ -193,14 +193,14 @@ describe("a message", () => {
 });
 
 describe("a subscriber", () => {
-  it("without types wants everything, with none wants nothing", () => {
+  it("without types gets every message, with an empty list none", () => {
     for (const { type } of messages) {
       expect(wants({ name: "all" }, type)).toBe(true);
       expect(wants({ name: "none", types: [] }, type)).toBe(false);
     }
   });
 
-  it("wants exact types, or what a prefix with a star begins", () => {
+  it("gets exact types, and types that match a prefix with a star", () => {
     const wanting =
       (...types: string[]) =>
       (type: string) =>

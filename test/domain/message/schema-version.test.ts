@@ -6,7 +6,7 @@ import { checkSchemaVersion } from "../../../domain/message/schema-version.ts";
 const written = fc.integer({ min: 1, max: 1_000 });
 
 describe("a schema version", () => {
-  it("of this release, of any earlier one and of the next is read", () => {
+  it("of this release, an earlier one or the next is read", () => {
     fc.assert(
       fc.property(written, fc.nat(), (ours, back) => {
         const theirs = ours + 1 - (back % (ours + 1));
@@ -15,7 +15,7 @@ describe("a schema version", () => {
     );
   });
 
-  it("of a release after the next is left to one that can read it", () => {
+  it("of a release after the next is a retryable failure", () => {
     fc.assert(
       fc.property(written, fc.integer({ min: 2, max: 1_000 }), (ours, ahead) => {
         expect(failureOf(ours + ahead, ours)).toMatchObject({ type: "retryable", waitsFor: "release" });
@@ -23,7 +23,7 @@ describe("a schema version", () => {
     );
   });
 
-  it("that is no whole number from 1 on is refused for good", () => {
+  it("that is not an integer from 1 is a permanent failure", () => {
     for (const version of [0, -1, 1.5, Number.NaN, "1", null, undefined, [1], {}]) {
       expect(failureOf(version, 1)).toMatchObject({ type: "permanent" });
     }

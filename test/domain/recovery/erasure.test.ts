@@ -58,9 +58,9 @@ describe("an erase task", () => {
   });
 });
 
-describe("what was removed", () => {
+describe("the count of removed records", () => {
   const removed = fc.dictionary(fc.constantFrom("events", "data", "bodies"), fc.nat(1000));
-  it("is summed up by kind, in whatever order", () => {
+  it("is added up by kind, in any order", () => {
     fc.assert(
       fc.property(removed, removed, (one, other) => {
         expect(addRemoved(one, other)).toEqual(addRemoved(other, one));
@@ -85,7 +85,7 @@ describe("a change", () => {
     { kind: "company-account", id: "c" },
   ];
 
-  it("speaks of everyone whom it names, each once", () => {
+  it("is about each subject that it names, once", () => {
     expect(subjectsIn(change)).toEqual([user, company]);
     expect(subjectsIn({ ...change, event: { ...event, accountId: "a" } })).toContainEqual({
       kind: "account",
@@ -93,7 +93,7 @@ describe("a change", () => {
     });
   });
 
-  it("arrives late where one of them is erased; with a user goes what it names", () => {
+  it("is late data if one of its subjects is erased; with a user, the subjects that it names are erased too", () => {
     expect(eraseTaskForLateData(change, new Set())).toBeUndefined();
     expect(eraseTaskForLateData(change, new Set(["account/u"]))).toBeUndefined();
     expect(eraseTaskForLateData(change, new Set(["company-account/c"]))).toMatchObject({
@@ -106,7 +106,7 @@ describe("a change", () => {
     });
   });
 
-  it("that announces data does not say whose the account is", () => {
+  it("that announces data does not name the account's owner", () => {
     const data = { ...event, type: "endpoint.updated", endpoint: "income" } as const;
     expect(eraseTaskForLateData({ ...change, event: data }, new Set(["user/u"]))).toMatchObject({
       subject: user,
@@ -116,7 +116,7 @@ describe("a change", () => {
     expect(eraseTaskForLateData(change, new Set(["user/u"]))).toMatchObject({ claimed: [company] });
   });
 
-  it("of a state speaks of its subject, and of the user whom it belongs to", () => {
+  it("of a state is about its subject, and the user that it belongs to", () => {
     const state = (facts: object) => applied([eventOf("account.connected", facts)]);
     expect(subjectsIn({ type: "state", before: undefined, after: state({}) })).toEqual([account]);
     expect(subjectsIn({ type: "state", before: undefined, after: state({ userId }) })).toEqual([
@@ -125,7 +125,7 @@ describe("a change", () => {
     ]);
   });
 
-  it("of a document speaks of its account, and of the user whose data it is", () => {
+  it("of a document is about its account, and the user of the data", () => {
     const changeOf = (ids: { userId?: string }) =>
       ({
         type: "document",
@@ -151,7 +151,7 @@ describe("a deletion at the provider", () => {
   });
   const change = (before: State | undefined, after: State) => ({ type: "state", before, after }) as const;
 
-  it("of a user is the cause of an erasure, once it is certain", () => {
+  it("of a user causes an erasure once it is confirmed", () => {
     const task = eraseTask({ kind: "user", id: userId }, "deleted");
     expect(erasureOnDeletion(change(ofUser(false), ofUser(true)))).toEqual(task);
     expect(erasureOnDeletion(change(undefined, ofUser(true)))).toEqual(task);
@@ -159,7 +159,7 @@ describe("a deletion at the provider", () => {
     expect(erasureOnDeletion(change(undefined, ofUser(false)))).toBeUndefined();
   });
 
-  it("that only reconciliation reported erases nobody: it can be taken back", () => {
+  it("that only reconciliation reported erases nobody: it can be reverted", () => {
     const found: State = { ...ofUser(true), deletionBy: "reconciliation" };
     expect(erasureOnDeletion(change(ofUser(false), found))).toBeUndefined();
   });

@@ -13,7 +13,7 @@ import { applied, at, documentRead, eventChange, eventOf, minute, userId } from 
 const period = { since: minute(10), until: minute(20) };
 const eventAt = (time: number) => ({ ...eventOf("account.connected"), receivedAt: minute(time) });
 
-describe("what a repair of a period is about", () => {
+describe("a repair of a period includes", () => {
   it.each([
     [9, false],
     [10, true],
@@ -26,7 +26,7 @@ describe("what a repair of a period is about", () => {
     expect(needsRepair({ type: "state", before: undefined, after: state }, period)).toBe(isWanted);
   });
 
-  it("an event of any time whose bytes came again and can be a true repeat, and of it that repeat alone", () => {
+  it("only the repeat of an earlier event whose bytes were received again and can be a true repeat", () => {
     const event = eventAt(1);
     const stored = eventChange(event, 2, 0);
     const repeat = eventChange(event, 2);
@@ -35,7 +35,7 @@ describe("what a repair of a period is about", () => {
     expect(repairsOfEvent(stored, undefined, period)).toEqual([repeat]);
   });
 
-  it("a state of any time that waits for an answer", () => {
+  it("a state from any time that waits for an answer", () => {
     const state = applied([{ ...eventAt(1), time: minute(1) }]);
     const waiting = { ...state, unconfirmed: true };
     expect(needsRepair({ type: "state", before: undefined, after: waiting }, period)).toBe(true);
@@ -46,7 +46,7 @@ describe("what a repair of a period is about", () => {
     [10, true],
     [19, true],
     [20, false],
-  ])("a document that changed in minute %i, whenever it was read since: %s", (time, isWanted) => {
+  ])("a document that changed in minute %i, whenever it was read later: %s", (time, isWanted) => {
     const changed = documentRead(undefined, "digest", { asOf: Date.parse(minute(time)) });
     const after = documentRead(changed, "digest", { asOf: Date.parse(minute(30)) });
     expect(needsRepair({ type: "document", before: undefined, after }, period)).toBe(isWanted);
@@ -83,11 +83,11 @@ describe("a repair of a state", () => {
     expect(followsOf(repairsOfState(connected, false))).toEqual(["link", "call startFetch"]);
   });
 
-  it("starts nothing where data was fetched since", () => {
+  it("starts nothing if data was fetched since", () => {
     expect(followsOf(repairsOfState(connected, true))).toEqual(["link"]);
   });
 
-  it("asks where an answer is awaited, and announces the answer where that came last", () => {
+  it("asks the provider if an answer is awaited, and announces the answer if it was the last change", () => {
     const conflicting = applied([eventOf("account.connected"), eventOf("account.disconnected")]);
     expect(followsOf(repairsOfState(conflicting, true))).toEqual(["call fetchState"]);
     const answered = applyProviderAnswer(
@@ -102,19 +102,19 @@ describe("a repair of a state", () => {
 });
 
 describe("a repair of a document", () => {
-  it("announces the data that is there, as it was announced first, and reads nothing", () => {
+  it("announces the stored data as it was first announced, and reads nothing", () => {
     const changed = documentRead(undefined, "digest", { asOf: 2 });
     const later = documentRead(changed, "digest", { asOf: 7 });
     expect(followsOf(repairsOfDocument(later))).toEqual(["publish data.updated 2"]);
   });
 
-  it("announces nothing where the provider never had any", () => {
+  it("announces nothing if the provider never had data", () => {
     expect(followsOf(repairsOfDocument(documentRead(undefined, undefined, { asOf: 2 })))).toEqual([]);
   });
 });
 
 describe("a repair of an event", () => {
-  it("that its state has processed is announced again, whatever the state's last change is", () => {
+  it("that its state has processed announces it again, whatever the state's last change is", () => {
     const [first, last] = [eventOf("account.connected"), eventOf("account.updated", { connected: true })];
     const state = applied([first, last]);
     for (const event of [first, last]) {
@@ -123,19 +123,19 @@ describe("a repair of an event", () => {
     }
   });
 
-  it("of an endpoint has its document read and is announced again, as when it came", () => {
+  it("of an endpoint reads its document and announces the event again", () => {
     const event = eventOf("endpoint.updated", { endpoint: "income", eventId: "e" });
     const changes = repairsOfEvent(eventChange(event), undefined, {});
     expect(followsOf(changes)).toEqual(["call fetchDocument", "publish endpoint.updated 1"]);
   });
 
-  it("of an endpoint that came before the period, and again, has its document read only", () => {
+  it("of an endpoint that was received before the period, and again in it, only reads its document", () => {
     const event = { ...eventOf("endpoint.updated", { endpoint: "income" }), receivedAt: minute(1) };
     const changes = repairsOfEvent(eventChange(event, 2, 0), undefined, period);
     expect(followsOf(changes)).toEqual(["call fetchDocument"]);
   });
 
-  it("that nobody has processed is processed, with its last repeat where that can be a true one", () => {
+  it("that was never processed processes it, with its last repeat if that can be a true one", () => {
     const event = eventOf("account.connected");
     const state = applied([eventOf("account.created")]);
     expect(repairsOfEvent(eventChange(event), state, {})).toEqual([eventChange(event)]);
@@ -146,7 +146,7 @@ describe("a repair of an event", () => {
     expect(repairsOfEvent(eventChange(own), state, {})).toEqual([eventChange(own)]);
   });
 
-  it("whose first receipt alone was processed has its last repeat processed", () => {
+  it("of which only the first receipt was processed processes its last repeat", () => {
     const event = eventOf("account.connected");
     const repeated = eventChange(event, 3);
     expect(repairsOfEvent(repeated, applied([event]), { since: minute(0) })).toContainEqual(repeated);

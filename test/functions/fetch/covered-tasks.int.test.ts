@@ -12,7 +12,7 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
   const { fetcherOf, seenNow, perform, codes, calls, read, stored, document, content, erase } = fixture;
 
   describe("of one batch", () => {
-    test("calls once for all open tasks of a document, and notes the message of each", async () => {
+    test("calls once for all open tasks of a document, and records the message of each", async () => {
       fixture.remote.answer = () => ({ text: "[1]" });
       await fixture.tasks.send([read(), read(income, 1), read(income, 0)]);
       const { left, messageIds } = await fixture.tasks.deliver(fetcherOf(), seenNow());
@@ -22,7 +22,7 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
       expect((await document())?.by.toSorted()).toEqual(messageIds.map(messageDigest).toSorted());
     });
 
-    test("calls for what is open beside tasks that are void", async () => {
+    test("calls for open tasks beside skipped ones", async () => {
       await stored("[0]", 5);
       fixture.remote.answer = () => ({ text: "[1]" });
       expect(await perform([read(income, 60), read(income, 0)])).toEqual([]);
@@ -30,7 +30,7 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
       expect(codes().toSorted()).toEqual(["TASK_DONE", "TASK_SKIPPED"]);
     });
 
-    test("fails all tasks of the call that failed, and no other", async () => {
+    test("fails all tasks of a failed call, and no others", async () => {
       fixture.remote.answer = ({ path }) => (path.endsWith("income") ? 503 : { json: [] });
       const left = await perform([read(), read(), read({ endpoint: "profile" })]);
       expect(left).toHaveLength(2);
@@ -43,7 +43,7 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
     test.each([
       ["since two seconds before the last call", 7, []],
       ["since less than that before it", 6.999, ["income"]],
-    ])("calls for a task that is wanted %s as little as the rule says", async (_, secondsAgo, called) => {
+    ])("calls only if necessary for a task that wants data %s", async (_, secondsAgo, called) => {
       await stored("[0]", 5);
       fixture.remote.answer = () => ({ text: "[1]" });
       expect(await perform(read(income, secondsAgo))).toEqual([]);
@@ -51,7 +51,7 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
       expect(codes()).toEqual([called.length === 0 ? "TASK_SKIPPED" : "TASK_DONE"]);
     });
 
-    test("does not call again for a message that comes twice, however new its task is", async () => {
+    test("does not call again for a message that is delivered twice, however new its task is", async () => {
       fixture.remote.answer = () => ({ text: "[1]" });
       await fixture.tasks.send([read(income, -1)]);
       // Its deletion is lost, after the call and the write.
@@ -65,7 +65,7 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
       expect(codes()).toEqual(["TASK_SKIPPED"]);
     });
 
-    test("calls though the document says that it was read in the future: a service's clock was wrong", async () => {
+    test("calls although the document was read in the future: a service's clock was wrong", async () => {
       await stored("[0]", -3_600);
       fixture.remote.answer = () => ({ text: "[1]" });
       await perform(read());
@@ -75,7 +75,7 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
     });
   });
 
-  describe("whose write does not come through", () => {
+  describe("with a failed write", () => {
     const lost = async (outcome: "before" | "after") => {
       let isFirst = true;
       return fixture.system.intercept(async ({ action }, phase) => {
@@ -85,7 +85,7 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
       });
     };
 
-    test("is done where only the answer was lost: the document says that its messages are covered", async () => {
+    test("is done if only the response was lost: the document shows that its messages are covered", async () => {
       const working = await lost("after");
       fixture.remote.answer = () => ({ text: "[1]" });
       expect(await perform(read(income, 0))).toEqual([]);
@@ -95,7 +95,7 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
       expect(calls()).toHaveLength(1);
     });
 
-    test("is tried again where it was not made, and stores nothing until then", async () => {
+    test("is retried if nothing was written", async () => {
       const working = await lost("before");
       fixture.remote.answer = () => ({ text: "[1]" });
       expect(await perform(read())).toHaveLength(1);
@@ -114,7 +114,7 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
       };
     };
 
-    test("is done where another call was written that covers it", async () => {
+    test("is done if another call's write covers it", async () => {
       overtaken(0);
       expect(await perform(read())).toEqual([]);
       expect(codes()).toEqual(["TASK_DONE"]);
@@ -122,7 +122,7 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
       expect(calls()).toHaveLength(1);
     });
 
-    test("is hidden for two seconds where another call was written that does not cover it, and called again", async () => {
+    test("is invisible for two seconds if another call's write does not cover it, then called again", async () => {
       overtaken(30);
       expect(await perform([read(), read()])).toHaveLength(2);
       expect(fixture.postponed()).toEqual(
@@ -136,8 +136,8 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
     });
   });
 
-  describe("of who was erased", () => {
-    test("calls nothing where its subject is erased", async () => {
+  describe("of erased subjects", () => {
+    test("does not call for an erased subject", async () => {
       await erase(fixture.subject);
       expect(await perform([read(), read()])).toEqual([]);
       expect(calls()).toEqual([]);
@@ -160,7 +160,7 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
       expect(messageIds.map(messageDigest)).toContain(by[0]);
     });
 
-    test("calls nobody while it is not known who was erased", async () => {
+    test("does not call while erasures can't be read", async () => {
       const working = fixture.system.fail("dynamodb:BatchGetItem");
       expect(await perform(read())).toHaveLength(1);
       working();

@@ -36,7 +36,7 @@ await describeOnTables("the fetcher", (tables) => {
       expect(await requested()).toEqual([]);
     });
 
-    test.each([provider, started])("is void where nothing is known of the account (%#)", async (settings) => {
+    test.each([provider, started])("is skipped if the account is unknown (%#)", async (settings) => {
       fixture.subject = { kind: "account", id: randomUUID() };
       expect(await perform(start(), settings)).toEqual([]);
       expect(codes()).toEqual(["TASK_SKIPPED"]);
@@ -44,20 +44,20 @@ await describeOnTables("the fetcher", (tables) => {
       expect(await requested()).toEqual([]);
     });
 
-    test("is void where the account was erased since", async () => {
+    test("is skipped if the account was erased", async () => {
       await fixture.erase(fixture.subject);
       expect(await perform(start(), started)).toEqual([]);
       expect(codes()).toEqual(["TASK_SKIPPED"]);
       expect(calls()).toEqual([]);
     });
 
-    test("reads no endpoint whole that is read by ranges", async () => {
+    test("does not read endpoints that are read by ranges", async () => {
       const readRange = { income: "/a/{account_id}?from={date_start}&to={date_end}" };
       expect(await perform(start(), { ...provider, paths: { ...provider.paths, readRange } })).toEqual([]);
       expect(endpointsOf(await requested())).toEqual(["profile"]);
     });
 
-    test("goes straight to reading where no path is set: each endpoint once", async () => {
+    test("reads each endpoint once if no path is set", async () => {
       expect(await perform(start())).toEqual([]);
       expect(calls()).toEqual([]);
       const tasks = await requested();
@@ -67,7 +67,7 @@ await describeOnTables("the fetcher", (tables) => {
       }
     });
 
-    test("of a company account is reading, whatever the path of accounts is", async () => {
+    test("of a company account reads its endpoints, whatever the path of accounts is", async () => {
       fixture.subject = { kind: "company-account", id: randomUUID() };
       await put();
       await perform(start(), started);
@@ -83,14 +83,14 @@ await describeOnTables("the fetcher", (tables) => {
       expect(await fixture.tasks.deadLetters()).toEqual([]);
     });
 
-    test("answered with 409 is done, and checked: a fetch runs already, or it is connected no more", async () => {
+    test("answered with 409 is done and checked: a fetch is already running, or the account is no longer connected", async () => {
       fixture.remote.answer = () => 409;
       expect(await perform(start(), started)).toEqual([]);
       expect(codes()).toEqual(["TASK_DONE"]);
       expect(await fixture.checks.depth()).toMatchObject({ delayed: 1 });
     });
 
-    test("whose check can't be sent is started again", async () => {
+    test("whose check can't be sent is retried", async () => {
       fixture.remote.answer = () => ({ status: 202, json: {} });
       const working = fixture.system.fail("sqs:SendMessageBatch", fixture.checks.queue.url.split("/").at(-1));
       expect(await perform(start(), started)).toHaveLength(1);
@@ -127,7 +127,7 @@ await describeOnTables("the fetcher", (tables) => {
       },
     });
 
-    test("and that nothing answered has all its documents read, since its check was sent", async () => {
+    test("without an answer reads all its documents", async () => {
       await startAndCheck(undefined, 5);
       const tasks = await requested();
       expect(endpointsOf(tasks)).toEqual(["income", "profile"]);
@@ -145,11 +145,16 @@ await describeOnTables("the fetcher", (tables) => {
     });
 
     test.each<[string, [number, number], DataName, readonly string[]]>([
-      ["has read only what was not read since", [-60, 0], income, ["profile"]],
-      ["is answered by data of a range of dates, too", [-60, 0], { ...income, range }, ["profile"]],
-      ["is not answered by what was read before it", [60, 0], income, ["income", "profile"]],
+      ["reads only documents that were not read since", [-60, 0], income, ["profile"]],
+      ["is answered by data of a range of dates too", [-60, 0], { ...income, range }, ["profile"]],
+      ["is not answered by a document that was read before it", [60, 0], income, ["income", "profile"]],
       // Events of what it brought may be lost.
-      ["is not answered by what was read while it was called", [-20, 30], income, ["income", "profile"]],
+      [
+        "is not answered by a document that was read during its call",
+        [-20, 30],
+        income,
+        ["income", "profile"],
+      ],
     ])("%s", async (_, [secondsAgo, callSeconds], name, left) => {
       await startAndCheck(() => stored("[1]", secondsAgo, name), callSeconds);
       expect(endpointsOf(await requested())).toEqual(left);
@@ -159,7 +164,7 @@ await describeOnTables("the fetcher", (tables) => {
       ]);
     });
 
-    test("that is checked twice has its documents wanted since each check, which SQS takes for two", async () => {
+    test("that is checked twice requests its documents twice, which SQS does not drop as duplicates", async () => {
       await put(connected);
       fixture.clock = new Date(noon.getTime() + 2 * readAfterSeconds * 1000);
       const bodies: string[] = [];
@@ -175,7 +180,7 @@ await describeOnTables("the fetcher", (tables) => {
       expect(new Set(bodies.map((body) => deduplicationOf(readTask(body)))).size).toBe(4);
     });
 
-    test("has nothing read where all was read since", async () => {
+    test("reads nothing if everything was read since", async () => {
       await startAndCheck(async () => {
         for (const endpoint of ["income", "profile"]) await stored("[1]", -60, { endpoint });
       });
@@ -183,7 +188,7 @@ await describeOnTables("the fetcher", (tables) => {
       expect(codes()).toEqual(["TASK_SKIPPED"]);
     });
 
-    test("is checked again when the time of the settings is over, hidden until then", async () => {
+    test("is checked after the configured time, and its message is invisible until then", async () => {
       await put(connected);
       fixture.remote.answer = () => ({ status: 202, json: {} });
       const bodies: string[] = [];
@@ -201,7 +206,7 @@ await describeOnTables("the fetcher", (tables) => {
     test.each<[string, Partial<State>]>([
       ["disconnected", { connected: false }],
       ["deleted", { deleted: true }],
-    ])("is forgotten where the account was %s since", async (_, facts) => {
+    ])("is skipped if the account was %s later", async (_, facts) => {
       await startAndCheck(() =>
         fixture.known.state(fixture.subject, (state) => state && { ...state, ...facts, version: 5 }),
       );
@@ -209,7 +214,7 @@ await describeOnTables("the fetcher", (tables) => {
       expect(codes()).toEqual(["TASK_SKIPPED"]);
     });
 
-    test("has a check that is given up into the dead letters of its own queue, which is no FIFO queue", async () => {
+    test("has a check that is given up to the dead letters of its own queue, which is not a FIFO queue", async () => {
       await fixture.checks.send(["no task"]);
       await fixture.checks.deliver(fetcherOf(started), seenNow());
       expect(await fixture.checks.deadLetters()).toMatchObject([{ reason: "the task is not JSON" }]);

@@ -24,7 +24,7 @@ await describeOnTables("what subscribers read", (tables) => {
   const path: Reading["path"] = (rest) => reading.path(rest);
 
   describe("of a document", () => {
-    it("is what the provider gave, byte for byte, with its tag, digest and time", async () => {
+    it("returns the provider's bytes, with their tag, digest and time", async () => {
       await save(text, 1_790_000_000_000);
       const { status, headers, bytes } = await ask(path());
       expect([status, bytes.toString()]).toEqual([200, text]);
@@ -56,7 +56,7 @@ await describeOnTables("what subscribers read", (tables) => {
       },
     );
 
-    it("is not sent again to who has it, in either coding", async () => {
+    it("is not sent again to a caller that has it, in either coding", async () => {
       await save(text, 1);
       for (const acceptEncoding of ["gzip", "identity"]) {
         const headers = { "accept-encoding": acceptEncoding };
@@ -69,19 +69,19 @@ await describeOnTables("what subscribers read", (tables) => {
     it.each([
       ["in the table", text],
       ["in S3", `"${randomBytes(10_000).toString("hex")}"`],
-    ])("%s has the same headers where only they are asked for", async (_, data) => {
+    ])("%s has the same headers for HEAD", async (_, data) => {
       await save(data, 1);
       const [whole, head] = [await ask(path()), await ask(path(), { method: "HEAD" })];
       expect([head.headers, head.bytes.byteLength]).toEqual([whole.headers, 0]);
     });
 
-    it("of a range of dates is a document of its own", async () => {
+    it("of a range of dates is a separate document", async () => {
       await save("[1]", 1, { ...income, range: { start: "2026-01-01", end: "2026-01-31" } });
       expect((await ask(path())).status).toBe(404);
       expect((await ask(path("/2026-01-01..2026-01-31"))).bytes.toString()).toBe("[1]");
     });
 
-    it("is exactly the version that is asked for, or what was known at a time", async () => {
+    it("returns the requested version, or the one at a time", async () => {
       await save(text, 1_790_000_000_000);
       const time = new Date(1_790_000_000_000).toISOString();
       for (const query of ["?version=1790000000000", `?asOf=${time}`])
@@ -95,14 +95,14 @@ await describeOnTables("what subscribers read", (tables) => {
       }
     });
 
-    it("that never was, or that the provider has no more, is not found", async () => {
+    it("that never existed, or that the provider no longer has, is not found", async () => {
       expect((await ask(path())).json()).toMatchObject({ type: "urn:income-events:problem:not-found" });
       await save(text, 1);
       await save(undefined, 2);
       expect((await ask(path())).json()).toMatchObject({ type: "urn:income-events:problem:not-found" });
     });
 
-    it("of who was erased since is answered as what never was, word by word, and an unknown endpoint is too", async () => {
+    it("of an erased subject gets the same answer as one that never existed, and so does an unknown endpoint", async () => {
       await save(text, 1_790_000_000_000);
       const href = path("?version=1790000000000");
       expect((await ask(href)).status).toBe(200);
@@ -118,7 +118,7 @@ await describeOnTables("what subscribers read", (tables) => {
       }
     });
 
-    it("whose object is gone is a fault, never no data", async () => {
+    it("whose object is missing is an error, never an empty answer", async () => {
       await save(JSON.stringify(randomBytes(40_000).toString("base64")), 1);
       await objectEraser(reading.system.s3, reading.bucket.name).removeBelow(
         `data/account/${reading.account.id}/`,
@@ -149,7 +149,7 @@ await describeOnTables("what subscribers read", (tables) => {
       },
     );
 
-    it("can't be read for a moment while the table throttles, and can be when it does not", async () => {
+    it("is unavailable only while the table throttles", async () => {
       await save(text, 1);
       const endThrottling = reading.system.intercept(async ({ action }, phase) =>
         action === "dynamodb:GetItem" && phase === "before"
@@ -163,7 +163,7 @@ await describeOnTables("what subscribers read", (tables) => {
       expect((await ask(path())).status).toBe(200);
     });
 
-    it("is refused to whose subscriber's filter does not let it through, also where there is none", async () => {
+    it("is refused to a subscriber whose filter excludes it, even if it does not exist", async () => {
       expect((await ask(path(), accountsOnly)).status).toBe(403);
       await save(text, 1);
       const { status, bytes } = await ask(path(), accountsOnly);
@@ -173,7 +173,7 @@ await describeOnTables("what subscribers read", (tables) => {
   });
 
   describe("of a state", () => {
-    it("is what messages report of it, with the list of its documents", async () => {
+    it("contains what messages report about it, with the list of its documents", async () => {
       await reading.connect();
       await save(text, 1_790_000_000_000);
       const { json } = await ask(`/v1/accounts/${reading.account.id}`);
@@ -201,7 +201,7 @@ await describeOnTables("what subscribers read", (tables) => {
       });
     });
 
-    it("has the attributes of the account's user, where the settings map some", async () => {
+    it("has the attributes of the account's user if the settings map some", async () => {
       await reading.connect();
       const attributes = { loanId: "L-1" };
       const user = eventOf("user.created", { userId: reading.userId, attributes });
@@ -217,7 +217,7 @@ await describeOnTables("what subscribers read", (tables) => {
       }
     });
 
-    it("lists no documents to who may read none", async () => {
+    it("lists no documents to a caller that may read none", async () => {
       await reading.connect();
       await save(text, 1);
       const { status, json } = await ask(`/v1/accounts/${reading.account.id}`, accountsOnly);
@@ -225,7 +225,7 @@ await describeOnTables("what subscribers read", (tables) => {
       expect(json()).not.toHaveProperty("documents");
     });
 
-    it("is given of each account of a user", async () => {
+    it("is returned for each account of a user", async () => {
       await reading.connect();
       const { json } = await ask(`/v1/users/${reading.userId}/accounts`, accountsOnly);
       const href = `${documentsUrl}v1/accounts/${reading.account.id}`;
@@ -235,14 +235,14 @@ await describeOnTables("what subscribers read", (tables) => {
     });
 
     it.each(["users", "accounts", "company-accounts"])(
-      "that nobody knows is not found: %s",
+      "that does not exist is not found: %s",
       async (collection) => {
         expect((await ask(`/v1/${collection}/${randomUUID()}`)).status).toBe(404);
       },
     );
   });
 
-  it("is logged by code and ids, with who read it", async () => {
+  it("is logged by code and ids, with the reader", async () => {
     await save(text, 1);
     await ask(path());
     await ask(path(), accountsOnly);

@@ -42,7 +42,7 @@ await describeOnTables("the reconciler", (tables) => {
       paging: { pageSize: { items } },
     });
 
-    test("is read page by page, of users and of accounts, and a tick goes on within a page", async () => {
+    test("of users or accounts is read page by page, and a tick continues within a page", async () => {
       const { users, accounts } = await fixture.sandbox.createUsers(8, { accountsPerUser: 4 });
       const tick = tickOf({ provider: paged(3), longestCallInMillis: 5_000 });
       for (let ticks = 0; ticks < 7; ticks += 1) await tick(5_000);
@@ -60,7 +60,7 @@ await describeOnTables("the reconciler", (tables) => {
       expect(messages).toHaveLength(40);
     });
 
-    test("whose place the provider knows no more ends the run, and the next one begins at the first page", async () => {
+    test("with an expired cursor ends the run, and the next run begins at the first page", async () => {
       await fixture.sandbox.createUsers(4);
       const tick = tickOf({ provider: paged(2), longestCallInMillis: 5_000 });
       // Both users of the first page: the second tick turns it.
@@ -75,7 +75,7 @@ await describeOnTables("the reconciler", (tables) => {
     // Memory is the same on each engine, and many users take their time.
     largeLists += 1;
     if (largeLists === 1)
-      test("of 1,000 users and 100 MB is held a page at a time", async () => {
+      test("of 1,000 users and 100 MB is kept in memory a page at a time", async () => {
         const pages = 10;
         const heaps: number[] = [];
         const remote = await startTestProvider();
@@ -96,8 +96,8 @@ await describeOnTables("the reconciler", (tables) => {
       });
   });
 
-  describe("what can't be read", () => {
-    test("of one user is skipped and reported, and all others are compared", async () => {
+  describe("an unreadable answer", () => {
+    test("about one user is skipped and reported, and all others are compared", async () => {
       const { users } = await fixture.sandbox.createUsers(3);
       fixture.sandbox.fault({ path: `/api/v0.4/users/${users[1]}/`, status: 403 });
       await tickOf()();
@@ -111,7 +111,7 @@ await describeOnTables("the reconciler", (tables) => {
       [500, "the provider answered 500"],
       [202, "the provider answered 202: not ready"],
     ])(
-      "of one user in tick after tick (%i) is skipped after the third, and what waits for the rate never is",
+      "about one user in each tick (%i) is skipped after the third, and a wait for the rate never is",
       async (status, reason) => {
         const { users } = await fixture.sandbox.createUsers(3);
         fixture.sandbox.fault({ path: `/api/v0.4/users/${users[1]}/`, status, times: 100 });
@@ -155,7 +155,7 @@ await describeOnTables("the reconciler", (tables) => {
       await remote.close();
     });
 
-    test("of a user that the provider knows no more says nothing of the accounts", async () => {
+    test("about a user that the provider no longer knows does not affect the accounts", async () => {
       const announced = await fixture.sandbox.createUsers(1);
       await learnAll(announced);
       fixture.sandbox.fault({ path: `/api/v0.4/users/${announced.users[0]}/`, status: 404 });
@@ -212,7 +212,7 @@ await describeOnTables("the reconciler", (tables) => {
       return messages.map(({ Body = "" }) => readTask(Body));
     };
 
-    test("that was read last before the setting's days is read again, since then, and no other", async () => {
+    test("is read again only if its last read is older than the setting's days", async () => {
       await readAgo(30 * day + 1);
       await readAgo(30 * day, "profile");
       await tickOf()();
@@ -222,7 +222,7 @@ await describeOnTables("the reconciler", (tables) => {
       expect(fixture.entries).toMatchObject([{ code: "RECONCILED", reread: 1, drift: 0 }]);
     });
 
-    test("is asked for once in a run, and again in the next while it was not read", async () => {
+    test("is requested once in a run, and again in the next if it was not read", async () => {
       await readAgo(31 * day);
       // What was missed can't be sent: the user is done again.
       await fixture.sandbox.createUsers(1);
@@ -241,13 +241,13 @@ await describeOnTables("the reconciler", (tables) => {
       expect(await tasks()).toHaveLength(1);
     });
 
-    test("is read again where accounts are not compared, too", async () => {
+    test("is read again even if accounts are not compared", async () => {
       await readAgo(31 * day);
       await tickOf({ provider: { paths: {} } })();
       expect(await tasks()).toHaveLength(1);
     });
 
-    test("of an account that was deleted is left alone", async () => {
+    test("of a deleted account is not read", async () => {
       await readAgo(31 * day);
       await fixture.known.state(subject, (state) => state && { ...state, version: 2, deleted: true });
       await tickOf()();

@@ -26,7 +26,7 @@ await describeOnTables("a webhook with several events", (tables) => {
   test.each([
     ["list-of-one.json", 1],
     ["list-of-two.json", 2],
-  ])("is stored element by element, each with its own body alone: %s", async (name, count) => {
+  ])("is stored element by element, each with only its own body: %s", async (name, count) => {
     const envelope = envelopeOf(fixtureText(name));
     await put(envelope);
     expect(await run()).toEqual([]);
@@ -47,7 +47,7 @@ await describeOnTables("a webhook with several events", (tables) => {
     ]);
   });
 
-  test("is one event for each, however often SQS delivers it, and whatever comes beside it", async () => {
+  test("is one event for each element, however often SQS delivers it and whatever else is in the batch", async () => {
     const list = [accountEvent(), accountEvent()];
     await put(envelopeOf([list[0], list[0], list[1]]), envelopeOf(list));
     await run();
@@ -57,7 +57,7 @@ await describeOnTables("a webhook with several events", (tables) => {
     expect(items.map(({ receipts }) => Object(receipts).count).toSorted()).toEqual([1, 1, 1, 2, 2]);
   });
 
-  test("has a dead letter for each element that fails for good, which a redrive stores with its identity", async () => {
+  test("has a dead letter for each element that fails permanently, which a redrive stores with the same id", async () => {
     const list = [accountEvent(), accountEvent({ event: "account_linked" }), accountEvent()];
     await put(envelopeOf(list));
     expect(await run()).toEqual([]);
@@ -82,7 +82,7 @@ await describeOnTables("a webhook with several events", (tables) => {
     expect(await storedIds()).toEqual(new Set(all));
   });
 
-  test("has its letters again as letters while no mapping takes them, never as a list", async () => {
+  test("has its dead letters returned as single dead letters while no mapping accepts them, never as a list", async () => {
     const list = [[accountEvent(), accountEvent()], accountEvent()];
     await put(envelopeOf(list));
     await run();
@@ -93,7 +93,7 @@ await describeOnTables("a webhook with several events", (tables) => {
     expect(await fixture.table.all()).toHaveLength(1);
   });
 
-  test("stays while one element can't be written, and has no dead letter until all others are done", async () => {
+  test("is retried while one element can't be written, and has no dead letters until then", async () => {
     const list = [accountEvent(), accountEvent({ event: "unknown" }), accountEvent()];
     const envelope = envelopeOf(list);
     await put(envelope);
@@ -110,7 +110,7 @@ await describeOnTables("a webhook with several events", (tables) => {
     expect([(await storedIds()).size, (await deadLetters()).length]).toEqual([2, 1]);
   });
 
-  test("stays while the dead letter of an element can't be sent", async () => {
+  test("is retried while the dead letter of an element can't be sent", async () => {
     const envelope = envelopeOf([accountEvent({ event: "unknown" }), accountEvent()]);
     await put(envelope);
     const working = fixture.system.fail("sqs:SendMessageBatch");
@@ -119,7 +119,7 @@ await describeOnTables("a webhook with several events", (tables) => {
     expect([(await storedIds()).size, await deadLetters()]).toEqual([1, []]);
   });
 
-  test("ignores elements whose name says so, and ends with an empty list", async () => {
+  test("ignores elements with an ignored name, and accepts an empty list", async () => {
     const wanted = accountEvent();
     await put(envelopeOf([{ event: "ping" }, wanted]), envelopeOf([]));
     expect(await run({ ...lists, types: { ...lists.types, ping: "ignore" } })).toEqual([]);
@@ -133,7 +133,7 @@ await describeOnTables("a webhook with several events", (tables) => {
     );
   });
 
-  test("is stored whole with 1,000 events, of one user too, and refused whole with 1,001", async () => {
+  test("is stored with 1,000 events, even of one user, and refused with 1,001", async () => {
     const user_id = randomUUID();
     const list = Array.from({ length: 1_001 }, () => accountEvent({ user_id }));
     await put(envelopeOf(list.slice(1)));
@@ -150,7 +150,7 @@ await describeOnTables("a webhook with several events", (tables) => {
     ]);
   });
 
-  test("keeps an element that is too large for an item in the bucket, and its dead letter points there", async () => {
+  test("stores an element that is too large for an item in the bucket, and its dead letter points there", async () => {
     const filler = "x".repeat(400_000);
     const list = [accountEvent({ filler }), accountEvent({ filler, event: "unknown" }), accountEvent()];
     const text = JSON.stringify(list);
@@ -180,7 +180,7 @@ await describeOnTables("an event whose identity is the provider's id of it", (ta
     ...{ ids: "any", identity: "eventId", eventId: "event_id", time: "occurred_at" },
   };
 
-  test("is stored once, whatever else its tries say, in one batch or later", async () => {
+  test("is stored once, whatever else its retries contain, in one batch or later", async () => {
     const tries = ["retry-first-body.json", "retry-second-body.json", "retry-reserialized.json"];
     const [first, second, third] = tries.map((name) => envelopeOf(fixtureText(name)));
     if (first === undefined || second === undefined || third === undefined) throw new Error("no fixtures");
@@ -198,7 +198,7 @@ await describeOnTables("an event whose identity is the provider's id of it", (ta
     ]);
   });
 
-  test("is a dead letter without such an id, which a mapping that finds one stores", async () => {
+  test("is a dead letter without such an id, until a mapping finds one", async () => {
     const payload = accountEvent({ delivery: { id: "e-1" } });
     await fixture.put(envelopeOf(payload));
     expect(await deliver(fixture.system, fixture.queueUrl, fixture.consumerOf(byId))).toEqual([]);
