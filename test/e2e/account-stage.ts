@@ -4,9 +4,9 @@ import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { loadSettings } from "../../lib/settings/settings.ts";
 import { readTable } from "../../proof/scenario/snapshot.ts";
+import { waitUntilIdle } from "../support/eventually.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
 import { contentIn } from "../support/stored-content.ts";
-import { waitUntilIdle } from "../support/wait-until-idle.ts";
 
 /** The synthesized stack beside a provider, looked at by account. */
 export type AccountStage = RunningProduct & {

@@ -4,10 +4,9 @@ import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hrefOfDocument } from "../../domain/message/document-reference.ts";
 import { loadSettings } from "../../lib/settings/settings.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventually, waitUntilIdle } from "../support/eventually.ts";
 import { readMessages } from "../support/queues/subscriber-messages.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
-import { waitUntilIdle } from "../support/wait-until-idle.ts";
 import { endpointEvent } from "./account-stage.ts";
 
 /** From the provider's answer to what a subscriber reads. */

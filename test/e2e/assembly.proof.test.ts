@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readDeadLetters } from "../../proof/scenario/snapshot.ts";
 import type { ProductAssembly } from "../../scripts/product-assembly.ts";
 import { fastEngine } from "../support/engines.ts";
-import { webhookSecretOf } from "../support/operator.ts";
-import { synthesizeProduct } from "../support/product.ts";
+import { webhookSecretOf } from "../support/operated-stage.ts";
 import { runProgram } from "../support/program.ts";
+import { synthesizeProduct } from "../support/running-product.ts";
 
 describe("what is synthesized is what runs", () => {
   let product: ProductAssembly;

@@ -17,7 +17,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readTable } from "../../proof/scenario/snapshot.ts";
 import { hosted } from "../packages/local-stack/lambda/hosting.ts";
 import { eventually } from "../support/eventually.ts";
-import { webhookSecretOf } from "../support/operator.ts";
+import { webhookSecretOf } from "../support/operated-stage.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
 import { type CapturedKind, captureWebhook } from "./captured-webhook.ts";
 

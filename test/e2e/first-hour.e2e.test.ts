@@ -2,7 +2,7 @@ import type { AlarmNotice } from "@income-events/local-stack/alarms/alarms.ts";
 import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { fastEngine } from "../support/engines.ts";
-import { synthesizeProduct } from "../support/product.ts";
+import { synthesizeProduct } from "../support/running-product.ts";
 
 const topicArn = "arn:aws:sns:eu-central-1:000000000000:on-call";
 const minute = 60_000;

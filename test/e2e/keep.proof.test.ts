@@ -10,8 +10,8 @@ import { outputOf } from "@income-events/local-stack/outputs.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { queueDepth } from "../../adapters/sqs/queue-depth.ts";
+import { waitUntilIdle } from "../support/eventually.ts";
 import { startProduct } from "../support/running-product.ts";
-import { waitUntilIdle } from "../support/wait-until-idle.ts";
 
 /** Everything that a start could lose or repeat. */
 async function stateOf({ access, stack }: System) {

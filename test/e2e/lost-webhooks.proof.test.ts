@@ -3,9 +3,8 @@ import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectationOf, findLosses } from "../../proof/scenario/compare.ts";
 import { readTable } from "../../proof/scenario/snapshot.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventually, waitUntilIdle } from "../support/eventually.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
-import { waitUntilIdle } from "../support/wait-until-idle.ts";
 
 /** A minute of the provider and of the pipeline takes five seconds here, and what functions do as long as ever. */
 const divideDurationsBy = 12;

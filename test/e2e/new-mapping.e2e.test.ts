@@ -7,13 +7,11 @@ import { z } from "zod";
 import { defaultMapping } from "../../lib/settings/default-mapping.ts";
 import { readDeadLetters } from "../../proof/scenario/snapshot.ts";
 import type { ProductAssembly } from "../../scripts/product-assembly.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventually, waitUntilIdle } from "../support/eventually.ts";
 import { sendFollowed } from "../support/followed-webhook.ts";
-import { synthesizeProduct } from "../support/product.ts";
 import { duplicatesIn, readMessages } from "../support/queues/subscriber-messages.ts";
 import { enableRelay } from "../support/relay-source.ts";
-import { type RunningProduct, startProduct } from "../support/running-product.ts";
-import { waitUntilIdle } from "../support/wait-until-idle.ts";
+import { type RunningProduct, startProduct, synthesizeProduct } from "../support/running-product.ts";
 
 // A consumer that is held up must not end by its time.
 const settings = { startEndpoints: ["profile"], functions: { store: { timeoutSeconds: 120 } } };

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadSettings } from "../../lib/settings/settings.ts";
 import { announceData, countTasks, dealTasks } from "../../proof/outage/count.ts";
 import { type Outage, runOutage } from "../../proof/outage/run.ts";
+import { waitUntilIdle } from "../support/eventually.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
 import { shareOfTier } from "../support/share-of-tier.ts";
-import { waitUntilIdle } from "../support/wait-until-idle.ts";
 
 const outages = shareOfTier<Pick<Outage, "hours" | "tasks" | "fault">>(
   [{ hours: 1, tasks: 40, fault: { status: 503 } }],

@@ -5,11 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectationOf, type Found, findLosses } from "../../proof/scenario/compare.ts";
 import { readTable } from "../../proof/scenario/snapshot.ts";
 import { recordTraffic } from "../../proof/scenario/traffic.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventually, waitUntilIdle } from "../support/eventually.ts";
 import { type OperatedStage, startOperatedStage } from "../support/operated-stage.ts";
 import { duplicatesIn, readMessages } from "../support/queues/subscriber-messages.ts";
 import { enableRelay } from "../support/relay-source.ts";
-import { waitUntilIdle } from "../support/wait-until-idle.ts";
 
 /** The stream's 24 hours; the outage is longer than that. */
 const retentionSeconds = 20;

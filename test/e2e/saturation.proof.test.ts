@@ -3,9 +3,8 @@ import { deadLetterQueuesOf, subscribersOf } from "@income-events/local-stack/ou
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readDeadLetters, readSubscriber } from "../../proof/scenario/snapshot.ts";
 import { recordTraffic } from "../../proof/scenario/traffic.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventually, waitUntilIdle } from "../support/eventually.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
-import { waitUntilIdle } from "../support/wait-until-idle.ts";
 
 /**
  * In production a message of a store is hidden for two minutes, so that ten minutes without concurrency are five

@@ -7,7 +7,7 @@ import { identify } from "../../domain/event/identify.ts";
 import { readSubscriber } from "../../proof/scenario/snapshot.ts";
 import { eventually } from "../support/eventually.ts";
 import { linesWith, messagesWith, sendFollowed } from "../support/followed-webhook.ts";
-import { webhookSecretOf } from "../support/operator.ts";
+import { webhookSecretOf } from "../support/operated-stage.ts";
 import { duplicatesIn, readMessages } from "../support/queues/subscriber-messages.ts";
 import { enableRelay } from "../support/relay-source.ts";
 import { contentIn } from "../support/stored-content.ts";

@@ -13,9 +13,8 @@ import type { ProductAssembly } from "../../scripts/product-assembly.ts";
 import { runCommand } from "../support/command-line.ts";
 import { contractMessage } from "../support/contract-message.ts";
 import { eventually } from "../support/eventually.ts";
-import { printedFor } from "../support/printed-environment.ts";
-import { synthesizeProduct } from "../support/product.ts";
-import { descendantsOf, isAlive, type Program, runProgram } from "../support/program.ts";
+import { descendantsOf, isAlive, type Program, printedFor, runProgram } from "../support/program.ts";
+import { synthesizeProduct } from "../support/running-product.ts";
 
 // Whatever a person's tools are set to: the written file names no region.
 const region = "us-east-1";

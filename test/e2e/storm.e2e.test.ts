@@ -3,8 +3,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadSettings } from "../../lib/settings/settings.ts";
 import { accountsNeeded, announceData, countCalls, countTasks, dealTasks } from "../../proof/outage/count.ts";
+import { waitUntilIdle } from "../support/eventually.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
-import { waitUntilIdle } from "../support/wait-until-idle.ts";
 
 /**
  * Calls a minute. Tasks that wait for it come back over a minute, so that only more of them than it allows strain it.

@@ -16,7 +16,7 @@ import type { Subject } from "../../domain/event/subjects.ts";
 import { drain } from "../../proof/scenario/snapshot.ts";
 import { type Canaries, createCanaries } from "./canaries.ts";
 import { fastEngine } from "./engines.ts";
-import { synthesizeProduct } from "./product.ts";
+import { synthesizeProduct } from "./running-product.ts";
 
 /** The product as it was synthesized, between a provider that a test speaks for and engines that fail on request. */
 export type CanaryStage = AsyncDisposable & {

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { join } from "node:path";
 
 const repository = join(import.meta.dirname, "..", "..");
@@ -61,4 +61,10 @@ export function startCommand(
     child.once("close", (code) => resolve({ code, ...heard, json: () => JSON.parse(heard.stdout) }));
   });
   return { ended, kill: () => child.kill("SIGKILL"), stderr: () => heard.stderr };
+}
+
+/** The arguments with which `npx` or `aws` is called where a shell runs a command. @throws where another is called */
+export function shellWords(command: string): readonly string[] {
+  const program = `npx() { printf '%s\\0' "$@"; }; aws() { npx "$@"; }; PATH=; ${command}`;
+  return execFileSync("/bin/sh", ["-c", program], { encoding: "utf8" }).split("\0").slice(0, -1);
 }

@@ -1,6 +1,9 @@
+import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { announce } from "@income-events/local-stack/announce.ts";
+import type { LocalStack } from "@income-events/local-stack/stack.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import type { SandboxOptions } from "@income-events/sandbox/server.ts";
+import { z } from "zod";
 import type { CommandOptions, CommandResult } from "./command-line.ts";
 import { runInProcess } from "./in-process.ts";
 import { type RunnerOptions, startProduct } from "./running-product.ts";
@@ -52,4 +55,21 @@ export async function startOperatedStage(
       await product[Symbol.asyncDispose]();
     },
   };
+}
+
+/** What a webhook must carry, read from the secret as an operator may. */
+export async function webhookSecretOf({
+  gatewayUrl,
+  region,
+  operator,
+  outputs,
+}: LocalStack): Promise<string> {
+  const client = new SecretsManagerClient({ endpoint: gatewayUrl, region, credentials: operator });
+  try {
+    const command = new GetSecretValueCommand({ SecretId: outputs.WebhookSecretArn });
+    const { SecretString = "" } = await client.send(command);
+    return z.object({ current: z.string() }).parse(JSON.parse(SecretString)).current;
+  } finally {
+    client.destroy();
+  }
 }

@@ -1,7 +1,13 @@
 import { createServer } from "node:http";
 import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
-import { expect, it, onTestFinished } from "vitest";
+import { SQSClient } from "@aws-sdk/client-sqs";
+import { afterAll, expect, it, onTestFinished, test } from "vitest";
+import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
+import { leanClient } from "../../../adapters/aws/lean-client.ts";
 import { serviceClock } from "../../../adapters/aws/service-clock.ts";
+import { singleSender, sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
+import { FailureError } from "../../../domain/core/failures.ts";
+import { startTestSystem } from "../../support/engines.ts";
 
 /** A DynamoDB that answers with given dates, one after the other; none: without the header. */
 async function clientOf(dates: (string | undefined)[]): Promise<DynamoDBClient> {
@@ -45,4 +51,52 @@ it("the service's clock stays where an answer has no date that can be read", asy
   const clock = serviceClock(client);
   for (let answers = 0; answers < 3; answers += 1) await client.send(look);
   expect(clock()).toBe(Date.parse(noon));
+});
+
+const system = await startTestSystem();
+afterAll(() => system.close());
+
+test("requests that a lean client makes at the same time stay apart, one that is refused among them", async () => {
+  const client = leanClient(new SQSClient({ ...system.access, maxAttempts: 1 }));
+  const queues = await Promise.all(Array.from({ length: 3 }, () => system.createQueue()));
+  const sent = queues.map((queue) => Array.from({ length: 20 }, (_, index) => `${queue} ${index}`));
+  const senders = [singleSender(client), sqsSender(client)];
+  const outcomes = await Promise.all(
+    queues.flatMap((queue, place) => [
+      ...(sent[place] ?? []).map((body, index) => senders[index % 2]?.(queue, [{ body }])),
+      senders[0]?.(`${queue}-that-is-not-there`, [{ body: queue }]),
+    ]),
+  );
+  const failures = outcomes.flatMap((each) => each ?? []);
+  expect(failures.filter((failure) => failure === undefined)).toHaveLength(60);
+  expect(failures.filter((failure) => failure !== undefined)).toHaveLength(3);
+  for (const [place, queue] of queues.entries()) {
+    const bodies = (await system.drain(queue)).map(({ Body }) => Body);
+    expect(bodies.toSorted()).toEqual(sent[place]?.toSorted());
+  }
+  client.destroy();
+});
+
+const data = {
+  items: [
+    { id: "b", at: 2 },
+    { id: "a", at: 1 },
+  ],
+};
+
+test.each([
+  ["length(items)", 2],
+  ["sort_by(items, &at)[0].id", "a"],
+  ["items[?starts_with(id, 'b')].at | [0]", 2],
+  ["join('-', map(&id, items))", "b-a"],
+  ["to_number('7')", 7],
+  ["absent || 'instead'", "instead"],
+])("an expression finds the language's functions each time: %s", (expression, found) => {
+  for (let times = 0; times < 2; times += 1) expect(jmespathSearch(expression, data)).toBe(found);
+});
+
+test("a function that the language does not have is a failure that quotes nothing of the data", () => {
+  const search = () => jmespathSearch("powertools_json(items[0].id)", data);
+  expect(search).toThrow(FailureError);
+  expect(search).toThrow(/^the expression fails: UnknownFunctionError$/);
 });

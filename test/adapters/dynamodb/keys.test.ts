@@ -1,7 +1,10 @@
+import { marshall } from "@aws-sdk/util-dynamodb";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { itemVersion, readItem } from "../../../adapters/dynamodb/items.ts";
 import { documentKey, type Key, linkKey, stateKey } from "../../../adapters/dynamodb/keys.ts";
 import { keptPages } from "../../../adapters/s3/kept-pages.ts";
+import { readChange } from "../../../adapters/streams/change-stream.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { type DataName, nameOfData } from "../../../domain/fetch/document-name.ts";
 import { hostileText } from "../../domain/samples.ts";
@@ -95,5 +98,42 @@ describe("the keys of two subjects, or of two documents, whatever their ids hold
         expect(subjectOf(one)).not.toBe(nameOf(other[0]));
       }),
     );
+  });
+});
+
+const state = {
+  subject: { kind: "account", id: "a" },
+  version: 1,
+  deleted: false,
+  unconfirmed: false,
+  processed: [],
+  latest: { cause: "again" },
+};
+const item = { pk: "ACCOUNT#a", sk: "STATE", schemaVersion: itemVersion, version: 1, state };
+const recordOf = (image: object) => ({ dynamodb: { SequenceNumber: "1", NewImage: marshall(image) } });
+const laterRelease = expect.objectContaining({ failure: expect.objectContaining({ waitsFor: "release" }) });
+const thrownBy = (read: () => unknown) => {
+  try {
+    return read();
+  } catch (error) {
+    return error;
+  }
+};
+
+describe("an item", () => {
+  it("without a version is of the first", () => {
+    expect(readItem(marshall({ pk: "PROVIDER", opened: 1 }))).toEqual({ pk: "PROVIDER", opened: 1 });
+  });
+
+  it("of the next release is read with what was added to it, also from the stream", () => {
+    const next = { ...item, schemaVersion: itemVersion + 1, state: { ...state, added: { by: "the next" } } };
+    expect(readItem(marshall(next))).toEqual(next);
+    expect(readChange(recordOf(next))).toEqual({ type: "state", before: undefined, after: state });
+  });
+
+  it("of a later release is left to that, also in the stream", () => {
+    const later = { ...item, schemaVersion: itemVersion + 2 };
+    expect(thrownBy(() => readItem(marshall(later)))).toEqual(laterRelease);
+    expect(thrownBy(() => readChange(recordOf(later)))).toEqual(laterRelease);
   });
 });

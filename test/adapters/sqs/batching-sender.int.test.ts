@@ -1,4 +1,9 @@
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { createServer } from "node:http";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { SQSClient } from "@aws-sdk/client-sqs";
+import { afterAll, beforeEach, describe, expect, it, test, vi } from "vitest";
+import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
+import { linkTable } from "../../../adapters/dynamodb/links.ts";
 import { batchingSender } from "../../../adapters/sqs/batching-sender.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { CountdownLatch } from "../../../functions/fetch/write-barrier.ts";
@@ -56,4 +61,30 @@ describe("messages that several send to a queue at the same time", () => {
     const outcomes = await Promise.all([send("queue", [{ body: "good" }]), send("queue", [{ body: "bad" }])]);
     expect(outcomes).toEqual([[undefined], [refused]]);
   });
+});
+
+const trace = "Root=1-5e6722a7-cc2ae14db7ae98d0da47aeab;Parent=53995c3f42cd8ad8;Sampled=1";
+
+it("the trace of an invocation goes along with each call to AWS, for SQS to carry it on", async () => {
+  vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "test");
+  vi.stubEnv("_X_AMZN_TRACE_ID", trace);
+  const seen: unknown[] = [];
+  const server = createServer(({ headers }, response) => {
+    seen.push(headers["x-amzn-trace-id"]);
+    response.writeHead(200, { "content-type": "application/x-amz-json-1.0" }).end('{"Responses":[{}]}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const endpoint = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+  const access = {
+    endpoint,
+    region: "eu-central-1",
+    credentials: { accessKeyId: "a", secretAccessKey: "b" },
+  };
+  await sqsSender(new SQSClient(access))(`${endpoint}/000000000000/queue`, [{ body: "{}" }]);
+  await linkTable(batchingWriter(new DynamoDBClient(access), "table"))("user", "account");
+  server.closeAllConnections();
+  server.close();
+  vi.unstubAllEnvs();
+  expect(seen).toEqual([trace, trace]);
 });

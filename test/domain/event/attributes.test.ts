@@ -4,7 +4,7 @@ import { attributesIn } from "../../../domain/event/attributes.ts";
 import type { KindMapping } from "../../../domain/event/mapping.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 import { userId } from "../samples.ts";
-import { eventsIn } from "./webhook-events.ts";
+import { eventsIn } from "./mapped.ts";
 
 const expressions = { loanId: "metadata.loan_id", agent: 'metadata."sales.agent" || metadata.agent.id' };
 const users: KindMapping = { ...defaultMapping.users, attributes: expressions };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
+import { type EventFilter, selects } from "../../../domain/event/event-filter.ts";
 import { countedName, countedNames } from "../../../domain/event/ignored-events.ts";
 import { deliveryOf, ignoredName, type KindMapping } from "../../../domain/event/mapping.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
@@ -49,4 +50,22 @@ describe("an event that the settings ignore", () => {
     expect(countedNames(unusual)).toEqual(["ok", "other"]);
     expect(countedName(unusual, "größe")).toBe("other");
   });
+});
+
+const receivedAt = "2026-03-01T12:00:00.000Z";
+const event = { id: "i", kind: "accounts", receivedAt, type: "account.connected", accountId: "a" } as const;
+
+it.each<[EventFilter, boolean]>([
+  [{}, true],
+  [{ kind: "accounts", type: "account.connected" }, true],
+  [{ kind: "users" }, false],
+  [{ type: "account.*" }, true],
+  [{ type: "account.created" }, false],
+  [{ since: receivedAt }, true],
+  [{ since: "2026-03-01T12:00:00.001Z" }, false],
+  [{ until: "2026-03-01T12:00:00.001Z" }, true],
+  [{ until: receivedAt }, false],
+  [{ kind: "accounts", until: receivedAt }, false],
+])("a filter %o selects: %s", (filter, selected) => {
+  expect(selects(filter, event)).toBe(selected);
 });

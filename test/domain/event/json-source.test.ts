@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sourceAt } from "../../../domain/event/json-source.ts";
+import { jsonText } from "../../../domain/event/json-text.ts";
 
 function cut(text: string, path: string): string | undefined {
   const span = sourceAt(text, path);
@@ -57,5 +58,30 @@ describe("the source of a value", () => {
 
   it("is found in a text of 20 MB with one long string", () => {
     expect(cut(JSON.stringify({ picture: 'x"\\'.repeat(5_000_000), next: "there" }), "next")).toBe('"there"');
+  });
+});
+
+describe("JSON for queues", () => {
+  it("is read back as the same value", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: "binary" }), (value) => {
+        const text: unknown = JSON.parse(jsonText(value));
+        expect(text).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("holds no character beyond U+FFFF, and escapes no other", () => {
+    expect(jsonText({ "😀": "a😀\u{10FFFF}é" })).toBe(
+      String.raw`{"\ud83d\ude00":"a\ud83d\ude00\udbff\udfff`.concat('é"}'),
+    );
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (text) => {
+        expect(/[\u{10000}-\u{10FFFF}]/u.test(jsonText(text))).toBe(false);
+        const inBasicPlane = text.replaceAll(/[\u{10000}-\u{10FFFF}]/gu, "");
+        expect(jsonText(inBasicPlane)).toBe(JSON.stringify(inBasicPlane));
+      }),
+    );
   });
 });

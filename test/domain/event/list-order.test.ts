@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { KindMapping } from "../../../domain/event/mapping.ts";
-import { accounts, connect, connected, eventsIn, said } from "./webhook-events.ts";
+import { accounts, connect, connected, eventsIn, said } from "./mapped.ts";
 
 describe("a list where none is expected", () => {
   const first = { ...accounts, type: "[0].action", accountId: "[0].account_id" };

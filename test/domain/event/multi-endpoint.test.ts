@@ -5,7 +5,7 @@ import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 import { eventIdsOf } from "../../../proof/scenario/traffic.ts";
 import { fixtureText } from "../../fixtures/field/fixture-text.ts";
 import { accountId, userId } from "../samples.ts";
-import { eventsIn, said } from "./webhook-events.ts";
+import { eventsIn, said } from "./mapped.ts";
 
 const endpoints: KindMapping = { ...defaultMapping.endpoints, ids: "any" };
 

@@ -5,7 +5,7 @@ import { identifyByEventId, identifyElement } from "../../../domain/event/identi
 import type { KindMapping } from "../../../domain/event/mapping.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 import { fixtureText } from "../../fixtures/field/fixture-text.ts";
-import { accounts, connect, connected, eventsIn, said } from "./webhook-events.ts";
+import { accounts, connect, connected, eventsIn, said } from "./mapped.ts";
 
 function refusalOf(action: () => unknown): string {
   try {

@@ -1,11 +1,24 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { parseRefreshOutcome } from "../../../domain/fetch/refresh-outcomes.ts";
+import {
+  advance,
+  driftOfRun,
+  endRun,
+  isDue,
+  isStuck,
+  markOf,
+  parseRun,
+  stall,
+  startRun,
+  turnPage,
+} from "../../../domain/reconcile/reconciliation.ts";
 import {
   parseRegistrations,
   type Registration,
   registrationAt,
   webhookUrlOf,
 } from "../../../domain/reconcile/registrations.ts";
+import { at } from "../samples.ts";
 
 const known = { kind: "users", deployed: "https://api.example/webhooks/users" } as const;
 
@@ -56,5 +69,93 @@ describe("what is registered", () => {
     expect(registrationAt(kind, deployed, deployed)).toEqual({ kind, deployed, type: "here" });
     const url = `${deployed}/`;
     expect(registrationAt(kind, deployed, url)).toEqual({ kind, deployed, type: "elsewhere", url });
+  });
+});
+
+const later = (hours: number) => new Date(at.getTime() + hours * 3_600_000);
+const next = { next: "cursor", pages: 1, mark: "m" };
+const begun = startRun(undefined, at, true);
+const ended = endRun({ ...begun, version: 7 }, later(1));
+
+describe("a run", () => {
+  it("is due at first, while it has not ended, and when its period is over since it began", () => {
+    expect(isDue(undefined, 24, at)).toBe(true);
+    expect(isDue(begun, 24, at)).toBe(true);
+    expect(isDue(ended, 24, later(23.9))).toBe(false);
+    expect(isDue(ended, 24, later(24))).toBe(true);
+    expect(isDue(ended, 24 / 288, later(24 / 288))).toBe(true);
+  });
+
+  it("is due when it would have been, whatever runs an operator began meanwhile", () => {
+    const manual = endRun(startRun(ended, later(20), false), later(21));
+    const another = endRun(startRun(manual, later(22), false), later(23));
+    for (const run of [manual, another]) {
+      expect(isDue(run, 24, later(23.9))).toBe(false);
+      expect(isDue(run, 24, later(24))).toBe(true);
+    }
+    expect(isDue(endRun(startRun(undefined, at, false), later(1)), 24, later(2))).toBe(false);
+  });
+
+  it("begins at the first page with nothing counted, over the version of the one before", () => {
+    const { counts, ...run } = startRun(ended, later(24), true);
+    expect(run).toEqual({
+      ...{ version: 7, startedAt: later(24).toISOString(), isScheduled: true },
+      ...{ previousAt: begun.startedAt, sizeBefore: 0 },
+    });
+    expect(new Set(Object.values(counts))).toEqual(new Set([0]));
+  });
+
+  it("remembers the scheduled run before it, and how many accounts the last complete run listed", () => {
+    const complete = endRun(advance(begun, "u-1", { accounts: 400 }), later(1));
+    const manual = endRun(startRun(complete, later(2), false), later(3), "no list");
+    expect(startRun(manual, later(24), true)).toMatchObject({
+      previousAt: begun.startedAt,
+      sizeBefore: 400,
+    });
+  });
+
+  it("adds up what its steps found, and its pages' unreadable items", () => {
+    const first = advance(begun, "u-1", { listed: 2, missing: 3, orphaned: 1, skipped: 1 });
+    const second = turnPage(advance(first, "u-2", { listed: 1, conflicting: 1 }), next, 2, at);
+    expect(second).toMatchObject({ page: next, counts: { listed: 3, missing: 3, skipped: 3 } });
+    expect(second).not.toHaveProperty("after");
+    expect(driftOfRun(second)).toBe(5);
+    expect(turnPage(second, undefined, 0, later(1)).endedAt).toBe(later(1).toISOString());
+  });
+
+  it("knows where it was by a mark that is no id and another one in each run, and only until it ends", () => {
+    const went = turnPage(begun, next, 0, at);
+    const first = advance(went, "u-1", {});
+    expect(first.after).toBe(markOf(first, "u-1"));
+    expect(markOf(first, "u-2")).not.toBe(first.after);
+    expect(markOf(startRun(undefined, later(1), true), "u-1")).not.toBe(first.after);
+    expect(JSON.stringify(first)).not.toContain("u-1");
+    for (const over of [turnPage(first, undefined, 0, later(1)), endRun(stall(first), later(1), "no list")]) {
+      for (const place of ["page", "after", "stalls"]) expect(over).not.toHaveProperty(place);
+    }
+  });
+
+  it("is stuck when ticks fail at the same user, and no more once it has gone on", () => {
+    const failing = stall(stall(begun));
+    expect([failing, stall(failing)].map(isStuck)).toEqual([false, true]);
+    expect(isStuck(advance(stall(failing), "u-1", {}))).toBe(false);
+    expect(isStuck(advance(stall(failing), undefined, {}))).toBe(true);
+  });
+
+  it("is read as it was kept, and refused by the name of the field that is wrong", () => {
+    for (const run of [begun, ended, stall({ ...begun, page: next, after: "u-1" })]) {
+      expect(parseRun(JSON.parse(JSON.stringify(run)))).toEqual(run);
+    }
+    const broken: [string, object][] = [
+      ["version", { version: "1" }],
+      ["startedAt", { startedAt: "" }],
+      ["run.counts", { counts: [] }],
+      ["missing", { counts: { ...begun.counts, missing: null } }],
+      ["pages", { page: { ...next, pages: "1" } }],
+      ["stalls", { stalls: "1" }],
+    ];
+    for (const [field, fault] of broken) {
+      expect(() => parseRun({ ...begun, ...fault }), field).toThrow(new RegExp(`^${field}: expected`));
+    }
   });
 });

@@ -12,7 +12,7 @@ import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 import { fifoOrder } from "../../../proof/scenario/clients.ts";
 import { type CanaryStage, startCanaryStage } from "../../support/canary-stage.ts";
 import { eventually } from "../../support/eventually.ts";
-import { webhookSecretOf } from "../../support/operator.ts";
+import { webhookSecretOf } from "../../support/operated-stage.ts";
 
 const settings = {
   webhooks: { secretCacheSeconds: 1, maxBodyBytes: 1_000_000 },

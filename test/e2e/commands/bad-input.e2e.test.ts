@@ -9,8 +9,8 @@ import type { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createProgram } from "../../../packages/cli/program.ts";
+import { waitUntilIdle } from "../../support/eventually.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
-import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 import { describeAudit } from "./audit.ts";
 
 const name = z.object({

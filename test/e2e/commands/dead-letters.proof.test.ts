@@ -10,9 +10,8 @@ import { identify } from "../../../domain/event/identify.ts";
 import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
 import { readTable } from "../../../proof/scenario/snapshot.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
-import { webhookSecretOf } from "../../support/operator.ts";
-import { synthesizeProduct } from "../../support/product.ts";
+import { type OperatedStage, startOperatedStage, webhookSecretOf } from "../../support/operated-stage.ts";
+import { synthesizeProduct } from "../../support/running-product.ts";
 
 const settings = {
   // Its schedule does not come while this runs.

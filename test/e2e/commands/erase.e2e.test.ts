@@ -8,10 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { fifoOrder } from "../../../proof/scenario/clients.ts";
 import { operatorClients } from "../../packages/local-stack/stack/started.ts";
-import { eventually } from "../../support/eventually.ts";
+import { eventually, waitUntilIdle } from "../../support/eventually.ts";
 import { linesWith } from "../../support/followed-webhook.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
-import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 import { describeNothingLeft } from "./nothing-left.ts";
 
 /** A step that ran out of its time would count what it removed again; others may write for as long as they live. */

@@ -4,8 +4,8 @@ import { GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { waitUntilIdle } from "../../support/eventually.ts";
 import { runProgram } from "../../support/program.ts";
-import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 import type { LookedUpStage } from "./looked-up-stage.ts";
 
 /** What reaches a program of this machine. */

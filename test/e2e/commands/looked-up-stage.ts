@@ -6,8 +6,8 @@ import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { z } from "zod";
 import { identify } from "../../../domain/event/identify.ts";
 import { loadSettings } from "../../../lib/settings/settings.ts";
+import { waitUntilIdle } from "../../support/eventually.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
-import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 
 const item = z.looseObject({ pk: z.string(), sk: z.string() });
 const eventItem = z.looseObject({

@@ -9,10 +9,10 @@ import { z } from "zod";
 import { parseSample } from "../../../packages/cli/mapping/sample.ts";
 import { readSubscriber } from "../../../proof/scenario/snapshot.ts";
 import { mapping, samples } from "../../packages/cli/mapping/providers.ts";
+import { waitUntilIdle } from "../../support/eventually.ts";
 import { runInProcess } from "../../support/in-process.ts";
-import { webhookSecretOf } from "../../support/operator.ts";
+import { webhookSecretOf } from "../../support/operated-stage.ts";
 import { type RunningProduct, startProduct } from "../../support/running-product.ts";
-import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 
 const storedEvent = z.object({
   event: z.looseObject({ id: z.string() }),

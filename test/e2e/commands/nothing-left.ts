@@ -7,8 +7,8 @@ import { expect, it } from "vitest";
 import { everywhereIn, findRemains, marksOf, storesIn } from "../../../proof/chaos/audit/find-remains.ts";
 import { clientsOf, fifoOrder } from "../../../proof/scenario/clients.ts";
 import { readBodies } from "../../../proof/scenario/snapshot.ts";
+import { waitUntilIdle } from "../../support/eventually.ts";
 import type { OperatedStage } from "../../support/operated-stage.ts";
-import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 
 type Person = { readonly userId: string; readonly accountId: string };
 

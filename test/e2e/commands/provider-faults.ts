@@ -7,8 +7,8 @@ import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.t
 import { checkpoint } from "../../../adapters/streams/checkpoint.ts";
 import { applyEvent, applyProviderAnswer } from "../../../domain/state/state.ts";
 import { eventOf } from "../../domain/samples.ts";
+import { waitUntilIdle } from "../../support/eventually.ts";
 import type { OperatedStage } from "../../support/operated-stage.ts";
-import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 
 /** What commands show and do while the provider forgets accounts or refuses calls. */
 export function describeProviderFaults(use: () => OperatedStage): void {

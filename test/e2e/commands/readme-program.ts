@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { addressesOf, printableAddresses } from "@income-events/local-stack/addresses.ts";
 import { expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
-import { printedFor } from "../../support/printed-environment.ts";
-import { runProgram } from "../../support/program.ts";
+import { printedFor, runProgram } from "../../support/program.ts";
 import { python, pythonEnvironment, reachesLocalStack } from "../../support/python.ts";
 import type { LookedUpStage } from "./looked-up-stage.ts";
 

@@ -10,8 +10,8 @@ import { supersededKey } from "../../../adapters/dynamodb/keys.ts";
 import { writeChange } from "../../../adapters/streams/change-stream.ts";
 import { readSubscriber, readTable } from "../../../proof/scenario/snapshot.ts";
 import { eventChange, eventOf } from "../../domain/samples.ts";
+import { waitUntilIdle } from "../../support/eventually.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
-import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 import { describeReplay } from "./replay.ts";
 
 const stage = "repair";

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createReader, inMemory } from "../../../packages/subscriber/index.ts";
 import { startCommand } from "../../support/command-line.ts";
+import { waitUntilIdle } from "../../support/eventually.ts";
 import type { OperatedStage } from "../../support/operated-stage.ts";
-import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 
 const message = z.looseObject({
   id: z.string(),

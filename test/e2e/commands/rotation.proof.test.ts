@@ -3,8 +3,7 @@ import type { System } from "@income-events/local-stack/system.ts";
 import { webhookKinds } from "@income-events/sandbox/webhooks.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { valueOfKind } from "../../../domain/core/webhook-secret.ts";
-import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
-import { webhookSecretOf } from "../../support/operator.ts";
+import { type OperatedStage, startOperatedStage, webhookSecretOf } from "../../support/operated-stage.ts";
 
 describe("a rotation of the webhook secret, by the command line against the running stack", () => {
   let operated: OperatedStage;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { webhookEventTypes } from "../../../domain/event/events.ts";
 import { failureNames } from "../../../packages/cli/sandbox/control.ts";
+import { waitUntilIdle } from "../../support/eventually.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 import { runProgram } from "../../support/program.ts";
-import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 
 /** One running stage whose provider is the sandbox that commands make fail. */
 describe("the sandbox of a local system", () => {

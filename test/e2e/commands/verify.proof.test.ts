@@ -14,8 +14,8 @@ import { z } from "zod";
 import type { ProductAssembly } from "../../../scripts/product-assembly.ts";
 import { runCommand } from "../../support/command-line.ts";
 import { fastEngine } from "../../support/engines.ts";
-import { synthesizeProduct } from "../../support/product.ts";
-import { waitUntilIdle } from "../../support/wait-until-idle.ts";
+import { waitUntilIdle } from "../../support/eventually.ts";
+import { synthesizeProduct } from "../../support/running-product.ts";
 
 const report = z.object({
   run: z.string(),

@@ -3,7 +3,7 @@ import type { Call, Fault, Service } from "@income-events/local-stack/gateway/ty
 import type { Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { findChromium } from "../../packages/sandbox/browser.ts";
-import { webhookSecretOf } from "../../support/operator.ts";
+import { webhookSecretOf } from "../../support/operated-stage.ts";
 import { expired, gone, throttled } from "../../support/refusing-aws.ts";
 import { type OpenedConsole, openConsole } from "./opened-console.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
-import { waitUntilIdle } from "../../support/wait-until-idle.ts";
+import { waitUntilIdle } from "../../support/eventually.ts";
 import { type OpenedConsole, stageChanges, violationsInThemes } from "./opened-console.ts";
 
 const triggered = z.object({ id: z.string() });

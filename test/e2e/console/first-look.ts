@@ -1,6 +1,6 @@
 import type { Locator } from "playwright-core";
 import { expect, it } from "vitest";
-import { webhookSecretOf } from "../../support/operator.ts";
+import { webhookSecretOf } from "../../support/operated-stage.ts";
 import { type OpenedConsole, violationsInThemes } from "./opened-console.ts";
 
 const account = "0d1c2b3a-4e5f-4a6b-8c7d-9e8f7a6b5c4d";

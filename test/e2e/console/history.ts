@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { LocalFunction } from "@income-events/local-stack/stack/local-stack.ts";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { waitUntilIdle } from "../../support/wait-until-idle.ts";
+import { waitUntilIdle } from "../../support/eventually.ts";
 import type { OpenedConsole } from "./opened-console.ts";
 
 const sent = z.object({ id: z.string() });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
+import { waitUntilIdle } from "../../support/eventually.ts";
 import type { OperatedStage } from "../../support/operated-stage.ts";
-import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 import { authorizationOf, type OpenedConsole, violationsInThemes } from "./opened-console.ts";
 
 /** Users of a stage that keeps versions: an account with three versions of its income, and somebody to erase. */

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { waitUntilIdle } from "../../support/wait-until-idle.ts";
+import { waitUntilIdle } from "../../support/eventually.ts";
 import type { OpenedConsole } from "./opened-console.ts";
 
 const triggered = z.object({ id: z.string() });

@@ -2,8 +2,8 @@ import { ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { identify } from "../../../domain/event/identify.ts";
-import { webhookSecretOf } from "../../support/operator.ts";
-import { waitUntilIdle } from "../../support/wait-until-idle.ts";
+import { waitUntilIdle } from "../../support/eventually.ts";
+import { webhookSecretOf } from "../../support/operated-stage.ts";
 import type { OpenedConsole } from "./opened-console.ts";
 
 const sent = z.object({ id: z.string() });

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { enterConsole } from "../../support/console-session.ts";
-import { synthesizeProduct } from "../../support/product.ts";
 import { runProgram } from "../../support/program.ts";
+import { synthesizeProduct } from "../../support/running-product.ts";
 
 const freePorts = ["--ports", "auto"];
 

@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { findChromium } from "../../packages/sandbox/browser.ts";
-import { webhookSecretOf } from "../../support/operator.ts";
-import { waitUntilIdle } from "../../support/wait-until-idle.ts";
+import { waitUntilIdle } from "../../support/eventually.ts";
+import { webhookSecretOf } from "../../support/operated-stage.ts";
 import { describeArchive } from "./archive.ts";
 import { describeDeadLetters } from "./dead-letters.ts";
 import { describeDeployed } from "./deployed.ts";

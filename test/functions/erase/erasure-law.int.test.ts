@@ -5,7 +5,7 @@ import { History } from "../../../proof/model/erasure/history.ts";
 import { holdingsOf } from "../../../proof/model/erasure/holdings.ts";
 import { MemoryWorld } from "../../../proof/model/erasure/memory-world.ts";
 import { shareOfTier } from "../../support/share-of-tier.ts";
-import { historiesOf, withoutErasures } from "../support/erasure-histories.ts";
+import { historiesOf, withoutErasures } from "../support/erasure-on-engines.ts";
 
 describe("the law of erasure", () => {
   it.each(shareOfTier([2_000], [100_000]))(

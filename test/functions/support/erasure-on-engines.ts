@@ -1,14 +1,15 @@
 import { startDynamoDb } from "@income-events/local-stack/engines/dynamodb.ts";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { isUuid } from "../../../domain/event/canonical-id.ts";
 import { nameOf } from "../../../domain/event/subjects.ts";
-import { History } from "../../../proof/model/erasure/history.ts";
+import { actions, type Happening, History } from "../../../proof/model/erasure/history.ts";
 import { holdingsOf } from "../../../proof/model/erasure/holdings.ts";
 import { MemoryWorld } from "../../../proof/model/erasure/memory-world.ts";
+import { hostileIds } from "../../../proof/model/erasure/people.ts";
 import { fastEngine, startTestSystem, type TestSystem } from "../../support/engines.ts";
 import { EngineWorld, withFuse, withoutGateway } from "./engine-world.ts";
 import { createErasureFixture, type ErasureFixture } from "./erasing.ts";
-import { historiesOf, withoutErasures } from "./erasure-histories.ts";
 
 /** Histories that are under way together: while one waits for an engine, others go on. */
 const atOnce = 10;
@@ -72,4 +73,28 @@ async function playOnEngines(world: EngineWorld, { people, happenings }: Played)
     holdings: holdingsOf(person, pieces),
   }));
   return { asked: history.asked, left };
+}
+
+const happening = fc.record({
+  what: fc.constantFrom(...actions),
+  who: fc.nat({ max: 2 }),
+  pick: fc.nat({ max: 20 }),
+  form: fc.nat({ max: 20 }),
+});
+const ids = fc.shuffledSubarray(hostileIds, { minLength: 3, maxLength: 3 });
+const people = fc
+  .tuple(ids, ids)
+  // A UUID is one person's: it is searched for under any name.
+  .filter(([users, accounts]) => !users.some((id) => isUuid(id) && accounts.includes(id)))
+  .map(([users, accounts]) =>
+    users.map((userId, index) => ({ userId, accountId: accounts[index] ?? "", mark: `<mark of ${index}>` })),
+  );
+
+/** Three people with hostile ids, and what happens to them. */
+export function historiesOf(mostHappenings: number) {
+  return fc.record({ people, happenings: fc.array(happening, { minLength: 4, maxLength: mostHappenings }) });
+}
+
+export function withoutErasures({ what }: Happening): boolean {
+  return what.includes("erase");
 }

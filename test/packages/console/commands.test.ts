@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import * as commands from "../../../packages/console/page/commands.ts";
-import { shellWords } from "../../support/shell-words.ts";
+import { shellWords } from "../../support/command-line.ts";
 
 describe.each(["u1;touch FILE", "$(touch FILE)", "`touch FILE`", "it's\n& touch FILE"])(
   "the commands that a page offers for %j",

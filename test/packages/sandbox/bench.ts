@@ -1,6 +1,5 @@
 import type { SandboxOptions } from "@income-events/sandbox/server.ts";
-import { checkAnswer } from "./described.ts";
-import { type Answer, registerAll, sandboxFor, startReceiver } from "./support.ts";
+import { type Answer, checkAnswer, registerAll, sandboxFor, startReceiver } from "./support.ts";
 
 export async function benchFor(options: SandboxOptions = {}) {
   const sandbox = await sandboxFor({ controlPort: 0, ...options });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { commandLine } from "../../../../packages/cli/core/command-line.ts";
-import { shellWords } from "../../../support/shell-words.ts";
+import { shellWords } from "../../../support/command-line.ts";
 
 // An argument of a program can't have a NUL.
 const argument = fc.oneof(

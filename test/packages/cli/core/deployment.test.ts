@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { findDeployment } from "../../../../packages/cli/core/deployment.ts";
-import { shellWords } from "../../../support/shell-words.ts";
+import { shellWords } from "../../../support/command-line.ts";
 
 const arn = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:Token-abc";
 const credentials = { accessKeyId: "AKIALOCAL", secretAccessKey: "s" };

@@ -9,7 +9,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { checkAddresses } from "../../../../packages/cli/core/own-addresses.ts";
 import { createProgram } from "../../../../packages/cli/program.ts";
 import { runInProcess } from "../../../support/in-process.ts";
-import { synthesizeProduct } from "../../../support/product.ts";
 import {
   expired,
   gone,
@@ -17,6 +16,7 @@ import {
   startRefusingAws,
   throttled,
 } from "../../../support/refusing-aws.ts";
+import { synthesizeProduct } from "../../../support/running-product.ts";
 
 /** Every command that there is, by its words: new ones are tested without being named here. */
 const commands = leavesOf(await createProgram());

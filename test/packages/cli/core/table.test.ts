@@ -1,4 +1,8 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { oneLine, printableJson } from "../../../../packages/cli/core/printable.ts";
+import { shownJson } from "../../../../packages/cli/core/shown-json.ts";
+import { fromNow, periodAgo, spanText } from "../../../../packages/cli/core/spans.ts";
 import { tableText } from "../../../../packages/cli/core/table.ts";
 
 describe("a table", () => {
@@ -26,5 +30,97 @@ describe("a table", () => {
 
   it("is its head alone where there are no rows", () => {
     expect(tableText(["queue"], [])).toBe("queue");
+  });
+});
+
+const nasty = "a\u001b[2J\u009b31m\u202e\u200b\u2028\u{e0001}\nb";
+
+it("a line of ours can't be left by what comes from outside", () => {
+  expect(oneLine(nasty)).toBe("a [2J 31m b");
+});
+
+it("JSON is printed without a character that a terminal obeys, and says the same", () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ noUnicodeString: false }), fc.constantFrom(undefined, 2), (value, indent) => {
+      const text = printableJson([value, { [nasty]: nasty }], indent);
+      expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+      expect(JSON.parse(text)).toEqual([JSON.parse(JSON.stringify(value)), { [nasty]: nasty }]);
+      if (indent === undefined) expect(text).not.toContain("\n");
+    }),
+  );
+});
+
+describe("a span of time", () => {
+  it.each([
+    [0, "0s"],
+    [59.6, "1m"],
+    [725, "12m 5s"],
+    [3_600, "1h"],
+    [3_605, "1h"],
+    [90_000, "1d 1h"],
+    [14 * 86_400, "14d"],
+  ])("of %d seconds is %s", (seconds, text) => {
+    expect(spanText(seconds)).toBe(text);
+  });
+
+  it("is counted from now, backwards and ahead", () => {
+    const now = new Date("2026-01-02T00:00:00Z");
+    expect(fromNow(new Date("2026-01-01T23:00:00Z"), now)).toBe("1h ago");
+    expect(fromNow(new Date("2026-01-02T00:12:00Z"), now)).toBe("in 12m");
+  });
+
+  it.each([
+    ["2026-01-01T12:00:00Z", "2026-01-01T12:00:16Z", "within the last minute"],
+    ["2026-01-01T12:00:00Z", "2026-01-01T12:01:06Z", "within the last 2 minutes"],
+    ["2026-01-01T12:00:00Z", "2026-01-01T12:02:07Z", "1m ago"],
+    ["2026-01-01T12:00:00Z", "2026-01-01T14:59:59Z", "2h 58m ago"],
+    ["2026-01-01T12:00:00Z", "2026-01-01T15:30:00Z", "2h ago"],
+    ["2026-01-01T12:00:00Z", "2026-01-03T12:30:00Z", "1d 23h ago"],
+  ])(
+    "claims no more than is measured: what happened in the period from %s was, at %s, %s",
+    (at, now, text) => {
+      expect(periodAgo(new Date(at), new Date(now))).toBe(text);
+    },
+  );
+});
+
+const text = '{"user_id": "u1", "name": "Ada", "amount": 12345678901234567890.10}';
+
+it("a JSON text is masked but for ids", () => {
+  expect(shownJson(text, { reveal: false, ids: ["u1", undefined] })).toEqual({
+    user_id: "u1",
+    name: "(text)",
+    amount: "(number)",
+  });
+});
+
+it("a revealed one keeps the digits of its numbers", () => {
+  expect(printableJson(shownJson(text, { reveal: true, ids: [] }))).toBe(
+    '{"user_id":"u1","name":"Ada","amount":12345678901234567890.10}',
+  );
+});
+
+it("what is no JSON is one text, masked as such", () => {
+  expect(shownJson("Ada {", { reveal: false, ids: [] })).toBe("(text)");
+  expect(shownJson("Ada {", { reveal: true, ids: [] })).toBe("Ada {");
+});
+
+it("what is nested without end is shown all the same: it hides nothing that is shown beside it", () => {
+  const deep = `${"[".repeat(50_000)}"Ada"${"]".repeat(50_000)}`;
+  const masked = printableJson(shownJson(deep, { reveal: false, ids: [] }));
+  expect(masked).toContain("(nested too deeply)");
+  expect(masked).not.toContain("Ada");
+  expect(printableJson(shownJson(deep, { reveal: true, ids: [] }))).toContain("Ada");
+});
+
+it("a masked message names by ids whom it is about, and nothing of a person", () => {
+  const user = "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed";
+  const message = {
+    ...{ type: "user.updated", subject: `user/${user}`, data: { userId: user, user_id: user, id: user } },
+    ...{ valid: user, name: user, reference_id: "Ada Lovelace", note: { subject: "user/Ada Lovelace" } },
+  };
+  expect(shownJson(JSON.stringify(message), { reveal: false, ids: [], isMessage: true })).toEqual({
+    ...{ type: "user.updated", subject: `user/${user}`, data: { userId: user, user_id: user, id: user } },
+    ...{ valid: "(text)", name: "(text)", reference_id: "(text)", note: { subject: "(text)" } },
   });
 });

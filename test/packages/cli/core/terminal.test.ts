@@ -1,6 +1,9 @@
+import { EventEmitter } from "node:events";
 import { globSync, readFileSync } from "node:fs";
 import { PassThrough } from "node:stream";
 import { describe, expect, it, vi } from "vitest";
+import { awaitInterruption, waitUnlessAborted } from "../../../../packages/cli/core/interruption.ts";
+import { agreeOnScan, scanProgress } from "../../../../packages/cli/core/scan-consent.ts";
 import { createTerminal, foldLines } from "../../../../packages/cli/core/terminal.ts";
 
 describe("a question before something is destroyed", () => {
@@ -46,5 +49,85 @@ describe("a line that is wider than the screen", () => {
     expect(
       lines.flatMap((line) => foldLines(line, 100).split("\n")).filter((line) => line.length > 100),
     ).toEqual([]);
+  });
+});
+
+describe("a scan", () => {
+  const agree = async (size: { items: number; bytes: number }) => {
+    const reported: string[] = [];
+    const asked: string[] = [];
+    const terminal = {
+      progress: (text: string) => void reported.push(text),
+      confirm: async (text: string) => void asked.push(text),
+    };
+    await agreeOnScan(size, terminal);
+    return { reported, asked };
+  };
+
+  it("of a small table is announced with its cost", async () => {
+    expect(await agree({ items: 12_345, bytes: 15_000_000 })).toEqual({
+      reported: [
+        "This reads the whole table: about 12,345 items, 15 MB, 1,832 read units, below US$ 0.01 at the list price of us-east-1.",
+      ],
+      asked: [],
+    });
+  });
+
+  it("that costs more than ten cents is asked for", async () => {
+    const { reported, asked } = await agree({ items: 90_000_000, bytes: 100_000_000_000 });
+    expect(reported).toEqual([]);
+    expect(asked).toEqual([
+      expect.stringContaining("100,000 MB, 12,207,032 read units, about US$1.53 at the list price"),
+    ]);
+  });
+
+  it("reports each tenth of the table, and not its end", () => {
+    const reported: string[] = [];
+    const report = scanProgress({ items: 100, bytes: 0 }, { progress: (text) => void reported.push(text) });
+    for (const read of [1, 11, 12, 35, 99, 100, 120]) report(read, 1);
+    expect(reported).toEqual([
+      "Read 11 of about 100 items; 1 found.",
+      "Read 35 of about 100 items; 1 found.",
+      "Read 99 of about 100 items; 1 found.",
+    ]);
+  });
+});
+
+const failing = (code: string) => Object.assign(new Error(code), { code });
+
+describe("what has no end of its own", () => {
+  it.each(["SIGINT", "SIGTERM"] as const)("ends on %s", (signal) => {
+    using interruption = awaitInterruption();
+    expect(interruption.signal.aborted).toBe(false);
+    process.emit(signal);
+    expect(interruption.signal.aborted).toBe(true);
+  });
+
+  it("ends where nobody reads its output any more, and by no other fault of it", () => {
+    const stdout = new EventEmitter();
+    using interruption = awaitInterruption({ stdout });
+    expect(() => stdout.emit("error", failing("ENOSPC"))).toThrow("ENOSPC");
+    expect(interruption.signal.aborted).toBe(false);
+    stdout.emit("error", failing("EPIPE"));
+    expect(interruption.signal.aborted).toBe(true);
+  });
+
+  it("leaves no listener behind", () => {
+    const stdout = new EventEmitter();
+    const before = process.listenerCount("SIGINT");
+    awaitInterruption({ stdout })[Symbol.dispose]();
+    expect(process.listenerCount("SIGINT")).toBe(before);
+    expect(stdout.listenerCount("error")).toBe(0);
+  });
+});
+
+describe("a wait", () => {
+  it("is over after its time, or at once when it is aborted", async () => {
+    const ending = new AbortController();
+    await waitUnlessAborted(0.001, ending.signal);
+    const long = waitUnlessAborted(3_600, ending.signal);
+    ending.abort();
+    await long;
+    await waitUnlessAborted(3_600, ending.signal);
   });
 });

@@ -1,4 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { type Body, writeEnvelope } from "../../../../domain/event/envelope.ts";
+import { deadLetterText } from "../../../../packages/cli/dead-letters/dead-letter-text.ts";
+import { nextStepOf } from "../../../../packages/cli/dead-letters/next-step.ts";
 import {
   checkFound,
   checkSelection,
@@ -57,4 +60,46 @@ describe("a choice of dead letters", () => {
     expect(() => checkSelection({ reason: "" })).toThrow("--reason is empty");
     expect(() => checkSelection({ reason: "x" })).not.toThrow();
   });
+});
+
+const overflow = {
+  get: async (key: string) => {
+    if (key !== "bodies/users/digest") throw new Error("there is no such object");
+    return Buffer.from("a large body");
+  },
+};
+const deadLetterOf = (body: string) => ({ messageId: "m", sentAt: new Date(0), receives: 1, body });
+const eventOf = (body: Body) =>
+  writeEnvelope({ schemaVersion: 1, kind: "users", id: "digest", receivedAt: "2026-11-21T12:00:00Z", body });
+
+describe("what a dead letter says", () => {
+  it.each<[string, Body, string]>([
+    ["as text", { type: "text", text: "{}" }, "{}"],
+    ["in base64", { type: "base64", base64: "w6k=" }, "é"],
+    ["in S3", { type: "object", key: "bodies/users/digest", encoding: "text", bytes: 12 }, "a large body"],
+  ])("is the webhook's body, where that is %s", async (_, body, text) => {
+    expect(await deadLetterText(deadLetterOf(eventOf(body)), overflow)).toBe(text);
+  });
+
+  it.each<[string, string]>([
+    ["a body that is gone", eventOf({ type: "object", key: "bodies/gone", encoding: "text", bytes: 1 })],
+    ["facts", eventOf({ type: "facts", facts: { type: "user.created", userId: "u" } })],
+    ["no event", "no JSON"],
+  ])("is the message itself, where it has %s", async (_, message) => {
+    expect(await deadLetterText(deadLetterOf(message), overflow)).toBe(message);
+  });
+});
+
+it.each([
+  ["users", 'type: mapping.types translates no event name "sing"', "map"],
+  ["accounts", 'accountId: not a UUID; mapping.ids "any" would accept it', "map"],
+  ["accounts", "not JSON at position 7", "purge"],
+  ["endpoints", "webhook is not JSON", "purge"],
+  ["users", undefined, "redrive"],
+  ["users", "DynamoDB: ValidationException", "redrive"],
+  ["fetch", "the provider answered 422", "redrive"],
+  ["erase", "id: missing", "redrive"],
+  ["subscriber/everything", "the queue is gone", "resend"],
+] as const)("a dead letter of %s with the reason %s: %s", (queue, reason, step) => {
+  expect(nextStepOf(queue, reason === undefined ? {} : { reason })).toBe(step);
 });

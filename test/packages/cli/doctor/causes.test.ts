@@ -1,6 +1,8 @@
+import { brotliCompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { StackAlarm } from "../../../../adapters/aws/stack-alarms.ts";
 import { startRun } from "../../../../domain/reconcile/reconciliation.ts";
+import { loadSettings, packSettings, unpackSettings } from "../../../../lib/settings/settings.ts";
 import { checkAlarm } from "../../../../packages/cli/doctor/alarm-check.ts";
 import { byCause } from "../../../../packages/cli/doctor/causes.ts";
 import type { Finding, Severity } from "../../../../packages/cli/doctor/finding.ts";
@@ -8,9 +10,10 @@ import { checkProvider, checkReconciliation } from "../../../../packages/cli/doc
 import { checkQueues } from "../../../../packages/cli/doctor/queue-checks.ts";
 import { remedyFor, setToken } from "../../../../packages/cli/doctor/remedies.ts";
 import { openFindings, reportText } from "../../../../packages/cli/doctor/report.ts";
+import { settingsDifferences } from "../../../../packages/cli/doctor/settings-check.ts";
 import { checkTokenState } from "../../../../packages/cli/doctor/token-check.ts";
 import { checkRegistrations } from "../../../../packages/cli/doctor/webhook-checks.ts";
-import { shellWords } from "../../../support/shell-words.ts";
+import { shellWords } from "../../../support/command-line.ts";
 
 const now = new Date("2026-11-21T12:00:00Z");
 const refused = {
@@ -215,4 +218,40 @@ describe("a remedy", () => {
     );
     expect(remedyFor(setToken, here, {})).toBe(setToken);
   });
+});
+
+test("settings that differ are named, each with what is deployed and what the file says", () => {
+  const deployed = { provider: { rate: 60, paths: ["a", "b"] }, subscribers: [{ name: "all" }], gone: true };
+  const file = { provider: { rate: 30, paths: ["a"] }, subscribers: [{ name: "all", types: ["data.*"] }] };
+  expect(settingsDifferences(deployed, file)).toEqual([
+    { setting: "gone", deployed: "true" },
+    { setting: "provider.paths", deployed: '["a","b"]', file: '["a"]' },
+    { setting: "provider.rate", deployed: "60", file: "30" },
+    { setting: "subscribers[0].types", file: '["data.*"]' },
+  ]);
+  expect(settingsDifferences(deployed, deployed)).toEqual([]);
+});
+
+test("a stage's settings fit into an output, and come out of it as they were", () => {
+  const settings = loadSettings("local", "stages");
+  const packed = packSettings(settings);
+  expect(packed?.length).toBeLessThan(4_000);
+  expect(packed).toMatch(/^[\w-]+$/);
+  expect(settingsDifferences(unpackSettings(packed ?? ""), settings)).toEqual([]);
+});
+
+test.each(["", "no settings", brotliCompressSync("x".repeat(1_000_001)).toString("base64url")])(
+  "of an output that holds no settings nothing is known: %#",
+  (packed) => {
+    expect(unpackSettings(packed)).toBeUndefined();
+  },
+);
+
+test("settings that are too many for an output are left out of it", () => {
+  const settings = loadSettings("local", "stages");
+  const subscribers = Array.from({ length: 2_000 }, (_, index) => ({
+    ...settings.subscribers[0],
+    name: `s${index * 7_919}${Math.sin(index)}`,
+  }));
+  expect(packSettings(Object.assign({}, settings, { subscribers }))).toBeUndefined();
 });

@@ -8,7 +8,7 @@ import { checkTokenState } from "../../../../packages/cli/doctor/token-check.ts"
 import { checkAddress, checkRegistrations } from "../../../../packages/cli/doctor/webhook-checks.ts";
 import type { QueueStatus } from "../../../../packages/cli/status/queue-status.ts";
 import type { TokenStatus } from "../../../../packages/cli/status/token-status.ts";
-import { shellWords } from "../../../support/shell-words.ts";
+import { shellWords } from "../../../support/command-line.ts";
 
 const now = new Date("2026-11-21T12:00:00Z");
 const day = 86_400;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { ReadAnswer } from "../../../../adapters/aws/document-reads.ts";
 import { AnnouncedDocuments, checkDocuments } from "../../../../packages/cli/verify/documents.ts";
-import { readPromised } from "../../../../packages/cli/verify/queues.ts";
+import { chooseSubscribers, readPromised } from "../../../../packages/cli/verify/queues.ts";
 import { exampleOf } from "../../../../scripts/documents/examples.ts";
-import { shellWords } from "../../../support/shell-words.ts";
+import { shellWords } from "../../../support/command-line.ts";
 
 const documentsUrl = "https://id.lambda-url.eu-central-1.on.aws/";
 const example = readPromised(JSON.stringify(exampleOf("data.updated")));
@@ -135,5 +135,46 @@ describe("the documents that messages announced", () => {
   it("are as many as there is time for, and the rest is counted", async () => {
     const result = await check([example], { [document.href]: [ok] }, 0);
     expect(result).toMatchObject({ asked: [], seen: "0 of 1 read; 1 not asked for within 0 s" });
+  });
+});
+
+const queue = (name: string, types?: readonly string[]) => ({
+  name,
+  queueUrl: `https://sqs.example/${name}`,
+  ...(types && { types }),
+});
+const chosen = (...of: Parameters<typeof chooseSubscribers>) => {
+  const { read, left } = chooseSubscribers(...of);
+  return { read: read.map(({ name, others }) => `${name}: ${others}`), left };
+};
+
+describe("whose queues a run of verify reads", () => {
+  const three = [queue("smoke"), queue("billing"), queue("risk")];
+
+  it("is that of the subscriber smoke alone, which it empties", () => {
+    const expected = { read: ["smoke: delete"], left: ["billing", "risk"] };
+    expect(chosen(three, [], false)).toEqual(expected);
+    expect(chosen(three, [], true)).toEqual(expected);
+  });
+
+  it("is that of others where they are named, whose messages it releases", () => {
+    expect(chosen(three, ["risk"], false)).toEqual({ read: ["risk: release"], left: ["smoke", "billing"] });
+  });
+
+  it("is every one on this machine, where none is named smoke", () => {
+    expect(chosen(three.slice(1), [], true)).toEqual({
+      read: ["billing: release", "risk: release"],
+      left: [],
+    });
+  });
+
+  it("is none in AWS, where none is named: it says how to have one", () => {
+    expect(() => chosen(three.slice(1), [], false)).toThrow(/"name": "smoke"[\s\S]*--subscriber billing/);
+    expect(() => chosen([], [], true)).toThrow('"name": "smoke"');
+  });
+
+  it("is none whose filters take nothing of the run", () => {
+    const deaf = [queue("smoke", ["data.updated", "*.confirmed"])];
+    expect(() => chosen(deaf, [], false)).toThrow("smoke: no filter takes any of user.created");
   });
 });

@@ -14,8 +14,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import { signedFetch } from "@income-events/local-stack/api/signed-fetch.ts";
 import { describe, expect, test } from "vitest";
-import { clients, region } from "./local-system.ts";
-import { queueArn, workQueueFixture } from "./work-queue.ts";
+import { clients, queueArn, region, workQueueFixture } from "./local-system.ts";
 
 const fixture = workQueueFixture();
 const { received } = fixture;

@@ -1,5 +1,6 @@
 import { createFunctionLog } from "@income-events/local-stack/lambda/function-log.ts";
-import { expect, test } from "vitest";
+import { isOfLevel } from "@income-events/local-stack/lambda/log-level.ts";
+import { describe, expect, test } from "vitest";
 import { scripted } from "./scripted-function.ts";
 
 const lineOf = (level: string) => JSON.stringify({ timestamp: "2026-11-21T10:00:00Z", level, code: "DONE" });
@@ -19,4 +20,31 @@ test("what is below the function's log level is not in its log, and no metric co
   for (const level of ["INFO", "WARN", "ERROR"]) log.write(lineOf(level));
   expect(log.lines()).toEqual([lineOf("WARN"), lineOf("ERROR")]);
   expect(written).toEqual(log.lines());
+});
+
+const line = (level: unknown, timestamp: unknown = "2026-11-21T10:00:00.123Z") =>
+  JSON.stringify({ timestamp, level, code: "DONE" });
+
+describe("a line of a function with JSON logs", () => {
+  test.each(["WARN", "warn", "ERROR", "FATAL"])("is written where its level is enough: %s", (level) => {
+    expect(isOfLevel(line(level), "WARN")).toBe(true);
+  });
+
+  test.each(["TRACE", "DEBUG", "INFO"])(
+    "is left out where its level is less than that of the function: %s",
+    (level) => {
+      expect(isOfLevel(line(level), "WARN")).toBe(false);
+    },
+  );
+
+  test.each([
+    ["a level that is none", line("SEVERE")],
+    ["no time", JSON.stringify({ level: "ERROR" })],
+    ["a time that is none", line("ERROR", "noon")],
+    ["plain text", "ERROR out of memory"],
+    ["half an object", '{"level":"ERROR"'],
+  ])("counts as INFO with %s", (_, text) => {
+    expect(isOfLevel(text, "INFO")).toBe(true);
+    expect(isOfLevel(text, "WARN")).toBe(false);
+  });
 });

@@ -1,4 +1,14 @@
-import { expect, test } from "vitest";
+import { SendMessageCommand } from "@aws-sdk/client-sqs";
+import { describe, expect, test } from "vitest";
+import {
+  functionResources,
+  mappingResource,
+  packageUrl,
+  queueResource,
+  receiving,
+} from "../../../support/assembly.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { started } from "../stack/started.ts";
 import { receipts, startWork } from "./queue-work.ts";
 
 test("more is received than a function may run at once, and tried again while it is throttled", async () => {
@@ -28,4 +38,66 @@ test("what is throttled until it is visible again was received in vain, and beco
   await work.drained();
   expect(work.log()).toEqual([]);
   expect(await work.dead()).toEqual(["a"]);
+});
+
+const rounds = 20;
+
+/**
+ * A function that sends what it receives to its own queue again, so many rounds. A message that is visible once more becomes
+ * a dead letter: on a busy machine each is at work for seconds.
+ */
+async function startLoop(hiddenSeconds: number, properties: Readonly<Record<string, unknown>> = {}) {
+  const running = await started({
+    assets: {
+      Work: `
+        import { SendMessageCommand, SQSClient } from "${packageUrl("@aws-sdk/client-sqs")}";
+        const sqs = new SQSClient({});
+        export const handler = async ({ Records: [{ body }] }) => {
+          console.log(body);
+          if (Number(body) === ${rounds}) return;
+          const MessageBody = String(Number(body) + 1);
+          await sqs.send(new SendMessageCommand({ QueueUrl: process.env.QUEUE_URL, MessageBody }));
+        };`,
+    },
+    resources: {
+      ...queueResource("Dead"),
+      ...queueResource("Queue", {
+        VisibilityTimeout: hiddenSeconds,
+        RedrivePolicy: { deadLetterTargetArn: { "Fn::GetAtt": ["Dead", "Arn"] }, maxReceiveCount: 1 },
+      }),
+      ...functionResources("Work", {
+        allow: [receiving("Queue"), ["sqs:SendMessage", { "Fn::GetAtt": ["Queue", "Arn"] }]],
+        environment: { QUEUE_URL: { Ref: "Queue" } },
+        properties: { Timeout: 10, ...properties },
+      }),
+      ...mappingResource("Mapping", ["Queue", "Arn"], "Work"),
+    },
+  });
+  const { stack, clients } = running;
+  // A process that begins while a message is hidden may take longer than that.
+  await stack.functions[0]?.invoke(JSON.stringify({ Records: [{ body: String(rounds) }] }));
+  await clients.sqs.send(new SendMessageCommand({ QueueUrl: running.url("Queue"), MessageBody: "1" }));
+  return {
+    ...running,
+    rounds: () => (stack.functions[0]?.log() ?? []).slice(1).map(Number),
+    deadLetters: () => stack.gateway.queueGauge("Dead", "ApproximateNumberOfMessagesVisible"),
+  };
+}
+
+describe.concurrent("a function that sends to the queue that invokes it", () => {
+  test("is not invoked more than 16 times in one chain; the message goes to the dead letters", async () => {
+    await using loop = await startLoop(10);
+    await eventually(async () => expect(await loop.deadLetters()).toBe(1), 30);
+    expect(loop.rounds()).toEqual(Array.from({ length: 16 }, (_, index) => index + 1));
+    expect(loop.stack.problems().failures).toEqual([
+      expect.stringContaining("Work was invoked 16 times in one chain of requests"),
+    ]);
+  });
+
+  test("is invoked on where its RecursiveLoop is Allow", async () => {
+    await using loop = await startLoop(60, { RecursiveLoop: "Allow" });
+    await eventually(() => expect(loop.rounds()).toHaveLength(rounds), 30);
+    await loop.drained();
+    expect(await loop.deadLetters()).toBe(0);
+  });
 });
