@@ -51,7 +51,7 @@ await describeOnEachTable("shared writes", (tables) => {
     return place < 0 ? undefined : failStatements(body, new Map([[place, { code, message: "injected" }]]));
   };
 
-  test("those who write at the same time share requests of at most 25 statements", async () => {
+  test("concurrent writes share requests of at most 25 statements", async () => {
     const sizes = watch();
     const write = writer();
     const keys = Array.from({ length: 30 }, () => randomUUID());
@@ -74,7 +74,7 @@ await describeOnEachTable("shared writes", (tables) => {
     expect(await made.table.item(missing, "S")).toBeUndefined();
   });
 
-  test("an update that expects a value to be another is refused where it is the same", async () => {
+  test("an update that requires a different value is refused if the value is the same", async () => {
     const pk = randomUUID();
     const write = writer();
     await write(insert(pk));
@@ -86,7 +86,7 @@ await describeOnEachTable("shared writes", (tables) => {
     expect(await write(unless(2))).toBe("written");
   });
 
-  test("a statement that conflicts is told its writer alone", async () => {
+  test("a conflict is returned only to its writer", async () => {
     const [known, unknown] = [randomUUID(), randomUUID()];
     const write = writer();
     await write(insert(known));
@@ -97,7 +97,7 @@ await describeOnEachTable("shared writes", (tables) => {
     expect(await made.table.item(known, "S")).toMatchObject({ map: { value: 1 } });
   });
 
-  test("writes to one key follow each other in requests of their own", async () => {
+  test("writes to one key go into consecutive requests", async () => {
     const sizes = watch();
     const [pk, other] = [randomUUID(), randomUUID()];
     const write = writer();
@@ -113,7 +113,7 @@ await describeOnEachTable("shared writes", (tables) => {
     "RequestLimitExceeded",
     "ThrottlingError",
     "TransactionConflict",
-  ])("a statement that meets %s is sent again by itself, after a pause", async (code) => {
+  ])("a statement that fails with %s is retried by itself, after a pause", async (code) => {
     waits.length = 0;
     const [pk, other] = [randomUUID(), randomUUID()];
     const sizes = watch((call, requests) => (requests <= 2 ? failing(pk, code, call) : undefined));
@@ -123,7 +123,7 @@ await describeOnEachTable("shared writes", (tables) => {
     expect(waits).toEqual([1, 2]);
   });
 
-  test("a statement that stays throttled is given up after four attempts, to be tried later", async () => {
+  test("a statement that stays throttled is a retryable failure after four attempts", async () => {
     const [pk, other] = [randomUUID(), randomUUID()];
     const sizes = watch((call) => failing(pk, "ThrottlingError", call));
     const write = writer();
@@ -139,7 +139,7 @@ await describeOnEachTable("shared writes", (tables) => {
     ["ResourceNotFound", "retryable"],
     ["ItemCollectionSizeLimitExceeded", "retryable"],
     ["ValidationError", "permanent"],
-  ])("a statement that meets %s fails at once, its writer's alone: %s", async (code, kind) => {
+  ])("a statement that fails with %s fails at once, for its writer only: %s", async (code, kind) => {
     const [pk, other] = [randomUUID(), randomUUID()];
     const sizes = watch((call) => failing(pk, code, call));
     const write = writer();
@@ -149,7 +149,7 @@ await describeOnEachTable("shared writes", (tables) => {
     expect(sizes).toEqual([2]);
   });
 
-  test("an item that is too large fails for its writer alone", async () => {
+  test("an item that is too large fails for its writer only", async () => {
     const [pk, other] = [randomUUID(), randomUUID()];
     const write = writer();
     const large = write(insert(pk, "x".repeat(410_000)));
@@ -158,7 +158,7 @@ await describeOnEachTable("shared writes", (tables) => {
     expect(written).toEqual({ status: "fulfilled", value: "written" });
   });
 
-  test("a request that DynamoDB refuses as a whole is repeated statement by statement", async () => {
+  test("a request that DynamoDB rejects is repeated statement by statement", async () => {
     const [pk, other] = [randomUUID(), randomUUID()];
     const refusal = { status: 400, errorType: "ValidationException", message: "injected" };
     const sizes = watch((call, requests) => (requests === 1 || call.body.includes(pk) ? refusal : undefined));
@@ -169,7 +169,7 @@ await describeOnEachTable("shared writes", (tables) => {
     expect(sizes).toEqual([2, 1, 1]);
   });
 
-  test("a request that fails is the failure of each of its writers", async () => {
+  test("a failed request fails each of its writers", async () => {
     const working = made.system.fail(batchAction);
     const write = writer();
     const outcomes = await Promise.allSettled([write(insert(randomUUID())), write(insert(randomUUID()))]);

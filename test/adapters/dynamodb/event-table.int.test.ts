@@ -42,7 +42,7 @@ await describeOnEachTable("the event table", (tables) => {
   const units = () => made.system.capacity().get("test dynamodb:BatchExecuteStatement")?.writeUnits ?? 0;
   const own = { eventId: "e-1" };
 
-  test("the first receipt inserts the event with its body, its message and its end", async () => {
+  test("the first receipt inserts the event with its body, its message and its expiry", async () => {
     const event = eventOf();
     expect(await recorder()([receipt(event, "m1")])).toEqual(["first"]);
     expect(await stored(event)).toEqual({
@@ -60,26 +60,23 @@ await describeOnEachTable("the event table", (tables) => {
   test.each([
     ["its own id", own, {}],
     ["neither id nor time", {}, { count: 2, last: "m2", since: sentAt + 5 }],
-  ])(
-    "an event with %s that comes again changes nothing that the first receipt said",
-    async (_, facts, more) => {
-      const event = eventOf(facts);
-      await recorder()([receipt(event, "m1")]);
-      const first = await stored(event);
-      const later: IncomeEvent = {
-        ...event,
-        type: "account.disconnected",
-        connected: false,
-        receivedAt: "2026-11-21T11:00:00.000Z",
-      };
-      const again = { ...receipt(later, "m2", 5), body: { type: "text", text: '{"second":true}' } } as const;
-      expect(await recorder(60)([again])).toEqual(["duplicate"]);
-      const receipts = { count: 1, first: "m1", last: "m1", firstAt: sentAt, since: sentAt, ...more };
-      expect(await stored(event)).toEqual({ ...first, receipts });
-    },
-  );
+  ])("a repeated event with %s changes nothing of the first receipt", async (_, facts, more) => {
+    const event = eventOf(facts);
+    await recorder()([receipt(event, "m1")]);
+    const first = await stored(event);
+    const later: IncomeEvent = {
+      ...event,
+      type: "account.disconnected",
+      connected: false,
+      receivedAt: "2026-11-21T11:00:00.000Z",
+    };
+    const again = { ...receipt(later, "m2", 5), body: { type: "text", text: '{"second":true}' } } as const;
+    expect(await recorder(60)([again])).toEqual(["duplicate"]);
+    const receipts = { count: 1, first: "m1", last: "m1", firstAt: sentAt, since: sentAt, ...more };
+    expect(await stored(event)).toEqual({ ...first, receipts });
+  });
 
-  test("a batch is one look and one write, and each event of it one write unit, known or not", async () => {
+  test("a batch costs one read and one write request, and each event one write unit, new or not", async () => {
     const record = recorder();
     const known = [eventOf(), eventOf(own)];
     const unknown = [eventOf(), eventOf(own)];
@@ -97,7 +94,7 @@ await describeOnEachTable("the event table", (tables) => {
     expect(units() - before.units).toBe(batch.length);
   });
 
-  test("an event that is in a batch several times is one write, and one first receipt", async () => {
+  test("an event that a batch contains several times is one write, and one first receipt", async () => {
     const [event, strong] = [eventOf(), eventOf(own)];
     const batch = [
       receipt(event, "m3", 30),
@@ -112,7 +109,7 @@ await describeOnEachTable("the event table", (tables) => {
     expect(await stored(strong)).toMatchObject({ receipts: { count: 1, first: "m4", last: "m4" } });
   });
 
-  test("a message that SQS delivers again is no repeat, be it the first one or the last", async () => {
+  test("a message that SQS delivers again does not count, whether it is the first one or the last", async () => {
     const event = eventOf();
     const record = recorder();
     await record([receipt(event, "m1")]);
@@ -153,7 +150,7 @@ await describeOnEachTable("the event table", (tables) => {
     onTestFinished(end);
   };
 
-  test("receipts between the look and the count are counted where the last message is the same again", async () => {
+  test("receipts between the read and the count are counted if the last message is repeated", async () => {
     const event = eventOf();
     for (const id of ["m1", "m2"]) await recorder()([receipt(event, id)]);
     meanwhile("BatchGetItem", "after", async () => {
@@ -163,7 +160,7 @@ await describeOnEachTable("the event table", (tables) => {
     expect(await stored(event)).toMatchObject({ receipts: { count: 5, last: "m5" } });
   });
 
-  test("a first receipt that comes between the look and the insert is followed by a count", async () => {
+  test("a first receipt between the read and the insert is followed by a count", async () => {
     const event = eventOf();
     meanwhile("BatchGetItem", "after", () => recorder()([receipt(event, "m1")]));
     const looks: boolean[] = [];
@@ -182,23 +179,26 @@ await describeOnEachTable("the event table", (tables) => {
   test.each([
     ["comes anew", true, { count: 2, first: "new", last: "m2" }],
     ["does not", false, { count: 1, first: "m2", last: "m2" }],
-  ])("nothing that was erased since the look is counted on: the event %s", async (_, comesAnew, expected) => {
-    const event = eventOf();
-    await recorder()([receipt(event, "m1")]);
-    meanwhile("BatchGetItem", "after", async () => {
-      const Key = marshall({ pk: `USER#${event.userId}`, sk: `EVENT#${event.id}` });
-      await made.system.dynamodb.send(new DeleteItemCommand({ TableName: made.table.name, Key }));
-      if (comesAnew) await recorder()([receipt(event, "new")]);
-    });
-    await recorder()([receipt(event, "m2")]);
-    expect(await stored(event)).toMatchObject({ receipts: expected });
-  });
+  ])(
+    "an event that is erased after the read is not counted: the event %s",
+    async (_, comesAnew, expected) => {
+      const event = eventOf();
+      await recorder()([receipt(event, "m1")]);
+      meanwhile("BatchGetItem", "after", async () => {
+        const Key = marshall({ pk: `USER#${event.userId}`, sk: `EVENT#${event.id}` });
+        await made.system.dynamodb.send(new DeleteItemCommand({ TableName: made.table.name, Key }));
+        if (comesAnew) await recorder()([receipt(event, "new")]);
+      });
+      await recorder()([receipt(event, "m2")]);
+      expect(await stored(event)).toMatchObject({ receipts: expected });
+    },
+  );
 
   test.each([
     ["plain letters", "a"],
     ["characters that a message escapes", '"'],
     ["characters of three bytes", "…"],
-  ])("the largest body that travels inline fits an item: %s", async (_, character) => {
+  ])("the largest inline body fits into an item: %s", async (_, character) => {
     const longest = "x".repeat(200);
     const facts = { datasourceId: longest, endpoint: longest, dateStart: longest };
     const event = eventOf(facts);
@@ -211,7 +211,7 @@ await describeOnEachTable("the event table", (tables) => {
     expect(await stored(event)).toMatchObject({ receipts: { count: 2 }, body: { text } });
   });
 
-  test("a look that fails keeps none of those that need none from being stored", async () => {
+  test("a failed read does not fail the events that need no read", async () => {
     onTestFinished(made.system.fail("dynamodb:BatchGetItem"));
     const weak = eventOf();
     const batch = [receiptOf(weak), receiptOf(eventOf(own))];
@@ -219,7 +219,7 @@ await describeOnEachTable("the event table", (tables) => {
     expect(await stored(weak)).toBeUndefined();
   });
 
-  test("a write whose answer is lost, and that the client sends again, is one event and one receipt", async () => {
+  test("a write that the client retries after a lost response is one event and one receipt", async () => {
     let isFirst = true;
     const end = made.system.intercept(async ({ action }, phase) => {
       if (!isFirst || action !== "dynamodb:BatchExecuteStatement" || phase !== "after") return undefined;

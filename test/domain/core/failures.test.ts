@@ -20,7 +20,7 @@ import {
 import { eventOf, userId } from "../samples.ts";
 
 describe("a failure", () => {
-  it("is what was thrown, where it was classified", () => {
+  it("is the thrown one if it was classified", () => {
     expect(failureOf(permanent("no such event"))).toEqual({ type: "permanent", reason: "no such event" });
     expect(failureOf(retryable("busy", 30))).toEqual({
       type: "retryable",
@@ -30,7 +30,7 @@ describe("a failure", () => {
     expect(failureOf(retryable("busy"))).toMatchObject({ delayInSeconds: 0 });
   });
 
-  it("is retryable where nobody classified it: a permanent one is a decision", () => {
+  it("is retryable by default: a permanent one is a decision", () => {
     for (const error of [
       new Error("x"),
       new TypeError("x"),
@@ -44,7 +44,7 @@ describe("a failure", () => {
     }
   });
 
-  it("never quotes the message of an error that others made", () => {
+  it("never quotes the message of a library's error", () => {
     expect(failureOf(new RangeError("canary")).reason).toBe("RangeError");
     expect(failureOf("canary").reason).toBe("unknown");
     expect(failureOf({ message: "canary" }).reason).toBe("unknown");
@@ -52,7 +52,7 @@ describe("a failure", () => {
 });
 
 describe("parsing", () => {
-  it("names what is wrong, for good, and never quotes it", () => {
+  it("fails permanently with the field's name, and never quotes its value", () => {
     const fields = { empty: "", number: 5, text: "canary", infinite: Number.POSITIVE_INFINITY };
     const failing: [() => unknown, string][] = [
       [() => parseJson("canary{", "the thing"), "the thing is not JSON"],
@@ -76,7 +76,7 @@ describe("parsing", () => {
     }
   });
 
-  it("takes what is there, and nothing for what is of another sort", () => {
+  it("returns undefined for a value of another type", () => {
     const fields = { text: "a", empty: "", yes: true, no: false, number: 0 };
     expect([textOf(fields, "text"), numberOf(fields, "number")]).toEqual(["a", 0]);
     expect(["text", "empty", "yes", "missing"].map((name) => optionalText(fields, name))).toEqual([
@@ -100,7 +100,7 @@ describe("parsing", () => {
 });
 
 describe("an event", () => {
-  it("is unordered where it has neither an id nor a time of its own", () => {
+  it("is unordered if it has neither an id nor a time of its own", () => {
     expect(isUnordered({ type: "user.created" })).toBe(true);
     expect(isUnordered({ type: "user.created", time: "2026-01-01T00:00:00.000Z" })).toBe(false);
     expect(isUnordered({ type: "user.created", eventId: "e" })).toBe(false);
@@ -134,7 +134,7 @@ describe("an event", () => {
 });
 
 describe("a failure that is waited for", () => {
-  it("says whether a permit or the provider is waited for, and how much later it may come back", () => {
+  it("says whether it waits for a permit or the provider, and how much its retry may be delayed", () => {
     const common = { type: "retryable", reason: "later", delayInSeconds: 30 };
     expect(failureOf(waiting("later", 30))).toEqual({ ...common, spreadInSeconds: 30, waitsFor: "permit" });
     expect(failureOf(waiting("later", 30, 5))).toMatchObject({ spreadInSeconds: 5 });
@@ -156,7 +156,7 @@ describe("a failure that is waited for", () => {
 });
 
 describe("a list of texts", () => {
-  it("is read as it is, and refused by its name where it is none", () => {
+  it("is read as it is, and any other value is refused by name", () => {
     expect(textsOf({ names: ["a", ""] }, "names")).toEqual(["a", ""]);
     expect(textsOf({ names: [] }, "names")).toEqual([]);
     for (const names of [undefined, "a", [1], ["a", null]]) {

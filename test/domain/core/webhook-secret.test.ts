@@ -18,7 +18,7 @@ const before = new Date("2026-03-01T11:59:59.999Z");
 const secret: WebhookSecret = { current: "current-value", previous: { value: "previous-value", until } };
 
 describe("a presented secret", () => {
-  it("is refused where the previous one's end can't be read", () => {
+  it("is refused if the previous one's end can't be read", () => {
     const broken = { current: "c", previous: { value: "p", until: "some day" } };
     expect(authenticator(broken, "users")("p", before)).toBe(false);
   });
@@ -60,7 +60,7 @@ describe("the value of a kind", () => {
     expect(made).toBe("f0370e6621d0dbd761c95bd2b811b66a2e43db7d6d8eca1ef66a93683b2041df");
   });
 
-  it("opens its own kind and no other, before, during and after a rotation, whatever the secrets are", () => {
+  it("is valid for its own kind only, before, during and after a rotation, whatever the secrets are", () => {
     const value = fc.string({ unit: "binary", minLength: 1 });
     const kind = fc.constantFrom(...kinds);
     fc.assert(
@@ -76,7 +76,7 @@ describe("the value of a kind", () => {
     );
   });
 
-  it("of one secret is no secret from which another kind's value follows", () => {
+  it("does not reveal another kind's value", () => {
     for (const [of, to] of kinds.flatMap((each) => kinds.map((other) => [each, other] as const))) {
       const derived = valueOfKind(valueOfKind("current-value", of), to);
       expect(authenticator(secret, to)(derived, before)).toBe(false);
@@ -103,7 +103,7 @@ describe("the stored secret", () => {
     }
   });
 
-  it("counts as not configured where its current value is empty, missing or no text", () => {
+  it("counts as not configured if its current value is empty, missing or not text", () => {
     for (const text of ["{}", '{"current":""}', '{"current":null}', '{"current":5}', '{"previous":"p"}']) {
       expect(parseWebhookSecret(text)).toBeUndefined();
     }
@@ -122,7 +122,7 @@ describe("the stored secret", () => {
     );
   });
 
-  it("is never quoted where it can't be read", () => {
+  it("is never quoted if it can't be read", () => {
     for (const text of [
       "canary-secret",
       '"canary-secret"',
@@ -149,13 +149,13 @@ describe("the value to register", () => {
     expect(register(secret, secondsLater(120))).toEqual({ type: "current", value: "current-value" });
   });
 
-  it("is the current one at once where there is no other: the first, or after a revocation", () => {
+  it("is the current one at once if it is the only one: the first, or after a revocation", () => {
     expect(register({ current: "c" }, secondsLater(0))).toEqual({ type: "current", value: "c" });
     const over = { current: "c", previous: { value: "p", until: secondsLater(-1).toISOString() } };
     expect(register(over, secondsLater(0))).toEqual({ type: "current", value: "c" });
   });
 
-  it("waits longer, never shorter, where the clock is behind that of the secret", () => {
+  it("waits longer, never shorter, if the clock is behind that of the secret", () => {
     expect(register(secret, secondsLater(-300))).toMatchObject({ type: "previous", readyInSeconds: 420 });
   });
 
@@ -197,7 +197,7 @@ describe("a signature", () => {
     ).toBe(false);
   });
 
-  it("may be by the signing secret before, until its end and no longer", () => {
+  it("may use the previous signing secret until its end", () => {
     const rotating = { current: "c", signing: "next", previousSigning: { value: signing, until } };
     expect(isSigned(raw, signature, rotating, before)).toBe(true);
     expect(isSigned(raw, signature, rotating, new Date(until))).toBe(false);
@@ -206,7 +206,7 @@ describe("a signature", () => {
     expect(parseWebhookSecret(writeWebhookSecret(rotating))).toEqual(rotating);
   });
 
-  it("must be there where one is asked for, and need not be elsewhere", () => {
+  it("is required only if a signing secret is set", () => {
     expect(isSigned(raw, undefined, { current: "c", signing }, before)).toBe(false);
     expect(isSigned(raw, undefined, { current: "c" }, before)).toBe(true);
     expect(isSigned(raw, "anything", { current: "c" }, before)).toBe(true);

@@ -51,7 +51,7 @@ describe("an envelope", () => {
     );
   });
 
-  it("carries headers where a mapping reads some, whatever they hold, and is read without", () => {
+  it("contains headers if the mapping reads some, and is read without them", () => {
     const texts = fc.dictionary(fc.string(), fc.string({ unit: "binary" }));
     fc.assert(
       fc.property(texts, (headers) => {
@@ -66,12 +66,12 @@ describe("an envelope", () => {
     );
   });
 
-  it("of the next release is read, whatever was added to it", () => {
+  it("of the next release is read, whatever fields it adds", () => {
     const added = { ...envelope, schemaVersion: envelopeVersion + 1, added: { by: "the next release" } };
     expect(readEnvelope(JSON.stringify(added))).toEqual(envelope);
   });
 
-  it("that is no JSON is refused without a word of its text", () => {
+  it("that is not JSON is refused without quoting its text", () => {
     expect(() => readEnvelope("canary-4711")).toThrow(/^the envelope is not JSON$/);
   });
 });
@@ -83,7 +83,7 @@ describe("a body", () => {
     throw new Error("the body is neither text nor base64");
   };
 
-  it("travels without a byte changed, whatever its bytes are", () => {
+  it("is sent without a changed byte, whatever its bytes are", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         const read = readEnvelope(writeEnvelope({ ...envelope, body: bodyOf(bytes) }));
@@ -93,7 +93,7 @@ describe("a body", () => {
     );
   });
 
-  it("of UTF-8 travels as text, without a character changed", () => {
+  it("in UTF-8 is sent as text, without a changed character", () => {
     const wellFormed = fc.string({ unit: "binary" }).filter((text) => !/[\uFFFE\uFFFF]/.test(text));
     fc.assert(
       fc.property(wellFormed, (text) => {
@@ -102,14 +102,14 @@ describe("a body", () => {
     );
   });
 
-  it("travels as base64 where SQS would refuse its characters", () => {
+  it("is sent as base64 if SQS would refuse its characters", () => {
     for (const text of ["\uFFFE", "\uFFFF", 'a"\uFFFF"']) {
       const bytes = Buffer.from(text);
       expect(bodyOf(bytes)).toEqual({ type: "base64", base64: bytes.toString("base64") });
     }
   });
 
-  it("travels as base64 where it is no UTF-8", () => {
+  it("is sent as base64 if it is not UTF-8", () => {
     const lone = [[0x80], [0xc3], [0xed, 0xa0, 0x80], [0xff, 0xfe], [0xc0, 0x80], [0x7b, 0xf8, 0x7d]];
     for (const bytes of lone) {
       expect(bodyOf(Uint8Array.from(bytes))).toEqual({

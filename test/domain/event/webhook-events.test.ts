@@ -41,7 +41,7 @@ describe("a webhook's list of events", () => {
     ["or one event, as some providers send", "[@][]", connect("a"), [connected("a")]],
     ["or one event, of a provider that sends a list", "[@][]", [connect("a")], [connected("a")]],
     [
-      "with elements that are none: they alone fail",
+      "with invalid elements: only they fail",
       "@",
       [null, connect("a"), 5, []],
       [
@@ -76,13 +76,13 @@ describe("a webhook's list of events", () => {
     expect(refusalOf(() => eventsIn(text, { ...accounts, events: "events" }))).toBe(reason);
   });
 
-  it("may hold 1,000 events", () => {
+  it("may contain 1,000 events", () => {
     const list = Array.from({ length: 1_000 }, (_, index) => connect(`a-${index}`));
     const events = eventsIn(list, { ...accounts, events: "@" });
     expect(new Set(events.map(({ id }) => id)).size).toBe(1_000);
   });
 
-  it("takes the header of its webhook for each, and ignores those whose name says so", () => {
+  it("applies its webhook's header to each, and ignores those with an ignored name", () => {
     const mapping: KindMapping = {
       ...accounts,
       events: "@",
@@ -105,7 +105,7 @@ describe("the identity of an element", () => {
   const mapping = { ...accounts, events: "@" };
   const idsOf = (...events: Parameters<typeof eventsIn>) => eventsIn(...events).map(({ id }) => id);
 
-  it("is made of its webhook's, its text and its number among equal ones, never of its position", () => {
+  it("depends on its webhook, its text and its number among equal ones, never on its position", () => {
     const [a, b] = [connect("a"), connect("b")];
     const webhook = { id: "webhook" };
     const [first, second, third] = idsOf([a, b, a], mapping, webhook);
@@ -129,7 +129,7 @@ describe("the identity of an element", () => {
     expect(events.map(said)).toEqual([connected("1227795846152789711"), connected("1227795846152789722")]);
   });
 
-  it("is its own for each of any elements, and the same in any order", () => {
+  it("is unique for each element, and the same in any order", () => {
     const element = fc.record({
       account_id: fc.constantFrom("a", "b"),
       extra: fc.integer({ min: 0, max: 2 }),
@@ -143,7 +143,7 @@ describe("the identity of an element", () => {
     );
   });
 
-  it("stays the letter's where an element comes again by itself", () => {
+  it("is kept by a dead letter of a single element", () => {
     const [event] = eventsIn([connect("a")], mapping);
     const again = eventsIn(event?.text ?? "", mapping, { id: event?.id ?? "", isElement: true });
     expect(again).toEqual([{ id: event?.id, facts: connected("a") }]);
@@ -156,7 +156,7 @@ describe("an identity by the provider's id of the event", () => {
     fixtureText,
   );
 
-  it("is the same whatever else differs, and another for another event or kind", () => {
+  it("depends only on the event id and the kind", () => {
     const ids = new Set(retries.map((text) => eventsIn(text, mapping)[0]?.id));
     expect([...ids]).toEqual([identifyByEventId("accounts", "evt-retry-1")]);
     const [other] = eventsIn({ ...connect("a"), event_id: "evt-retry-2" }, mapping);
@@ -171,12 +171,12 @@ describe("an identity by the provider's id of the event", () => {
     expect(ids).not.toContain(sameId?.id);
   });
 
-  it("is three events by their bytes, where the settings do not say so", () => {
+  it("is not used by default: three different bodies are three events", () => {
     const ids = new Set(retries.map((text) => eventsIn(text, { ...mapping, identity: "body" })[0]?.id));
     expect(ids.size).toBe(3);
   });
 
-  it("may stand in a header, and takes no other header in", () => {
+  it("may be in a header, and includes no other header", () => {
     const byHeader: KindMapping = {
       ...accounts,
       identity: "eventId",
@@ -200,7 +200,7 @@ describe("an identity by the provider's id of the event", () => {
     ]);
   });
 
-  it("is kind and event id in a list, too, and refuses another event with an id that it had", () => {
+  it("depends on kind and event id in a list too, and refuses a second event with the same id", () => {
     const list = [
       { ...connect("a"), event_id: "e-1" },
       { ...connect("b"), event_id: "e-2" },

@@ -23,12 +23,12 @@ describe("tasks of one document", () => {
     expect(mergeTasks(tasks)).toEqual([taskOf(2, "a")]);
   });
 
-  it("of the same since merge into the same one in any order", () => {
+  it("with the same since merge into the same one in any order", () => {
     const [one, other] = [taskOf(1, "a"), taskOf(1, "b")];
     expect(mergeTasks([one, other])).toEqual(mergeTasks([other, one]));
   });
 
-  it("share a group, whatever led to them", () => {
+  it("share a group, whatever caused them", () => {
     expect(groupOf(taskOf(1, "a"))).toBe(groupOf(taskOf(2, "b")));
   });
 
@@ -65,13 +65,13 @@ describe("tasks of different documents, and of different kinds", () => {
     expect(new Set(tasks.map((task) => deduplicationOf(task))).size).toBe(tasks.length);
   });
 
-  it("of a state share a group over its versions, and are merged where they are the same", () => {
+  it("of a state share a group across its versions, and are merged if they are equal", () => {
     const [one, other] = [stateTask("fetchState", account, 1, {}), stateTask("fetchState", account, 2, {})];
     expect(groupOf(one)).toBe(groupOf(other));
     expect(mergeTasks([one, other, one])).toEqual([one, other]);
   });
 
-  it("have groups and deduplication ids that SQS takes, however long their ids are", () => {
+  it("have groups and deduplication ids that SQS accepts, however long their ids are", () => {
     const long = documentTask({ kind: "account", id: "ä/#".repeat(1_000) }, income, 1, { cause: "a.1" });
     for (const id of [groupOf(long), deduplicationOf(long, "dead letter")]) expect(id).toMatch(/^[\w-]{43}$/);
   });

@@ -27,7 +27,7 @@ const runs = fc.array(
 );
 
 describe("an account that the provider's lists omit", () => {
-  it("is a candidate exactly where two scheduled runs in a row missed it, and nothing was heard of it between", () => {
+  it("is a candidate only if two scheduled runs in a row missed it, and it did not change between them", () => {
     fc.assert(
       fc.property(runs, (all) => {
         let before: Run | undefined;
@@ -55,7 +55,7 @@ describe("an account that the provider's lists omit", () => {
     );
   });
 
-  it("is no candidate again within seven days of its deletion", () => {
+  it("is not a candidate again within seven days of its deletion", () => {
     const first = startRun(undefined, at, true);
     const second = endRun(startRun(endRun(first, at), later(24), true), later(25));
     const mark = renewMark(renewMark(undefined, orphan, first), orphan, second);
@@ -65,7 +65,7 @@ describe("an account that the provider's lists omit", () => {
     expect(candidates(later(7 * 24))).toEqual([mark]);
   });
 
-  it("is accepted by an operator while the next run is under way, and has not come to it yet", () => {
+  it("can be accepted by an operator before the next run reaches it", () => {
     const first = endRun(startRun(undefined, at, true), at);
     const second = endRun(startRun(first, later(24), true), later(25));
     const mark = renewMark(renewMark(undefined, orphan, first), orphan, second);
@@ -96,7 +96,7 @@ it.each([
 });
 
 describe("the event of a deletion", () => {
-  it("is the same until the account's state moves on, and another one than that of its restoration", () => {
+  it("is the same until the account's state changes, and differs from that of its restoration", () => {
     const state = applied([eventOf("account.connected", { userId })]);
     const deleted = deletionEvent("account.deleted", state);
     expect(deleted).toMatchObject({

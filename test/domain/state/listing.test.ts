@@ -20,7 +20,7 @@ describe("a list", () => {
     readSlice(reader, JSON.stringify(answer), paging);
   const list = [{ id: userId }];
 
-  it("is found where pages have theirs: bare, or at the place of provider.paging", () => {
+  it("is found bare, or at the path of provider.paging", () => {
     expect(slice(list)).toEqual({ items: list, next: undefined });
     expect(slice([])).toEqual({ items: [], next: undefined });
     expect(slice({ data: list, next: "c" })).toMatchObject({ items: list, next: { next: "c", pages: 1 } });
@@ -35,7 +35,7 @@ describe("a list", () => {
     ]);
   });
 
-  it("may have a place of its own", () => {
+  it("may have its own path", () => {
     expect(slice({ users: list, next: null }, { ...readers.users, items: "users" }).items).toEqual(list);
   });
 });
@@ -49,7 +49,7 @@ describe("a listed item", () => {
     });
   });
 
-  it("of accounts says whether it is connected, false included, and whose it is", () => {
+  it("of accounts contains whether it is connected, and its user", () => {
     const item = { account_id: accountId, connected: false, datasource_id: 7, created_at: "lately" };
     expect(account(item)).toEqual({ id: accountId, connected: false, datasourceId: "7" });
     expect(account({ id: accountId })).toEqual({ id: accountId });
@@ -70,7 +70,7 @@ describe("a listed item", () => {
 });
 
 describe("the settings of reconciliation", () => {
-  it("are refused by the name of the setting that is wrong", () => {
+  it("are refused with the name of the invalid setting", () => {
     const ids = { users: "uuid", accounts: "uuid" };
     const broken: [string, unknown][] = [
       ["reconcile", undefined],
@@ -87,7 +87,7 @@ describe("the settings of reconciliation", () => {
 });
 
 describe("any answer and any item", () => {
-  it("is read, with an id as events have it, or refused with the setting's name", () => {
+  it("is read with an id in the form of events, or refused with the setting's name", () => {
     const item = fc.oneof(fc.jsonValue(), fc.record({ id: fc.jsonValue(), connected: fc.jsonValue() }));
     const answer = fc.oneof(fc.array(item), fc.record({ data: fc.array(item), next: fc.jsonValue() }), item);
     fc.assert(

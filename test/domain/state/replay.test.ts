@@ -17,14 +17,14 @@ const stored = (event: IncomeEvent, count = 1) => ({ event, receipts: receiptsOf
 const origin = { source, documentsUrl: "https://reads.example/" };
 
 describe("an event's message in a replay", () => {
-  it("is still to come where its subject is known and has not processed it", () => {
+  it("is pending if its subject is known and has not processed it", () => {
     const state = applied(events(3));
     const late = eventOf("account.connected", { time: minute(9) });
     expect(replayEvent(stored(late), state, source)).toBeUndefined();
     expect(replayEvent(stored(late), undefined, source)).toBeUndefined();
   });
 
-  it("is sent where its subject has processed so many since that it was forgotten", () => {
+  it("is sent if its subject has processed so many later events that it was forgotten", () => {
     const [first, ...others] = events(30);
     if (first === undefined) throw new Error("there is no event");
     const state = applied([first, ...others]);
@@ -49,10 +49,10 @@ describe("an event's message in a replay", () => {
   });
 });
 
-describe("what a record announces beside the events that are stored", () => {
+describe("a record's message in a replay", () => {
   const announced = applied([eventOf("account.connected"), eventOf("account.disconnected")]);
 
-  it("is the provider's answer, where that was the latest", () => {
+  it("is the provider's answer if that was the latest change", () => {
     const answered = applyProviderAnswer(
       announced,
       announced.version,
@@ -66,7 +66,7 @@ describe("what a record announces beside the events that are stored", () => {
     expect(replayRecord({ type: "state", before: undefined, after: announced }, origin)).toEqual([]);
   });
 
-  it("is what its data is, since it last changed, and nothing where there never was any", () => {
+  it("is its data as of the last change, and nothing if it never had data", () => {
     const replayed = (digest: string | undefined) => {
       const first = documentRead(undefined, digest, { asOf: at.getTime() });
       const after = documentRead(first, digest, { asOf: at.getTime() + 60_000 });
@@ -85,7 +85,7 @@ describe("what a record announces beside the events that are stored", () => {
     expect(replayed(undefined)).toEqual([]);
   });
 
-  it("is that its data is gone, where it was there before", () => {
+  it("is that its data is gone, if it had data before", () => {
     const after = documentRead(documentRead(undefined, "digest", { asOf: 1 }), undefined, { asOf: 2 });
     const [replayed] = replayRecord({ type: "document", before: undefined, after }, origin);
     expect(replayed?.message.data).not.toHaveProperty("document");
@@ -121,12 +121,12 @@ const disconnect = eventOf("account.disconnected", { time: minute(2) });
 const remove = eventOf("account.deleted", { time: minute(3) });
 
 describe("an event that is replayed", () => {
-  it("is sent as it was where it is the latest that its record processed", () => {
+  it("is sent unchanged if it is the latest that its record processed", () => {
     const state = applied([connect, disconnect]);
     expect(replayState(state, disconnect)).toBe(state);
   });
 
-  it("has its own words, and the sequence and state of today", () => {
+  it("has its own fields, with the current sequence and state", () => {
     const state = applied([connect, disconnect]);
     expect(messageOfState(replayState(state, connect), source)).toMatchObject({
       id: connect.id,
@@ -159,7 +159,7 @@ describe("an event that is replayed", () => {
 describe("a version that is handed over as telling something else", () => {
   const before = applied([connect, disconnect]);
 
-  it("has its message published, and nothing else follows", () => {
+  it("only publishes its message", () => {
     const asked = applyAll([eventOf("account.connected")], before);
     if (asked === undefined) throw new Error("the event was not judged");
     expect(asked.unconfirmed).toBe(true);
@@ -171,7 +171,7 @@ describe("a version that is handed over as telling something else", () => {
     }
   });
 
-  it("has no consequences where its message is the same, as in a write that left the version alone", () => {
+  it("has no consequences if its message is unchanged", () => {
     expect(
       consequencesOf({ type: "state", before, after: { ...before } }, { ...origin, readByRange: [] }),
     ).toEqual([]);

@@ -71,7 +71,7 @@ describe("events that all have a time", () => {
       }),
     );
 
-  it("end in what the newest says, in any order and with duplicates, without a question", () => {
+  it("end in the newest one's state, in any order and with duplicates, without a query", () => {
     fc.assert(
       fc.property(delivered, ({ events, order }) => {
         const states = run(receiptsOf(order));
@@ -83,7 +83,7 @@ describe("events that all have a time", () => {
     );
   });
 
-  it("end deleted if one of them deletes, and no state after it lives", () => {
+  it("end deleted if one of them is a deletion, in every later state", () => {
     fc.assert(
       fc.property(fc.array(timedEvent, { minLength: 1, maxLength: 12 }), (events) => {
         const states = run(receiptsOf(events));
@@ -96,7 +96,7 @@ describe("events that all have a time", () => {
   });
 });
 
-describe("a batch that comes again", () => {
+describe("a repeated batch", () => {
   const anyEvent = fc
     .record({ name: fc.constantFrom(...names), time: fc.option(fc.integer({ min: 0, max: 4 })) })
     .map(({ name, time }) => eventOf(`account.${name}`, time === null ? {} : { time: minute(time) }));
@@ -105,7 +105,7 @@ describe("a batch that comes again", () => {
     from: fc.nat(19),
   });
 
-  it("changes nothing by first receipts, within the twenty that are remembered", () => {
+  it("changes nothing by first receipts, within the twenty remembered ones", () => {
     fc.assert(
       fc.property(replay, ({ receipts, from }) => {
         const state = run(receipts).at(-1);
@@ -135,7 +135,7 @@ describe("a batch that comes again", () => {
   });
 });
 
-describe("a deletion and what takes it back", () => {
+describe("a deletion and its restoration", () => {
   const steps = fc.array(
     fc.constantFrom("connected", "deleted", "deleted by reconciliation", "restored", "found", "not found"),
     { maxLength: 15 },

@@ -12,8 +12,8 @@ await describeOnTables("the eraser", (tables) => {
   const fixture = eraserFixture(tables);
   const { store, storeAll, run, drop, showAgain, ask, erase, remains, report, bodies, isErased } = fixture;
 
-  describe("what arrives late", () => {
-    test("is removed without another message, and costs no look at the dead letters", async () => {
+  describe("late data", () => {
+    test("is removed without another message, and without a search of the dead letters", async () => {
       await storeAll();
       await erase(fixture.user);
       await bodies(fixture.fixture.subscriber);
@@ -30,7 +30,7 @@ await describeOnTables("the eraser", (tables) => {
       expect(receives() - before).toBeLessThanOrEqual(2 * messages + 2);
     });
 
-    test("announces an account that nobody knew to be the user's", async () => {
+    test("announces an account that was not known to be the user's", async () => {
       await store({ kind: "users", type: "user.created", userId: fixture.user.id });
       await erase(fixture.user);
       await bodies(fixture.fixture.subscriber);
@@ -61,7 +61,7 @@ await describeOnTables("the eraser", (tables) => {
       expect(fixture.fixture.entries.map(({ code }) => code)).toEqual(["ERASED", "ERASED_AGAIN"]);
     });
 
-    test("have had their time when the second pass begins", async () => {
+    test("have timed out before the second pass begins", async () => {
       await store({ kind: "users", type: "user.created", userId: fixture.user.id });
       const sent: (number | undefined)[] = [];
       const { send } = fixture.fixture.dependencies;
@@ -80,8 +80,8 @@ await describeOnTables("the eraser", (tables) => {
     });
   });
 
-  describe("killed at any of its calls", () => {
-    test("it goes on when its message comes again, and erases all the same", async () => {
+  describe("an erasure that is killed at any of its calls", () => {
+    test("continues when its message is delivered again, and erases everything", async () => {
       await storeAll();
       fixture.fixture.sweeps.deadLetters = true;
       await fixture.system.send(fixture.fixture.deadLetters.users, "a dead letter");
@@ -123,7 +123,7 @@ await describeOnTables("the eraser", (tables) => {
     });
   });
 
-  test("a partition that is too large for one run is erased by several", async () => {
+  test("a partition that is too large for one run is erased in several", async () => {
     for (let count = 0; count < 60; count += 1)
       await store({ kind: "users", type: "user.updated", userId: fixture.user.id });
     await ask({
@@ -152,7 +152,7 @@ await describeOnTables("the eraser", (tables) => {
     expect(deadLetter?.MessageAttributes?.reason?.StringValue).toMatch(/^cause: expected one of operator/);
   });
 
-  test("the log holds digests and times, and nobody's id", async () => {
+  test("the log contains digests and times, and no ids", async () => {
     await storeAll();
     await erase(fixture.user);
     const keys = await fixture.fixture.log.keys();

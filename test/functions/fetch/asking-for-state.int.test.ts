@@ -101,7 +101,7 @@ await describeOnTables("the fetcher", (tables) => {
       expect(calls()).toEqual([`GET ${path}${fixture.subject.id}`]);
     });
 
-    test("of a user without a path in the settings is void, and the state stays unconfirmed", async () => {
+    test("of a user without a path in the settings is skipped, and the state stays unconfirmed", async () => {
       fixture.subject = { kind: "user", id: randomUUID() };
       await put();
       const { user: _, ...paths } = provider.paths;
@@ -110,14 +110,14 @@ await describeOnTables("the fetcher", (tables) => {
       expect(await fixture.known.loadState(fixture.subject)).toMatchObject({ unconfirmed: true, version: 1 });
     });
 
-    test("for a version that the state has left behind is void", async () => {
+    test("for an outdated version is skipped", async () => {
       await put({ version: 2 });
       expect(await perform(fetchState(fixture.subject, 1))).toEqual([]);
       expect(calls()).toEqual([]);
       expect(codes()).toEqual(["TASK_SKIPPED"]);
     });
 
-    describe("by two tasks, of which the first that asked is answered last,", () => {
+    describe("by two tasks, with the first answered last,", () => {
       /** The provider says that it is not connected, and then that it is: the older answer arrives last. */
       async function answerInOppositeOrder(later: StateTask, between: () => Promise<void>): Promise<void> {
         const firstAsked = Promise.withResolvers<void>();
@@ -145,7 +145,7 @@ await describeOnTables("the fetcher", (tables) => {
         expect(await first).toMatchObject({ left: [] });
       }
 
-      test("keeps the later answer where an event came between them", async () => {
+      test("keeps the later answer if an event came between them", async () => {
         await put({ connected: true });
         await answerInOppositeOrder(fetchState(fixture.subject, 2), async () => {
           await fixture.known.state(fixture.subject, (state) => state && { ...state, version: 2 });
@@ -157,7 +157,7 @@ await describeOnTables("the fetcher", (tables) => {
         });
       });
 
-      test("keeps the later answer where both are of one task, which SQS delivered twice", async () => {
+      test("keeps the later answer if SQS delivered one task twice", async () => {
         await put({ connected: true });
         await answerInOppositeOrder(
           { ...fetchState(fixture.subject, 1), cause: "again" },

@@ -12,7 +12,7 @@ await describeOnTables("the relay", (tables) => {
   const fixture = relayFixture(tables);
   const { record, relayed, invoke, pump, bodiesOf, tasks, messages, itemsBy } = fixture;
 
-  describe("somebody who is erased", () => {
+  describe("an erased subject", () => {
     const accountId = randomUUID();
     const userId = randomUUID();
     const account: Subject = { kind: "account", id: accountId };
@@ -40,7 +40,7 @@ await describeOnTables("the relay", (tables) => {
       expect(fixture.entries).toContainEqual({ code: "ARRIVED_LATE", correlationId: late.id });
     });
 
-    test("may be an account alone, in the records of a user who stays", async () => {
+    test("may be an account whose user is not erased", async () => {
       await fixture.bury(account);
       const late = accountEvent({ accountId, userId });
       await record(late, accountEvent({ kind: "users", type: "user.created", userId }));
@@ -51,7 +51,7 @@ await describeOnTables("the relay", (tables) => {
       );
     });
 
-    test("is known by the state of an account, too, which a batch in flight wrote meanwhile", async () => {
+    test("is recognized by an account's state too, which a concurrent batch wrote", async () => {
       const late = accountEvent({ accountId, userId });
       await record(late);
       const [event] = await relayed();
@@ -64,7 +64,7 @@ await describeOnTables("the relay", (tables) => {
       ]);
     });
 
-    test("is known by an event of an endpoint that names the user: nothing is read", async () => {
+    test("is recognized by an endpoint event that names the user: nothing is read", async () => {
       await fixture.bury(user);
       await record(
         accountEvent({ accountId, userId, kind: "endpoints", type: "endpoint.updated", endpoint: "income" }),
@@ -91,7 +91,7 @@ await describeOnTables("the relay", (tables) => {
       expect(await itemsBy("STATE")).toHaveLength(31);
     });
 
-    test("is never guessed: while that read fails, nothing is relayed, and all comes again", async () => {
+    test("is never guessed: while that read fails, nothing is relayed and the batch is retried", async () => {
       await record(accountEvent({ accountId, userId }), accountEvent());
       const records = await relayed();
       const end = fixture.system.fail("dynamodb:BatchGetItem");
@@ -111,7 +111,7 @@ await describeOnTables("the relay", (tables) => {
     const deletion = (facts: Partial<IncomeEvent> = {}) =>
       accountEvent({ kind: "users", type: "user.deleted", userId: randomUUID(), ...facts });
 
-    test("is kept where it does not", async () => {
+    test("is not erased if the setting is off", async () => {
       await record(deletion({ eventId: "e-1" }));
       await pump();
       expect(await bodiesOf(fixture.eraseQueueUrl)).toEqual([]);
@@ -141,7 +141,7 @@ await describeOnTables("the relay", (tables) => {
       ]);
     });
 
-    test("leads to no erasure of another subject: an account's deletion is none of its user", async () => {
+    test("does not lead to the erasure of another subject: deleting an account does not delete its user", async () => {
       fixture.erasesOnDeletion = true;
       await record(accountEvent({ type: "account.deleted", eventId: "e-2", userId: randomUUID() }));
       await pump();

@@ -51,7 +51,7 @@ await describeOnTables("the relay", (tables) => {
     expect(await tasks()).toEqual([expect.objectContaining({ ...ask, version: 3 })]);
   });
 
-  test("a batch that comes again sends the same ids and sequences, and changes no item", async () => {
+  test("a repeated batch sends the same ids and sequences, and changes no item", async () => {
     const accountId = randomUUID();
     await record(
       accountEvent({ accountId, userId: randomUUID() }),
