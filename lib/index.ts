@@ -13,4 +13,5 @@ export type * from "./construct/props/settings.ts";
 export type * from "./construct/props/webhooks.ts";
 export { Subscriber } from "./construct/subscriber.ts";
 export { IncomeEventsStack } from "./income-events-stack.ts";
+export { RecoveryVaultStack, type RecoveryVaultStackProps } from "./recovery-vault-stack.ts";
 export { SettingsError } from "./settings/settings-error.ts";

@@ -45,6 +45,7 @@ import { DeadLetterArchive } from "./storage/dead-letter-archive.ts";
 import { dataKeyOf } from "./storage/encryption.ts";
 import { EventTable } from "./storage/event-table.ts";
 import { OverflowStorage } from "./storage/overflow-storage.ts";
+import { Recovery } from "./storage/recovery.ts";
 import { TokenSecret, WebhookSecret } from "./storage/secrets.ts";
 
 /** Types of resources that a production stage retains when the stack, or the resource in it, is deleted. */
@@ -55,6 +56,7 @@ const typesThatHoldData = [
   "AWS::SQS::QueuePolicy",
   "AWS::S3::Bucket",
   "AWS::S3::BucketPolicy",
+  "AWS::Backup::BackupVault",
   "AWS::SecretsManager::Secret",
   "AWS::Logs::LogGroup",
 ];
@@ -224,6 +226,10 @@ function buildSecond(scope: Construct, { stage, written, ...props }: PipelinePro
     defaults,
     works: new Map([...works, ["erase", erasure.work]]),
   });
+  if (settings.recovery !== undefined) {
+    const buckets = [overflow.bucket, erasure.log, relay.failures, archive.bucket];
+    new Recovery(scope, "Recovery", { settings, recovery: settings.recovery, table, buckets });
+  }
   // Erasures' own dead letters are not searched, because each is an erasure that is not done yet.
   new Eraser(scope, "Erase", { ...sending, overflow, relay, archive, works });
   const throttles = new ThrottleAlarms(scope, "Throttles", { receiving, relay, table });

@@ -1,4 +1,5 @@
 import { DeleteObjectCommand, paginateListObjectsV2, type S3Client } from "@aws-sdk/client-s3";
+import { keepsNoVersions, type PurgeVersions } from "./object-versions.ts";
 
 /** Deletes objects of a bucket. Deleting a missing object succeeds. */
 export type ObjectEraser = {
@@ -15,7 +16,11 @@ export type ObjectEraser = {
 
 export type StoredObject = { readonly key: string; readonly bytes: number };
 
-export function objectEraser(client: S3Client, bucket: string): ObjectEraser {
+export function objectEraser(
+  client: S3Client,
+  bucket: string,
+  purge: PurgeVersions = keepsNoVersions,
+): ObjectEraser {
   const remove = async (key: string) => {
     await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }));
   };
@@ -31,8 +36,15 @@ export function objectEraser(client: S3Client, bucket: string): ObjectEraser {
     return count;
   };
   return {
-    remove,
-    removeBelow: (prefix) => below(prefix, remove),
+    remove: async (key) => {
+      await remove(key);
+      await purge(bucket, key);
+    },
+    removeBelow: async (prefix) => {
+      const count = await below(prefix, remove);
+      await purge(bucket, prefix);
+      return count;
+    },
     countBelow: (prefix) => below(prefix, async () => undefined),
     pagesBelow: async function* (Prefix, after) {
       const start = after === undefined ? {} : { StartAfter: after };

@@ -11,6 +11,7 @@ import { failureOf } from "../../domain/core/failures.ts";
 import { fieldsOf, numberOf, optionalText, parseJson, present, textOf } from "../../domain/core/parse.ts";
 import { checkSchemaVersion } from "../../domain/message/schema-version.ts";
 import type { DeadLetter, DeadLetterSource } from "../../domain/recovery/dead-letter.ts";
+import { keepsNoVersions, type PurgeVersions } from "../s3/object-versions.ts";
 import { isRefused } from "../s3/refused.ts";
 
 /**
@@ -31,7 +32,16 @@ const batchSize = 10;
 /** The schema version of archived dead letters that this release writes. */
 const deadLetterVersion = 1;
 
-export function deadLetterArchive(client: S3Client, Bucket: string): DeadLetterArchive {
+/** @param purge deletes former versions of removed objects */
+export function deadLetterArchive(
+  client: S3Client,
+  Bucket: string,
+  purge: PurgeVersions = keepsNoVersions,
+): DeadLetterArchive {
+  const remove = async (Key: string) => {
+    await client.send(new DeleteObjectCommand({ Bucket, Key }));
+    await purge(Bucket, Key);
+  };
   const sourceBelow = (prefix: string, isWanted = (_key: string) => true): DeadLetterSource => {
     return async (handle) => {
       let [notRemoved, refused] = [0, 0];
@@ -43,9 +53,7 @@ export function deadLetterArchive(client: S3Client, Bucket: string): DeadLetterA
           const { done, isEnough } = await handle(found.map(({ deadLetter }) => deadLetter));
           const ids = new Set(done.map(({ messageId }) => messageId));
           const taken = found.filter(({ deadLetter }) => ids.has(deadLetter.messageId));
-          const deleted = await Promise.allSettled(
-            taken.map(({ Key }) => client.send(new DeleteObjectCommand({ Bucket, Key }))),
-          );
+          const deleted = await Promise.allSettled(taken.map(({ Key }) => remove(Key)));
           notRemoved += deleted.filter(({ status }) => status === "rejected").length;
           if (isEnough) return { notRemoved, refused, mayHaveMore: true };
         }

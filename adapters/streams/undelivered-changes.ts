@@ -6,13 +6,21 @@ import {
   type S3Client,
 } from "@aws-sdk/client-s3";
 import { isFields, parseJson } from "../../domain/core/parse.ts";
+import { keepsNoVersions, type PurgeVersions } from "../s3/object-versions.ts";
 import { isRefused } from "../s3/refused.ts";
 
 /** The number of removed records, and the number of objects that S3 refused to return. */
 export type RemovedChanges = { readonly removed: number; readonly refused: number };
 
-/** @returns a function that removes records from the batches that Lambda gave up on and stored as one object each */
-export function undeliveredChanges(client: S3Client, bucket: string) {
+/**
+ * @param purge deletes former versions of what was removed or replaced
+ * @returns a function that removes records from the batches that Lambda gave up on and stored as one object each
+ */
+export function undeliveredChanges(
+  client: S3Client,
+  bucket: string,
+  purge: PurgeVersions = keepsNoVersions,
+) {
   return async (
     isUnwanted: (record: string) => boolean,
     { isDryRun } = { isDryRun: false },
@@ -24,7 +32,10 @@ export function undeliveredChanges(client: S3Client, bucket: string) {
         if (text === undefined) refused += 1;
         if (text === undefined || !isUnwanted(text)) continue;
         const { kept, removed: count } = withoutUnwanted(text, isUnwanted);
-        if (!isDryRun) await replace(client, { Bucket: bucket, Key }, kept);
+        if (!isDryRun) {
+          await replace(client, { Bucket: bucket, Key }, kept);
+          await purge(bucket, Key);
+        }
         removed += count;
       }
     }

@@ -9,6 +9,7 @@ import { subjectDigest } from "../../adapters/erasure/subject-digest.ts";
 import { sweepLease } from "../../adapters/erasure/sweep-lease.ts";
 import { tombstones } from "../../adapters/erasure/tombstones.ts";
 import { objectEraser } from "../../adapters/s3/object-eraser.ts";
+import { keepsNoVersions, versionPurger } from "../../adapters/s3/object-versions.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { s3Client } from "../../adapters/s3/s3-client.ts";
 import { deadLetterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
@@ -27,6 +28,7 @@ const settings = readSettings();
 const now = () => new Date();
 const table = new DynamoDBClient({});
 const buckets = s3Client(S3Client);
+const purge = settings.isVersioned === true ? versionPurger(buckets) : keepsNoVersions;
 const tableName = variable("TABLE_NAME");
 const queues = new SQSClient({});
 const send = sqsSender(queues);
@@ -47,16 +49,16 @@ const handle = eraser({
   tombstones: tombstones(table, tableName, numberOf(settings, "tombstoneDays"), now),
   writeLog: erasureLogWriter(buckets, variable("ERASURE_LOG_BUCKET")),
   records: erasableRecords(table, tableName),
-  objects: objectEraser(buckets, variable("OVERFLOW_BUCKET")),
+  objects: objectEraser(buckets, variable("OVERFLOW_BUCKET"), purge),
   bodies: overflowBucket(variable("OVERFLOW_BUCKET")),
-  deadLetters: deadLetterSources(queues, deadLetterArchive(buckets, variable("ARCHIVE_BUCKET")), {
+  deadLetters: deadLetterSources(queues, deadLetterArchive(buckets, variable("ARCHIVE_BUCKET"), purge), {
     named: deadLetters,
     others: [queueUrl, deadLetterQueueUrl, ...subscribers.map((subscriber) => subscriber.queueUrl)],
     pipelineName: variable("PIPELINE_NAME"),
   }),
   takeSweep: sweepLease(table, tableName, now),
   recheckSeconds: () => Math.ceil(numberOf(settings, "recheckSeconds") * (0.5 + Math.random())),
-  removeUndelivered: undeliveredChanges(buckets, variable("FAILURES_BUCKET")),
+  removeUndelivered: undeliveredChanges(buckets, variable("FAILURES_BUCKET"), purge),
   publish: publisher(send, subscribers, log),
   writeReport: reportWriter(table, tableName, now),
   send,

@@ -77,6 +77,9 @@ export class Eraser extends Construct {
       work.deadLetterQueue,
     ]);
     const sent = new Set(subscribers.queues.values());
+    const isVersioned = settings.recovery !== undefined;
+    const remove = ["s3:DeleteObject", ...(isVersioned ? ["s3:DeleteObjectVersion"] : [])];
+    const buckets = [overflow.bucket, relay.failures, archive.bucket];
     const ownWorks = new Map([...works].filter(([, work]) => !sent.has(work)));
     return new PipelineFunction(this, "Subjects", {
       ...defaults,
@@ -104,6 +107,7 @@ export class Eraser extends Construct {
         tombstoneDays: tombstoneDays(settings),
         drainSeconds: drainSeconds(settings),
         queues: [...ownWorks.keys()],
+        ...(isVersioned && { isVersioned }),
         recheckSeconds: settings.functions.erase.timeoutSeconds / 5,
         subscribers: settings.subscribers.map(({ name, types }) => ({ name, ...(types && { types }) })),
       },
@@ -125,13 +129,13 @@ export class Eraser extends Construct {
         allow(findQueues, ["*"]),
         allowTagged(searchQueue, subscriberTag, pipelineName(this)),
         allow(
-          ["s3:ListBucket"],
-          [overflow.bucket.bucketArn, relay.failures.bucketArn, archive.bucket.bucketArn],
+          ["s3:ListBucket", ...(isVersioned ? ["s3:ListBucketVersions"] : [])],
+          buckets.map(({ bucketArn }) => bucketArn),
         ),
         allow(["s3:GetObject"], [overflow.bodies]),
-        allow(["s3:GetObject", "s3:DeleteObject"], [archive.bucket.arnForObjects("dead-letters/*")]),
-        allow(["s3:DeleteObject"], [overflow.bodies, overflow.data, overflow.pages]),
-        allow(["s3:GetObject", "s3:PutObject", "s3:DeleteObject"], [relay.failures.arnForObjects("*")]),
+        allow(["s3:GetObject", ...remove], [archive.bucket.arnForObjects("dead-letters/*")]),
+        allow(remove, [overflow.bodies, overflow.data, overflow.pages]),
+        allow(["s3:GetObject", "s3:PutObject", ...remove], [relay.failures.arnForObjects("*")]),
         allow(["s3:PutObject"], [erasure.log.arnForObjects("erased/*")]),
         allow(["secretsmanager:GetSecretValue"], [erasure.key.secretArn]),
       ],

@@ -43,7 +43,10 @@ export class Erasure extends Construct {
         "It is never renewed: with another key nobody who was erased would be found again after a restore of the table.",
     });
     new ErasureAlarms(this, "Alarms", this.work);
-    this.log = privateBucket(this, "Log", [], { key: encryptionKey, versioned: settings.production });
+    this.log = privateBucket(this, "Log", [], {
+      key: encryptionKey,
+      versioned: settings.production || settings.recovery !== undefined,
+    });
   }
 }
 

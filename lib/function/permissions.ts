@@ -89,7 +89,7 @@ export const resourceWildcards: readonly ResourceWildcard[] = [
   },
   {
     resource: "/bodies/*",
-    actions: ["s3:GetObject", "s3:DeleteObject"],
+    actions: ["s3:GetObject", "s3:DeleteObject", "s3:DeleteObjectVersion"],
     reason: "Each large body is an object of its own, named by its digest.",
   },
   ...webhookKinds.map((kind) => ({
@@ -99,17 +99,17 @@ export const resourceWildcards: readonly ResourceWildcard[] = [
   })),
   {
     resource: "/data/*",
-    actions: ["s3:PutObject", "s3:GetObject", "s3:DeleteObject"],
+    actions: ["s3:PutObject", "s3:GetObject", "s3:DeleteObject", "s3:DeleteObjectVersion"],
     reason: "Each large document is an object of its own, named by its subject and digest.",
   },
   {
     resource: "/pages/*",
-    actions: ["s3:PutObject", "s3:GetObject", "s3:DeleteObject"],
+    actions: ["s3:PutObject", "s3:GetObject", "s3:DeleteObject", "s3:DeleteObjectVersion"],
     reason: "What was read of a list is an object of its own, named by its subject and digest.",
   },
   {
     resource: "/dead-letters/*",
-    actions: ["s3:PutObject", "s3:GetObject", "s3:DeleteObject"],
+    actions: ["s3:PutObject", "s3:GetObject", "s3:DeleteObject", "s3:DeleteObjectVersion"],
     reason: "Each archived dead letter is an object of its own, named by its queue, day and id.",
   },
   {
@@ -125,7 +125,7 @@ export const resourceWildcards: readonly ResourceWildcard[] = [
   },
   {
     resource: "/*",
-    actions: ["s3:PutObject", "s3:GetObject", "s3:DeleteObject"],
+    actions: ["s3:PutObject", "s3:GetObject", "s3:DeleteObject", "s3:DeleteObjectVersion"],
     reason:
       "Lambda names the objects of a failure destination itself, from the root of the bucket; an erasure looks at all.",
   },

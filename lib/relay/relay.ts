@@ -19,7 +19,7 @@ import { divided, every, wholeDays } from "../settings/durations.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { EventTable } from "../storage/event-table.ts";
 import type { OverflowStorage } from "../storage/overflow-storage.ts";
-import { privateBucket } from "../storage/private-bucket.ts";
+import { backedUp, privateBucket } from "../storage/private-bucket.ts";
 import { RelayAlarms } from "./relay-alarms.ts";
 import type { Subscribers } from "./subscribers.ts";
 
@@ -110,7 +110,10 @@ export class Relay extends Construct {
     super(scope, id);
     const { settings, table } = props;
     const rules = [{ expiration: wholeDays(settings.retention.failuresDays) }];
-    this.failures = privateBucket(this, "Failures", rules, { key: props.defaults.dataKey });
+    this.failures = privateBucket(this, "Failures", rules, {
+      key: props.defaults.dataKey,
+      ...backedUp(settings),
+    });
     const relay = this.#addFunction(props);
     this.lambda = relay.lambda;
     const maxRecordAge = divided(longestRecordAge, settings);

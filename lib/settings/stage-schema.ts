@@ -6,6 +6,7 @@ import { mappingSchema } from "./mapping-schema.ts";
 import { providerSchema } from "./provider-schema.ts";
 import { readinessSchema } from "./readiness-schema.ts";
 import { reconcileSchema } from "./reconcile-schema.ts";
+import { recoverySchema } from "./recovery-schema.ts";
 import {
   choice,
   endpoint,
@@ -104,6 +105,7 @@ export const stageSchema = section({
     /** Maximum write units per second; absent: what the account allows a table. */
     maxWriteRequestUnits: wholeNumber(10, 1_000_000).exactOptional(),
   }).prefault({}),
+  recovery: recoverySchema,
   relay: section({
     batchSize: wholeNumber(1, 1_000).default(100),
     /** -1: until the change is 20 hours old. */

@@ -12,7 +12,7 @@ import { deadLetterRetention, type WorkQueue } from "../receiving/work-queue.ts"
 import { deadLetterQueueNames } from "../receiving/work-queues.ts";
 import { every, inWords, wholeDays } from "../settings/durations.ts";
 import type { Settings } from "../settings/settings.ts";
-import { privateBucket } from "./private-bucket.ts";
+import { backedUp, privateBucket } from "./private-bucket.ts";
 
 export type DeadLetterArchiveProps = {
   readonly settings: Settings;
@@ -29,7 +29,7 @@ export class DeadLetterArchive extends Construct {
   constructor(scope: Construct, id: string, { settings, defaults, works }: DeadLetterArchiveProps) {
     super(scope, id);
     const rules = [{ expiration: wholeDays(settings.retention.archiveDays) }];
-    this.bucket = privateBucket(this, "Bucket", rules, { key: defaults.dataKey });
+    this.bucket = privateBucket(this, "Bucket", rules, { key: defaults.dataKey, ...backedUp(settings) });
     const queues = [...works.values()].map(({ deadLetterQueue }) => deadLetterQueue);
     const [first] = queues;
     if (first === undefined) throw new Error("There is no queue with dead letters");

@@ -4,7 +4,7 @@ import type { WebhookKind } from "../../domain/event/events.ts";
 import { wholeDays } from "../settings/durations.ts";
 import type { Settings } from "../settings/settings.ts";
 import { dataKeyOf } from "./encryption.ts";
-import { privateBucket } from "./private-bucket.ts";
+import { backedUp, privateBucket } from "./private-bucket.ts";
 
 /** Maximum days that a message with a pointer to a body stays in a queue and its DLQ before it is archived. */
 export const longestInQueuesInDays = 28;
@@ -31,7 +31,10 @@ export class OverflowStorage extends Construct {
       { prefix: "bodies/", expiration: wholeDays(bodiesInDays) },
       { prefix: "pages/", expiration: wholeDays(pagesInDays) },
     ];
-    this.bucket = privateBucket(this, "Bucket", rules, { key: dataKeyOf(this, settings) });
+    this.bucket = privateBucket(this, "Bucket", rules, {
+      key: dataKeyOf(this, settings),
+      ...backedUp(settings),
+    });
     this.bodies = this.bucket.arnForObjects("bodies/*");
     this.bodiesOf = (kind) => this.bucket.arnForObjects(`bodies/${kind}/*`);
     this.data = this.bucket.arnForObjects("data/*");

@@ -48,6 +48,7 @@ const everything = {
     previousKeyArns: ["arn:aws:kms:eu-central-1:123456789012:key/7c9e6679-7425-40de-944b-e07fc1f90ae7"],
   },
   dashboard: true,
+  recovery: { vaultArn: "arn:aws:backup:eu-west-1:210987654321:backup-vault:income-events" },
 };
 
 /** What is recorded of a release: little, much, and between them a stage as most have it. */
@@ -95,6 +96,7 @@ export type Release = z.output<typeof release>;
 /** What holds data, or is an address that others hold: it is never renamed, removed or replaced. */
 export const neverReplaced: ReadonlySet<string> = new Set([
   "AWS::ApiGatewayV2::Api",
+  "AWS::Backup::BackupVault",
   "AWS::DynamoDB::GlobalTable",
   "AWS::Lambda::Url",
   "AWS::S3::Bucket",

@@ -58,6 +58,7 @@ describe("the checks at synth", () => {
   it.each<[string, object, ...object[]]>([
     ["defaults and traces", { tracing: "service" }],
     ["a key of its own", { encryption: { keyArn } }],
+    ["backups", { recovery: { vaultArn: "arn:aws:backup:eu-west-1:210987654321:backup-vault:v1" } }],
     ["a custom domain", { webhooks: { customDomain: { name: "hooks.example.com", certificateArn } } }],
     ["12 subscribers and a dashboard", { subscribers: twelve, dashboard: true }],
     ["12 subscribers and no function URL", { subscribers: twelve, reading: "invoke" }],

@@ -37,6 +37,8 @@ export interface SettingsProps {
   readonly documents?: DocumentsProps;
   /** The settings `table.*`. */
   readonly table?: TableProps;
+  /** The settings `recovery.*`. */
+  readonly recovery?: RecoveryProps;
   /** The settings `relay.*`. */
   readonly relay?: RelayProps;
   /** The settings `fetch.*`. */
@@ -134,6 +136,22 @@ export interface TableProps {
    * @default - what the account allows
    */
   readonly maxWriteRequestUnits?: number;
+}
+
+/** The settings `recovery.*`. */
+export interface RecoveryProps {
+  /** ARN of the vault that gets the copies. `RecoveryVaultStack` creates one. */
+  readonly vaultArn: string;
+  /**
+   * Hours between backups, counted from 0:00 UTC. From 1 to 24.
+   * @default 24
+   */
+  readonly everyHours?: number | Duration;
+  /**
+   * Days to keep backups and their copies. Backups contain erased data for this long. From 1 to 3650.
+   * @default 35
+   */
+  readonly keepDays?: number | Duration;
 }
 
 /** The settings `relay.*`. */

@@ -12,6 +12,8 @@ import type { Item } from "./tables.ts";
 export type Found = {
   readonly before: readonly Item[];
   readonly after: readonly Item[];
+  /** Of the objects in the bucket of bodies and documents. */
+  readonly keys: readonly string[];
   /** Ids of whom was erased between backup and loss. */
   readonly erased: readonly string[];
   /** Of subscribers' messages since the loss. */
@@ -32,7 +34,7 @@ const rising = z.union([
 ]);
 
 /** What is wrong after a restore, in words; empty where all is as it should be. */
-export function problemsOf({ before, after, erased, messages, unannounced }: Found): readonly string[] {
+export function problemsOf({ before, after, keys, erased, messages, unannounced }: Found): readonly string[] {
   const isErased = (text: string) => erased.some((id) => text.includes(id));
   const found = new Map(after.map((item) => [keyOf(item), unmarshall(item)]));
   const expected = before.filter((item) => !notRestored.test(keyOf(item)) && !isErased(JSON.stringify(item)));
@@ -40,6 +42,7 @@ export function problemsOf({ before, after, erased, messages, unannounced }: Fou
     ...[...found.entries()]
       .filter(([, item]) => isErased(JSON.stringify(item)))
       .map(([key]) => `an erased user is back: ${key}`),
+    ...keys.filter(isErased).map((key) => `an erased user's object is back: ${key}`),
     ...messages
       .filter((message) => isErased(message) && !isErasureMessage(message))
       .map(() => "a subscriber was sent an erased user"),

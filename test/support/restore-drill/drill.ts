@@ -1,6 +1,12 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { S3Client } from "@aws-sdk/client-s3";
+import {
+  GetSecretValueCommand,
+  PutSecretValueCommand,
+  SecretsManagerClient,
+} from "@aws-sdk/client-secrets-manager";
 import { announce } from "@income-events/local-stack/announce.ts";
 import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { invoke, type System } from "@income-events/local-stack/system.ts";
@@ -8,6 +14,7 @@ import { waitUntilIdle } from "@income-events/local-stack/wait-until-idle.ts";
 import { documentPrefix } from "../../../adapters/dynamodb/keys.ts";
 import { drain } from "../../../proof/scenario/snapshot.ts";
 import { problemsOf } from "./assess.ts";
+import { emptyBucket, putObjects, readObjects } from "./buckets.ts";
 import { createTable, emptyTable, type Item, readItems } from "./tables.ts";
 
 const commands = join(import.meta.dirname, "../../../packages/cli/main.ts");
@@ -15,8 +22,9 @@ const commands = join(import.meta.dirname, "../../../packages/cli/main.ts");
 const patience = 900_000;
 
 /**
- * Lives through the loss of the table's content: backup, an erasure, the loss, the restore by the commands that
- * docs/operate/restore.md names, and the log of erasures once more after somebody restored without it.
+ * Lives through the loss of an account: backup, an erasure, the loss of table, buckets and the key of erasures, the
+ * restore by the commands that docs/operate/restore.md names, and the log of erasures once more after somebody restored
+ * without it. The stage itself stands in for the new one that is deployed then.
  * @param system a running stage, which this takes for its own
  * @returns what is wrong afterwards, in words
  */
@@ -29,6 +37,10 @@ export async function restoreDrill(
   const tableName = outputOf(stack, "TableName");
   const restoredName = "restored-by-the-drill";
   const dynamodb = new DynamoDBClient(access);
+  const s3 = new S3Client({ ...access, forcePathStyle: true });
+  const secrets = new SecretsManagerClient(access);
+  const [overflow, log] = [outputOf(stack, "OverflowBucketName"), outputOf(stack, "ErasureLogBucketName")];
+  const SecretId = outputOf(stack, "ErasureKeyArn");
   const endAnnouncement = announce(stack);
   const idle = () => waitUntilIdle(system, patience);
   const command = (...args: readonly string[]) => run([...args, "--stage", stage, "--yes"], say);
@@ -40,6 +52,8 @@ export async function restoreDrill(
     say("Backup");
     const before = await readItems(dynamodb, tableName);
     await createTable(dynamodb, restoredName, before);
+    const objects = await readObjects(s3, overflow);
+    const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId }));
 
     say("One user is erased, and one comes");
     const erased = [users[0] ?? "", accounts[0] ?? ""];
@@ -47,10 +61,20 @@ export async function restoreDrill(
     const { users: unannounced } = await sandbox.createUsers(1);
     await idle();
 
-    say("The table's content is lost");
+    say("The newest copy of the log");
+    const erasures = await readObjects(s3, log);
+
+    say("The account is lost: in its place is a new stage, with another key of erasures");
     await emptyTable(dynamodb, tableName);
+    for (const bucket of [overflow, log]) await emptyBucket(s3, bucket);
+    const another = JSON.stringify({ key: "of a new account" });
+    await secrets.send(new PutSecretValueCommand({ SecretId, SecretString: another }));
     await drainSubscribers(system);
 
+    say("The key of erasures, the log and the documents come back");
+    await secrets.send(new PutSecretValueCommand({ SecretId, SecretString }));
+    await putObjects(s3, log, erasures);
+    await putObjects(s3, overflow, objects);
     say("Restore");
     await command("restore", restoredName);
     await idle();
@@ -65,10 +89,12 @@ export async function restoreDrill(
     await idle();
 
     const after = await readItems(dynamodb, tableName);
-    return problemsOf({ before, after, erased, messages: await drainSubscribers(system), unannounced });
+    const keys = [...(await readObjects(s3, overflow)).keys()];
+    const messages = await drainSubscribers(system);
+    return problemsOf({ before, after, keys, erased, messages, unannounced });
   } finally {
     endAnnouncement();
-    dynamodb.destroy();
+    for (const client of [dynamodb, s3, secrets]) client.destroy();
   }
 }
 

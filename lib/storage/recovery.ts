@@ -1,0 +1,72 @@
+import { Duration } from "aws-cdk-lib";
+import * as backup from "aws-cdk-lib/aws-backup";
+import * as events from "aws-cdk-lib/aws-events";
+import * as iam from "aws-cdk-lib/aws-iam";
+import type * as kms from "aws-cdk-lib/aws-kms";
+import type * as s3 from "aws-cdk-lib/aws-s3";
+import { Construct } from "constructs";
+import { acknowledge } from "../acknowledgements.ts";
+import { allow } from "../function/permissions.ts";
+import type { Settings } from "../settings/settings.ts";
+import { dataKeyOf } from "./encryption.ts";
+import type { EventTable } from "./event-table.ts";
+
+export type RecoveryProps = {
+  readonly settings: Settings;
+  readonly recovery: NonNullable<Settings["recovery"]>;
+  readonly table: EventTable;
+  readonly buckets: readonly s3.Bucket[];
+};
+
+/** AWS's own policies of the role that takes backups. The one of S3 has no path. */
+const managedPolicies = [
+  "service-role/AWSBackupServiceRolePolicyForBackup",
+  "AWSBackupServiceRolePolicyForS3Backup",
+];
+
+/** Backs up table and buckets, and copies each backup to a vault in another region or account. */
+export class Recovery extends Construct {
+  constructor(scope: Construct, id: string, { settings, recovery, table, buckets }: RecoveryProps) {
+    super(scope, id);
+    const key = dataKeyOf(this, settings);
+    const deleteAfter = Duration.days(recovery.keepDays);
+    const vault = new backup.BackupVault(this, "Vault", { ...(key && { encryptionKey: key }) });
+    const copy = backup.BackupVault.fromBackupVaultArn(this, "Copy", recovery.vaultArn);
+    const plan = new backup.BackupPlan(this, "Plan", {
+      backupVault: vault,
+      backupPlanRules: [
+        new backup.BackupPlanRule({
+          ruleName: "Copied",
+          scheduleExpression: events.Schedule.cron({ minute: "0", hour: `0/${recovery.everyHours}` }),
+          startWindow: Duration.hours(1),
+          completionWindow: Duration.days(1),
+          deleteAfter,
+          copyActions: [{ destinationBackupVault: copy, deleteAfter }],
+        }),
+      ],
+    });
+    const role = new iam.Role(this, "Role", {
+      assumedBy: new iam.ServicePrincipal("backup.amazonaws.com"),
+      managedPolicies: managedPolicies.map((name) => iam.ManagedPolicy.fromAwsManagedPolicyName(name)),
+      ...(key && { inlinePolicies: { key: new iam.PolicyDocument({ statements: [useOf(key)] }) } }),
+    });
+    for (const name of managedPolicies)
+      acknowledge(role, {
+        finding: `AwsSolutions::AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/${name}]`,
+        reason:
+          "Only AWS Backup can assume the role, and AWS keeps the policy in step with what its backups of DynamoDB and S3 need.",
+      });
+    new backup.BackupSelection(this, "Selection", {
+      backupPlan: plan,
+      role,
+      disableDefaultBackupPolicy: true,
+      resources: [table.table.tableArn, ...buckets.map(({ bucketArn }) => bucketArn)].map((arn) =>
+        backup.BackupResource.fromArn(arn),
+      ),
+    });
+  }
+}
+
+function useOf(key: kms.IKey): iam.PolicyStatement {
+  return allow(["kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKey"], [key.keyArn]);
+}
