@@ -117,7 +117,9 @@ describe("with tracing", () => {
 });
 
 describe("wildcards", () => {
-  const pairs = [...roles, ...traced.ofType("AWS::IAM::Role")].flatMap((each) =>
+  const vaultArn = "arn:aws:backup:eu-west-1:210987654321:backup-vault:income-events";
+  const eraser = synthesized({ ...productionSettings, recovery: { vaultArn } }).withId("EraseSubjectsRole");
+  const pairs = [...roles, ...traced.ofType("AWS::IAM::Role"), eraser].flatMap((each) =>
     allowedBy(each).map((pair) => pair.split(" ")),
   );
 

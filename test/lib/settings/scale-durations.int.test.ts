@@ -11,8 +11,8 @@ const parsed = (divideDurationsBy: number, more: object = {}) =>
 
 describe("divideDurationsBy", () => {
   const allSettings = settingsIn(settingsSchema);
-  // Days that data covers; CloudWatch Logs offers a list of periods, and none is a fraction of a day.
-  const neitherKind = ["readiness.minDays", "retention.logsDays"];
+  // AWS Backup counts in hours and days. Days that data covers; CloudWatch Logs offers a list of periods.
+  const neitherKind = ["recovery.everyHours", "recovery.keepDays", "readiness.minDays", "retention.logsDays"];
 
   it("knows each setting that is named for a unit of time as waiting or working time", () => {
     const times = allSettings.filter(({ path }) => /(Seconds|Minutes|Hours|Days)$/.test(path.at(-1) ?? ""));
