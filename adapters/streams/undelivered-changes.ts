@@ -16,11 +16,7 @@ export type RemovedChanges = { readonly removed: number; readonly refused: numbe
  * @param purge deletes former versions of what was removed or replaced
  * @returns a function that removes records from the batches that Lambda gave up on and stored as one object each
  */
-export function undeliveredChanges(
-  client: S3Client,
-  bucket: string,
-  purge: PurgeVersions = keepsNoVersions,
-) {
+export function undeliveredChanges(client: S3Client, bucket: string, purge: PurgeVersions = keepsNoVersions) {
   return async (
     isUnwanted: (record: string) => boolean,
     { isDryRun } = { isDryRun: false },

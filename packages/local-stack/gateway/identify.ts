@@ -97,6 +97,7 @@ const knownParameters = new Set([
   "delimiter",
   "encoding-type",
   "fetch-owner",
+  "key-marker",
   "list-type",
   "max-keys",
   "partNumber",
@@ -104,6 +105,9 @@ const knownParameters = new Set([
   "start-after",
   "uploadId",
   "uploads",
+  "version-id-marker",
+  "versionId",
+  "versions",
   "x-id",
 ]);
 
@@ -125,7 +129,9 @@ function s3Operation(
   }
   if (bucket === "") return operation("ListBuckets", [{ action: "s3:ListAllMyBuckets", resource: "*" }]);
   const arn = `arn:aws:s3:::${bucket}`;
-  const mark = ["uploadId", "uploads", "delete"].find((parameter) => query.has(parameter));
+  const mark = ["uploadId", "uploads", "delete", "versions", "versionId"].find((parameter) =>
+    query.has(parameter),
+  );
   const plain = key === "" ? method : `${method} key`;
   const [name, permission] = s3Operations[`${plain} ${mark}`] ?? s3Operations[plain] ?? [];
   if (name === undefined || permission === undefined)
@@ -147,8 +153,10 @@ const s3Operations: Readonly<Record<string, readonly [name: string, permission: 
   "POST key": ["CompleteMultipartUpload", "PutObject"],
   "POST key uploads": ["CreateMultipartUpload", "PutObject"],
   "DELETE key": ["DeleteObject", "DeleteObject"],
+  "DELETE key versionId": ["DeleteObject", "DeleteObjectVersion"],
   "DELETE key uploadId": ["AbortMultipartUpload", "AbortMultipartUpload"],
   GET: ["ListObjectsV2", "ListBucket"],
+  "GET versions": ["ListObjectVersions", "ListBucketVersions"],
   HEAD: ["HeadBucket", "ListBucket"],
   PUT: ["CreateBucket", "CreateBucket"],
   DELETE: ["DeleteBucket", "DeleteBucket"],
