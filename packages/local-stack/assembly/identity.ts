@@ -39,8 +39,11 @@ const runTypes = [
 ] as const;
 export type RunType = (typeof runTypes)[number];
 
-/** Types that watch or describe: they may name functions without being able to call them. */
+/** Types that watch, describe or back up: they may name functions without being able to call them. */
 const watchingTypes: readonly string[] = [
+  "AWS::Backup::BackupPlan",
+  "AWS::Backup::BackupSelection",
+  "AWS::Backup::BackupVault",
   "AWS::CDK::Metadata",
   "AWS::CloudWatch::Dashboard",
   "AWS::SNS::Topic",
