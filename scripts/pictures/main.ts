@@ -67,10 +67,10 @@ try {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     await page.goto(new URL(path, address).href);
     await page.getByRole("heading", { level: 1 }).waitFor();
-    // What is still being asked for ends in three dots.
-    await page.getByText(/…$/).first().waitFor({ state: "detached" });
     await page.getByText("Live", { exact: true }).first().waitFor();
     await prepare?.(page);
+    // What is still being asked for ends in three dots.
+    await page.getByText(/…$/).first().waitFor({ state: "detached" });
     await page.screenshot({ path: join(to, `${name}.png`) });
   }
 } finally {

@@ -49,10 +49,13 @@ export function checkAlarm(alarm: StackAlarm, well: readonly Well[], now: Date):
   if (!isOn) return [];
   const what = `The alarm "${alarmName(alarm)}" ${lastingText(alarm, now)}.`;
   const text = oneLine(description);
-  const [, command = `see ${name} in CloudWatch`] = /: ((?:npx|aws) .+)$/.exec(text) ?? [];
+  const remedy = / [A-Z][^.]*: ((?:npx|aws) .+)$/;
+  const [, command = `see ${name} in CloudWatch`] = remedy.exec(text) ?? [];
   const cleared = well.find((one) => one.code === entry && isBefore(one, since));
   if (cleared === undefined)
-    return [{ code: entry, severity: "warning", what, why: text, fix: command, isAlarm: true }];
+    return [
+      { code: entry, severity: "warning", what, why: text.replace(remedy, ""), fix: command, isAlarm: true },
+    ];
   const end = clearsAt(alarm, cleared, now);
   return [
     {

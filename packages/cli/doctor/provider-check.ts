@@ -32,9 +32,7 @@ export function checkProvider(breaker: Breaker, registrations: RegistrationStatu
     return { findings: [], well: codes.map((code) => ({ code })) };
   }
   const next =
-    breaker.openUntil > now.getTime()
-      ? ` It is tried again ${fromNow(new Date(breaker.openUntil), now)}.`
-      : "";
+    breaker.openUntil > now.getTime() ? ` Next attempt ${fromNow(new Date(breaker.openUntil), now)}.` : "";
   return {
     findings: [
       {

@@ -1,7 +1,7 @@
 import { periodAgo } from "@income-events/cli/core/spans.ts";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { localTime, utcTime } from "../format.ts";
+import { localTime, utcTime, visible } from "../format.ts";
 
 type PanelProps = {
   readonly title: string;
@@ -36,6 +36,16 @@ export function Time({ at }: { readonly at: string | undefined }) {
     <time dateTime={at} title={utcTime(at)}>
       {localTime(at)}
     </time>
+  );
+}
+
+const isoTime = /(\d{4}-\d\d-\d\dT[\d:.]+Z)/;
+
+/** A text of a command, with its times in the reader's zone. */
+export function TextWithTimes({ text }: { readonly text: string }) {
+  // `split` returns each match between the texts beside it.
+  return (
+    <>{text.split(isoTime).map((part, index) => (index % 2 === 1 ? <Time at={part} /> : visible(part)))}</>
   );
 }
 

@@ -94,7 +94,8 @@ function heldText({ waiting, inFlight, oldestSeconds }: QueueStatus): string {
     ...(inFlight > 0 ? [`${number(inFlight)} in flight`] : []),
     ...(oldestSeconds !== undefined && oldestSeconds >= 60 ? [spanText(oldestSeconds)] : []),
   ];
-  return words.join(", ");
+  // A box has room for two.
+  return words.slice(0, 2).join(", ");
 }
 
 /** Lets a dot run along flows, one after the other. */

@@ -12,7 +12,7 @@ import { documentPath } from "../document/document-page.tsx";
 import { visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
 import { Facts, Select } from "../parts/data.tsx";
-import { Command, Panel, Time } from "../parts/panel.tsx";
+import { Command, Panel, TextWithTimes, Time } from "../parts/panel.tsx";
 import { Payload } from "../parts/payload.tsx";
 import { place } from "../route.ts";
 import { useStage } from "../stage.ts";
@@ -67,11 +67,8 @@ export function EventPage({ id }: { readonly id: string }) {
         <Panel title="Progress">
           <ol class="steps">
             {data.timeline.map(({ step, done, detail }) => (
-              <li
-                key={step + detail}
-                class={done === undefined ? "step-unknown" : done ? "step-done" : "step-open"}
-              >
-                <b>{step}</b> {visible(detail)}
+              <li key={step + detail} class={classOf(step, done)}>
+                <b>{step}</b> <TextWithTimes text={detail} />
               </li>
             ))}
           </ol>
@@ -110,6 +107,12 @@ export function EventPage({ id }: { readonly id: string }) {
       <Command line={commands.event(id)} />
     </>
   );
+}
+
+function classOf(step: string, isDone: boolean | undefined): string {
+  if (step === "dead letter") return "step-failed";
+  if (isDone === undefined) return "step-unknown";
+  return isDone ? "step-done" : "step-open";
 }
 
 function Received({ event, receipts }: { readonly event: IncomeEvent; readonly receipts: number }) {
@@ -195,7 +198,7 @@ function Timeline({ steps, error }: TimelineProps) {
         <>
           <ol class="steps" aria-label="Steps, the earliest first">
             {steps.map(({ at, step, detail, call, againAt, isFailure }, index) => (
-              <li key={at + step + index} class={isFailure === true ? "step-open" : "step-done"}>
+              <li key={at + step + index} class={isFailure === true ? "step-failed" : "step-done"}>
                 <Time at={at} /> <b>{call === undefined ? step : `call ${call} to the provider`}</b>{" "}
                 {visible(detail)}
                 {againAt !== undefined && (

@@ -1,6 +1,7 @@
 import type { DocumentHistory } from "@income-events/cli/documents/document-history.ts";
 import type { HistoryRow } from "@income-events/cli/events/event-history.ts";
 import type { StateStep } from "@income-events/cli/records/state-history.ts";
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { LegalHold } from "../../../../adapters/dynamodb/legal-holds.ts";
 import type { Subject } from "../../../../domain/event/subjects.ts";
@@ -119,8 +120,8 @@ function Record({ kind, id }: Whose) {
   return (
     <>
       <Panel title={data.subject} error={error}>
-        {state === null ? <p class="quiet">No state, only documents.</p> : <Known state={state} />}
-        {attributed.length > 0 && <Facts of={attributed} />}
+        {state === null && <p class="quiet">No state, only documents.</p>}
+        <Facts of={[...(state === null ? [] : factsOf(state)), ...attributed]} />
         <p>
           <a href={`/events?${kind}=${encodeURIComponent(id)}&since=7d`}>Events</a>
         </p>
@@ -147,7 +148,7 @@ function Record({ kind, id }: Whose) {
   );
 }
 
-function Known({ state: known }: { readonly state: State }) {
+function factsOf(known: State): readonly (readonly [name: string, is: ComponentChildren])[] {
   const { version, asOf, userId, latest, attributes } = known;
   const user = userId && (
     <a class="id" href={`/records?kind=user&id=${encodeURIComponent(userId)}`}>
@@ -159,18 +160,14 @@ function Known({ state: known }: { readonly state: State }) {
       {latest.type} {latest.outcome}
     </a>
   );
-  return (
-    <Facts
-      of={[
-        ["state", stateWords(known)],
-        ["attributes", attributes && attributesText(attributes.values)],
-        ["version", number(version)],
-        ["as of", <Time at={asOf} />],
-        ["user", user],
-        ["latest", last ?? latest.cause],
-      ]}
-    />
-  );
+  return [
+    ["state", stateWords(known)],
+    ["attributes", attributes && attributesText(attributes.values)],
+    ["version", number(version)],
+    ["as of", <Time at={asOf} />],
+    ["user", user],
+    ["latest", last ?? latest.cause],
+  ];
 }
 
 /** As `loanId L-1001, agent A. Example`. */

@@ -110,7 +110,9 @@ function One({ name, gets, queue, traffic, week, error }: OneProps) {
         </p>
       )}
       <p>
-        <a href={`/subscribers/${encodeURIComponent(name)}`}>Messages and attempts</a>
+        {place.value.path === "/subscribers" && (
+          <a href={`/subscribers/${encodeURIComponent(name)}`}>Messages and attempts</a>
+        )}
         {dead > 0 && (
           <>
             {" · "}

@@ -69,7 +69,7 @@ describe("findings are ordered by cause", () => {
     expect(found).toMatchObject([
       {
         code: "provider-down",
-        what: "The provider answered 503. It is tried again in 30s.",
+        what: "The provider answered 503. Next attempt in 30s.",
         follows: [{ code: "webhooks-unknown" }, { code: "provider-down" }, { code: "fetching-behind" }],
       },
     ]);

@@ -253,7 +253,7 @@ test("an alarm that is on is a finding, which says what its description does, an
       code: "token-refused",
       severity: "warning",
       what: 'The alarm "token refused" has been on for 1h.',
-      why: description,
+      why: "The provider refuses to refresh the token.",
       fix: "npx income-events token set < token.txt",
       isAlarm: true,
     },
