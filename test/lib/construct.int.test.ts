@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { App, Aspects, CfnOutput, CfnResource, type Environment, Stack, Tags } from "aws-cdk-lib";
 import { Match, Template } from "aws-cdk-lib/assertions";
-import { TextWidget } from "aws-cdk-lib/aws-cloudwatch";
 import * as iam from "aws-cdk-lib/aws-iam";
 import * as kms from "aws-cdk-lib/aws-kms";
 import * as lambda from "aws-cdk-lib/aws-lambda";
@@ -227,16 +226,6 @@ describe("the construct in a stack of an app", () => {
         Statement: Match.arrayWith([{ Action: "kms:Decrypt", Effect: "Allow", Resource: former }]),
       },
     });
-  });
-
-  it("gives its dashboard, to which an app adds widgets, and none where the settings want none", () => {
-    const template = appWith((_, add) => {
-      const { dashboard } = add("Events", { ...minimal, dashboard: true });
-      dashboard?.addWidgets(new TextWidget({ markdown: "of the app" }));
-      expect(add("Without", minimal).dashboard).toBeUndefined();
-    });
-    const [dashboard] = Object.values(template.findResources("AWS::CloudWatch::Dashboard"));
-    expect(JSON.stringify(dashboard?.Properties)).toContain("of the app");
   });
 
   it.each([

@@ -1,14 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { type ApiAnswer, Unauthorized } from "../../../adapters/provider/provider-api.ts";
 import { GuardedApi } from "../../../adapters/provider/provider-client.ts";
-import {
-  failureOf,
-  permanent,
-  refusedCall,
-  retryable,
-  unreachable,
-  waiting,
-} from "../../../domain/core/failures.ts";
+import { failureOf, permanent, refusedCall, retryable, waiting } from "../../../domain/core/failures.ts";
 import { dataIn } from "../../../domain/fetch/answer.ts";
 import type { CallResult } from "../../../domain/fetch/breaker.ts";
 import { unlimited } from "../../support/provider-limits.ts";
@@ -18,19 +11,14 @@ const answer: ApiAnswer = { found: true, ...dataIn("[]") };
 const rateUsedUp = waiting("the provider's rate is used up", 2, 60);
 
 /** What happened, in order. */
-function guarded(
-  outcome: () => Promise<ApiAnswer>,
-  given: { permit?: () => Promise<void>; isDown?: boolean } = {},
-) {
+function guarded(outcome: () => Promise<ApiAnswer>) {
   const steps: unknown[] = [];
   const admit = async () => {
     steps.push("admit");
-    if (given.isDown === true) throw unreachable("the provider is down", 1, 1);
     return async (sign: CallResult) => void steps.push(sign);
   };
   const permit = async () => {
     steps.push("permit");
-    await given.permit?.();
   };
   const make = () => {
     steps.push("call");
@@ -68,18 +56,6 @@ describe("a guarded call", () => {
     const { steps, run } = guarded(() => Promise.reject(error));
     await expect(run()).rejects.toBe(error);
     expect(steps.at(-1)).toEqual({ pauseInSeconds: 30 });
-  });
-
-  it("is neither permitted nor made while the provider is down", async () => {
-    const { steps, run } = guarded(async () => answer, { isDown: true });
-    await expect(run()).rejects.toMatchObject({ failure: { waitsFor: "provider" } });
-    expect(steps).toEqual(["admit"]);
-  });
-
-  it("is not made over the rate", async () => {
-    const { steps, run } = guarded(async () => answer, { permit: () => Promise.reject(rateUsedUp) });
-    await expect(run()).rejects.toBe(rateUsedUp);
-    expect(steps).toEqual(["admit", "permit"]);
   });
 });
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { delayInSeconds, parseRetrySettings } from "../../../domain/core/retry.ts";
+import { parseRetrySettings } from "../../../domain/core/retry.ts";
 import {
   fillBody,
   fillPath,
@@ -225,38 +225,6 @@ describe("a start's body", () => {
 
 describe("a retry", () => {
   const settings = { baseSeconds: 2, maxSeconds: 300 };
-
-  it("waits at least a second and as long as the failure asks, plus at most its back-off, within the longest wait", () => {
-    const random = fc.double({ min: 0, max: 1, noNaN: true });
-    const asked = fc.oneof(fc.constant(0), fc.nat(1000));
-    fc.assert(
-      fc.property(fc.nat(2000), random, asked, (attempts, share, delay) => {
-        const seconds = delayInSeconds(
-          { type: "retryable", reason: "r", delayInSeconds: delay },
-          attempts,
-          settings,
-          share,
-        );
-        const ceiling = Math.min(300, 2 * 2 ** attempts);
-        expect(Number.isInteger(seconds)).toBe(true);
-        expect(seconds).toBeGreaterThanOrEqual(Math.max(1, Math.min(300, delay)));
-        expect(seconds).toBeLessThanOrEqual(Math.max(1, Math.min(300, delay + ceiling)));
-      }),
-    );
-  });
-
-  it("doubles its wait after each attempt up to the longest, with full jitter", () => {
-    const failure = { type: "retryable", reason: "r", delayInSeconds: 0 } as const;
-    const waits = [0, 1, 2, 7, 8, 50].map((attempts) => delayInSeconds(failure, attempts, settings, 1));
-    expect(waits).toEqual([2, 4, 8, 256, 300, 300]);
-    expect(delayInSeconds(failure, 8, settings, 0)).toBe(1);
-    expect(delayInSeconds(failure, 8, settings, 0.5)).toBe(150);
-  });
-
-  it("is spread as the failure says, if it does, instead of by its attempts", () => {
-    const failure = { type: "retryable", reason: "r", delayInSeconds: 10, spreadInSeconds: 60 } as const;
-    expect([0, 0.5, 1].map((share) => delayInSeconds(failure, 8, settings, share))).toEqual([10, 40, 70]);
-  });
 
   it("has invalid settings refused by name", () => {
     expect(parseRetrySettings(settings)).toEqual(settings);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import type { ProviderSettings } from "../../../domain/fetch/provider-settings.ts";
 import { describeOnTables } from "../../support/engines.ts";
-import { listFixture, settings } from "../support/list-fixture.ts";
+import { listFixture } from "../support/list-fixture.ts";
 
 await describeOnTables("reading a list", (tables) => {
   const fixture = listFixture(tables);
@@ -41,18 +41,6 @@ await describeOnTables("reading a list", (tables) => {
       { readonly reason: string; readonly calls: number },
     ]
   >([
-    [
-      "has too many pages",
-      { paging: { ...settings.paging, maxPages: 3 } },
-      (count) => ({ data: [1], next: `c${count}` }),
-      { reason: "the list has over 3 pages; see provider.paging.maxPages", calls: 3 },
-    ],
-    [
-      "repeats a cursor",
-      {},
-      () => ({ data: [1], next: "again" }),
-      { reason: "the list's pages go in circles; see provider.paging", calls: 2 },
-    ],
     [
       "is too large in all",
       { maxDataBytes: 1_000 },

@@ -6,10 +6,10 @@ import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { type ApiAnswer, ProviderApi, Unauthorized } from "../../../adapters/provider/provider-api.ts";
 import type { ProviderClient } from "../../../adapters/provider/provider-client.ts";
 import { FailureError, failureOf } from "../../../domain/core/failures.ts";
-import { delayInSeconds } from "../../../domain/core/retry.ts";
 import { outcomeOf } from "../../../domain/fetch/answer.ts";
 import { pagingStyles } from "../../../domain/fetch/paging-settings.ts";
 import { fillPath, parseProviderSettings } from "../../../domain/fetch/provider-settings.ts";
+import { waitFor } from "../../../domain/fetch/waiting.ts";
 import { parseReconcileSettings } from "../../../domain/reconcile/reconcile-settings.ts";
 import { readListed } from "../../../domain/state/listing.ts";
 import { providerLists } from "../../../functions/reconcile/provider-lists.ts";
@@ -128,7 +128,11 @@ describe("what the provider's server sends, whatever its bytes are", () => {
             if (error instanceof Unauthorized) return undefined;
             const failure = failureOf(error);
             if (failure.type !== "permanent") {
-              const seconds = delayInSeconds(failure, 1, { baseSeconds: 2, maxSeconds: 900 }, 0.5);
+              const seconds = waitFor(
+                1,
+                { baseSeconds: 2, maxSeconds: 900, atLeastSeconds: failure.delayInSeconds },
+                0.5,
+              );
               expect(seconds).toBeGreaterThanOrEqual(1);
               expect(seconds).toBeLessThanOrEqual(900);
             }
