@@ -1,5 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
+import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
+import { readinessRecords } from "../../../adapters/dynamodb/readiness.ts";
 import { type FetchTask, stateTask, writeTask } from "../../../domain/fetch/task.ts";
+import type { Failures } from "../../../domain/readiness/account-readiness.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { fetcherFixture, income, noon } from "../support/fetcher-fixture.ts";
 import { provider, started } from "../support/fetcher-settings.ts";
@@ -102,6 +106,47 @@ await describeOnTables("the fetcher", (tables) => {
       working();
       expect(codes()).toEqual(["MESSAGE_FAILED"]);
     });
+  });
+
+  test.each<[string, { endpoint: string; status: number; receives?: number; since?: number }, Failures]>([
+    ["is tried again", { endpoint: "income", status: 503, receives: 2 }, {}],
+    ["fails again and again", { endpoint: "income", status: 503, receives: 3 }, { income: "failing" }],
+    ["is given up", { endpoint: "income", status: 400 }, { income: "deadLetter" }],
+    ["failed in an earlier connection", { endpoint: "income", status: 400, since: 1 }, {}],
+    ["failed for an endpoint that nobody awaits", { endpoint: "profile", status: 400 }, {}],
+  ])(
+    "a task that %s is the reason of an incomplete account",
+    async (_, { endpoint, status, receives = 1, since = 0 }, expected) => {
+      const { dynamodb } = fixture.system;
+      const readKey = batchingReader(dynamodb, fixture.table.name);
+      const records = readinessRecords(readKey, batchingWriter(dynamodb, fixture.table.name));
+      const begun = {
+        ...{ subject: fixture.subject, version: 1, stateVersion: 1, isConnected: true, isConfirmed: true },
+        ...{ since: noon.getTime() + since, deadline: noon.getTime() + day },
+        ...{ endpoints: ["income"], readings: {} },
+      };
+      await records.update(fixture.subject, async () => begun);
+      fixture.remote.answer = () => status;
+      await fixture.tasks.send([read({ endpoint })]);
+      const { markFailure } = records;
+      const awaiting = fetcherOf(provider, { readiness: { endpoints: ["income"], markFailure } });
+      await fixture.tasks.deliver(awaiting, seenNow({ receives }));
+      expect(await records.failures(fixture.subject, begun)).toEqual({ income: expected.income });
+    },
+  );
+
+  test("a failed task makes no readiness of an account that has none, such as an erased one", async () => {
+    const { dynamodb } = fixture.system;
+    const write = batchingWriter(dynamodb, fixture.table.name);
+    const { markFailure } = readinessRecords(batchingReader(dynamodb, fixture.table.name), write);
+    fixture.remote.answer = () => 400;
+    await fixture.tasks.send([read()]);
+    await fixture.tasks.deliver(
+      fetcherOf(provider, { readiness: { endpoints: ["income"], markFailure } }),
+      seenNow(),
+    );
+    expect((await fixture.table.all()).filter(({ sk }) => sk === "READINESS")).toEqual([]);
+    expect(await deadLetters()).toHaveLength(1);
   });
 
   describe("a task that the provider refuses with 403", () => {
