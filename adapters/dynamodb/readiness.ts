@@ -44,15 +44,22 @@ const maxAttempts = 8;
 
 const markOf = (endpoint: string) => `failure-${endpoint}`;
 
+/** Reads how ready accounts and users are, consistently. */
+export function readinessReader(read: ReadKey) {
+  return {
+    load: async (account: Subject): Promise<AccountReadiness | undefined> => {
+      const item = await read(readinessKey(account));
+      return item && parseAccountReadiness(item.readiness);
+    },
+    loadUser: async (user: Subject): Promise<UserReadiness | undefined> => {
+      const item = await read(readinessKey(user));
+      return item && parseUserReadiness(item.readiness);
+    },
+  };
+}
+
 export function readinessRecords(read: ReadKey, write: WriteItem): ReadinessRecords {
-  const load = async (account: Subject) => {
-    const item = await read(readinessKey(account));
-    return item && parseAccountReadiness(item.readiness);
-  };
-  const loadUser = async (user: Subject) => {
-    const item = await read(readinessKey(user));
-    return item && parseUserReadiness(item.readiness);
-  };
+  const { load, loadUser } = readinessReader(read);
   /** Writes a version if the stored one is the version before it. */
   const save = (next: AccountReadiness | UserReadiness) => {
     const key = readinessKey(next.subject);

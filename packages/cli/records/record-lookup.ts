@@ -1,3 +1,4 @@
+import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
 import {
   contentOfDocument,
   documentReader,
@@ -5,12 +6,15 @@ import {
   type StoredDocument,
   textOfContent,
 } from "../../../adapters/dynamodb/documents.ts";
+import { readinessReader } from "../../../adapters/dynamodb/readiness.ts";
 import { type OverflowBucket, overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { present } from "../../../domain/core/parse.ts";
 import type { Attributes } from "../../../domain/event/attributes.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import type { DataName } from "../../../domain/fetch/document-name.ts";
 import { userOf } from "../../../domain/message/user-of.ts";
+import type { AccountReadiness } from "../../../domain/readiness/account-readiness.ts";
+import type { SettledAccount } from "../../../domain/readiness/user-readiness.ts";
 import type { State } from "../../../domain/state/state.ts";
 import type { Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
@@ -21,6 +25,7 @@ import { type LookupPorts, lookupPorts } from "../events/event-lookup.ts";
 export type RecordPorts = Pick<LookupPorts, "partitions" | "records"> & {
   readonly readDocuments: ReadDocuments;
   readonly overflow: OverflowBucket;
+  readonly readiness: ReturnType<typeof readinessReader>;
 };
 
 export function recordPorts({ deployment, clients }: Pick<Operation, "deployment" | "clients">): RecordPorts {
@@ -28,6 +33,7 @@ export function recordPorts({ deployment, clients }: Pick<Operation, "deployment
   return {
     ...lookupPorts(clients.dynamodb, table),
     readDocuments: documentReader(clients.dynamodb, table),
+    readiness: readinessReader(batchingReader(clients.dynamodb, table)),
     overflow: overflowBucket(deployment.output("OverflowBucketName"), clients.s3),
   };
 }
@@ -39,6 +45,10 @@ export type SubjectRecord = {
   readonly state?: State;
   /** Of the user, or of the user whose account it is. */
   readonly attributes?: Attributes;
+  /** Of an account of a stage with the setting `readiness`. */
+  readonly readiness?: AccountReadiness;
+  /** Of a user: the accounts that the last `user.ready` lists. */
+  readonly readyAccounts?: readonly SettledAccount[];
   /** Of a user. */
   readonly accounts: readonly LinkedAccount[];
   readonly documents: readonly StoredDocument[];
@@ -50,8 +60,10 @@ export type ShownData = DataName & { readonly data: unknown };
 
 /** @throws CommandError where nothing is known */
 export async function loadRecord(subject: Subject, ports: RecordPorts): Promise<SubjectRecord> {
-  const { partitions, records, readDocuments } = ports;
-  const [state, documents, ids] = await Promise.all([
+  const { partitions, records, readDocuments, readiness: stored } = ports;
+  const [readiness, ofUser, state, documents, ids] = await Promise.all([
+    subject.kind === "account" ? stored.load(subject) : undefined,
+    subject.kind === "user" ? stored.loadUser(subject) : undefined,
     records.loadState(subject),
     readDocuments(subject),
     subject.kind === "user" ? partitions.accountsOf(subject.id) : [],
@@ -64,7 +76,8 @@ export async function loadRecord(subject: Subject, ports: RecordPorts): Promise<
   );
   const user = state && (await userOf({ type: "state", before: undefined, after: state }, records.loadState));
   const attributes = (user ?? state)?.attributes?.values;
-  return { subject, ...present({ state, attributes }), accounts, documents };
+  const known = present({ state, attributes, readiness, readyAccounts: ofUser?.accounts });
+  return { subject, ...known, accounts, documents };
 }
 
 /**

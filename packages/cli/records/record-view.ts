@@ -3,6 +3,7 @@ import { present } from "../../../domain/core/parse.ts";
 import type { Attributes } from "../../../domain/event/attributes.ts";
 import { nameOf } from "../../../domain/event/subjects.ts";
 import { nameOfData } from "../../../domain/fetch/document-name.ts";
+import { type AccountReadiness, statusOf } from "../../../domain/readiness/account-readiness.ts";
 import type { LastChange } from "../../../domain/state/last-change.ts";
 import type { State } from "../../../domain/state/state.ts";
 import { oneLine, printableJson } from "../core/printable.ts";
@@ -11,13 +12,19 @@ import type { LinkedAccount, ShownData, SubjectRecord } from "./record-lookup.ts
 
 /** A record for programs, without what only the pipeline needs. */
 export function recordData(
-  { subject, state, attributes, accounts, documents }: SubjectRecord,
+  { subject, state, attributes, readiness, readyAccounts, accounts, documents }: SubjectRecord,
   reveal = false,
 ): object {
   return {
     subject: nameOf(subject),
     state: state === undefined ? null : stateData(state),
     ...(attributes && { attributes: shownAttributes(attributes, reveal) }),
+    ...(readiness && { readiness: readinessData(readiness) }),
+    ...(readyAccounts && {
+      readiness: {
+        accounts: readyAccounts.map(({ since, ...each }) => ({ ...each, connectedSince: isoTime(since) })),
+      },
+    }),
     accounts: accounts.map(({ id, state: known }) => ({
       id,
       state: known === undefined ? null : stateData(known),
@@ -35,6 +42,31 @@ export function recordData(
   };
 }
 
+function readinessData(readiness: AccountReadiness): object {
+  const { since, deadline, announced, stale } = readiness;
+  const status = statusOf(readiness);
+  return {
+    status,
+    connectedSince: isoTime(since),
+    deadline: isoTime(deadline),
+    ...(status === "incomplete" && { missing: announced?.missing }),
+    ...(stale && { noNewDataSince: isoTime(stale.since) }),
+  };
+}
+
+function readinessText(readiness: AccountReadiness): string {
+  const { since, deadline, announced } = readiness;
+  const status = statusOf(readiness);
+  const missing = announced?.missing.map(({ endpoint, reason }) => `${endpoint} (${reason})`).join(", ");
+  const more = {
+    waiting: `, deadline ${isoTime(deadline)}`,
+    incomplete: `, missing ${missing}`,
+    ready: "",
+    ended: "",
+  };
+  return oneLine(`readiness: ${status}, connected since ${isoTime(since)}${more[status]}`);
+}
+
 function stateData({ subject: _, processed: __, attributes: ___, latest, ...state }: State): object {
   return { ...state, latest: lastChangeOf(latest) };
 }
@@ -47,7 +79,7 @@ function lastChangeOf(latest: LastChange): object {
 
 /** A record for people. */
 export function recordText(
-  { subject, state, attributes, accounts, documents }: SubjectRecord,
+  { subject, state, attributes, readiness, readyAccounts, accounts, documents }: SubjectRecord,
   data: readonly ShownData[],
   reveal = false,
 ): string {
@@ -55,6 +87,14 @@ export function recordText(
     oneLine(nameOf(subject)),
     state === undefined ? "no state, only data" : stateText(state),
     ...(attributes === undefined ? [] : [attributesText(shownAttributes(attributes, reveal))]),
+    ...(readiness === undefined ? [] : [readinessText(readiness)]),
+    ...(readyAccounts === undefined
+      ? []
+      : [
+          oneLine(
+            `ready: ${readyAccounts.map(({ accountId, status }) => `${accountId} (${status})`).join(", ")}`,
+          ),
+        ]),
     ...(accounts.length === 0 ? [] : ["", tableText(accountHead, accounts.map(accountRow))]),
     ...(documents.length === 0 ? [] : ["", tableText(documentHead, documents.map(documentRow))]),
     ...data.flatMap(({ data: value, ...name }) => [
