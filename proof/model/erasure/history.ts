@@ -1,7 +1,5 @@
-import { partitionOf } from "../../../adapters/dynamodb/keys.ts";
 import { type Body, envelopeVersion, writeEnvelope } from "../../../domain/event/envelope.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
-import type { Subject } from "../../../domain/event/subjects.ts";
 import { documentTask, writeTask } from "../../../domain/fetch/task.ts";
 import {
   eraseTask,
@@ -13,13 +11,14 @@ import {
 import type { Change } from "../../../domain/state/change.ts";
 import { eraser } from "../../../functions/erase/eraser.ts";
 import { context, sqsEvent } from "../../support/invocations.ts";
-import { type Person, written } from "./people.ts";
+import { account, type Person, recordOf, user, written } from "./people.ts";
 import type { EraseMessage, StoredEvent, World } from "./world.ts";
 
 /** What can happen, in any order, to any of the people; `pick` and `form` choose how. */
 export const actions = [
   "webhook",
   "large webhook",
+  "user webhook",
   "webhook again",
   "wrong pair",
   "relay",
@@ -47,8 +46,6 @@ export type Happening = {
   readonly form: number;
 };
 
-const user = ({ userId }: Person): Subject => ({ kind: "user", id: userId });
-const account = ({ accountId }: Person): Subject => ({ kind: "account", id: accountId });
 const time = "2026-11-21T12:00:00.000Z";
 
 /** A history of several people in some world, played with the eraser's own code. */
@@ -107,6 +104,8 @@ export class History {
       case "webhook":
       case "large webhook":
         return this.#receive(person, form, what === "large webhook");
+      case "user webhook":
+        return this.#receiveAttributes(person);
       case "webhook again":
         return this.#store(this.#events[pick % this.#events.length]);
       case "wrong pair":
@@ -191,6 +190,13 @@ export class History {
     await this.#storeFirst({ event, body: await this.#placed(this.#body(person, form), isLarge) });
   }
 
+  /** The user's state keeps the attributes that an event reports. */
+  #receiveAttributes({ userId, mark }: Person): Promise<void> {
+    const { connected: _, ...event } = this.#event();
+    const facts = { kind: "users", type: "user.updated", userId, attributes: { loanId: mark } } as const;
+    return this.#storeFirst({ event: { ...event, ...facts }, body: { type: "text", text: "{}" } });
+  }
+
   /** An event that announces data names a user and somebody else's account. */
   #receiveWrongPair({ userId }: Person, { accountId }: Person): Promise<void> {
     const event = {
@@ -236,11 +242,9 @@ export class History {
     const late = eraseTaskForLateData(change, await this.#world.erased(subjectsIn(change)));
     if (late !== undefined) return this.#world.ask(writeEraseTask(late));
     if (event.endpoint !== undefined) return;
-    const { userId = "", accountId = "" } = event;
-    this.#writes.push(
-      () => this.#world.link(userId, accountId),
-      () => this.#world.project(event),
-    );
+    const { userId = "", accountId } = event;
+    if (accountId !== undefined) this.#writes.push(() => this.#world.link(userId, accountId));
+    this.#writes.push(() => this.#world.project(event));
   }
 
   async #fetch(person: Person, form: number): Promise<void> {
@@ -284,17 +288,12 @@ export class History {
 
   /** At once, as the changes of a batch are. */
   async #relayAll(): Promise<void> {
-    await Promise.all(this.#changes.map(() => this.#relay()));
+    // Each relay takes a change out of the list.
+    await Promise.all([...this.#changes].map(() => this.#relay()));
   }
 
   async #waitUntilIdle(): Promise<void> {
     await this.#relayAll();
     for (const write of this.#writes.splice(0)) await write();
   }
-}
-
-/** A change of a person's in what the relay gave up on, as the stream writes it. */
-function recordOf(person: Person): string {
-  const Keys = { pk: { S: partitionOf(user(person)) }, sk: { S: "EVENT#x" } };
-  return JSON.stringify({ dynamodb: { Keys, NewImage: { ...Keys, mark: { S: person.mark } } } });
 }

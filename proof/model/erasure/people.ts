@@ -1,3 +1,6 @@
+import { partitionOf } from "../../../adapters/dynamodb/keys.ts";
+import type { Subject } from "../../../domain/event/subjects.ts";
+
 /** Ids that can be taken for something else: for part of another, of a key, of a protocol, or of JSON. */
 export const hostileIds = [
   "0f8fad5b-d9cb-469f-a165-70867728950e",
@@ -43,4 +46,13 @@ export function written(id: string, form: number): string {
 
 function escaped(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+export const user = ({ userId }: Person): Subject => ({ kind: "user", id: userId });
+export const account = ({ accountId }: Person): Subject => ({ kind: "account", id: accountId });
+
+/** A change of a person's in what the relay gave up on, as the stream writes it. */
+export function recordOf(person: Person): string {
+  const Keys = { pk: { S: partitionOf(user(person)) }, sk: { S: "EVENT#x" } };
+  return JSON.stringify({ dynamodb: { Keys, NewImage: { ...Keys, mark: { S: person.mark } } } });
 }
