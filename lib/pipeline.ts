@@ -7,6 +7,7 @@ import type * as route53 from "aws-cdk-lib/aws-route53";
 import type { Construct, IConstruct } from "constructs";
 import { type WebhookKind, webhookKinds } from "../domain/event/events.ts";
 import { messageSource } from "../domain/message/message-types.ts";
+import { Canary } from "./canary/canary.ts";
 import { Eraser } from "./erasure/eraser.ts";
 import { Erasure } from "./erasure/erasure.ts";
 import { deploymentProblems } from "./function/deployment-limits.ts";
@@ -186,6 +187,9 @@ function buildFirst(scope: Construct, { stage, settings, hostedZone, codeOf }: P
     ...calling,
     ...{ receiving, fetching, api, apiStage, receipts },
   });
+  const canary =
+    settings.canary &&
+    new Canary(scope, "Canary", { settings, canary: settings.canary, defaults, webhooksUrl, secret });
   const subscribers = new Subscribers(scope, "Subscriber", settings);
   const topic = new AlarmTopic(scope, "Alarms", settings);
   // A failed deployment still removes what it created, so that the next one does not conflict with it.
@@ -203,6 +207,7 @@ function buildFirst(scope: Construct, { stage, settings, hostedZone, codeOf }: P
     fetching,
     readiness,
     reconciliation,
+    canary,
     subscribers,
   };
 }
@@ -211,12 +216,16 @@ function buildFirst(scope: Construct, { stage, settings, hostedZone, codeOf }: P
 function buildSecond(scope: Construct, { stage, written, ...props }: PipelineProps, parts: FirstParts) {
   const settings = { ...props.settings, subscribers: parts.subscribers.settings };
   const { defaults, receiving, table, overflow, erasure, fetching, readiness, subscribers, topic } = parts;
+  const { canary } = parts;
   const { readers } = subscribers;
   const readApi = new ReadApi(scope, "Read", { settings, defaults, table, overflow, readers });
   // A path, not a host: the source does not depend on where the stage is deployed.
   const eventSource = messageSource(stage);
   const sending = { settings, defaults, eventSource, table, subscribers, erasure };
-  const relay = new Relay(scope, "Relay", { ...sending, fetching, readiness, readApi, overflow });
+  const relay = new Relay(scope, "Relay", {
+    ...sending,
+    ...{ fetching, readiness, canary, readApi, overflow },
+  });
   const registration = settings.register.enabled
     ? new WebhookRegistration(scope, "Register", parts)
     : undefined;

@@ -20,6 +20,8 @@ export type ReceivingMetrics = {
    */
   readonly notKept: string;
   readonly apiId: string;
+  /** Requests of the canary in half a gap, at most; 0 without a canary. */
+  readonly canaries: number;
 };
 
 type Query = { readonly metric: Metric; readonly periodInMillis: number; readonly sign: 1 | -1 };
@@ -32,7 +34,7 @@ type Query = { readonly metric: Metric; readonly periodInMillis: number; readonl
  */
 export async function receivingCounts(
   client: CloudWatchClient,
-  { namespace, throttled, notKept, apiId }: ReceivingMetrics,
+  { namespace, throttled, notKept, apiId, canaries }: ReceivingMetrics,
   settings: MissedSettings,
   now: Date,
 ): Promise<ReceivingCounts> {
@@ -52,7 +54,11 @@ export async function receivingCounts(
   );
   const [explained = new Map()] =
     failed.size === 0 ? [] : await read({ ...byMinute, metric: ofLines(notKept), sign: -1 });
-  return { unanswered: together(failed, throttles, explained), accepted: together(came, refused) };
+  // The canary's requests would hide that no other ones come.
+  const accepted = [...together(came, refused)].map(
+    ([at, count]) => [at, Math.max(0, count - canaries)] as const,
+  );
+  return { unanswered: together(failed, throttles, explained), accepted: new Map(accepted) };
 }
 
 async function sumsOf(

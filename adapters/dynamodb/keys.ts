@@ -124,6 +124,13 @@ export function relayMarkKey(sequenceNumber: string): Key {
   return { pk: "RELAY", sk: `MARK#${sequenceNumber}` };
 }
 
+/** A synthetic event, which is of no subject. */
+export const canaryPrefix = "CANARY#";
+
+export function canaryKey(id: string): Key {
+  return { pk: "CANARY", sk: `${canaryPrefix}${id}` };
+}
+
 export function replayKey(id: string): Key {
   return { pk: "REPLAY", sk: id };
 }

@@ -12,7 +12,14 @@ import type { Change } from "../../domain/state/change.ts";
 import { parseState } from "../../domain/state/state.ts";
 import { readStorage } from "../dynamodb/documents.ts";
 import { itemVersion, readItem } from "../dynamodb/items.ts";
-import { documentKey, documentPrefix, eventKey, readinessKey, stateKey } from "../dynamodb/keys.ts";
+import {
+  canaryPrefix,
+  documentKey,
+  documentPrefix,
+  eventKey,
+  readinessKey,
+  stateKey,
+} from "../dynamodb/keys.ts";
 
 /** A record of the table's stream as Lambda passes it; `@types/aws-lambda` promises more fields. */
 export type StreamRecord = {
@@ -57,6 +64,13 @@ export function readExpired({ dynamodb }: StreamRecord): readonly SupersededObje
       object: textOf(fields, "object"),
     },
   ];
+}
+
+/** The id in the record of a new canary; undefined for any other record. */
+export function readCanary({ dynamodb }: StreamRecord): string | undefined {
+  const { S: sortKey } = Object(dynamodb?.NewImage?.sk);
+  const isCanary = typeof sortKey === "string" && sortKey.startsWith(canaryPrefix);
+  return isCanary ? sortKey.slice(canaryPrefix.length) : undefined;
 }
 
 /**

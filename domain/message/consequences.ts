@@ -39,6 +39,8 @@ export type Consequence =
   | { readonly type: "link"; readonly userId: string; readonly accountId: string }
   | { readonly type: "call"; readonly task: FetchTask }
   | { readonly type: "endWait"; readonly deadline: Deadline }
+  /** Sends a canary to its own queue. */
+  | { readonly type: "confirmCanary"; readonly id: string }
   | { readonly type: "erase"; readonly task: EraseTask }
   | { readonly type: "removeObject"; readonly superseded: SupersededObject }
   /** `storage`: where the data that the message reports is stored. */

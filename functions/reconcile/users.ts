@@ -46,6 +46,7 @@ const metrics = {
   apiId: variable("API_ID"),
   throttled: textOf(names, "throttled"),
   notKept: textOf(names, "notKept"),
+  canaries: numberOf(names, "canaries"),
 };
 
 const handle = sanitizeErrors(

@@ -87,6 +87,7 @@ const dependencies = {
       fetch: fetchQueueUrl,
       erase: variable("ERASE_QUEUE_URL"),
       deadlines: namesIn("DEADLINE_QUEUE_URL")[0],
+      canary: namesIn("CANARY_QUEUE_URL")[0],
     },
     publisher(send, subscribers, log, { inline, retries }),
   ),

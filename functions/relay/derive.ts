@@ -1,7 +1,12 @@
 import type { RecordMarks } from "../../adapters/dynamodb/record-marks.ts";
 import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { FindErased } from "../../adapters/erasure/tombstones.ts";
-import { readChange, readExpired, type StreamRecord } from "../../adapters/streams/change-stream.ts";
+import {
+  readCanary,
+  readChange,
+  readExpired,
+  type StreamRecord,
+} from "../../adapters/streams/change-stream.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
 import { type Latencies, millisecondsSince } from "../../domain/core/latency-metrics.ts";
 import { present } from "../../domain/core/parse.ts";
@@ -93,6 +98,12 @@ function deriveOne(record: StreamRecord, { erasesOnDeletion, settings }: RelayDe
   const expired = readExpired(record);
   if (expired !== undefined) {
     const consequences = expired.map((superseded) => ({ type: "removeObject", superseded }) as const);
+    return { change: undefined, correlationId: undefined, subjects: [], consequences };
+  }
+  const canary = readCanary(record);
+  if (canary !== undefined) {
+    const consequences = [{ type: "confirmCanary", id: canary } as const];
+    // Without its id in the logs: it is no event.
     return { change: undefined, correlationId: undefined, subjects: [], consequences };
   }
   const change = readChange(record);

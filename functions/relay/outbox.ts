@@ -7,7 +7,7 @@ import { writeEraseTask } from "../../domain/recovery/erasure.ts";
 import { fetchTaskMessage } from "../runtime/fetch-task-message.ts";
 import { deliver, type FailedText, type OutgoingText, type Publish } from "../runtime/subscriber-queues.ts";
 
-type Outgoing = Extract<Consequence, { type: "call" | "endWait" | "erase" | "publish" }>;
+type Outgoing = Extract<Consequence, { type: "call" | "confirmCanary" | "endWait" | "erase" | "publish" }>;
 
 /** A consequence that could not be sent. */
 export type Unsent = {
@@ -18,11 +18,12 @@ export type Unsent = {
   readonly subscriber?: string | undefined;
 };
 
-/** URLs of the task queues. `deadlines` is absent if the stage has no `readiness` setting. */
+/** URLs of the queues. `deadlines` and `canary` are absent if the stage has no such setting. */
 export type TaskQueues = {
   readonly fetch: string;
   readonly erase: string;
   readonly deadlines?: string | undefined;
+  readonly canary?: string | undefined;
 };
 
 /** Sends tasks and messages, batched over the whole invocation. */
@@ -43,8 +44,11 @@ export class Outbox {
     const tasks = outgoing.flatMap(({ index, consequence }) =>
       consequence.type === "call" ? [{ index, task: consequence.task }] : [],
     );
-    const [failedTasks, ...failed] = await Promise.all([
+    const [failedTasks, , ...failed] = await Promise.all([
       this.#sendTasks(tasks),
+      this.#sendCanaries(
+        outgoing.flatMap(({ consequence }) => (consequence.type === "confirmCanary" ? consequence.id : [])),
+      ),
       deliver(
         this.#send,
         this.#queues.erase,
@@ -69,6 +73,15 @@ export class Outbox {
       return { index, failure, subscriber };
     });
     return [...failedTasks, ...unsent];
+  }
+
+  /** A canary that can't be sent is missed by its function. It must not hold up the changes after it. */
+  async #sendCanaries(ids: readonly string[]): Promise<void> {
+    if (this.#queues.canary === undefined || ids.length === 0) return;
+    await this.#send(
+      this.#queues.canary,
+      ids.map((body) => ({ body })),
+    );
   }
 
   async #sendDeadlines(texts: readonly OutgoingText[]): Promise<readonly FailedText[]> {

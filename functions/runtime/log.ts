@@ -67,6 +67,8 @@ export const logCodes = {
   RECONCILIATION_FAILED: "the comparison ended before the end of the list: something is to be corrected",
   RECONCILIATION_OVERDUE:
     "a run has not ended, or the next one not begun, after twice the time between two runs",
+  CANARY_ARRIVED: "the canary's synthetic webhook came through the pipeline to the canary's queue",
+  CANARY_MISSING: "the canary's synthetic webhook was refused, or did not come through the pipeline in time",
   WEBHOOKS_REGISTERED: "all webhook kinds are registered with the provider",
   WEBHOOKS_NOT_REGISTERED: "the schedule registers the webhooks once a token is set",
   WEBHOOKS_REGISTERED_PREVIOUS:
@@ -115,6 +117,7 @@ export const logLevels = {
   RECONCILIATION_SKIPPED: "WARN",
   RECONCILIATION_FAILED: "ERROR",
   RECONCILIATION_OVERDUE: "ERROR",
+  CANARY_MISSING: "ERROR",
   WEBHOOKS_NOT_REGISTERED: "WARN",
 } as const satisfies Partial<Record<LogCode, "WARN" | "ERROR">>;
 const levels: Partial<Record<LogCode, "WARN" | "ERROR">> = logLevels;

@@ -1,12 +1,14 @@
 import middy from "@middy/core";
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import { bodyText } from "../../adapters/aws/body-text.ts";
+import type { RecordCanary } from "../../adapters/dynamodb/canary.ts";
 import type { Receipt, ReceiptOutcome } from "../../adapters/dynamodb/event-table.ts";
 import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import { batchesOf } from "../../domain/core/batches.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
+import { canaryIn } from "../../domain/event/canary.ts";
 import {
   type Body,
   bodyOf,
@@ -27,6 +29,7 @@ import { handleBatch, redriveCountOf, rejectAllTo, rejectPermanent } from "../ru
 export type ConsumerDependencies = {
   /** Records receipts. @returns the outcome of each, in order */
   readonly record: (receipts: readonly Receipt[]) => Promise<readonly ReceiptOutcome[]>;
+  readonly recordCanary: RecordCanary;
   readonly overflow: Pick<OverflowBucket, "get" | "put">;
   readonly send: Send;
   readonly deadLetterQueueUrl: string;
@@ -115,10 +118,16 @@ function receiptOf(
 
 async function eventsOf(
   { body, ...webhook }: Envelope,
-  { overflow, mapping, search, log }: ConsumerDependencies,
+  { overflow, mapping, search, log, recordCanary }: ConsumerDependencies,
 ): Promise<readonly MappedEvent[]> {
   if (body.type === "facts") return [{ id: webhook.id, facts: body.facts }];
-  const payload = parseExact(await bodyText(body, overflow), "the body");
+  const text = await bodyText(body, overflow);
+  const canary = canaryIn(text);
+  if (canary !== undefined) {
+    await recordCanary(canary);
+    return [];
+  }
+  const payload = parseExact(text, "the body");
   const events = mapWebhook(mapping, webhook, payload, search);
   if (events.length === 0)
     log("EVENT_IGNORED", {

@@ -2,6 +2,8 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
 import { leanClient } from "../../adapters/aws/lean-client.ts";
+import { batchingWriter } from "../../adapters/dynamodb/batching-writer.ts";
+import { canaryTable } from "../../adapters/dynamodb/canary.ts";
 import { eventTable } from "../../adapters/dynamodb/event-table.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
@@ -15,8 +17,11 @@ import type { ConsumerDependencies } from "./consumer.ts";
 export function liveDependencies(): ConsumerDependencies {
   const settings = readSettings();
   const retentionInDays = numberOf(settings, "retentionDays");
+  const table = leanClient(new DynamoDBClient({}));
+  const tableName = variable("TABLE_NAME");
   return {
-    record: eventTable(leanClient(new DynamoDBClient({})), variable("TABLE_NAME"), retentionInDays),
+    record: eventTable(table, tableName, retentionInDays),
+    recordCanary: canaryTable(batchingWriter(table, tableName), () => new Date()),
     overflow: overflowBucket(variable("OVERFLOW_BUCKET")),
     send: sqsSender(leanClient(new SQSClient({}))),
     deadLetterQueueUrl: variable("DEAD_LETTER_QUEUE_URL"),

@@ -45,6 +45,16 @@ function tableActions({ readiness }: Settings): readonly string[] {
   );
 }
 
+/** Metrics that show when webhooks may have been lost, and how many canaries are in half a gap at most. */
+function metricsOf({ apiStage, receipts, settings: { canary, reconcile } }: ReconciliationProps) {
+  const halfGapMinutes = reconcile.missed.gapMinutes / 2;
+  return {
+    throttled: apiStage.throttled.metricName,
+    notKept: receipts.notKept.metricName,
+    canaries: canary === undefined ? 0 : Math.floor(halfGapMinutes / canary.everyMinutes) + 1,
+  };
+}
+
 /** Compares the provider's list of users with the table on a schedule, to find what no webhook announced. */
 export class Reconciliation extends Construct {
   readonly lambda: lambda.Function;
@@ -77,10 +87,7 @@ export class Reconciliation extends Construct {
         reconcile: { ...reconcile, missed: { ...missed, minuteInMillis: minuteInMillis(settings) } },
         startEndpoints: settings.startEndpoints,
         ...(settings.readiness?.staleDays !== undefined && { staleDays: settings.readiness.staleDays }),
-        metrics: {
-          throttled: props.apiStage.throttled.metricName,
-          notKept: props.receipts.notKept.metricName,
-        },
+        metrics: metricsOf(props),
         ids: { users: mapping.users.ids, accounts: mapping.accounts.ids },
       },
       permissions: [

@@ -73,7 +73,7 @@ const highThroughput: sqs.QueueProps = {
   fifoThroughputLimit: sqs.FifoThroughputLimit.PER_MESSAGE_GROUP_ID,
 };
 
-function encryptionOf(scope: Construct, settings: Settings): sqs.QueueProps {
+export function encryptionOf(scope: Construct, settings: Settings): sqs.QueueProps {
   const encryptionMasterKey = dataKeyOf(scope, settings);
   if (encryptionMasterKey !== undefined) {
     return { encryption: sqs.QueueEncryption.KMS, encryptionMasterKey };

@@ -7,6 +7,7 @@ import type * as s3 from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
 import { nameOfData } from "../../domain/fetch/document-name.ts";
 import type { ReadinessSettings } from "../../domain/readiness/readiness-settings.ts";
+import type { Canary } from "../canary/canary.ts";
 import type { Erasure } from "../erasure/erasure.ts";
 import { allow, allowItems, writeStatements } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
@@ -32,6 +33,8 @@ export type RelayProps = {
   readonly fetching: Fetching;
   /** Undefined without the setting `readiness`. */
   readonly readiness: Readiness | undefined;
+  /** Undefined without the setting `canary`. */
+  readonly canary: Canary | undefined;
   readonly subscribers: Subscribers;
   readonly erasure: Erasure;
   readonly readApi: ReadApi;
@@ -65,9 +68,9 @@ const expired = {
  * Stream filters of the changes that have effects: all but data that was read again unchanged, and items that expire.
  * Other deletions are erasures, which delete objects themselves, or a loss that must be restored.
  */
-function relayedBy({ readiness }: Settings): readonly object[] {
+function relayedBy({ readiness, canary }: Settings): readonly object[] {
   const common = [
-    changes([{ prefix: "EVENT#" }]),
+    changes([{ prefix: "EVENT#" }, ...(canary === undefined ? [] : [{ prefix: "CANARY#" }])]),
     changes(["STATE", ...(readiness === undefined ? [] : ["READINESS"])]),
     changes([{ prefix: "DOCUMENT#" }], { NewImage: { document: { M: { news: { BOOL: [true] } } } } }),
     expired,
@@ -151,7 +154,7 @@ export class Relay extends Construct {
 
   #addFunction(props: RelayProps) {
     const { settings, defaults, eventSource, table, fetching, subscribers, erasure } = props;
-    const { readApi, overflow, readiness } = props;
+    const { readApi, overflow, readiness, canary } = props;
     const hasInline = settings.subscribers.some(({ documents }) => documents === "inline");
     const works = [...subscribers.queues.values()];
     const { queue: fetchQueue } = fetching.work;
@@ -160,6 +163,7 @@ export class Relay extends Construct {
       fetchQueue,
       eraseQueue,
       ...(readiness === undefined ? [] : [readiness.work.queue]),
+      ...(canary === undefined ? [] : [canary.queue]),
       ...works.map(({ queue }) => queue),
     ];
     return new PipelineFunction(this, "Changes", {
@@ -172,6 +176,7 @@ export class Relay extends Construct {
         FETCH_QUEUE_URL: fetchQueue.queueUrl,
         ERASE_QUEUE_URL: eraseQueue.queueUrl,
         ...(readiness && { DEADLINE_QUEUE_URL: readiness.work.queue.queueUrl }),
+        ...(canary && { CANARY_QUEUE_URL: canary.queue.queueUrl }),
         ERASURE_KEY_ARN: erasure.key.secretArn,
         ...subscribers.environment,
         DOCUMENTS_URL: readApi.url,

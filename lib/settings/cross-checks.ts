@@ -103,6 +103,15 @@ export const crossChecks: readonly CrossCheck[] = [
     error: "would ask CloudFront for a certificate, which presents none; leave it out, or behindCloudFront",
   },
   {
+    reads: ["canary", "webhooks"],
+    holds: ({ canary, webhooks: { sourceAddresses, customDomain } }) =>
+      canary === undefined || (sourceAddresses === undefined && customDomain?.mutualTls === undefined),
+    path: ["canary"],
+    error:
+      "can't send webhooks where only given addresses or certificates may; leave it out, or leave out " +
+      "webhooks.sourceAddresses and webhooks.customDomain.mutualTls",
+  },
+  {
     reads: ["webhooks", "retention"],
     holds: ({ webhooks, retention }) => retention.eventsDays * 24 > webhooks.retryHours,
     path: ["retention", "eventsDays"],

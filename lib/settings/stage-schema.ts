@@ -173,6 +173,12 @@ export const stageSchema = section({
   accountConcurrency: wholeNumber(1, 1_000_000).default(10),
   encryption: encryptionSchema,
   alarms: alarmsSchema,
+  /** Sends a synthetic webhook through the pipeline, and raises an alarm if it does not arrive. */
+  canary: section({
+    everyMinutes: scalableDuration(10, 1_440).default(60),
+    /** Maximum time to its queue. At most 14 minutes, because the function waits for it. */
+    withinSeconds: fixedDuration(10, 840).default(300),
+  }).exactOptional(),
   /** Whether the stage has the dashboard. */
   dashboard: flag().default(false),
   /** Divides every waiting time of the stack, so that days pass in minutes; see docs/adr/0009. */

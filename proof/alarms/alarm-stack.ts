@@ -146,6 +146,7 @@ const alarmSettings = {
   readiness: { endpoints: ["income"] },
   reconcile: { everyHours: 1, maxDeletions: { percent: 5, atLeast: 2 } },
   archive: { beforeEndHours: 336 },
+  canary: { withinSeconds: 15 },
   alarms: {
     nothingReceivedHours: 1,
     refusedPerHour: 20,

@@ -94,6 +94,24 @@ export const nothingReceived: AlarmScenario = {
   make: async () => nothingToEnd,
 };
 
+export const canaryMissing: AlarmScenario = {
+  entry: "canary-missing",
+  condition: "the queue of the canary takes nothing from the relay",
+  isLong: true,
+  prepare: async ({ functionOf }) => {
+    const { kind } = await functionOf(/^Canary/).invoke("{}");
+    if (kind !== "returned") throw new Error(`The canary ${kind} while nothing was wrong`);
+  },
+  make: async ({ stack, functionOf }) => {
+    const end = stack.gateway.intercept(async ({ action, resources }, phase) => {
+      const isRefused = action.startsWith("sqs:SendMessage") && resources.some((arn) => /Canary/.test(arn));
+      return phase === "before" && isRefused ? outOfOrder : undefined;
+    });
+    await functionOf(/^Canary/).invoke("{}");
+    return end;
+  },
+};
+
 export const subscriberBehind: AlarmScenario = {
   entry: "subscriber-behind",
   condition: "a user is created, and nobody reads the subscriber's queue",

@@ -14,6 +14,7 @@ import {
   subscriberDeadLetters,
 } from "./queue-scenarios.ts";
 import {
+  canaryMissing,
   eventsFailing,
   eventsLate,
   nothingReceived,
@@ -24,6 +25,8 @@ import type { AlarmScenario } from "./scenario.ts";
 
 /** All, in an order in which none makes another's condition before its turn. */
 export const scenarios: readonly AlarmScenario[] = [
+  // First: others stop its webhooks, too.
+  canaryMissing,
   subscriberBehind,
   // Before events that fail for a while: on a busy machine those are late, too.
   eventsLate,

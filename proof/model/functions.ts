@@ -65,6 +65,7 @@ export function store(
       },
       30,
     ),
+    recordCanary: async () => undefined,
     overflow: noObjects,
     send: sender(simulation, step),
     deadLetterQueueUrl: `${kind} dead`,

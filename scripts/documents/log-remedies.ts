@@ -47,6 +47,8 @@ export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
   TOKEN_NEAR_END: "`token set`; the lines before it say why it was not refreshed",
   TOKEN_REFUSED: "`token set`",
   TOKEN_MISSING: "`token set`",
+  CANARY_MISSING:
+    "`doctor`; `reason` says whether the webhook was refused or did not arrive: [runbook](../operate/runbook.md#canary-missing)",
   WEBHOOKS_NOT_REGISTERED: "`token set`, then `webhooks register`",
   ARCHIVING_FAILED:
     "`reason` names AWS's error; the next run tries again, two days before the first dead letter expires",

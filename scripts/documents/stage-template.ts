@@ -25,7 +25,7 @@ const inProduction = {
 };
 
 const withDashboard = { ...inProduction, dashboard: true };
-const withAllAlarms = { ...inProduction, readiness: { endpoints: ["income"] } };
+const withAllAlarms = { ...inProduction, readiness: { endpoints: ["income"] }, canary: {} };
 
 export function documentedSettings(): Settings {
   return parseSettings(documented, "scripts/documents/stage-template.ts");

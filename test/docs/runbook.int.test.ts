@@ -11,6 +11,7 @@ const alarms = synthesized({
   ...productionSettings,
   alarms: { ...productionSettings.alarms, nothingReceivedHours: 24 },
   readiness: { endpoints: ["income"] },
+  canary: {},
 })
   .ofType("AWS::CloudWatch::Alarm")
   .map(({ id, Properties }) => readAlarm(id, Properties));

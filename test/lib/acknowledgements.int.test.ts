@@ -56,7 +56,7 @@ describe("the checks at synth", () => {
     principals: [`arn:aws:iam::210987654321:role/reader-${index}`],
   }));
   it.each<[string, object, ...object[]]>([
-    ["defaults and traces", { tracing: "service" }],
+    ["defaults, traces and a canary", { tracing: "service", canary: {} }],
     ["a key of its own", { encryption: { keyArn } }],
     ["backups", { recovery: { vaultArn: "arn:aws:backup:eu-west-1:210987654321:backup-vault:v1" } }],
     ["a custom domain", { webhooks: { customDomain: { name: "hooks.example.com", certificateArn } } }],

@@ -57,6 +57,25 @@ describe("the relay", () => {
     }
   });
 
+  it("is handed canaries where the stage has one, by five filters at most; nothing else is added but the canary", () => {
+    const watched = synthesized({
+      ...productionSettings,
+      ...{ canary: {}, readiness: { endpoints: ["income"] } },
+    });
+    expect(patternsOf(watched)).toHaveLength(5);
+    expect(JSON.parse(patternsOf(watched)[0] ?? "").dynamodb.Keys.sk.S).toEqual([
+      { prefix: "EVENT#" },
+      { prefix: "CANARY#" },
+    ]);
+    const { resources } = synthesized({ ...productionSettings, canary: {} });
+    const added = resources.filter(({ id }) => !production.resources.some((each) => each.id === id));
+    expect(added.filter(({ id }) => !id.startsWith("Canary"))).toEqual([]);
+    expect(production.resources.filter(({ id }) => id.startsWith("Canary"))).toEqual([]);
+    // It holds no data: without the setting the queue is deleted.
+    const queue = added.filter(({ Type }) => Type.startsWith("AWS::SQS::"));
+    expect(queue.map(({ DeletionPolicy }) => DeletionPolicy)).toEqual(["Delete", "Delete"]);
+  });
+
   it("is handed the removal of an item that can expire and has an object, and no other removal", () => {
     const filters = relayed().map(parseEventFilter);
     const removal = (sk: string, document: object, rest: object = { expiresAt: { N: "1900000000" } }) => ({

@@ -72,6 +72,7 @@ describe("a text that breaks a line", () => {
       ...common,
       mapping: { ...defaultMapping.accounts, eventId: { header: "ce-id" }, ids: "any" },
       search: jmespathSearch,
+      recordCanary: async () => undefined,
       record: async (receipts) => {
         stored.push(...receipts.map(({ event: { id, kind, receivedAt, ...facts } }) => facts));
         return receipts.map(() => "first");

@@ -77,6 +77,8 @@ export interface SettingsProps {
   readonly encryption?: EncryptionProps;
   /** The settings `alarms.*`. */
   readonly alarms?: AlarmsProps;
+  /** The settings `canary.*`. */
+  readonly canary?: CanaryProps;
   /**
    * `true` creates a CloudWatch dashboard of the data flow, for US$ 3 a month plus the metrics that only it uses.
    * @default false
@@ -364,4 +366,18 @@ export interface AlarmsProps {
    * @default 10
    */
   readonly reconciliationDrift?: number;
+}
+
+/** The settings `canary.*`. */
+export interface CanaryProps {
+  /**
+   * Minutes between two synthetic webhooks that test the whole stage; 10 to 1440. Write `"canary": {}` for the defaults. Without `canary` none is sent. From 10 to 1440.
+   * @default 60
+   */
+  readonly everyMinutes?: number | Duration;
+  /**
+   * Alarm when a synthetic webhook takes longer than this to its queue; 10 to 840. From 10 to 840.
+   * @default 300
+   */
+  readonly withinSeconds?: number | Duration;
 }

@@ -12,10 +12,11 @@ const metrics = {
   throttled: "WebhookThrottled",
   notKept: "WebhookNotKept",
   apiId: "api",
+  canaries: 0,
 };
 
 /** Counts by metric and minutes before noon. */
-async function countsOf(counted: Readonly<Record<string, Readonly<Record<number, number>>>>) {
+async function countsOf(counted: Readonly<Record<string, Readonly<Record<number, number>>>>, canaries = 0) {
   const asked: string[] = [];
   const sumsOfMetric = (
     { namespace, name, dimensions }: MetricPlan,
@@ -32,7 +33,7 @@ async function countsOf(counted: Readonly<Record<string, Readonly<Record<number,
   const system = await startLocalSystem({ engines: { sumsOfMetric } });
   onTestFinished(() => system.close());
   const { cloudwatch } = clients(system, system.operator);
-  const { unanswered, accepted } = await receivingCounts(cloudwatch, metrics, settings, now);
+  const { unanswered, accepted } = await receivingCounts(cloudwatch, { ...metrics, canaries }, settings, now);
   const byMinute = (sums: ReadonlyMap<number, number>) =>
     Object.fromEntries([...sums].map(([at, count]) => [(start - at / 1000) / minute, count]));
   return { asked, unanswered: byMinute(unanswered), accepted: byMinute(accepted) };
@@ -62,6 +63,11 @@ test("what was refused does not count as received, and four metrics are read whe
   const { asked, ...counts } = await countsOf({ Count: { 20: 9, 10: 5, 10080: 8 }, "4xx": { 10: 5 } });
   expect(asked).toHaveLength(4);
   expect(counts).toEqual({ unanswered: {}, accepted: { 20: 9, 10: 0, 10080: 8 } });
+});
+
+test("the canary's requests do not count as received", async () => {
+  const { accepted } = await countsOf({ Count: { 20: 9, 15: 1, 10: 5 }, "4xx": { 10: 5 } }, 1);
+  expect(accepted).toEqual({ 20: 8, 15: 0, 10: 0 });
 });
 
 test("a CloudWatch that does not answer is waited for", async () => {

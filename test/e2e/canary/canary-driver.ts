@@ -28,6 +28,7 @@ const settings = {
     relay: { timeoutSeconds: 4 },
     erase: { timeoutSeconds: 3 },
   },
+  canary: { everyMinutes: 1_440, withinSeconds: 10 },
   fetch: { maxConcurrency: 4, readAfterSeconds: 1, retry: { baseSeconds: 1, maxSeconds: 2 } },
 };
 /** Of so few reasons it would say little that no word is found in them. */

@@ -21,6 +21,14 @@ export function scheduleProvocations({
   listed,
 }: CanaryDriver) {
   return {
+    CANARY_ARRIVED: async () => expect(await invoke(/^Canary/)).toMatchObject({ kind: "returned" }),
+    CANARY_MISSING: async () => {
+      const queue = [...stage().stack.queues.values()].find((each) =>
+        each.logicalId.startsWith("Canary"),
+      )?.arn;
+      const end = stage().fails(/^Relay/, "sqs:SendMessageBatch", { errorType: "AccessDenied" }, queue);
+      await during(end, "CANARY_MISSING", () => invoke(/^Canary/));
+    },
     RECONCILIATION_PAUSED: async () => {
       for (const status of [503, 200, 202])
         await during(

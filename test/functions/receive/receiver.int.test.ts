@@ -1,4 +1,6 @@
+import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { canaryBody } from "../../../domain/event/canary.ts";
 import { identify } from "../../../domain/event/identify.ts";
 import { eventOfBytes } from "../support/bad-input.ts";
 import {
@@ -31,6 +33,16 @@ describe("an authentic webhook", () => {
       expect(await fixture.system.drain(fixture.deadLetterQueueUrl)).toEqual([]);
     },
   );
+
+  test("of the canary is durable too, and is not counted among those that came", async () => {
+    const body = canaryBody(randomUUID());
+    expect(await call(receiverOf("users"), { body })).toEqual({ statusCode: 202 });
+    expect((await queued()).map((envelope) => envelope.body)).toEqual([{ type: "text", text: body }]);
+    expect(fixture.logged).toBe("");
+    // One that only looks like it is a webhook like any other.
+    await call(receiverOf("users"), { body: canaryBody("x".repeat(36)) });
+    expect(fixture.logged).toContain("WEBHOOK_ACCEPTED");
+  });
 
   test("carries the headers that the mapping reads, and no others", async () => {
     const mappedHeaders = ["ce-id", "ce-time"];

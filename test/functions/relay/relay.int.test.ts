@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
+import { canaryTable } from "../../../adapters/dynamodb/canary.ts";
 import { joinQueues } from "../../../functions/runtime/queues-beside.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { accountEvent, relayFixture } from "../support/relay-fixture.ts";
@@ -101,6 +103,29 @@ await describeOnTables("the relay", (tables) => {
     expect(measured()[1]?.toSubscriber?.toSorted()).toEqual([0, 700]);
     await fixture.handler({ Records: lambdaRecords(states), parks: false });
     expect(measured()).toHaveLength(2);
+  });
+
+  test("a canary reaches its own queue alone, and holds up nothing where that queue refuses it", async () => {
+    const write = batchingWriter(fixture.system.dynamodb, fixture.table.name);
+    const recordCanary = canaryTable(write, () => new Date());
+    const [id, lost] = [randomUUID(), randomUUID()];
+    // A message that SQS delivers again stores nothing more.
+    for (const each of [id, id]) await recordCanary(each);
+    const relayedSoFar = await pump();
+    expect(relayedSoFar).toBe(1);
+    expect(await bodiesOf(fixture.canaryQueueUrl)).toEqual([id]);
+    for (const { queueUrl } of Object.values(fixture.subscribers))
+      expect(await bodiesOf(queueUrl)).toEqual([]);
+    expect(JSON.stringify(fixture.entries)).not.toContain(id);
+    await recordCanary(lost);
+    const event = accountEvent();
+    await record(event);
+    const name = fixture.canaryQueueUrl.split("/").at(-1) ?? "";
+    const working = fixture.system.fail("sqs:SendMessageBatch", name);
+    expect(await invoke((await relayed()).slice(relayedSoFar))).toEqual({ batchItemFailures: [] });
+    working();
+    expect(await bodiesOf(fixture.canaryQueueUrl)).toEqual([]);
+    expect(await fixture.table.item(`ACCOUNT#${event.accountId}`, "STATE")).toBeDefined();
   });
 
   test("the tasks of one document become one, with the latest of their times", async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { failStatements } from "@income-events/local-stack/gateway/tables/statement-faults.ts";
 import { expect, test } from "vitest";
+import { canaryBody } from "../../../domain/event/canary.ts";
 import { writeEnvelope } from "../../../domain/event/envelope.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 import { fixtureText } from "../../fixtures/field/fixture-text.ts";
@@ -38,6 +39,18 @@ await describeOnTables("the consumer", (tables) => {
         ...{ types: ["account.connected"], subjects: [`account/${payload.account_id}`] },
       },
     ]);
+  });
+
+  test("stores a canary beside the events, whatever the mapping is, until it expires", async () => {
+    const id = randomUUID();
+    await put(envelopeOf(JSON.parse(canaryBody(id))));
+    expect(await deliver(fixture.system, fixture.queueUrl, consumerOf())).toEqual([]);
+    const [item, ...others] = await fixture.table.all();
+    expect(others).toEqual([]);
+    expect(item).toMatchObject({ pk: "CANARY", sk: `CANARY#${id}` });
+    const hoursLeft = (Number(item?.expiresAt) - Date.now() / 1_000) / 3_600;
+    expect(Math.round(hoursLeft)).toBe(24);
+    expect([await isEmpty(), await deadLetters(), fixture.entries]).toEqual([true, [], []]);
   });
 
   test("stores facts that reconciliation found as an event marked so, whatever the mapping is", async () => {

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
+import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
+import { canaryTable } from "../../../adapters/dynamodb/canary.ts";
 import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
@@ -60,6 +62,7 @@ export function consumerFixture(tables: string) {
     made.entries = kept.entries;
     return consumer({
       record: eventTable(made.system.dynamodb, made.table.name, 30),
+      recordCanary: canaryTable(batchingWriter(made.system.dynamodb, made.table.name), () => new Date()),
       overflow: overflowBucket(made.bucket.name),
       send: sqsSender(made.system.sqs),
       deadLetterQueueUrl: made.deadLetterQueueUrl,

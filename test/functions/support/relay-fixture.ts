@@ -61,6 +61,7 @@ export function relayFixture(tables: string) {
     fetchQueueUrl: string;
     eraseQueueUrl: string;
     deadlineQueueUrl: string;
+    canaryQueueUrl: string;
     erasesOnDeletion: boolean;
     /** Absent: the settings map no attributes. */
     attributes: { readonly asks: boolean } | undefined;
@@ -91,6 +92,7 @@ export function relayFixture(tables: string) {
     made.fetchQueueUrl = await made.system.createQueue({ FifoQueue: "true" });
     made.eraseQueueUrl = await made.system.createQueue();
     made.deadlineQueueUrl = await made.system.createQueue();
+    made.canaryQueueUrl = await made.system.createQueue();
     made.erasesOnDeletion = false;
     made.attributes = undefined;
     made.subscribers = { everything: await queuesOf(), accounts: await queuesOf() };
@@ -127,7 +129,10 @@ export function relayFixture(tables: string) {
         },
         outbox: new Outbox(
           send,
-          { fetch: made.fetchQueueUrl, erase: made.eraseQueueUrl, deadlines: made.deadlineQueueUrl },
+          {
+            ...{ fetch: made.fetchQueueUrl, erase: made.eraseQueueUrl, deadlines: made.deadlineQueueUrl },
+            canary: made.canaryQueueUrl,
+          },
           publisher(send, joined, kept.log, { retries: made.retries }),
         ),
         marks: recordMarks(made.system.dynamodb, made.table.name, made.now),

@@ -7,7 +7,7 @@ export function isRelayed({ eventName, dynamodb }: _Record, endpoints: readonly 
   if (eventName === "REMOVE") return false;
   if (endpoints.some((endpoint) => sortKey === `DOCUMENT#${endpoint}`)) return true;
   if (sortKey.startsWith("DOCUMENT#")) return dynamodb?.NewImage?.document?.M?.news?.BOOL === true;
-  return sortKey === "STATE" || sortKey === "READINESS" || sortKey.startsWith("EVENT#");
+  return sortKey === "STATE" || sortKey === "READINESS" || /^(EVENT|CANARY)#/.test(sortKey);
 }
 
 /** Records as Lambda hands them over: by way of JSON, with times in seconds. */

@@ -13,6 +13,7 @@ const entries = [
   "functions/relay/changes.ts",
   "functions/fetch/data.ts",
   "functions/readiness/deadlines.ts",
+  "functions/canary/events.ts",
   "functions/refresh/token.ts",
   "functions/register/webhooks.ts",
   "functions/reconcile/users.ts",

@@ -146,6 +146,20 @@ const others: readonly (readonly [string, object, string])[] = [
         : "webhooks.customDomain.mutualTls: would ask CloudFront for a certificate, which presents none",
     ];
   }),
+  ...[
+    { sourceAddresses: ["203.0.113.0/24"] },
+    {
+      customDomain: {
+        name: "hooks.example.com",
+        certificateArn: "arn:aws:acm:eu-central-1:123456789012:certificate/4f6e",
+        mutualTls: { truststoreUri: "s3://bucket/truststore.pem" },
+      },
+    },
+  ].map((webhooks): readonly [string, object, string] => [
+    `a canary that is refused: ${Object.keys(webhooks)}`,
+    { canary: {}, webhooks },
+    "canary: can't send webhooks where only given addresses or certificates may; leave it out",
+  ]),
   ...[{}, { types: ["data.*"] }, { documents: "reference" }].map(
     (reader): readonly [string, object, string] => [
       `documents that nobody can read: ${JSON.stringify(reader)}`,

@@ -29,6 +29,7 @@ await describeOnTables("the account of a store", (tables) => {
     queueUrl = await system.createQueue();
     store = consumer({
       record: eventTable(system.dynamodb, table.name, 30),
+      recordCanary: async () => undefined,
       overflow: overflowBucket("none"),
       send: sqsSender(system.sqs),
       deadLetterQueueUrl: await system.createQueue(),

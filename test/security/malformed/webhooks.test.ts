@@ -137,7 +137,7 @@ describe("a webhook, whatever it is made of", () => {
         const stored: unknown[] = [];
         const mapping = { ...defaultMapping[kind], eventId: { header: "ce-id" } };
         const store = consumer({
-          ...{ ...common, mapping, search: jmespathSearch },
+          ...{ ...common, mapping, search: jmespathSearch, recordCanary: async () => undefined },
           record: async (receipts) => receipts.map((one) => (stored.push(one) === 1 ? "first" : "duplicate")),
         });
         const event = sqsEvent([{ MessageId: "1", Body: message?.body ?? "" }]);

@@ -1,0 +1,81 @@
+import { createHmac } from "node:crypto";
+import { FailureError, failureOf, permanent } from "../../domain/core/failures.ts";
+import {
+  hasValidPrevious,
+  headerWith,
+  type SecretHeader,
+  valueOfKind,
+  type WebhookSecret,
+} from "../../domain/core/webhook-secret.ts";
+import { canaryBody } from "../../domain/event/canary.ts";
+import type { Log } from "../runtime/log.ts";
+
+export type CanaryDependencies = {
+  readonly readSecret: () => Promise<WebhookSecret | undefined>;
+  readonly secretHeader: SecretHeader;
+  /** Base address of the webhooks. */
+  readonly webhooksUrl: string;
+  /** Whether a canary is on the queue; waits some seconds for it. */
+  readonly hasArrived: (id: string) => Promise<boolean>;
+  readonly newId: () => string;
+  readonly withinSeconds: number;
+  readonly now: () => Date;
+  readonly log: Log;
+};
+
+const kind = "users";
+const answerWithinMs = 30_000;
+
+/**
+ * Sends one synthetic webhook and waits until it is on the canary's queue.
+ * @returns a run, which fails if the webhook is refused or does not arrive in time
+ */
+export function canary(dependencies: CanaryDependencies): () => Promise<void> {
+  const { hasArrived, newId, withinSeconds, now, log } = dependencies;
+  return async () => {
+    const correlationId = newId();
+    const end = now().getTime() + withinSeconds * 1_000;
+    try {
+      await send(canaryBody(correlationId), dependencies);
+      while (!(await hasArrived(correlationId))) {
+        if (now().getTime() >= end) throw permanent(`it did not arrive within ${withinSeconds} s`);
+      }
+    } catch (error) {
+      const failure = failureOf(error);
+      log("CANARY_MISSING", { correlationId, reason: failure.reason });
+      throw new FailureError(failure);
+    }
+    log("CANARY_ARRIVED", { correlationId });
+  };
+}
+
+/** @throws permanent failure unless the API accepts the body */
+async function send(
+  body: string,
+  { readSecret, secretHeader, webhooksUrl, now }: CanaryDependencies,
+): Promise<void> {
+  const secret = await readSecret();
+  if (secret === undefined) throw permanent("the webhook secret has no value");
+  // A receiver may know only the previous secret until it reads a new one.
+  const isPrevious = hasValidPrevious(secret, now());
+  const value = isPrevious && secret.previous !== undefined ? secret.previous.value : secret.current;
+  const answer = await fetch(`${webhooksUrl}/${kind}`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      ...headerWith(secretHeader, valueOfKind(value, kind)),
+      ...signatureOf(body, secret),
+    },
+    body,
+    signal: AbortSignal.timeout(answerWithinMs),
+  }).catch((error: unknown) => {
+    throw permanent(`the API does not answer (${error instanceof Error ? error.name : "unknown"})`);
+  });
+  await answer.arrayBuffer();
+  if (!answer.ok) throw permanent(`the API answered ${answer.status}`);
+}
+
+function signatureOf(body: string, { signing }: WebhookSecret): Readonly<Record<string, string>> {
+  if (signing === undefined) return {};
+  return { "x-signature": createHmac("sha512", signing).update(body).digest("base64") };
+}
