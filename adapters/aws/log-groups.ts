@@ -55,9 +55,14 @@ export async function stackLogGroups(
   return names;
 }
 
-/** A filter pattern for lines that contain a text, even within a word if the text is an id or a name. */
-export function textPattern(text: string): string {
-  return /^[\w\-/.]+$/.test(text) ? `%${text.replaceAll(".", "\\.")}%` : JSON.stringify(text);
+/**
+ * A filter pattern for lines that contain one of these texts, even within a word.
+ * Source: CloudWatch Logs user guide, "Supported regular expressions (regex) syntax".
+ * @param texts others than ids and names are left out: no pattern holds several of them
+ */
+export function textPattern(...texts: readonly string[]): string {
+  const names = texts.filter((text) => /^[\w\-/.:#=@;,]+$/.test(text));
+  return `%${names.map((name) => name.replaceAll(".", "\\.")).join("|")}%`;
 }
 
 /** A filter pattern for JSON lines whose field equals one of these texts. */

@@ -1,5 +1,6 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { retryable } from "../../domain/core/failures.ts";
+import { loggedName, loggedNameIndex } from "../../domain/event/logged-subject.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import { parseState, type State } from "../../domain/state/state.ts";
 import { batchingReader, type ReadKey } from "./batching-reader.ts";
@@ -52,7 +53,7 @@ export function versionedRecords(
     const isStill = { path: ["state", "version"], operator: "=", value: updated.version - 1 } as const;
     const outcome = await shared.write(
       updated.version === 1
-        ? { type: "insert", key, attributes: { schemaVersion: itemVersion, state: updated } }
+        ? { type: "insert", key, attributes: { schemaVersion: itemVersion, ...loggedAs(updated), state: updated } }
         : { type: "update", key, attribute: "state", value: updated, where: [isStill] },
     );
     return outcome === "written";
@@ -88,4 +89,8 @@ export function versionedRecords(
     },
     ...revising(new Map()),
   };
+}
+
+function loggedAs({ subject }: State): object {
+  return { [loggedNameIndex.attribute]: loggedName(subject) };
 }

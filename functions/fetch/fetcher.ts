@@ -2,7 +2,6 @@ import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda"
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
 import { millisecondsSince } from "../../domain/core/latency-metrics.ts";
 import { mutex } from "../../domain/core/mutex.ts";
-import { nameOf } from "../../domain/event/subjects.ts";
 import { type DocumentTask, type FetchTask, isOfReceipt, type StateTask } from "../../domain/fetch/task.ts";
 import { handleBatch } from "../runtime/sqs-batch.ts";
 import type { TaskResult } from "./delivered-tasks.ts";
@@ -111,7 +110,7 @@ function logResult(
   { log, now }: FetcherDependencies,
 ): void {
   const { type, subject, correlationId } = task;
-  const fields = { task: type, subject: nameOf(subject), correlationId };
+  const fields = { task: type, subject, correlationId };
   if (result === "skipped") {
     log("TASK_SKIPPED", fields);
     return;

@@ -1,6 +1,5 @@
 import type { StoredDocument } from "../../adapters/dynamodb/documents.ts";
 import { type Failure, FailureError, failureOf, waiting } from "../../domain/core/failures.ts";
-import { nameOf } from "../../domain/event/subjects.ts";
 import { isCovered } from "../../domain/fetch/coverage.ts";
 import { fillBody, fillPath, isReadAs } from "../../domain/fetch/provider-settings.ts";
 import { documentTask, type FetchTask, type StateTask, writeTask } from "../../domain/fetch/task.ts";
@@ -123,6 +122,6 @@ export async function verifyStart(
   if (unanswered.length === 0) return "skipped";
   const readable = unanswered.filter((endpoint) => isReadAs(provider, subject, { endpoint }));
   await requestDocuments(check, readable, dependencies);
-  log("START_UNANSWERED", { subject: nameOf(subject), correlationId, count: unanswered.length });
+  log("START_UNANSWERED", { subject, correlationId, count: unanswered.length });
   return "done";
 }

@@ -3,7 +3,6 @@ import type { SubjectReads } from "../../adapters/dynamodb/subject-reads.ts";
 import type { ObjectBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { failureOf } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
-import { nameOf } from "../../domain/event/subjects.ts";
 import {
   hrefOfDocument,
   hrefOfSubject,
@@ -21,7 +20,7 @@ import {
 } from "../../domain/read/access.ts";
 import { notFound, problem, versionNotKept } from "../../domain/read/problem.ts";
 import { isWanted, type ReadRequest, routeOf } from "../../domain/read/route.ts";
-import type { Log } from "../runtime/log.ts";
+import type { Log, LogFields } from "../runtime/log.ts";
 import { type Answer, jsonAnswer, problemAnswer } from "./answer.ts";
 import { documentAnswer } from "./document-answer.ts";
 
@@ -74,10 +73,10 @@ export function reader(dependencies: ReaderDependencies): (request: HttpRequest)
   };
 }
 
-function aboutOf(route: ReadRequest): { readonly subject: string; readonly endpoint?: string } {
-  if (route.type === "accounts") return { subject: nameOf({ kind: "user", id: route.userId }) };
+function aboutOf(route: ReadRequest): Pick<LogFields, "subject" | "endpoint"> {
+  if (route.type === "accounts") return { subject: { kind: "user", id: route.userId } };
   const endpoint = route.type === "state" ? undefined : route.name.endpoint;
-  return present<{ subject: string; endpoint?: string }>({ subject: nameOf(route.subject), endpoint });
+  return present<Pick<LogFields, "subject" | "endpoint">>({ subject: route.subject, endpoint });
 }
 
 function answerOf(

@@ -1,6 +1,6 @@
 import { batchesOf } from "../../domain/core/batches.ts";
 import { FailureError, isAttempt } from "../../domain/core/failures.ts";
-import { nameOf, type Subject } from "../../domain/event/subjects.ts";
+import type { Subject } from "../../domain/event/subjects.ts";
 import type { Orphan, Orphaned } from "../../domain/reconcile/drift.ts";
 import {
   deletionCandidates,
@@ -109,7 +109,7 @@ export async function verifyDeletions(
       const { failure } = error;
       if (failure.type === "retryable" && !isAttempt(error)) throw error;
       // The next tick retries; one account must not block the others.
-      log("RECONCILIATION_SKIPPED", { subject: nameOf(accountOf(deletion)), reason: failure.reason });
+      log("RECONCILIATION_SKIPPED", { subject: accountOf(deletion), reason: failure.reason });
     }
   }
   return true;

@@ -1,5 +1,5 @@
 import { FailureError, isAttempt } from "../../domain/core/failures.ts";
-import { nameOf, type Subject } from "../../domain/event/subjects.ts";
+import type { Subject } from "../../domain/event/subjects.ts";
 import type { Document } from "../../domain/fetch/document.ts";
 import type { DataName } from "../../domain/fetch/document-name.ts";
 import { isReadAs } from "../../domain/fetch/provider-settings.ts";
@@ -125,7 +125,7 @@ async function withAccounts(
     const isItsOwn = failure.type === "permanent" || failure.refused === "alone";
     if (!isItsOwn && !(isStuckHere && isAttempt(error))) throw error;
     // One user's answer must not block the others.
-    log("RECONCILIATION_SKIPPED", { subject: nameOf({ kind: "user", id: known.user.id }), reason });
+    log("RECONCILIATION_SKIPPED", { subject: { kind: "user", id: known.user.id }, reason });
     return { ...known, skipped: 1 };
   }
 }

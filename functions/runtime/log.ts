@@ -1,5 +1,8 @@
 import type { Context } from "aws-lambda";
 import { type Latencies, latencyMetrics } from "../../domain/core/latency-metrics.ts";
+import { present } from "../../domain/core/parse.ts";
+import { loggedName } from "../../domain/event/logged-subject.ts";
+import type { Subject } from "../../domain/event/subjects.ts";
 
 /** All codes that functions log. Nothing else can get into a log. */
 export const logCodes = {
@@ -122,7 +125,13 @@ export const logLevels = {
 } as const satisfies Partial<Record<LogCode, "WARN" | "ERROR">>;
 const levels: Partial<Record<LogCode, "WARN" | "ERROR">> = logLevels;
 
-/** Fields that may be logged: ids, counts, our own reasons. No body, header, token or personal data. */
+/** The subject of an event, and its endpoint if it has one. */
+export type LoggedEvent = { readonly subject: Subject; readonly endpoint?: string | undefined };
+
+/**
+ * Fields that may be logged: counts, our own reasons, and ids of events, messages and requests. No body, header,
+ * token or personal data. Subjects are logged by their digests (`loggedName`): lines outlive an erasure.
+ */
 export type LogFields = {
   readonly kind?: string;
   /** Source address of a refused webhook. */
@@ -135,11 +144,11 @@ export type LogFields = {
   readonly webhooks?: readonly string[];
   /** Types of the events of `correlationIds`, in the same order. */
   readonly types?: readonly string[];
-  /** Subjects of those events, with the endpoint: `account/<id>/income`. */
-  readonly subjects?: readonly string[];
+  /** Subjects of those events, with the endpoint: `account/<digest>/income`. */
+  readonly subjects?: readonly LoggedEvent[];
   /** Name of an ignored event or an attribute, as written in the settings. */
   readonly name?: string;
-  readonly subject?: string;
+  readonly subject?: Subject;
   readonly endpoint?: string;
   readonly task?: string;
   readonly messageId?: string;
@@ -187,10 +196,20 @@ let requestId: string | undefined;
 export const log: Log = (code, { latencies, ...fields } = {}) => {
   const now = new Date();
   const timestamp = now.toISOString();
-  const line = { timestamp, level: levels[code] ?? "INFO", code, function: name, requestId, ...fields };
+  const line = { timestamp, level: levels[code] ?? "INFO", code, function: name, requestId };
   const metrics = latencies && embeddedMetrics(latencies, now);
-  process.stdout.write(`${JSON.stringify({ ...line, ...metrics })}\n`);
+  process.stdout.write(`${JSON.stringify({ ...line, ...withoutIds(fields), ...metrics })}\n`);
 };
+
+function withoutIds({ subject, subjects, ...rest }: LogFields): object {
+  return {
+    ...rest,
+    ...present({
+      subject: subject && loggedName(subject),
+      subjects: subjects?.map((event) => [loggedName(event.subject), event.endpoint ?? []].flat().join("/")),
+    }),
+  };
+}
 
 /** Source: CloudWatch user guide, "Specification: Embedded metric format". */
 const maxValues = 100;

@@ -16,11 +16,11 @@ import {
   readEnvelope,
   writeEnvelope,
 } from "../../domain/event/envelope.ts";
-import type { EventAttributes, IncomeEvent } from "../../domain/event/events.ts";
+import type { EventAttributes } from "../../domain/event/events.ts";
 import { countedName } from "../../domain/event/ignored-events.ts";
 import { parseExact } from "../../domain/event/lossless-json.ts";
 import type { KindMapping, Search } from "../../domain/event/mapping.ts";
-import { nameOf, subjectOf } from "../../domain/event/subjects.ts";
+import { subjectOf } from "../../domain/event/subjects.ts";
 import { type MappedEvent, mapWebhook } from "../../domain/event/webhook-events.ts";
 import type { Log, LogCode, LogFields } from "../runtime/log.ts";
 import { sizedEnvelope } from "../runtime/sized-envelope.ts";
@@ -210,7 +210,10 @@ function logReceipts(code: LogCode, stored: readonly Stored[], log: Log): void {
     ...idsOf(byId),
     count: stored.length,
     types: byId.map(({ receipt }) => receipt.event.type),
-    subjects: byId.map(({ receipt }) => subjectText(receipt.event)),
+    subjects: byId.map(({ receipt: { event } }) => ({
+      subject: subjectOf(event),
+      endpoint: event.endpoint,
+    })),
   });
 }
 
@@ -221,9 +224,4 @@ function idsOf(parts: readonly Part[]): LogFields {
     correlationIds: parts.map(({ id }) => id),
     ...(parts.some(({ id, webhook }) => id !== webhook) && { webhooks: parts.map(({ webhook }) => webhook) }),
   };
-}
-
-function subjectText(event: IncomeEvent): string {
-  const { endpoint } = event;
-  return [nameOf(subjectOf(event)), ...(endpoint === undefined ? [] : [endpoint])].join("/");
 }

@@ -1,5 +1,6 @@
 import * as dynamodb from "aws-cdk-lib/aws-dynamodb";
 import { Construct } from "constructs";
+import { loggedNameIndex } from "../../domain/event/logged-subject.ts";
 import type { Settings } from "../settings/settings.ts";
 import { dataKeyOf } from "./encryption.ts";
 
@@ -23,6 +24,11 @@ export class EventTable extends Construct {
       timeToLiveAttribute: "expiresAt",
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       ...(encryptionKey && { encryption: dynamodb.TableEncryptionV2.customerManagedKey(encryptionKey) }),
+    });
+    this.table.addGlobalSecondaryIndex({
+      indexName: loggedNameIndex.name,
+      partitionKey: { name: loggedNameIndex.attribute, type: dynamodb.AttributeType.STRING },
+      projectionType: dynamodb.ProjectionType.KEYS_ONLY,
     });
     const { tableStreamArn } = this.table;
     if (tableStreamArn === undefined)

@@ -14,6 +14,7 @@ import {
   GetShardIteratorCommand,
 } from "@aws-sdk/client-dynamodb-streams";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { loggedNameIndex } from "../../domain/event/logged-subject.ts";
 
 export type TestTable = {
   readonly name: string;
@@ -41,6 +42,14 @@ export async function createTable(
       AttributeDefinitions: [
         { AttributeName: "pk", AttributeType: "S" },
         { AttributeName: "sk", AttributeType: "S" },
+        { AttributeName: loggedNameIndex.attribute, AttributeType: "S" },
+      ],
+      GlobalSecondaryIndexes: [
+        {
+          IndexName: loggedNameIndex.name,
+          KeySchema: [{ AttributeName: loggedNameIndex.attribute, KeyType: "HASH" }],
+          Projection: { ProjectionType: "KEYS_ONLY" },
+        },
       ],
       StreamSpecification: { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" },
     }),

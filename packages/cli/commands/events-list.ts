@@ -28,6 +28,7 @@ import {
   type HistoryPeriod,
   historyOutcomes,
   selectHistory,
+  withSubjects,
 } from "../events/event-history.ts";
 import { type EventQuery, type ListedEvent, listEvents } from "../events/event-list.ts";
 import { lookupPorts } from "../events/event-lookup.ts";
@@ -90,7 +91,7 @@ async function list(operation: Operation, flags: Flags): Promise<void> {
   );
 }
 
-/** From the functions' logs: whatever a table holds, no item of it is read. */
+/** From the functions' logs. The table only says whose the listed events are. */
 async function listHistory(
   operation: Operation,
   { filter, limit }: EventQuery,
@@ -106,7 +107,7 @@ async function listHistory(
   });
   const wanted = choiceFlag("--outcome", outcome, historyOutcomes);
   const selected = selectHistory(events, { ...rest, ...(wanted && { outcome: wanted }) });
-  const listed = selected.slice(0, limit);
+  const listed = await withSubjects(selected.slice(0, limit), operation);
   const more = selected.length > limit ? `\n${selected.length - limit} more: see --limit.` : "";
   terminal.result(
     { stage: deployment.stage, from: "logs", since, count: selected.length, events: listed },
@@ -117,8 +118,8 @@ async function listHistory(
 const historyHead = ["RECEIVED", "TYPE", "SUBJECT", "TIMES", "OUTCOME", "REASON", "ID"];
 
 function historyRow(event: HistoryEvent): readonly (string | number | undefined)[] {
-  const { at, kind, type, subject, endpoint, times, outcome, reason, id } = event;
-  const about = [subject ?? [], endpoint ?? []].flat().join("/");
+  const { at, kind, type, subject, loggedAs, endpoint, times, outcome, reason, id } = event;
+  const about = [subject ?? loggedAs ?? [], endpoint ?? []].flat().join("/");
   return [at, type ?? kind, about === "" ? undefined : about, times, outcome, reason, id.slice(0, shownOfId)];
 }
 

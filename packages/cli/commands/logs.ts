@@ -1,10 +1,9 @@
 import type { Command } from "commander";
-import { textPattern } from "../../../adapters/aws/log-groups.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { commandLine } from "../core/command-line.ts";
 import { choiceFlag, sinceFlag } from "../core/flags.ts";
-import { entryText, logLevels, selectEntries, stageLogLines } from "../logs/log-entries.ts";
+import { entryText, logLevels, patternOf, selectEntries, stageLogLines } from "../logs/log-entries.ts";
 
 type Flags = { readonly since: string; readonly level?: string };
 
@@ -15,7 +14,7 @@ export function addTo(program: Command): void {
   addCommand<Flags>(program, {
     name: "logs [id]",
     summary:
-      "Shows the log entries of all functions in order: about one event, user, account or message by its id or a part of it, or all since a time.",
+      "Shows the log entries of all functions in order: about one event, message or request by its id or a part of it, about one user or account by its whole id, or all since a time.",
     examples: [
       "npx income-events logs o3EN73myQKUP-MTtWRdsl6x-F8jygvstM-z3GQ0gb34",
       "npx income-events logs --level WARN --since 15m",
@@ -36,14 +35,14 @@ async function show(operation: Operation, flags: Flags, id?: string): Promise<vo
   if (id !== undefined && id.length < shortestId)
     throw CommandError.usage(`<id> ${id}: give ${shortestId} characters of it at least.`);
   const filter = { since, ...(id !== undefined && { text: id }), ...(level !== undefined && { level }) };
-  const search = { since: new Date(since), ...(id !== undefined && { pattern: textPattern(id) }) };
+  const search = { since: new Date(since), ...(id !== undefined && { pattern: patternOf(id) }) };
   const entries = selectEntries(await stageLogLines(operation, search), filter);
   // An id that is mistyped must not look like one that is quiet.
   if (entries.length === 0 && id !== undefined)
     throw new CommandError(
       "nobody",
-      `No log entry of ${id} since ${since}. Choose an earlier --since. Events are logged by their own ids. ` +
-        commandLine`List those of a user: npx income-events events list --user ${id}`,
+      `No log entry of ${id} since ${since}. Choose an earlier --since, and write a user's or account's id whole. ` +
+        commandLine`List a user's events: npx income-events events list --user ${id}`,
     );
   terminal.result(
     { stage: deployment.stage, entries },

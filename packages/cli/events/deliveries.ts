@@ -4,7 +4,7 @@ import type { Subscriber } from "../../../domain/message/subscribers.ts";
 import type { OperatorAct } from "../../../domain/recovery/operator-act.ts";
 import { auditTrailOf } from "../core/audited.ts";
 import { type LogEntry, type LogPlace, selectEntries, stageLogLines } from "../logs/log-entries.ts";
-import { type HistoryRow, historyIn, idsOf } from "./event-history.ts";
+import { type HistoryRow, historyIn, idsOf, withSubjects } from "./event-history.ts";
 import { mayTake } from "./event-steps.ts";
 
 /** A delivery of messages to a subscriber's queue, or an attempt. */
@@ -19,9 +19,12 @@ export type Delivery = {
   /** Absent if it is not known yet. For a subscriber with a filter, a delivery that was sent has at most as many. */
   readonly messages?: number;
   /** The events that led to the messages; empty if the logs don't name them. */
-  readonly events: readonly Pick<HistoryRow, "id" | "type" | "subject">[];
+  readonly events: readonly Pick<HistoryRow, "id" | "type" | "subject" | "loggedAs">[];
   readonly reason?: string;
 };
+
+/** Of more events than these, the older ones have no subject. */
+const maxNamed = 1_000;
 
 /** A message's event can be stored this long before the message is sent. */
 const marginInMs = 15 * 60_000;
@@ -53,15 +56,24 @@ export async function deliveriesTo(
     })(),
   ]);
   const entries = selectEntries(lines, { since: from.toISOString() });
-  return [...deliveriesIn(entries, subscriber), ...operatorsDeliveries(acts, subscriber)]
+  const deliveries = [...deliveriesIn(entries, subscriber), ...operatorsDeliveries(acts, subscriber)]
     .filter(({ at }) => at >= since)
     .toSorted((one, other) => (one.at < other.at ? 1 : -1));
+  const events = deliveries.flatMap((delivery) => delivery.events).slice(0, maxNamed);
+  const named = new Map((await withSubjects(events, place)).map((event) => [event.id, event]));
+  return deliveries.map((delivery) => ({
+    ...delivery,
+    events: delivery.events.map((event) => named.get(event.id) ?? event),
+  }));
 }
 
 /** @param entries in the order of time */
 export function deliveriesIn(entries: readonly LogEntry[], subscriber: Subscriber): readonly Delivery[] {
   const known = new Map(historyIn(entries).map((event) => [event.id, event]));
-  const eventOf = (id: string) => present({ id, type: known.get(id)?.type, subject: known.get(id)?.subject });
+  const eventOf = (id: string) => {
+    const { type, loggedAs } = known.get(id) ?? {};
+    return present<Delivery["events"][number]>({ id, type, loggedAs });
+  };
   const ofSubscriber = entries.filter((entry) => entry.subscriber === subscriber.name);
   // The relay sends and parks in one invocation.
   const parkedIn = Map.groupBy(

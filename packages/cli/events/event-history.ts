@@ -1,6 +1,9 @@
 import { fieldPattern } from "../../../adapters/aws/log-groups.ts";
+import { loggedNames } from "../../../adapters/dynamodb/logged-names.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { isWebhookKind, type WebhookKind } from "../../../domain/event/events.ts";
+import { loggedText } from "../../../domain/event/logged-subject.ts";
+import { nameOf } from "../../../domain/event/subjects.ts";
 import { wants } from "../../../domain/message/subscribers.ts";
 import { type LogEntry, type LogPlace, selectEntries, stageLogLines } from "../logs/log-entries.ts";
 
@@ -19,8 +22,10 @@ export type HistoryRow = {
   readonly times: number;
   /** Once it is stored. */
   readonly type?: string;
-  /** Whom it is about: `account/<id>`. */
+  /** Whom it is about, `account/<id>`, unless it was erased. */
   readonly subject?: string;
+  /** The subject's name in the logs, `account/<digest>`. */
+  readonly loggedAs?: string;
   readonly endpoint?: string;
   /** Of what was rejected. */
   readonly reason?: string;
@@ -35,13 +40,11 @@ export type HistoryFilter = {
   readonly type?: string;
   readonly outcome?: string;
   readonly endpoint?: string;
-  /** `account/<id>` */
-  readonly subject?: string;
-  /** Of the id, the type or the subject. */
+  /** In the id, the type or the subject; from the logs only a whole subject or its id. */
   readonly text?: string;
 };
 
-/** The codes that say so: nothing else is read, and never the table. */
+/** The codes that say so: nothing else is read. */
 const outcomeOf: Readonly<Record<string, HistoryOutcome>> = {
   WEBHOOK_ACCEPTED: "accepted",
   EVENT_STORED: "stored",
@@ -115,24 +118,39 @@ export function historyIn(entries: readonly LogEntry[]): readonly HistoryEvent[]
 }
 
 function aboutIn(text: string | undefined, known: HistoryEvent | undefined) {
-  if (text === undefined) return { subject: known?.subject, endpoint: known?.endpoint };
-  const [, subject, endpoint] = /^([^/]+\/[^/]+)(?:\/(.*))?$/s.exec(text) ?? [];
-  return { subject, endpoint };
+  if (text === undefined) return { loggedAs: known?.loggedAs, endpoint: known?.endpoint };
+  const [, loggedAs, endpoint] = /^([^/]+\/[^/]+)(?:\/(.*))?$/s.exec(text) ?? [];
+  return { loggedAs, endpoint };
+}
+
+/** Adds the subjects of events that were read from the logs. Makes one query for each of them. */
+export async function withSubjects<Row extends Pick<HistoryRow, "subject" | "loggedAs">>(
+  rows: readonly Row[],
+  { deployment, clients }: LogPlace,
+): Promise<readonly Row[]> {
+  const { subjectsOf } = loggedNames(clients.dynamodb, deployment.output("TableName"));
+  const subjects = await subjectsOf(new Set(rows.flatMap(({ loggedAs }) => loggedAs ?? [])));
+  return rows.map((row) => {
+    const subject = subjects.get(row.loggedAs ?? "");
+    return subject === undefined ? row : { ...row, subject: nameOf(subject) };
+  });
 }
 
 /** What a filter lets through. */
 export function selectHistory<Row extends HistoryRow>(
   events: readonly Row[],
-  { kind, type, outcome, endpoint, subject, text }: HistoryFilter,
+  { kind, type, outcome, endpoint, text }: HistoryFilter,
 ): readonly Row[] {
+  const logged = text === undefined ? undefined : loggedText(text);
   return events.filter(
     (event) =>
       (kind === undefined || event.kind === kind) &&
       (outcome === undefined || event.outcome === outcome) &&
       (endpoint === undefined || event.endpoint === endpoint) &&
-      (subject === undefined || event.subject === subject) &&
       (type === undefined || (event.type !== undefined && isOfType(event.type, type))) &&
-      (text === undefined || [event.id, event.type, event.subject].some((each) => each?.includes(text))),
+      (text === undefined ||
+        [event.id, event.type, event.subject].some((each) => each?.includes(text)) ||
+        [text, logged].some((each) => each !== undefined && event.loggedAs?.includes(each))),
   );
 }
 

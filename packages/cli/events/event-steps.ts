@@ -122,8 +122,8 @@ function reasonOf({ reason }: LogEntry): string {
   return typeof reason === "string" ? reason : "no reason given";
 }
 
-function taskOf({ task, subject }: LogEntry): string {
-  return [task, subject].filter((each) => typeof each === "string").join(" of ");
+function taskOf({ task }: LogEntry): string {
+  return typeof task === "string" ? task : "";
 }
 
 function typeIn(entries: readonly LogEntry[], id: string): string | undefined {

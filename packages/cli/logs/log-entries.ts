@@ -1,5 +1,12 @@
-import { type LogLines, type LogSearch, logPages, stackLogGroups } from "../../../adapters/aws/log-groups.ts";
+import {
+  type LogLines,
+  type LogSearch,
+  logPages,
+  stackLogGroups,
+  textPattern,
+} from "../../../adapters/aws/log-groups.ts";
 import { type Fields, isFields, optionalText } from "../../../domain/core/parse.ts";
+import { loggedText } from "../../../domain/event/logged-subject.ts";
 import type { Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { oneLine } from "../core/printable.ts";
@@ -13,7 +20,7 @@ export type LogEntry = Fields & { readonly timestamp: string; readonly level: st
 export type LogFilter = {
   /** ISO 8601; older lines are left out. */
   readonly since: string;
-  /** What the line must contain: an id, or its beginning. */
+  /** What the line must contain: an id, a part of one, or the whole id of a user or account. */
   readonly text?: string;
   /** The lowest level. */
   readonly level?: LogLevel;
@@ -21,13 +28,24 @@ export type LogFilter = {
 
 /** The entries that a filter lets through, in the order of time; what is no line of a function's own is left out. */
 export function selectEntries(lines: readonly string[], filter: LogFilter): readonly LogEntry[] {
+  const texts = filter.text === undefined ? [""] : textsOf(filter.text);
   return lines
-    .filter((line) => filter.text === undefined || line.includes(filter.text))
+    .filter((line) => texts.some((text) => line.includes(text)))
     .flatMap((line) => parseEntry(line) ?? [])
     .filter(({ timestamp, level }) => timestamp >= filter.since && isOfLevel(level, filter.level))
     .toSorted((one, other) =>
       one.timestamp < other.timestamp ? -1 : Number(one.timestamp > other.timestamp),
     );
+}
+
+/** The filter pattern of a search for a text, which is as in `LogFilter`. */
+export function patternOf(text: string): string {
+  return textPattern(...textsOf(text));
+}
+
+/** Users and accounts are logged by digests of their ids. */
+function textsOf(text: string): readonly string[] {
+  return [text, loggedText(text)];
 }
 
 function parseEntry(line: string): LogEntry | undefined {

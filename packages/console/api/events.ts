@@ -6,6 +6,7 @@ import {
   type HistoryFilter,
   type HistoryPeriod,
   type HistoryRow,
+  withSubjects,
 } from "@income-events/cli/events/event-history.ts";
 import { type ListedEvent, listEvents } from "@income-events/cli/events/event-list.ts";
 import { lookupPorts } from "@income-events/cli/events/event-lookup.ts";
@@ -35,9 +36,10 @@ const maxOfSubject = 100_000;
 /** @param histories what pages are looking at */
 export function eventRoutes(histories: Histories, jobs: Jobs): readonly Route[] {
   return [
-    read("/api/events", (context, asked) => {
+    read("/api/events", async (context, asked) => {
       const reading = param(asked, "reading") ?? histories.begin(historyReader(context, asked));
-      return histories.page(reading, filterIn(asked), Number(param(asked, "offset") ?? 0));
+      const page = await histories.page(reading, filterIn(asked), Number(param(asked, "offset") ?? 0));
+      return { ...page, events: await withSubjects(page.events, context.operation) };
     }),
     read("/api/event", event),
     look("/api/event/reveal", ({ operation }, asked) => {

@@ -2,9 +2,14 @@ import { showRecord } from "@income-events/cli/commands/records.ts";
 import type { Operation } from "@income-events/cli/core/command.ts";
 import { CommandError } from "@income-events/cli/core/command-error.ts";
 import { isWholeId, sinceFlag } from "@income-events/cli/core/flags.ts";
-import { historyIn, idsOf, textsIn } from "@income-events/cli/events/event-history.ts";
-import { type LogEntry, selectEntries, stageLogLines } from "@income-events/cli/logs/log-entries.ts";
-import { textPattern } from "../../../adapters/aws/log-groups.ts";
+import { historyIn, idsOf, withSubjects as withSubjectsOf } from "@income-events/cli/events/event-history.ts";
+import {
+  type LogEntry,
+  patternOf,
+  selectEntries,
+  stageLogLines,
+} from "@income-events/cli/logs/log-entries.ts";
+import { loggedNames } from "../../../adapters/dynamodb/logged-names.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { canonicalId } from "../../../domain/event/canonical-id.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
@@ -21,7 +26,7 @@ export type Hit = {
   readonly detail?: string;
   /** When it was logged last, ISO 8601. */
   readonly at?: string;
-  /** The events that a message or a request was logged with, each with its subject where the logs name it. */
+  /** The events that a message or a request was logged with, each with its subject unless that was erased. */
   readonly events?: readonly Pick<Hit, "id" | "subject">[];
 };
 
@@ -34,14 +39,19 @@ const maxHits = 50;
 
 /**
  * Finds what has a text as its id, or in it. Whole ids of users and accounts, and names of messages, are looked up in
- * the table; parts of ids, events, queues' messages and requests in the functions' logs of 7 days.
+ * the table, parts of them in its index; events, queues' messages and requests in the functions' logs of 7 days.
  */
 export async function findById({ operation, now }: ConsoleContext, asked: Asked): Promise<Found> {
   const text = idIn(asked);
   const known = await inTable(operation, text);
   if (known.length > 0) return { hits: known, hasMore: false };
   const searched = beginningOfUuid.test(text) ? text.toLowerCase() : text;
-  const hits = hitsIn(await entriesOf(operation, sinceFlag("7d", now()) ?? "", searched), searched);
+  const entries = await entriesOf(operation, sinceFlag("7d", now()) ?? "", searched);
+  const logged = await withSubjects(hitsIn(entries, searched), entries, operation);
+  const { find } = loggedNames(operation.clients.dynamodb, operation.deployment.output("TableName"));
+  const isWhole = logged.some(({ id }) => id === text);
+  const subjects = isWhole ? [] : await find(searched, maxHits + 1);
+  const hits = [...subjects.map(({ kind: type, id }) => ({ type, id })), ...logged];
   return { hits: hits.slice(0, maxHits), hasMore: hits.length > maxHits };
 }
 
@@ -78,10 +88,8 @@ async function isKnown(operation: Operation, { kind, id }: Subject): Promise<boo
   }
 }
 
-/** What log entries name that contains a text, the latest first. What else an entry names is no hit. */
-export function hitsIn(entries: readonly LogEntry[], text: string): readonly Hit[] {
-  const history = new Map(historyIn(entries).map((event) => [event.id, event]));
-  const subjectOf = (event: string) => present({ subject: subjectIn(history.get(event)?.subject ?? "") });
+/** The events, messages and requests that log entries name with a text, the latest first. */
+function hitsIn(entries: readonly LogEntry[], text: string): readonly Hit[] {
   const hits = new Map<string, Hit>();
   const add = (hit: Hit) => {
     const key = `${hit.type} ${hit.id}`;
@@ -95,14 +103,7 @@ export function hitsIn(entries: readonly LogEntry[], text: string): readonly Hit
   for (const entry of entries) {
     const { timestamp: at, messageId, requestId } = entry;
     const events = idsOf(entry);
-    for (const id of events.filter((each) => each.includes(text)))
-      add({ type: "event", id, at, ...subjectOf(id), ...present({ detail: history.get(id)?.type }) });
-    for (const name of textsIn([entry.subject, entry.subjects].flat()).filter((each) =>
-      each.includes(text),
-    )) {
-      const { kind: type, id } = subjectIn(name) ?? {};
-      if (type !== undefined && id !== undefined) add({ type, id, at });
-    }
+    for (const id of events.filter((each) => each.includes(text))) add({ type: "event", id, at });
     for (const [type, id] of [
       ["message", messageId],
       ["request", requestId],
@@ -110,10 +111,34 @@ export function hitsIn(entries: readonly LogEntry[], text: string): readonly Hit
       if (typeof id === "string" && id.includes(text))
         add({
           ...{ type, id, at, detail: `${String(entry.function)} ${String(entry.code)}` },
-          events: events.map((each) => ({ id: each, ...subjectOf(each) })),
+          events: events.map((each) => ({ id: each })),
         });
   }
   return [...hits.values()].toSorted((one, other) => ((one.at ?? "") < (other.at ?? "") ? 1 : -1));
+}
+
+/** Adds types and subjects to the events of hits. */
+async function withSubjects(
+  hits: readonly Hit[],
+  entries: readonly LogEntry[],
+  operation: Operation,
+): Promise<readonly Hit[]> {
+  const shown = new Set(
+    hits.slice(0, maxHits).flatMap(({ id, events = [] }) => [id, ...events.map((each) => each.id)]),
+  );
+  const history = await withSubjectsOf(
+    historyIn(entries).filter(({ id }) => shown.has(id)),
+    operation,
+  );
+  const rows = new Map(history.map((row) => [row.id, row]));
+  const named = <Named extends Pick<Hit, "id">>(event: Named) => {
+    const { subject = "" } = rows.get(event.id) ?? {};
+    return { ...event, ...present({ subject: subjectIn(subject) }) };
+  };
+  return hits.map(({ events, ...hit }) => ({
+    ...(hit.type === "event" ? { ...named(hit), ...present({ detail: rows.get(hit.id)?.type }) } : hit),
+    ...(events && { events: events.map(named) }),
+  }));
 }
 
 /** What all functions have logged of an id since a time (ISO 8601), in order. */
@@ -122,7 +147,7 @@ export async function entriesOf(
   since: string,
   id: string,
 ): Promise<readonly LogEntry[]> {
-  const search = { since: new Date(since), pattern: textPattern(id) };
+  const search = { since: new Date(since), pattern: patternOf(id) };
   return selectEntries(await stageLogLines(operation, search), { since, text: id });
 }
 

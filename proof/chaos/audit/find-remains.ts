@@ -66,8 +66,7 @@ function nameOfQueue(url: string): string {
 /**
  * What is left of who was erased, in words, in all places of the law of erasure. It is for the end, when every dead letter was
  * tried once more: what arrived after an erasure's last look was then stored late, and erased by the task that follows it, so
- * that nothing that names them may be left. Logs may have ids, which are pseudonyms and expire with the log,
- * and nothing of their documents.
+ * that nothing that names them may be left. Of their documents, too, nothing may be in a log.
  * @throws where an object can't be read
  */
 export async function findRemains(
@@ -81,7 +80,7 @@ export async function findRemains(
     ...textsOf("the queue", places.messages),
   ];
   const logged = textsOf("the log of", places.logs);
-  return [...remainsIn(stored, ids), ...remainsIn(logged, marks)];
+  return [...remainsIn(stored, ids), ...remainsIn(logged, [...ids, ...marks])];
 }
 
 function textsOf(what: string, texts: Readonly<Record<string, readonly string[]>>): readonly Text[] {

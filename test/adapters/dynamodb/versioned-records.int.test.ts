@@ -4,7 +4,9 @@ import { marshall } from "@aws-sdk/util-dynamodb";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
 import { linkTable } from "../../../adapters/dynamodb/links.ts";
+import { loggedNames } from "../../../adapters/dynamodb/logged-names.ts";
 import { type VersionedRecords, versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
+import { loggedName } from "../../../domain/event/logged-subject.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import type { State } from "../../../domain/state/state.ts";
 import { describeOnEachTable } from "../../support/engines.ts";
@@ -47,8 +49,25 @@ await describeOnEachTable("versioned records", (tables) => {
       pk: `ACCOUNT#${subject.id}`,
       sk: "STATE",
       schemaVersion: 1,
+      loggedAs: loggedName(subject),
       state: first,
     });
+  });
+
+  test("a stored subject is found by its name in logs and by a part of its id, and no longer after its state is gone", async () => {
+    const names = loggedNames(made.system.dynamodb, made.table.name);
+    const name = loggedName(subject);
+    const part = subject.id.slice(9, 30);
+    expect([...(await names.subjectsOf(new Set([name])))]).toEqual([]);
+    for (let version = 1; version <= 2; version += 1) {
+      await known.state(subject, next);
+      expect([...(await names.subjectsOf(new Set([name, "account/unknown"])))]).toEqual([[name, subject]]);
+      expect(await names.find(part, 1)).toEqual([subject]);
+    }
+    const key = marshall({ pk: `ACCOUNT#${subject.id}`, sk: "STATE" });
+    await made.system.dynamodb.send(new DeleteItemCommand({ TableName: made.table.name, Key: key }));
+    expect([...(await names.subjectsOf(new Set([name])))]).toEqual([]);
+    expect(await names.find(part, 1)).toEqual([]);
   });
 
   test("a change to nothing writes nothing", async () => {

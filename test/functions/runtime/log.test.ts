@@ -1,4 +1,7 @@
 import { afterEach, expect, it, vi } from "vitest";
+import { z } from "zod";
+import { loggedText } from "../../../domain/event/logged-subject.ts";
+import { nameOf } from "../../../domain/event/subjects.ts";
 import { log, logged } from "../../../functions/runtime/log.ts";
 import { context } from "../support/lambda.ts";
 
@@ -49,4 +52,27 @@ it("latencies are one document in embedded metric format, of at most 100 values 
   expect(fields.WebhookToSubscriber.slice(0, 3)).toEqual([0, 2, 5]);
   expect(fields.WebhookToSubscriber.at(-1)).toBe(247);
   expect(fields.latencies).toBeUndefined();
+});
+
+it("a line has no id of a user or account: a digest names the subject, whatever case its UUID was typed in", () => {
+  const user = { kind: "user", id: "5e8f6a3c-0d0b-4a6e-9f83-2f1f6a7f3a01" } as const;
+  const account = { kind: "account", id: "a/b" } as const;
+  log("TASK_DONE", { subject: user });
+  log("EVENT_STORED", { subjects: [{ subject: account, endpoint: "income" }, { subject: user }] });
+  const line = z.object({
+    subject: z.string().exactOptional(),
+    subjects: z.array(z.string()).exactOptional(),
+  });
+  const [first, second] = written.map((text) => line.parse(JSON.parse(text)));
+  expect(first?.subject).toMatch(/^user\/[0-9a-f]{16}$/);
+  expect(second?.subjects).toEqual([
+    expect.stringMatching(/^account\/[0-9a-f]{16}\/income$/),
+    first?.subject,
+  ]);
+  for (const id of [user.id, "a/b", "a%2Fb"]) expect(written.join("")).not.toContain(id);
+  // A search for any of these finds the line.
+  for (const text of [user.id, user.id.toUpperCase(), nameOf(user)])
+    expect(first?.subject).toContain(loggedText(text));
+  for (const text of ["a/b", nameOf(account), `${nameOf(account)}/income`])
+    expect(second?.subjects?.[0]).toContain(loggedText(text));
 });

@@ -36,7 +36,10 @@ await describeOnTables("the consumer", (tables) => {
     expect(fixture.entries).toEqual([
       {
         ...{ code: "EVENT_STORED", kind: "accounts", count: 1, correlationIds: [envelope.id] },
-        ...{ types: ["account.connected"], subjects: [`account/${payload.account_id}`] },
+        ...{
+          types: ["account.connected"],
+          subjects: [{ subject: { kind: "account", id: payload.account_id } }],
+        },
       },
     ]);
   });

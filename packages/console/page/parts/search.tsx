@@ -115,12 +115,8 @@ const eventId = /^[\w-]{43}$/;
 function Nothing({ text }: { readonly text: string }) {
   return (
     <p class="empty">
-      {visible(text)} not found in the logs of the last 7 days.{" "}
-      {eventId.test(text) ? (
-        <a href={eventPath(text, undefined)}>Search the table for this event</a>
-      ) : (
-        "Write the whole id to find a user or account without recent events."
-      )}
+      {visible(text)} not found in an id of a user or account, nor in the logs of the last 7 days.{" "}
+      {eventId.test(text) && <a href={eventPath(text, undefined)}>Search the table for this event</a>}
     </p>
   );
 }

@@ -135,7 +135,7 @@ function Row({ event, whose }: { readonly event: HistoryRow; readonly whose: str
         {event.type ?? event.kind}
         {event.endpoint !== undefined && ` ${visible(event.endpoint)}`}
       </span>
-      <span class="row-about id">{visible(event.subject ?? "")}</span>
+      <span class="row-about id">{visible(event.subject ?? event.loggedAs ?? "")}</span>
       <span class="row-id id">{event.id.slice(0, 12)}</span>
       {event.reason !== undefined && (
         <span class="row-reason bad" title={visible(event.reason)}>

@@ -266,12 +266,12 @@ function EventLinks({ of }: { readonly of: Delivery["events"] }) {
   if (of.length === 0) return "—";
   return (
     <>
-      {of.slice(0, maxLinks).map(({ id, type, subject = "" }) => {
+      {of.slice(0, maxLinks).map(({ id, type, loggedAs = "", subject = "" }) => {
         const [kind = "", whose = ""] = subject.split("/");
         return (
           <p key={id}>
             <a href={eventPath(id, { kind, id: whose })}>{type ?? id.slice(0, 12)}</a>{" "}
-            <span class="id">{visible(subject)}</span>
+            <span class="id">{visible(subject || loggedAs)}</span>
           </p>
         );
       })}

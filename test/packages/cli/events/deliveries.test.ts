@@ -20,8 +20,8 @@ const stored = line(1, "EVENT_STORED", {
 });
 const relayed = (second: number, messages: number, ...correlationIds: string[]) =>
   line(second, "RELAYED", { correlationIds, messages, tasks: 0 });
-const a = { id: "a", type: "account.connected", subject: "account/1" };
-const b = { id: "b", type: "user.created", subject: "user/2" };
+const a = { id: "a", type: "account.connected", loggedAs: "account/1" };
+const b = { id: "b", type: "user.created", loggedAs: "user/2" };
 
 describe("deliveries to a subscriber by the functions' logs", () => {
   it.each([

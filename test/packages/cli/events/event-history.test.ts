@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { loggedName } from "../../../../domain/event/logged-subject.ts";
 import { historyIn, selectHistory } from "../../../../packages/cli/events/event-history.ts";
 import type { LogEntry } from "../../../../packages/cli/logs/log-entries.ts";
 
@@ -45,19 +46,21 @@ describe("the history of events in the functions' logs", () => {
   });
 
   it("tells the types of stored events, and whom they are about, as the line of a batch lists them", () => {
+    const account = loggedName({ kind: "account", id: "a" });
+    const company = loggedName({ kind: "company-account", id: "b" });
     const history = historyIn([
       entry(1, "WEBHOOK_ACCEPTED", { kind: "endpoints", correlationId: "one" }),
       entry(2, "EVENT_STORED", {
         kind: "endpoints",
         correlationIds: ["two", "one"],
         types: ["endpoint.updated", "endpoint.removed"],
-        subjects: ["account/a/income", "company-account/b"],
+        subjects: [`${account}/income`, company],
       }),
       entry(3, "WEBHOOK_ACCEPTED", { kind: "endpoints", correlationId: "one" }),
     ]);
     expect(history).toMatchObject([
-      { id: "one", type: "endpoint.removed", subject: "company-account/b", times: 2 },
-      { id: "two", type: "endpoint.updated", subject: "account/a", endpoint: "income", times: 0 },
+      { id: "one", type: "endpoint.removed", loggedAs: company, times: 2 },
+      { id: "two", type: "endpoint.updated", loggedAs: account, endpoint: "income", times: 0 },
     ]);
     const found = (filter: Parameters<typeof selectHistory>[1]) =>
       selectHistory(history, filter).map(({ id }) => id);
@@ -65,7 +68,8 @@ describe("the history of events in the functions' logs", () => {
     expect(found({ type: "endpoint.*", outcome: "stored" })).toEqual(["one", "two"]);
     expect(found({ type: "endpoint.updated" })).toEqual(["two"]);
     expect(found({ endpoint: "income" })).toEqual(["two"]);
-    expect(found({ subject: "company-account/b", kind: "endpoints" })).toEqual(["one"]);
+    expect(found({ text: "company-account/b", kind: "endpoints" })).toEqual(["one"]);
+    expect(found({ text: "account/a" })).toEqual(["two"]);
     expect(found({ text: "wo" })).toEqual(["two"]);
     expect(found({ kind: "users" })).toEqual([]);
   });

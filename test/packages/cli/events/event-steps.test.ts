@@ -27,14 +27,14 @@ describe("the steps of an event by the functions' logs", () => {
       entry(1, "WEBHOOK_ACCEPTED"),
       stored,
       entry(3, "RELAYED", { correlationIds: ["one"], tasks: 1, messages: 0 }),
-      entry(4, "TASK_DONE", { task: "fetchDocument", subject: "account/a" }),
+      entry(4, "TASK_DONE", { task: "fetchDocument", subject: "account/digest" }),
       entry(5, "RELAYED", { correlationIds: ["one", "two"], tasks: 0, messages: 3 }),
     );
     expect(steps.map(({ at: time, step, detail }) => [time, step, detail])).toEqual([
       [at(1), "webhook", "in its queue"],
       [at(2), "stored", "endpoint.updated"],
       [at(3), "relayed", "tasks: 1"],
-      [at(4), "provider", "fetchDocument of account/a: answered"],
+      [at(4), "provider", "fetchDocument: answered"],
       [at(5), "sent", "to all, messages: 3, with those of 1 more events"],
       [at(5), "sent", "to data, messages: 3, with those of 1 more events, those that its filter takes"],
     ]);

@@ -1,0 +1,64 @@
+import { type DynamoDBClient, paginateScan, QueryCommand } from "@aws-sdk/client-dynamodb";
+import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { textOf } from "../../domain/core/parse.ts";
+import { loggedNameIndex } from "../../domain/event/logged-subject.ts";
+import type { Subject } from "../../domain/event/subjects.ts";
+import { subjectOfPartition } from "./keys.ts";
+
+/** The stored subjects, by the names that logs have for them. An erased subject has none. Eventually consistent. */
+export type LoggedNames = {
+  /** The subjects that some names stand for, by those names. */
+  readonly subjectsOf: (names: ReadonlySet<string>) => Promise<ReadonlyMap<string, Subject>>;
+  /** Finds up to `limit` subjects whose ids contain a text. Reads the whole index, which has about 100 bytes for each subject. */
+  readonly find: (part: string, limit: number) => Promise<readonly Subject[]>;
+};
+
+/** Maximum number of concurrent queries. */
+const atOnce = 50;
+
+export function loggedNames(client: DynamoDBClient, tableName: string): LoggedNames {
+  const index = { TableName: tableName, IndexName: loggedNameIndex.name };
+  const query = async (name: string): Promise<Subject | undefined> => {
+    const { Items = [] } = await client.send(
+      new QueryCommand({
+        ...index,
+        KeyConditionExpression: `${loggedNameIndex.attribute} = :name`,
+        ExpressionAttributeValues: marshall({ ":name": name }),
+        Limit: 1,
+      }),
+    );
+    return Items.map(subjectIn)[0];
+  };
+  return {
+    subjectsOf: async (names) => {
+      const found = new Map<string, Subject>();
+      const left = names.values();
+      const work = async () => {
+        for (const name of left) {
+          const subject = await query(name);
+          if (subject !== undefined) found.set(name, subject);
+        }
+      };
+      await Promise.all(Array.from({ length: Math.min(atOnce, names.size) }, work));
+      return found;
+    },
+    find: async (part, limit) => {
+      const found: Subject[] = [];
+      const scan = {
+        ...index,
+        FilterExpression: "contains(pk, :part)",
+        ExpressionAttributeValues: marshall({ ":part": part }),
+      };
+      for await (const { Items = [] } of paginateScan({ client }, scan)) {
+        const subjects = Items.flatMap((item) => subjectIn(item) ?? []);
+        found.push(...subjects.filter(({ id }) => id.includes(part)));
+        if (found.length >= limit) break;
+      }
+      return found.slice(0, limit);
+    },
+  };
+}
+
+function subjectIn(item: Parameters<typeof unmarshall>[0]): Subject | undefined {
+  return subjectOfPartition(textOf(unmarshall(item), "pk"));
+}
