@@ -52,6 +52,7 @@ export function describeFirstLook(use: () => OpenedConsole): void {
 
   it("lists who the latest events were about, and each event with its type and whom it is about, beside each other", async () => {
     await sendUser({ action: "create_user", data: { id: user, metadata: { loan_id: "L-1001" } } });
+    await send("accounts", { event: "create_account", ...someAccount, connected: false });
     await send("endpoints", { event: "update_endpoint", ...someAccount, endpoint: "employment" });
     const recent = panel("Recent users and accounts");
     const listed = async () => {
