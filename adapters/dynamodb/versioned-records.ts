@@ -53,7 +53,11 @@ export function versionedRecords(
     const isStill = { path: ["state", "version"], operator: "=", value: updated.version - 1 } as const;
     const outcome = await shared.write(
       updated.version === 1
-        ? { type: "insert", key, attributes: { schemaVersion: itemVersion, ...loggedAs(updated), state: updated } }
+        ? {
+            type: "insert",
+            key,
+            attributes: { schemaVersion: itemVersion, ...loggedAs(updated), state: updated },
+          }
         : { type: "update", key, attribute: "state", value: updated, where: [isStill] },
     );
     return outcome === "written";
