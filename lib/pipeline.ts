@@ -6,7 +6,7 @@ import type * as lambda from "aws-cdk-lib/aws-lambda";
 import type * as route53 from "aws-cdk-lib/aws-route53";
 import type { Construct, IConstruct } from "constructs";
 import { type WebhookKind, webhookKinds } from "../domain/event/events.ts";
-import { messageSource } from "../domain/message/message-types.ts";
+import { messageSource } from "../domain/message/message-schemas.ts";
 import { Canary } from "./canary/canary.ts";
 import { Eraser } from "./erasure/eraser.ts";
 import { Erasure } from "./erasure/erasure.ts";

@@ -7,8 +7,7 @@ import {
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { fieldsOf } from "../../domain/core/parse.ts";
 import { type ActOutcome, type OperatorAct, parseOperatorAct } from "../../domain/recovery/operator-act.ts";
-import { itemVersion, readItem } from "./items.ts";
-import { auditKey } from "./keys.ts";
+import { auditKey, itemVersion, readItem } from "./keys.ts";
 
 /** Stores operators' actions, one item each. */
 export type AuditTrail = {

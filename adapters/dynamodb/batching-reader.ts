@@ -1,8 +1,62 @@
-import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { type AttributeValue, BatchGetItemCommand, type DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { batchesOf } from "../../domain/core/batches.ts";
+import { retryable } from "../../domain/core/failures.ts";
 import type { Fields } from "../../domain/core/parse.ts";
-import { batchGet, type GetOptions, type Item } from "./batch-get.ts";
-import { readItem } from "./items.ts";
-import type { Key } from "./keys.ts";
+import { type Key, readItem } from "./keys.ts";
+
+export type Item = Record<string, AttributeValue>;
+
+/** DynamoDB's limit of keys in a request. */
+const maxKeys = 100;
+/** Maximum attempts to read the keys that DynamoDB left unprocessed. */
+const maxAttempts = 4;
+
+export type GetOptions = {
+  /** Attributes to read; absent: all. */
+  readonly attributes?: readonly string[];
+  /** Costs half, but may miss writes of the last second. */
+  readonly isEventual?: boolean;
+};
+
+/**
+ * Reads items in as few requests as the limits allow. Missing items are left out.
+ * @param keys without duplicates, which DynamoDB rejects
+ * @throws retryable failure if DynamoDB does not answer for every key: an unread item must not pass for a missing one
+ */
+export async function batchGet(
+  client: DynamoDBClient,
+  tableName: string,
+  keys: readonly Key[],
+  options: GetOptions = {},
+): Promise<readonly Item[]> {
+  const found: Item[] = [];
+  for (const batch of batchesOf(keys, { maxItems: maxKeys })) {
+    found.push(...(await readSome(client, tableName, batch, options)));
+  }
+  return found;
+}
+
+async function readSome(
+  client: DynamoDBClient,
+  tableName: string,
+  keys: readonly Key[],
+  { attributes, isEventual = false }: GetOptions,
+): Promise<readonly Item[]> {
+  const found: Item[] = [];
+  let left = keys.map(({ pk, sk }) => marshall({ pk, sk }));
+  for (let tries = 0; left.length > 0; tries += 1) {
+    if (tries === maxAttempts) throw retryable("DynamoDB does not answer for every item", 1);
+    const projection = attributes === undefined ? {} : { ProjectionExpression: attributes.join(", ") };
+    const request = { Keys: left, ConsistentRead: !isEventual, ...projection };
+    const { Responses = {}, UnprocessedKeys = {} } = await client.send(
+      new BatchGetItemCommand({ RequestItems: { [tableName]: request } }),
+    );
+    found.push(...Object.values(Responses).flat());
+    left = Object.values(UnprocessedKeys).flatMap(({ Keys = [] }) => Keys);
+  }
+  return found;
+}
 
 /** Reads one item; undefined if there is none. */
 export type ReadKey = (key: Key) => Promise<Fields | undefined>;

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import {
+  type AttributeValue,
   BatchExecuteStatementCommand,
   type BatchStatementErrorCodeEnum,
   type BatchStatementRequest,
   type BatchStatementResponse,
+  ConditionalCheckFailedException,
   type DynamoDBClient,
 } from "@aws-sdk/client-dynamodb";
 import { convertToAttr } from "@aws-sdk/util-dynamodb";
@@ -12,6 +14,29 @@ import { permanent, retryable } from "../../domain/core/failures.ts";
 import type { Fields } from "../../domain/core/parse.ts";
 import { nameOf } from "./batching-reader.ts";
 import type { Key } from "./keys.ts";
+
+/** The item that failed a write's condition; empty unless the write sets `ReturnValuesOnConditionCheckFailure`. */
+export type ConflictingItem = Readonly<Record<string, AttributeValue>>;
+
+/**
+ * Waits for a conditional write.
+ * @returns undefined if it succeeded, else the item that failed its condition
+ * @throws any other error of the write
+ */
+export async function conflictOf(write: Promise<unknown>): Promise<ConflictingItem | undefined> {
+  try {
+    await write;
+    return undefined;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return error.Item ?? {};
+    throw error;
+  }
+}
+
+/** Waits for a conditional write. @returns false if its condition failed @throws as `conflictOf` */
+export async function isWritten(write: Promise<unknown>): Promise<boolean> {
+  return (await conflictOf(write)) === undefined;
+}
 
 /** Compares the value at a path of the item. The path must exist: engines differ on missing paths. */
 export type Condition = {

@@ -1,14 +1,11 @@
 import type { WriteItem } from "./batching-writer.ts";
-import { itemVersion } from "./items.ts";
-import { canaryKey } from "./keys.ts";
-
-/** Stores a canary, which the stream then reports. Idempotent. */
-export type RecordCanary = (id: string) => Promise<void>;
+import { canaryKey, itemVersion } from "./keys.ts";
 
 const keptForSeconds = 86_400;
 
-export function canaryTable(write: WriteItem, now: () => Date): RecordCanary {
-  return async (id) => {
+/** Stores a canary, which the stream then reports. Idempotent. */
+export function canaryTable(write: WriteItem, now: () => Date) {
+  return async (id: string): Promise<void> => {
     const expiresAt = Math.floor(now().getTime() / 1_000) + keptForSeconds;
     await write({
       type: "insert",

@@ -1,8 +1,7 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { checkSchemaVersion } from "../../domain/message/schema-version.ts";
+import { checkSchemaVersion } from "../../domain/core/parse.ts";
 import { readDocument, type StoredDocument } from "./documents.ts";
-import { itemVersion } from "./items.ts";
-import { documentPrefix, type Key } from "./keys.ts";
+import { documentPrefix, itemVersion, type Key } from "./keys.ts";
 import { scanTable } from "./table-scan.ts";
 
 export type DocumentPage = {

@@ -1,19 +1,84 @@
-import { type DynamoDBClient, paginateQuery } from "@aws-sdk/client-dynamodb";
+import { type DynamoDBClient, GetItemCommand, paginateQuery, QueryCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { permanent } from "../../domain/core/failures.ts";
-import { type Fields, fieldsOf, optionalText, present } from "../../domain/core/parse.ts";
+import { permanent, retryable } from "../../domain/core/failures.ts";
+import { type Fields, fieldsOf, numberOf, optionalText, present } from "../../domain/core/parse.ts";
 import { decodeText, mediaTypeOf } from "../../domain/core/text-encoding.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import { plainJson } from "../../domain/fetch/answer.ts";
-import { type Document, type DocumentStorage, parseDocument } from "../../domain/fetch/document.ts";
+import {
+  type Document,
+  type DocumentStorage,
+  expiryOf,
+  parseDocument,
+  type SupersededObject,
+} from "../../domain/fetch/document.ts";
 import { type DataName, nameOfData } from "../../domain/fetch/document-name.ts";
-import { compress, digestOf, expand, type Parts, sizeOf } from "../aws/compressed.ts";
-import type { OverflowBucket } from "../s3/overflow-bucket.ts";
+import type { VersionWanted } from "../../domain/read/route.ts";
+import { compress, digestOf, expand, type Parts, sizeOf } from "../aws/content.ts";
+import type { ObjectBucket, OverflowBucket } from "../s3/overflow-bucket.ts";
 import type { ReadKey } from "./batching-reader.ts";
 import type { WriteItem } from "./batching-writer.ts";
-import { itemVersion, readItem } from "./items.ts";
-import { documentKey, documentPrefix, partitionOf } from "./keys.ts";
-import { noteSuperseded } from "./superseded-objects.ts";
+import {
+  documentKey,
+  documentPrefix,
+  itemVersion,
+  partitionOf,
+  readItem,
+  supersededKey,
+  versionKey,
+  versionPrefix,
+} from "./keys.ts";
+import { holdsIn } from "./legal-holds.ts";
+
+/**
+ * Days that the object of superseded data is kept. A restore can bring back a document from up to 35 days ago.
+ * Reading a list can take the 14 days of a message, and supersedes the document as of when the reading began.
+ */
+const objectDays = 35 + 14;
+
+/**
+ * Records how long to keep the object of superseded data, in an item whose expiry the stream announces.
+ * @param next the version that supersedes it, not written yet
+ */
+export async function noteSuperseded(
+  write: WriteItem,
+  { document, storage: { object } }: { readonly document: Document; readonly storage: DocumentStorage },
+  { announced: supersededAt }: Document,
+): Promise<void> {
+  const { subject, endpoint, range, announced } = document;
+  if (object === undefined || announced === undefined || supersededAt === undefined) return;
+  const key = supersededKey(subject, document, announced);
+  const expiresAt = expiryOf(supersededAt, objectDays);
+  const noted = present({ subject, endpoint, range, announced, object });
+  const attributes = { schemaVersion: itemVersion, document: noted, expiresAt };
+  if ((await write({ type: "insert", key, attributes })) === "written") return;
+  // A previous attempt recorded it and failed before the document was replaced.
+  const update = { type: "update", key, attribute: "expiresAt", value: expiresAt, where: [] } as const;
+  if ((await write(update)) === "conflict") throw retryable("a note went while it was renewed", 1);
+}
+
+/**
+ * Deletes the object that an expired item pointed to, unless another item still points to it.
+ *
+ * Another item may still point to the object: the document, if the write that should have superseded it failed, or a
+ * version under a legal hold. If the document is missing, the object stays: an erasure has already deleted it, or a
+ * restore needs it.
+ */
+export function supersededRemover(read: ReadKey, bucket: Pick<ObjectBucket, "remove">) {
+  return async ({ subject, name, announced, object }: SupersededObject): Promise<void> => {
+    const keys = [
+      documentKey(subject, name),
+      versionKey(subject, name, announced),
+      supersededKey(subject, name, announced),
+    ];
+    const [document, ...others] = await Promise.all(keys.map(read));
+    if (document === undefined) return;
+    const pointsToIt = [document, ...others].some(
+      (item) => item !== undefined && fieldsOf(item.document, "document").object === object,
+    );
+    if (!pointsToIt) await bucket.remove(object);
+  };
+}
 
 /** The provider's data, byte for byte, so that numbers keep their digits. `digest`: see `digestOf`. */
 export type Content = { readonly parts: Parts; readonly digest: string; readonly contentType: string };
@@ -175,4 +240,142 @@ export async function contentOfDocument(
   const content = contentOf([storage.codec === "gzip" ? await expand(bytes) : bytes], document.contentType);
   if (content.digest !== document.digest) throw permanent("the data is another than was stored");
   return content;
+}
+
+/** A superseded version of a document, with the version that superseded it. */
+export type StoredVersion = StoredDocument & { readonly supersededAt: number };
+
+/** Operators set holds by hand, so they rarely change during one write. */
+const maxAttempts = 4;
+
+/**
+ * Stores each superseded version as an item of its own. Reads legal holds after the write, so that a hold that is set
+ * later finds the version.
+ */
+export function versionKeeper(read: ReadKey, write: WriteItem, days: number) {
+  return async ({ document, storage }: StoredDocument, updated: Document): Promise<void> => {
+    const { userId, announced: supersededAt } = updated;
+    const { subject, announced } = document;
+    if (announced === undefined || supersededAt === undefined) return;
+    const key = versionKey(subject, document, announced);
+    const expiresAt = expiryOf(supersededAt, days);
+    const version = { ...document, userId, ...storage, supersededAt };
+    const update = async (attribute: string, value: unknown) => {
+      const outcome = await write({ type: "update", key, attribute, value, where: [] });
+      if (outcome === "conflict") throw retryable("the version was deleted while it was stored", 1);
+    };
+    const attributes = { schemaVersion: itemVersion, document: version, expiresAt };
+    let isStoredAsHeld: boolean | undefined = false;
+    if ((await write({ type: "insert", key, attributes })) === "conflict") {
+      // A previous attempt stored it and failed before the document was replaced.
+      await update("document", version);
+      isStoredAsHeld = undefined;
+    }
+    const holders: readonly Subject[] = [
+      subject,
+      ...(userId === undefined ? [] : [{ kind: "user", id: userId } as const]),
+    ];
+    for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
+      const isHeld = (await holdsIn(read, holders)).length > 0;
+      if (isHeld === isStoredAsHeld) return;
+      // DynamoDB does not expire an item whose time to live is not a number.
+      await update("expiresAt", isHeld ? null : expiresAt);
+      isStoredAsHeld = isHeld;
+    }
+    throw retryable("the legal holds keep changing", 1);
+  };
+}
+
+/** Reads superseded versions, consistently. Skips expired versions that DynamoDB has not deleted yet. */
+export type DocumentVersions = {
+  readonly exactly: (subject: Subject, name: DataName, version: number) => Promise<StoredVersion | undefined>;
+  /** The version that was current at `time`, in milliseconds since 1970. */
+  readonly at: (subject: Subject, name: DataName, time: number) => Promise<StoredVersion | undefined>;
+  /** The last version before `version`. */
+  readonly before: (subject: Subject, name: DataName, version: number) => Promise<StoredVersion | undefined>;
+  /** The versions of one document, newest first; without a name, of all the subject's documents. */
+  readonly all: (subject: Subject, name?: DataName) => Promise<readonly StoredVersion[]>;
+};
+
+/**
+ * Finds the superseded version that a request asks for.
+ * @returns undefined if it is not kept, or the request asks for none
+ */
+export async function supersededVersion(
+  { exactly, at }: Pick<DocumentVersions, "exactly" | "at">,
+  { subject, name }: { readonly subject: Subject; readonly name: DataName },
+  { version, asOf }: VersionWanted,
+): Promise<StoredVersion | undefined> {
+  if (version !== undefined) return exactly(subject, name, version);
+  return asOf === undefined ? undefined : at(subject, name, asOf);
+}
+
+/** The read function's role may read only these attributes (lib/reading/read-api.ts). */
+const projection = {
+  ProjectionExpression: "pk, sk, schemaVersion, #document, expiresAt",
+  ExpressionAttributeNames: { "#document": "document" },
+};
+
+export function documentVersions(
+  client: DynamoDBClient,
+  TableName: string,
+  now: () => Date,
+): DocumentVersions {
+  const kept = (item: Fields): readonly StoredVersion[] => {
+    const { expiresAt } = item;
+    if (typeof expiresAt === "number" && expiresAt * 1000 <= now().getTime()) return [];
+    const supersededAt = numberOf(fieldsOf(item.document, "document"), "supersededAt");
+    return [{ ...readDocument(item), supersededAt }];
+  };
+  const lastUntil = async (subject: Subject, name: DataName, time: number) => {
+    const { Items = [] } = await client.send(
+      new QueryCommand({
+        TableName,
+        ...between(subject, versionKey(subject, name, 0).sk, versionKey(subject, name, Math.max(0, time)).sk),
+        ...projection,
+        ConsistentRead: true,
+        ScanIndexForward: false,
+        Limit: 1,
+      }),
+    );
+    return Items.flatMap((item) => kept(readItem(item)))[0];
+  };
+  return {
+    exactly: async (subject, name, version) => {
+      const Key = marshall(versionKey(subject, name, version));
+      const get = new GetItemCommand({ TableName, Key, ...projection, ConsistentRead: true });
+      const { Item } = await client.send(get);
+      return Item === undefined ? undefined : kept(readItem(Item))[0];
+    },
+    at: async (subject, name, time) => {
+      const found = await lastUntil(subject, name, time);
+      // The version after it may have been deleted, or the provider may have had no data then.
+      return found !== undefined && time < found.supersededAt ? found : undefined;
+    },
+    before: (subject, name, version) => lastUntil(subject, name, version - 1),
+    all: async (subject, name) => {
+      const first = name === undefined ? versionPrefix : versionKey(subject, name, 0).sk;
+      const last = name === undefined ? `${versionPrefix}~` : versionKey(subject, name, lastTime).sk;
+      const query = {
+        TableName,
+        ...between(subject, first, last),
+        ...projection,
+        ConsistentRead: true,
+        ScanIndexForward: false,
+      };
+      const found: StoredVersion[] = [];
+      for await (const { Items = [] } of paginateQuery({ client }, query))
+        found.push(...Items.flatMap((item) => kept(readItem(item))));
+      return found;
+    },
+  };
+}
+
+const lastTime = Number.MAX_SAFE_INTEGER;
+
+function between(subject: Subject, first: string, last: string) {
+  return {
+    KeyConditionExpression: "pk = :pk AND sk BETWEEN :first AND :last",
+    ExpressionAttributeValues: marshall({ ":pk": partitionOf(subject), ":first": first, ":last": last }),
+  };
 }

@@ -14,8 +14,15 @@ import {
 import { ownerOf } from "../../domain/event/subjects.ts";
 import { batchingReader, type ReadKey } from "./batching-reader.ts";
 import { batchingWriter, type WriteItem } from "./batching-writer.ts";
-import { itemVersion } from "./items.ts";
-import { eventKey, type Key } from "./keys.ts";
+import { eventKey, itemVersion, type Key, linkKey } from "./keys.ts";
+
+/** @returns a function that links an account to its user. Idempotent. */
+export function linkTable(write: WriteItem) {
+  return async (userId: string, accountId: string): Promise<void> => {
+    const attributes = { schemaVersion: itemVersion };
+    await write({ type: "insert", key: linkKey(userId, accountId), attributes });
+  };
+}
 
 /** One receipt of an event: the event, its body (credentials removed) and the message that carried it. */
 export type Receipt = { readonly event: IncomeEvent; readonly body: Body; readonly message: EventMessage };

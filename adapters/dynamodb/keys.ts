@@ -1,3 +1,6 @@
+import type { AttributeValue } from "@aws-sdk/client-dynamodb";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
+import { checkSchemaVersion, type Fields } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import { type DataName, nameOfData } from "../../domain/fetch/document-name.ts";
 
@@ -133,4 +136,18 @@ export function canaryKey(id: string): Key {
 
 export function replayKey(id: string): Key {
   return { pk: "REPLAY", sk: id };
+}
+
+/** The schema version of items that this release writes. */
+export const itemVersion = 1;
+
+/**
+ * Reads an item, or its image in the stream. An item without a version counts as version 1: release 0.1.0 wrote the
+ * breaker, windows, claims and notes without one.
+ * @throws retryable failure if a later release wrote it
+ */
+export function readItem(item: Record<string, AttributeValue>): Fields {
+  const fields = unmarshall(item);
+  checkSchemaVersion(fields.schemaVersion ?? 1, itemVersion);
+  return fields;
 }

@@ -10,9 +10,16 @@ import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { type Fields, fieldsOf, isFields, numberOf, optionalText, textOf } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import type { ReadKey } from "./batching-reader.ts";
-import { isWritten } from "./conditional-write.ts";
-import { itemVersion, readItem } from "./items.ts";
-import { holdKey, partitionOf, stateKey, subjectOfPartition, versionPrefix } from "./keys.ts";
+import { isWritten } from "./batching-writer.ts";
+import {
+  holdKey,
+  itemVersion,
+  partitionOf,
+  readItem,
+  stateKey,
+  subjectOfPartition,
+  versionPrefix,
+} from "./keys.ts";
 import { scanTable } from "./table-scan.ts";
 
 /** Returns the subjects that are under a legal hold, with one consistent read for all of them. */

@@ -12,8 +12,7 @@ import {
   parseFoundDeletion,
   parseOrphanMark,
 } from "../../domain/reconcile/orphans.ts";
-import { itemVersion, readItem } from "./items.ts";
-import { orphanKey } from "./keys.ts";
+import { itemVersion, orphanKey, readItem } from "./keys.ts";
 
 export type OrphanItem = "mark" | "deletion";
 

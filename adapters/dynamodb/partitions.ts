@@ -2,8 +2,7 @@ import { type DynamoDBClient, paginateQuery, QueryCommand } from "@aws-sdk/clien
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { type Fields, textOf } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
-import { readItem } from "./items.ts";
-import { linkPrefix, partitionOf } from "./keys.ts";
+import { linkPrefix, partitionOf, readItem } from "./keys.ts";
 
 /** Reads the partition of a user or an account. */
 export type Partitions = {

@@ -8,8 +8,7 @@ import type { UserReadiness } from "../../domain/readiness/user-readiness.ts";
 import type { ReadKey } from "./batching-reader.ts";
 import type { WriteItem } from "./batching-writer.ts";
 import { readDocument } from "./documents.ts";
-import { itemVersion } from "./items.ts";
-import { documentKey, readinessKey } from "./keys.ts";
+import { documentKey, itemVersion, readinessKey } from "./keys.ts";
 
 /** Stores how ready each account is, and each user, in an item of its own. All reads are consistent. */
 export type ReadinessRecords = {

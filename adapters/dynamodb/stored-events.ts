@@ -6,14 +6,12 @@ import {
   type QueryCommandInput,
 } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
-import { type Fields, numberOf } from "../../domain/core/parse.ts";
+import { checkSchemaVersion, type Fields, numberOf } from "../../domain/core/parse.ts";
 import { type Body, parseBody } from "../../domain/event/envelope.ts";
 import { type IncomeEvent, parseEvent } from "../../domain/event/events.ts";
 import { parseReceipts, type Receipts } from "../../domain/event/receipts.ts";
 import { ownerOf, type Subject } from "../../domain/event/subjects.ts";
-import { checkSchemaVersion } from "../../domain/message/schema-version.ts";
-import { itemVersion, readItem } from "./items.ts";
-import { eventKey, eventPrefix, partitionOf } from "./keys.ts";
+import { eventKey, eventPrefix, itemVersion, partitionOf, readItem } from "./keys.ts";
 import { scanTable } from "./table-scan.ts";
 
 /** A stored event without its body, and how often it was received. */

@@ -13,8 +13,7 @@ import type { Subject } from "../../domain/event/subjects.ts";
 import type { DataName } from "../../domain/fetch/document-name.ts";
 import { parseState, type State } from "../../domain/state/state.ts";
 import { readDocument, type StoredDocument } from "./documents.ts";
-import { readItem } from "./items.ts";
-import { documentKey, documentPrefix, linkPrefix, partitionOf, stateKey } from "./keys.ts";
+import { documentKey, documentPrefix, linkPrefix, partitionOf, readItem, stateKey } from "./keys.ts";
 
 /** Reads the states and documents of subjects, consistently. Never reads events. */
 export type SubjectReads = {

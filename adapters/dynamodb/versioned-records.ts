@@ -5,8 +5,7 @@ import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import { parseState, type State } from "../../domain/state/state.ts";
 import { batchingReader, type ReadKey } from "./batching-reader.ts";
 import { batchingWriter, type WriteItem } from "./batching-writer.ts";
-import { itemVersion } from "./items.ts";
-import { stateKey } from "./keys.ts";
+import { itemVersion, stateKey } from "./keys.ts";
 
 /** Returns the next version of a state, or undefined if nothing changes. */
 export type Change = (stored: State | undefined) => State | undefined;

@@ -9,9 +9,8 @@ import {
   type RefusedKind,
   type Removed,
 } from "../../domain/recovery/erasure.ts";
-import { isWritten } from "../dynamodb/conditional-write.ts";
-import { itemVersion, readItem } from "../dynamodb/items.ts";
-import { erasureReportKey } from "../dynamodb/keys.ts";
+import { isWritten } from "../dynamodb/batching-writer.ts";
+import { erasureReportKey, itemVersion, readItem } from "../dynamodb/keys.ts";
 
 /** Progress of an erasure. It contains counts and no ids. */
 export type ErasureReport = {

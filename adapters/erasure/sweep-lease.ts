@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { DeleteItemCommand, type DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { isWritten } from "../dynamodb/conditional-write.ts";
-import { itemVersion } from "../dynamodb/items.ts";
-import { sweepLeaseKey } from "../dynamodb/keys.ts";
+import { isWritten } from "../dynamodb/batching-writer.ts";
+import { itemVersion, sweepLeaseKey } from "../dynamodb/keys.ts";
 
 /**
  * Lets one run at a time search the dead letters: two would hide messages from each other. A killed run keeps the

@@ -11,9 +11,8 @@ import {
   reopened,
   spreadInSeconds,
 } from "../../domain/fetch/breaker.ts";
-import { isWritten } from "../dynamodb/conditional-write.ts";
-import { itemVersion, readItem } from "../dynamodb/items.ts";
-import { breakerKey } from "../dynamodb/keys.ts";
+import { isWritten } from "../dynamodb/batching-writer.ts";
+import { breakerKey, itemVersion, readItem } from "../dynamodb/keys.ts";
 
 type CircuitBreakerOptions = {
   readonly settings: BreakerSettings;

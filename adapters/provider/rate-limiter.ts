@@ -2,10 +2,9 @@ import { type DynamoDBClient, QueryCommand, UpdateItemCommand } from "@aws-sdk/c
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { type FailureError, waiting } from "../../domain/core/failures.ts";
 import { numberOf } from "../../domain/core/parse.ts";
-import { windowsOf } from "../../domain/fetch/pacing.ts";
-import { conflictOf } from "../dynamodb/conditional-write.ts";
-import { itemVersion } from "../dynamodb/items.ts";
-import { callWindowKey } from "../dynamodb/keys.ts";
+import { windowsOf } from "../../domain/fetch/breaker.ts";
+import { conflictOf } from "../dynamodb/batching-writer.ts";
+import { callWindowKey, itemVersion } from "../dynamodb/keys.ts";
 
 /** Waiting callers return spread over a minute, so that few find the next window used up. */
 const spreadInSeconds = 60;

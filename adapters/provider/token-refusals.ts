@@ -1,9 +1,8 @@
 import { type DynamoDBClient, GetItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { optionalText } from "../../domain/core/parse.ts";
-import { conflictOf, isWritten } from "../dynamodb/conditional-write.ts";
-import { itemVersion, readItem } from "../dynamodb/items.ts";
-import { refusalNoteKey } from "../dynamodb/keys.ts";
+import { conflictOf, isWritten } from "../dynamodb/batching-writer.ts";
+import { itemVersion, readItem, refusalNoteKey } from "../dynamodb/keys.ts";
 
 /**
  * The note of the token version that the provider refuses: one item for all functions. The first to note a version

@@ -1,7 +1,45 @@
 import { Readable } from "node:stream";
-import type { S3Client, S3ServiceException } from "@aws-sdk/client-s3";
-import { isRefused, statusOf } from "./refused.ts";
-import { s3Client } from "./s3-client.ts";
+import type { S3Client, S3ClientConfig, S3ServiceException } from "@aws-sdk/client-s3";
+import { fieldsOf, isFields, numberOf, parseJson, textsOf } from "../../domain/core/parse.ts";
+import type { Body } from "../../domain/event/envelope.ts";
+import { jsonText } from "../../domain/event/json.ts";
+import { nameOf, type Subject } from "../../domain/event/subjects.ts";
+import type { ReadInPages } from "../../domain/fetch/coverage.ts";
+import { type DataName, nameOfData } from "../../domain/fetch/document-name.ts";
+import { type Continuation, parseContinuation } from "../../domain/fetch/paging.ts";
+import { compress, expand, type Parts } from "../aws/content.ts";
+
+/**
+ * Whether S3 refused an existing object: 403 if the caller may not read it or KMS denies the key, 400 if the key is
+ * disabled or deleted. Only a caller that may list the bucket can tell; for others, S3 answers 403 for a missing
+ * object too.
+ * Source: Amazon S3 API reference, "GetObject".
+ */
+export function isRefused(error: unknown): boolean {
+  const status = statusOf(error);
+  return status === 400 || status === 403;
+}
+
+export function statusOf(error: unknown): unknown {
+  return isFields(error) && isFields(error.$metadata) ? error.$metadata.httpStatusCode : undefined;
+}
+
+/**
+ * An S3 client for functions and commands. If an endpoint is set (here, by a variable such as `AWS_ENDPOINT_URL`, or
+ * in AWS's configuration file), the bucket's name is part of the path, since nothing resolves `<bucket>.localhost`.
+ * @param S3 the class, which some callers load on first use
+ */
+export function s3Client(S3: typeof S3Client, settings: S3ClientConfig = {}): S3Client {
+  const client = new S3(settings);
+  const { config } = client;
+  const { endpointProvider } = config;
+  config.endpointProvider = (parameters, context) =>
+    endpointProvider(
+      parameters.Endpoint === undefined ? parameters : { ...parameters, ForcePathStyle: true },
+      context,
+    );
+  return client;
+}
 
 /**
  * Stores what is too large for a message or an item. The S3 client is loaded on first use, so that small data does
@@ -108,5 +146,79 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   return () => {
     made ??= make();
     return made;
+  };
+}
+
+/** The body of a webhook. Reconciliation's facts have no text. */
+export type WebhookBody = Exclude<Body, { type: "facts" }>;
+
+/** The text of a body, which may be in S3. @throws permanent failure if the body was not kept */
+export async function bodyText(body: WebhookBody, overflow: Pick<OverflowBucket, "get">): Promise<string> {
+  switch (body.type) {
+    case "text":
+      return body.text;
+    case "base64":
+      return Buffer.from(body.base64, "base64").toString("utf8");
+    case "object": {
+      const content = Buffer.from(await overflow.get(body.key)).toString("utf8");
+      return body.encoding === "base64" ? Buffer.from(content, "base64").toString("utf8") : content;
+    }
+  }
+}
+
+/** A list that is still being read: its read, where to continue, and the items so far. */
+export type PartialList = { readonly read: ReadInPages; readonly from: Continuation; readonly items: Parts };
+
+/** Identifies a read by its document and the message that carried its task. */
+export type PagesOf = DataName & { readonly subject: Subject; readonly messageId: string };
+
+/** Stores the part of a list read so far, under its subject's name, where an erasure finds it. */
+export type KeptPages = {
+  readonly keep: (of: PagesOf, list: PartialList) => Promise<void>;
+  /** Discards the stored pages. */
+  readonly forget: (of: PagesOf) => Promise<void>;
+  /** Undefined if nothing was stored, or if it was discarded or has expired. */
+  readonly find: (of: PagesOf) => Promise<PartialList | undefined>;
+};
+
+const lineEnd = Buffer.from("\n");
+
+export function keptPages(bucket: OverflowBucket): KeptPages {
+  const keyOf = ({ subject, messageId, ...name }: PagesOf) =>
+    `pages/${nameOf(subject)}/${nameOfData(name, "/")}/${messageId}.gz`;
+  return {
+    keep: async (of, { read, from, items }) => {
+      // This JSON contains no line end, so the first one separates it from the items.
+      const head = Buffer.from(jsonText({ read, from }));
+      await bucket.put(keyOf(of), await compress([head, lineEnd, ...items]));
+    },
+    // The role that writes pages may not delete them.
+    forget: (of) => bucket.put(keyOf(of), new Uint8Array()),
+    find: async (of) => {
+      const compressed = await bucket.find(keyOf(of));
+      if (compressed === undefined || compressed.byteLength === 0) return undefined;
+      return parseList(Buffer.from(await expand(compressed)));
+    },
+  };
+}
+
+function parseList(kept: Buffer): PartialList {
+  const end = kept.indexOf(lineEnd);
+  const fields = fieldsOf(parseJson(kept.subarray(0, end).toString(), "the kept pages"), "the kept pages");
+  const items = kept.subarray(end + 1);
+  return {
+    read: parseRead(fields.read),
+    from: parseContinuation(fieldsOf(fields.from, "from")),
+    // The pages so far may all have been empty.
+    items: items.byteLength === 0 ? [] : [items],
+  };
+}
+
+function parseRead(value: unknown): ReadInPages {
+  const fields = fieldsOf(value, "read");
+  return {
+    asOf: numberOf(fields, "asOf"),
+    by: textsOf(fields, "by"),
+    known: fields.known === undefined ? undefined : numberOf(fields, "known"),
   };
 }

@@ -8,11 +8,18 @@ import {
 } from "@aws-sdk/client-s3";
 import { batchesOf } from "../../domain/core/batches.ts";
 import { failureOf } from "../../domain/core/failures.ts";
-import { fieldsOf, numberOf, optionalText, parseJson, present, textOf } from "../../domain/core/parse.ts";
-import { checkSchemaVersion } from "../../domain/message/schema-version.ts";
+import {
+  checkSchemaVersion,
+  fieldsOf,
+  numberOf,
+  optionalText,
+  parseJson,
+  present,
+  textOf,
+} from "../../domain/core/parse.ts";
 import type { DeadLetter, DeadLetterSource } from "../../domain/recovery/dead-letter.ts";
 import { keepsNoVersions, type PurgeVersions } from "../s3/object-versions.ts";
-import { isRefused } from "../s3/refused.ts";
+import { isRefused } from "../s3/overflow-bucket.ts";
 
 /**
  * Archives dead letters before they expire, one object each.

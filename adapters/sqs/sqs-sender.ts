@@ -132,3 +132,35 @@ function attributesOf({ body, reason, returns }: Outgoing) {
   );
   return fitting.length === 0 ? {} : { MessageAttributes: Object.fromEntries(fitting) };
 }
+
+/** Sends as `Send` does. @param untilReady resolves when concurrent senders are ready too */
+export type SharedSend = (
+  queueUrl: string,
+  messages: readonly Outgoing[],
+  untilReady?: () => Promise<unknown>,
+) => Promise<readonly (Failure | undefined)[]>;
+
+type SharedBatch = { readonly messages: Outgoing[]; readonly outcomes: ReturnType<Send> };
+
+/** Concurrent sends to one queue share requests; each message has its own result. */
+export function batchingSender(send: Send): SharedSend {
+  const open = new Map<string, SharedBatch>();
+  const openBatch = (queueUrl: string): SharedBatch => {
+    const messages: Outgoing[] = [];
+    const outcomes = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+      open.delete(queueUrl);
+      return send(queueUrl, messages);
+    });
+    const batch = { messages, outcomes };
+    open.set(queueUrl, batch);
+    return batch;
+  };
+  return async (queueUrl, messages, untilReady) => {
+    await untilReady?.();
+    if (messages.length === 0) return [];
+    const { messages: shared, outcomes } = open.get(queueUrl) ?? openBatch(queueUrl);
+    const first = shared.length;
+    shared.push(...messages);
+    return (await outcomes).slice(first, first + messages.length);
+  };
+}

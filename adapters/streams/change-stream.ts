@@ -11,12 +11,13 @@ import { parseAccountReadiness, parseUserReadiness } from "../../domain/readines
 import type { Change } from "../../domain/state/change.ts";
 import { parseState } from "../../domain/state/state.ts";
 import { readStorage } from "../dynamodb/documents.ts";
-import { itemVersion, readItem } from "../dynamodb/items.ts";
 import {
   canaryPrefix,
   documentKey,
   documentPrefix,
   eventKey,
+  itemVersion,
+  readItem,
   readinessKey,
   stateKey,
 } from "../dynamodb/keys.ts";

@@ -2,9 +2,8 @@ import { type DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/cl
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { parseRun, type Run } from "../../domain/reconcile/reconciliation.ts";
 import { parseRunRequest, type RunRequest } from "../../domain/reconcile/run-request.ts";
-import { isWritten } from "../dynamodb/conditional-write.ts";
-import { itemVersion, readItem } from "../dynamodb/items.ts";
-import { type Key, reconciliationKey, runRequestKey } from "../dynamodb/keys.ts";
+import { isWritten } from "../dynamodb/batching-writer.ts";
+import { itemVersion, type Key, readItem, reconciliationKey, runRequestKey } from "../dynamodb/keys.ts";
 
 /** Stores the progress of some work between its steps. */
 export type Checkpoint<T> = {

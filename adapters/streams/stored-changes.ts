@@ -1,15 +1,14 @@
 import { type DynamoDBClient, GetItemCommand, paginateQuery } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
-import { type Fields, textOf } from "../../domain/core/parse.ts";
+import { checkSchemaVersion, type Fields, textOf } from "../../domain/core/parse.ts";
 import type { IncomeEvent } from "../../domain/event/events.ts";
 import { ownerOf, type Subject, subjectOf } from "../../domain/event/subjects.ts";
-import { checkSchemaVersion } from "../../domain/message/schema-version.ts";
 import type { Change } from "../../domain/state/change.ts";
-import { itemVersion } from "../dynamodb/items.ts";
 import {
   documentPrefix,
   eventKey,
   eventPrefix,
+  itemVersion,
   type Key,
   linkPrefix,
   partitionOf,

@@ -1,5 +1,5 @@
 import type { _Record, DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
-import { isTransient } from "../aws/transient-errors.ts";
+import { isTransient } from "../aws/client.ts";
 import { type StreamShards, streamShards } from "./stream-shards.ts";
 
 export type Following = {

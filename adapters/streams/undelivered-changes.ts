@@ -7,7 +7,7 @@ import {
 } from "@aws-sdk/client-s3";
 import { isFields, parseJson } from "../../domain/core/parse.ts";
 import { keepsNoVersions, type PurgeVersions } from "../s3/object-versions.ts";
-import { isRefused } from "../s3/refused.ts";
+import { isRefused } from "../s3/overflow-bucket.ts";
 
 /** The number of removed records, and the number of objects that S3 refused to return. */
 export type RemovedChanges = { readonly removed: number; readonly refused: number };

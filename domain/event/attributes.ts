@@ -1,6 +1,6 @@
 import { isFields } from "../core/parse.ts";
 import { canonicalId } from "./canonical-id.ts";
-import { isClean } from "./json-text.ts";
+import { isClean } from "./json.ts";
 import { isRawNumber } from "./lossless-json.ts";
 import type { Search } from "./mapping-source.ts";
 

@@ -1,5 +1,13 @@
 import { permanent } from "../core/failures.ts";
-import { fieldsOf, optionalBoolean, optionalText, parseTexts, present, textOf } from "../core/parse.ts";
+import {
+  fieldsOf,
+  isFields,
+  optionalBoolean,
+  optionalText,
+  parseTexts,
+  present,
+  textOf,
+} from "../core/parse.ts";
 import type { Attributes } from "./attributes.ts";
 
 /** The provider's webhook kinds, in the order of its specification. Routes and queues use the same names. */
@@ -141,4 +149,23 @@ export function parseAttributes(value: unknown): EventAttributes {
     reason: optionalText(fields, "reason"),
     attributes: fields.attributes === undefined ? undefined : parseTexts(fields.attributes, "attributes"),
   });
+}
+
+/**
+ * Reads the correlation id of a message in the pipeline's own queues: the `correlationId` of a task, or the
+ * `id` of an envelope or of an operator's erasure.
+ * @returns undefined if there is none or the text is not JSON
+ */
+export function correlationIdIn(text: string): string | undefined {
+  const fields = parse(text);
+  if (!isFields(fields)) return undefined;
+  return optionalText(fields, "correlationId") ?? optionalText(fields, "id");
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { keyPart } from "../core/key-part.ts";
+import { keyPart } from "../core/escaping.ts";
 import { canonicalId } from "./canonical-id.ts";
 import type { Subject } from "./subjects.ts";
 

@@ -12,8 +12,8 @@ import {
   subjectKindOf,
   type WebhookEventType,
 } from "./events.ts";
-import { isClean } from "./json-text.ts";
-import { hasSeveral, takesByPosition } from "./list-order.ts";
+import { isClean } from "./json.ts";
+import { hasSeveral, takesByPosition } from "./lists.ts";
 import { isRawNumber } from "./lossless-json.ts";
 import {
   headersRead,

@@ -1,5 +1,5 @@
+import { keyPart } from "../core/escaping.ts";
 import { permanent } from "../core/failures.ts";
-import { keyPart } from "../core/key-part.ts";
 import { fieldsOf, textOf } from "../core/parse.ts";
 import { type EventAttributes, subjectKindOf } from "./events.ts";
 

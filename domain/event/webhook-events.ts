@@ -1,8 +1,8 @@
 import { type Failure, failureOf, permanent } from "../core/failures.ts";
 import { present } from "../core/parse.ts";
 import { attributesIn, type FoundAttributes } from "./attributes.ts";
+import { identifyByEventId, identifyElement } from "./envelope.ts";
 import { type EventAttributes, type WebhookKind, withBelievableTime } from "./events.ts";
-import { identifyByEventId, identifyElement } from "./identify.ts";
 import { deliveryOf, ignoredName, type KindMapping, mapPayload, type Search, typeNamed } from "./mapping.ts";
 import { found, type MappedHeaders } from "./mapping-source.ts";
 

@@ -1,4 +1,4 @@
-import { keyPart } from "../core/key-part.ts";
+import { keyPart } from "../core/escaping.ts";
 import { type Fields, isFields, textOf } from "../core/parse.ts";
 import type { EventAttributes } from "../event/events.ts";
 

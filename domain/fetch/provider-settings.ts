@@ -5,7 +5,7 @@ import type { OwnWebhook } from "../reconcile/registrations.ts";
 import { type ErrorPlace, errorMeanings } from "./answer.ts";
 import { type BreakerSettings, parseBreakerSettings } from "./breaker.ts";
 import type { DataName, DateRange } from "./document-name.ts";
-import { type PagingSettings, parsePagingSettings } from "./paging-settings.ts";
+import { type PagingSettings, parsePagingSettings } from "./paging.ts";
 
 type RangePaths = Readonly<Record<string, string>>;
 

@@ -1,9 +1,16 @@
 import { createHash } from "node:crypto";
 import { permanent } from "../core/failures.ts";
-import { fieldsOf, numberOf, optionalText, parseJson, present, textOf } from "../core/parse.ts";
-import { jsonText } from "../event/json-text.ts";
+import {
+  checkSchemaVersion,
+  fieldsOf,
+  numberOf,
+  optionalText,
+  parseJson,
+  present,
+  textOf,
+} from "../core/parse.ts";
+import { jsonText } from "../event/json.ts";
 import { parseSubject, type Subject } from "../event/subjects.ts";
-import { checkSchemaVersion } from "../message/schema-version.ts";
 import { type DataName, parseDataName } from "./document-name.ts";
 
 /** The task version that this release writes. */

@@ -1,3 +1,18 @@
+import { fieldsOf, numberOf } from "../core/parse.ts";
+
+export type RetrySettings = {
+  /** First maximum of the back-off, in seconds; it doubles with each attempt. */
+  readonly baseSeconds: number;
+  /** Maximum wait in seconds, whatever the failure asks for. SQS delays a message by at most 900 seconds. */
+  readonly maxSeconds: number;
+};
+
+/** @throws permanent failure naming the setting */
+export function parseRetrySettings(value: unknown): RetrySettings {
+  const fields = fieldsOf(value, "retry");
+  return { baseSeconds: numberOf(fields, "baseSeconds"), maxSeconds: numberOf(fields, "maxSeconds") };
+}
+
 /** How long a task waits between two receives, in seconds. */
 export type Pace = {
   /** First wait; it doubles with each receive. */

@@ -1,8 +1,31 @@
+import type { EventType } from "../event/events.ts";
 import type { Outcome } from "../state/last-change.ts";
-import { count, flag, type ObjectSchema, object, type TypeOf, text } from "./json-schema.ts";
-import type { MessageType } from "./message-types.ts";
+import { count, flag, type ObjectSchema, object, type TypeOf, text, userAttributes } from "./json-schema.ts";
 import { readinessContract } from "./readiness-schemas.ts";
-import { userAttributes } from "./user-attributes.ts";
+
+/** Message types without an event: the provider confirmed a state, or fetched data is new. */
+export const answerTypes = [
+  "user.confirmed",
+  "account.confirmed",
+  "company-account.confirmed",
+  "data.updated",
+] as const;
+/** Message types without an event: everything that `readiness` waits for has arrived, or has not in time, or nothing new arrives. */
+export const readinessTypes = ["account.ready", "account.incomplete", "user.ready", "account.stale"] as const;
+/** Message types that tell readers to erase a subject, too, because all of its stored data was erased. */
+export const erasureTypes = ["user.erased", "account.erased", "company-account.erased"] as const;
+/** An operator sends `subscriber.test` to test a subscriber. */
+export type MessageType =
+  | EventType
+  | (typeof answerTypes)[number]
+  | (typeof readinessTypes)[number]
+  | (typeof erasureTypes)[number]
+  | "subscriber.test";
+
+/** The CloudEvents `source` of a stage's messages. */
+export function messageSource(stage: string): string {
+  return `/income-events/${stage}`;
+}
 
 /**
  * The contract with subscribers, and the only source of message types, the reader's checks and the

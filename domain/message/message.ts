@@ -5,9 +5,11 @@ import type { Receipts } from "../event/receipts.ts";
 import { nameOf, type Subject, subjectOf } from "../event/subjects.ts";
 import type { Document } from "../fetch/document.ts";
 import { type DataName, nameOfData, rangeOf } from "../fetch/document-name.ts";
+import type { AccountReadiness } from "../readiness/account-readiness.ts";
+import type { UserReadiness } from "../readiness/user-readiness.ts";
 import type { LastChange } from "../state/last-change.ts";
 import type { State } from "../state/state.ts";
-import { datesOf, referenceOf } from "./document-reference.ts";
+import { datesOf, hrefOfDocument, referenceOf } from "./document-reference.ts";
 import type { DataOf, Message } from "./message-schemas.ts";
 
 /** The stage that sends messages, and the base URL of its documents with a trailing slash. */
@@ -242,4 +244,71 @@ function accountIdOf({
     case "user":
       throw permanent("subject.kind: data is of an account");
   }
+}
+
+/**
+ * The message of an account's last announcement. Returns the same message until the next announcement.
+ * @throws permanent failure if nothing was announced
+ */
+export function messageOfReadiness(
+  { subject, announced, userId, correlationId }: AccountReadiness,
+  { source, documentsUrl }: MessageOrigin,
+): Message {
+  if (announced === undefined) throw permanent("announced: missing");
+  const { version, since, at, missing } = announced;
+  const common = { source, subject: `${nameOf(subject)}/readiness`, version };
+  const time = new Date(at).toISOString();
+  const attributes = attributesOf(common, `${common.subject}.${version}`, time, correlationId);
+  const documents = announced.documents.map(({ endpoint, digest, announced: number }) => {
+    const href = `${hrefOfDocument(subject, { endpoint }, documentsUrl)}?version=${number}`;
+    return { endpoint, href, version: String(number), sha256: digest };
+  });
+  const data = present<DataOf<"account.ready">>({
+    accountId: subject.id,
+    userId,
+    connectedSince: new Date(since).toISOString(),
+    documents,
+  });
+  return announced.status === "ready"
+    ? { ...attributes, type: "account.ready", data }
+    : { ...attributes, type: "account.incomplete", data: { ...data, missing } };
+}
+
+/** The message of an account without new data. @throws permanent failure if nothing was announced */
+export function messageOfStale(
+  { subject, stale, since, userId, correlationId }: AccountReadiness,
+  source: string,
+): Message {
+  if (stale === undefined) throw permanent("stale: missing");
+  const common = { source, subject: `${nameOf(subject)}/readiness`, version: stale.version };
+  const time = new Date(stale.at).toISOString();
+  return {
+    ...attributesOf(common, `${common.subject}.${stale.version}`, time, correlationId),
+    type: "account.stale",
+    data: present<DataOf<"account.stale">>({
+      accountId: subject.id,
+      userId,
+      connectedSince: new Date(since).toISOString(),
+      newestAt: stale.since > since ? new Date(stale.since).toISOString() : undefined,
+    }),
+  };
+}
+
+/** The message of an announcement about a user's accounts. */
+export function messageOfUserReadiness(
+  { subject, version, at, accounts, correlationId }: UserReadiness,
+  source: string,
+): Message {
+  const common = { source, subject: `${nameOf(subject)}/readiness`, version };
+  const time = new Date(at).toISOString();
+  return {
+    ...attributesOf(common, `${common.subject}.${version}`, time, correlationId),
+    type: "user.ready",
+    data: {
+      userId: subject.id,
+      accounts: accounts.map(({ accountId, status, since }) => {
+        return { accountId, status, connectedSince: new Date(since).toISOString() };
+      }),
+    },
+  };
 }

@@ -1,6 +1,5 @@
 import type { MissingReason } from "../readiness/account-readiness.ts";
-import { list, object, text } from "./json-schema.ts";
-import { userAttributes } from "./user-attributes.ts";
+import { list, object, text, userAttributes } from "./json-schema.ts";
 
 const endpoint = text("The name of the provider's endpoint, such as `income`.");
 

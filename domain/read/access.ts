@@ -1,6 +1,6 @@
 import { type Fields, fieldsOf, textsOf } from "../core/parse.ts";
 import { eventTypes } from "../event/events.ts";
-import { answerTypes } from "../message/message-types.ts";
+import { answerTypes } from "../message/message-schemas.ts";
 import { parseSubscribers, type Subscriber, wants } from "../message/subscribers.ts";
 import type { ReadRequest } from "./route.ts";
 

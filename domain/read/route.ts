@@ -4,6 +4,40 @@ import type { Subject } from "../event/subjects.ts";
 import { type DataName, rangeOf } from "../fetch/document-name.ts";
 import { badRequest, notFound, type Problem, problem } from "./problem.ts";
 
+export const readingModes = ["url", "invoke", "none"] as const;
+/** How subscribers read documents: by a function URL, by invoking a function, or only in their messages. */
+export type ReadingMode = (typeof readingModes)[number];
+
+/**
+ * Regions without function URLs. Source: Lambda developer guide, "Creating and managing Lambda function
+ * URLs", November 2026.
+ */
+const withoutFunctionUrls: readonly string[] = [
+  "ap-east-2",
+  "ap-south-2",
+  "ap-southeast-4",
+  "ap-southeast-5",
+  "ap-southeast-6",
+  "ap-southeast-7",
+  "ca-west-1",
+  "eu-central-2",
+  "eu-south-2",
+  "il-central-1",
+  "me-central-1",
+];
+
+export function hasFunctionUrls(region: string): boolean {
+  return !withoutFunctionUrls.includes(region);
+}
+
+/** @param region undefined if it is known only at deploy time */
+export function readingModeIn(region: string | undefined, chosen?: ReadingMode): ReadingMode {
+  return chosen ?? (region === undefined || hasFunctionUrls(region) ? "url" : "invoke");
+}
+
+/** URI prefix of documents that are available only in messages. It names them, but does not resolve. */
+export const unreadDocuments = "urn:income-events:documents/";
+
 /** The requested version: the newest, an exact one, or the one known at a time (milliseconds since 1970). */
 export type VersionWanted = { readonly version?: number; readonly asOf?: number };
 

@@ -1,5 +1,5 @@
 import { isFields } from "../core/parse.ts";
-import { sourceAt } from "../event/json-source.ts";
+import { sourceAt } from "../event/json.ts";
 
 const millisPerDay = 86_400_000;
 

@@ -1,8 +1,7 @@
 import { permanent } from "../core/failures.ts";
-import { fieldsOf, numberOf, optionalText, parseJson, present } from "../core/parse.ts";
-import { jsonText } from "../event/json-text.ts";
+import { checkSchemaVersion, fieldsOf, numberOf, optionalText, parseJson, present } from "../core/parse.ts";
+import { jsonText } from "../event/json.ts";
 import { parseSubject, type Subject } from "../event/subjects.ts";
-import { checkSchemaVersion } from "../message/schema-version.ts";
 
 const version = 1;
 

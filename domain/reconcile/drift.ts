@@ -1,6 +1,6 @@
 import { present } from "../core/parse.ts";
+import { identify } from "../event/envelope.ts";
 import type { EventAttributes, WebhookKind } from "../event/events.ts";
-import { identify } from "../event/identify.ts";
 import type { Listed } from "../state/listing.ts";
 import type { State } from "../state/state.ts";
 

@@ -1,5 +1,5 @@
 import { fieldsOf, numberOf, optionalText, present, textOf } from "../core/parse.ts";
-import { identify } from "../event/identify.ts";
+import { identify } from "../event/envelope.ts";
 import type { State } from "../state/state.ts";
 import type { FoundEvent, Orphan } from "./drift.ts";
 import type { Run } from "./reconciliation.ts";

@@ -1,5 +1,6 @@
 import { permanent } from "../core/failures.ts";
 import {
+  checkSchemaVersion,
   type Fields,
   fieldsOf,
   isFields,
@@ -10,9 +11,8 @@ import {
 } from "../core/parse.ts";
 import { canonicalId } from "../event/canonical-id.ts";
 import { subjectKindOf } from "../event/events.ts";
-import { jsonText } from "../event/json-text.ts";
+import { jsonText } from "../event/json.ts";
 import { nameOf, ownerOf, parseSubject, type Subject, subjectOf } from "../event/subjects.ts";
-import { checkSchemaVersion } from "../message/schema-version.ts";
 import type { Change } from "../state/change.ts";
 import { isRestorable, type State } from "../state/state.ts";
 

@@ -1,4 +1,4 @@
-import { escapePattern } from "../core/escape-pattern.ts";
+import { escapePattern } from "../core/escaping.ts";
 import { canonicalId, isUuid } from "../event/canonical-id.ts";
 import type { WebhookKind } from "../event/events.ts";
 import { isRawNumber, parseExact } from "../event/lossless-json.ts";

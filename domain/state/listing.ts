@@ -4,8 +4,7 @@ import { parseTimestamp } from "../core/timestamps.ts";
 import { parseExact } from "../event/lossless-json.ts";
 import { booleanAt, idAt, type KindMapping, type Search, textAt } from "../event/mapping.ts";
 import { found } from "../event/mapping-source.ts";
-import { type Continuation, readPage } from "../fetch/paging.ts";
-import type { PagingSettings } from "../fetch/paging-settings.ts";
+import { type Continuation, type PagingSettings, readPage } from "../fetch/paging.ts";
 
 /** JMESPath expressions that read one listed item. */
 export type ListExpressions = {

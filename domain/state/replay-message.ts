@@ -1,6 +1,5 @@
 import type { IncomeEvent } from "../event/events.ts";
-import { claimOf } from "./claim.ts";
-import type { LastChange, Outcome } from "./last-change.ts";
+import { claimOf, type LastChange, type Outcome } from "./last-change.ts";
 import type { State } from "./state.ts";
 
 /**

@@ -4,10 +4,12 @@ import {
   type MessageOrigin,
   messageOfDocument,
   messageOfEndpointEvent,
+  messageOfReadiness,
+  messageOfStale,
   messageOfState,
+  messageOfUserReadiness,
 } from "../message/message.ts";
 import type { Message } from "../message/message-schemas.ts";
-import { messageOfReadiness, messageOfStale, messageOfUserReadiness } from "../message/readiness-message.ts";
 import { wants } from "../message/subscribers.ts";
 import type { Change } from "./change.ts";
 import { isHistoryFull, isProcessed } from "./last-change.ts";

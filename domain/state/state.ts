@@ -11,15 +11,10 @@ import {
   parseKnownAttributes,
   type Report,
 } from "./attributes.ts";
-import { type Claim, claimOf } from "./claim.ts";
-import {
-  type Connection,
-  connectionAfterAnswer,
-  connectionAfterEvent,
-  parseConnection,
-} from "./connection.ts";
 import {
   addReceipt,
+  type Claim,
+  claimOf,
   type LastChange,
   type Outcome,
   type ProcessedReceipts,
@@ -27,7 +22,16 @@ import {
   parseProcessedReceipts,
   receiptKey,
 } from "./last-change.ts";
-import { parseStatus, type Status, statusAfterAnswer, statusAfterEvent } from "./status.ts";
+import {
+  type Connection,
+  connectionAfterAnswer,
+  connectionAfterEvent,
+  parseConnection,
+  parseStatus,
+  type Status,
+  statusAfterAnswer,
+  statusAfterEvent,
+} from "./status.ts";
 
 const deletionSources = ["webhook", "reconciliation"] as const;
 type DeletionSource = (typeof deletionSources)[number];

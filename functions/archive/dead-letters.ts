@@ -1,14 +1,14 @@
 import { S3Client } from "@aws-sdk/client-s3";
 import { SQSClient } from "@aws-sdk/client-sqs";
-import { s3Client } from "../../adapters/s3/s3-client.ts";
+import { s3Client } from "../../adapters/s3/overflow-bucket.ts";
 import { deadLetterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
 import { queueDeadLetters } from "../../adapters/sqs/queue-dead-letters.ts";
 import { numberOf, textsOf } from "../../domain/core/parse.ts";
 import { reservedSecondsOf } from "../../domain/fetch/provider-settings.ts";
 import { namesIn, readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
-import { queuesBeside } from "../runtime/queues-beside.ts";
-import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
+import { queuesBeside } from "../runtime/queues.ts";
+import { sanitizeErrors } from "../runtime/sqs-batch.ts";
 import { archiver } from "./archiver.ts";
 
 const settings = readSettings();

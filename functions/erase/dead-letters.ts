@@ -1,4 +1,4 @@
-import { bodyText, type WebhookBody } from "../../adapters/aws/body-text.ts";
+import { bodyText, type WebhookBody } from "../../adapters/s3/overflow-bucket.ts";
 import { retryable } from "../../domain/core/failures.ts";
 import { type Envelope, readEnvelope } from "../../domain/event/envelope.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";

@@ -1,30 +1,24 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
-import { backgroundInvoker } from "../../adapters/aws/background-invoker.ts";
-import { leanClient } from "../../adapters/aws/lean-client.ts";
-import { serviceClock } from "../../adapters/aws/service-clock.ts";
+import { leanClient, serviceClock } from "../../adapters/aws/client.ts";
+import { backgroundInvoker } from "../../adapters/aws/function-invoker.ts";
 import { batchingReader } from "../../adapters/dynamodb/batching-reader.ts";
 import { batchingWriter } from "../../adapters/dynamodb/batching-writer.ts";
-import { versionKeeper } from "../../adapters/dynamodb/document-versions.ts";
-import { documentReader, documentStore } from "../../adapters/dynamodb/documents.ts";
+import { documentReader, documentStore, versionKeeper } from "../../adapters/dynamodb/documents.ts";
 import { readinessRecords } from "../../adapters/dynamodb/readiness.ts";
 import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
-import { subjectDigest } from "../../adapters/erasure/subject-digest.ts";
-import { findErased } from "../../adapters/erasure/tombstones.ts";
-import { keptPages } from "../../adapters/s3/kept-pages.ts";
-import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
-import { batchingSender } from "../../adapters/sqs/batching-sender.ts";
+import { findErased, subjectDigest } from "../../adapters/erasure/tombstones.ts";
+import { keptPages, overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { messageVisibility } from "../../adapters/sqs/message-visibility.ts";
-import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
+import { batchingSender, sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { numberOf, parseTexts } from "../../domain/core/parse.ts";
-import { parseRetrySettings } from "../../domain/core/retry.ts";
 import {
   parseProviderSettings,
   parseStartEndpoints,
   reservedSecondsOf,
 } from "../../domain/fetch/provider-settings.ts";
-import { giveUpLimits } from "../../domain/fetch/waiting.ts";
+import { giveUpLimits, parseRetrySettings } from "../../domain/fetch/waiting.ts";
 import { parseAwaited } from "../../domain/readiness/readiness-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";

@@ -1,7 +1,71 @@
 import type { SQSRecord } from "aws-lambda";
+import type { DocumentStore, ReadDocuments } from "../../adapters/dynamodb/documents.ts";
+import type { ReadinessRecords } from "../../adapters/dynamodb/readiness.ts";
+import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
+import type { FindErased } from "../../adapters/erasure/tombstones.ts";
+import type { ProviderClient } from "../../adapters/provider/provider-client.ts";
+import type { KeptPages } from "../../adapters/s3/overflow-bucket.ts";
+import type { VisibilityChange } from "../../adapters/sqs/message-visibility.ts";
+import type { SharedSend } from "../../adapters/sqs/sqs-sender.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
+import type { Mutex } from "../../domain/core/mutex.ts";
+import type { AttributeExpressions } from "../../domain/event/attributes.ts";
 import type { DeliveredTask } from "../../domain/fetch/coverage.ts";
+import type { ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import { type FetchTask, groupOf, readTask } from "../../domain/fetch/task.ts";
+import type { Awaited } from "../../domain/readiness/readiness-settings.ts";
+import type { Log } from "../runtime/log.ts";
+import type { RetryLimits } from "./retry-decision.ts";
+
+export type TaskQueue = { readonly url: string; readonly deadLetterUrl: string };
+
+/** `checks` holds the checks of starts until they are due. */
+export type TaskQueues = { readonly fetch: TaskQueue; readonly checks: TaskQueue };
+
+export type FetcherDependencies = {
+  readonly versionedRecords: VersionedRecords;
+  readonly documents: DocumentStore;
+  readonly readDocuments: ReadDocuments;
+  readonly findErased: FindErased;
+  readonly keptPages: KeptPages;
+  /** Throws a retryable failure for a call that can't be made now. */
+  readonly client: Pick<ProviderClient, "call" | "checkReady">;
+  readonly send: SharedSend;
+  /** Changes the visibility of messages. @returns the failure of each, in order, or undefined */
+  readonly changeVisibility: (
+    queueUrl: string,
+    messages: readonly VisibilityChange[],
+  ) => Promise<readonly (Failure | undefined)[]>;
+  readonly queues: TaskQueues;
+  readonly provider: ProviderSettings;
+  /** Expressions for attributes in the provider's answer about a user; empty if the settings map none. */
+  readonly attributes: AttributeExpressions;
+  /** Endpoints to fetch when an account becomes connected. */
+  readonly startEndpoints: readonly string[];
+  /** Documents that an account needs to be ready; absent if the stage has no `readiness` setting. */
+  readonly readiness?: (Awaited & Pick<ReadinessRecords, "markFailure">) | undefined;
+  /** Time reserved for the work after the last call. */
+  readonly reservedInMillis: number;
+  /** How long events may take to answer a start before its endpoints are read anyway. */
+  readonly readAfterSeconds: number;
+  readonly retrying: RetryLimits;
+  /** DynamoDB's clock in milliseconds since 1970, for times that must not depend on the function's own clock. */
+  readonly clock: () => number;
+  /** The function's clock, for the times of the provider's answers in messages. */
+  readonly now: () => Date;
+  readonly random: () => number;
+  readonly log: Log;
+};
+
+/** A task's share of the invocation. */
+export type TaskRun = {
+  /** Milliseconds left for calls. */
+  readonly timeLeft: () => number;
+  /** Lets one read at a time collect pages; several would not fit in memory. */
+  readonly pageMutex: Mutex;
+  /** Resolves when the batch's other calls are done, or after a maximum time. */
+  readonly untilReady: () => Promise<void>;
+};
 
 /** SQS's metadata of a message. Times are milliseconds since 1970. */
 export type Delivery = Omit<DeliveredTask, "since"> & {

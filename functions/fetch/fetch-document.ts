@@ -1,12 +1,15 @@
-import { sizeOf } from "../../adapters/aws/compressed.ts";
+import { sizeOf } from "../../adapters/aws/content.ts";
 import {
   type Content,
   type DocumentStore,
   type StoredDocument,
   textOfContent,
 } from "../../adapters/dynamodb/documents.ts";
-import { failureOf, retryable, waiting } from "../../domain/core/failures.ts";
-import { present } from "../../domain/core/parse.ts";
+import type { ApiAnswer } from "../../adapters/provider/provider-api.ts";
+import { failureOf, permanent, retryable, waiting } from "../../domain/core/failures.ts";
+import { isFields, optionalBoolean, present } from "../../domain/core/parse.ts";
+import { type AttributeExpressions, type Attributes, attributesIn } from "../../domain/event/attributes.ts";
+import { parseExact } from "../../domain/event/lossless-json.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import {
   type DeliveredTask,
@@ -17,12 +20,123 @@ import {
   type WriteAnswer,
 } from "../../domain/fetch/coverage.ts";
 import { type Document, documentAfter } from "../../domain/fetch/document.ts";
-import { type DocumentTask, subjectsOf } from "../../domain/fetch/task.ts";
+import { fillPath, type ProviderSettings } from "../../domain/fetch/provider-settings.ts";
+import { type DocumentTask, type StateTask, subjectsOf } from "../../domain/fetch/task.ts";
 import { daysIn } from "../../domain/readiness/days.ts";
 import { endpointOfDays } from "../../domain/readiness/readiness-settings.ts";
-import type { Delivered, Delivery, TaskResult } from "./delivered-tasks.ts";
-import type { FetcherDependencies, TaskRun } from "./dependencies.ts";
+import { type Answer, applyProviderAnswer, type State } from "../../domain/state/state.ts";
+import type { Delivered, Delivery, FetcherDependencies, TaskResult, TaskRun } from "./delivered-tasks.ts";
 import { readPages } from "./read-pages.ts";
+
+/** One of several callers that share a request. */
+type Participant = {
+  /** Waits until all others have counted down, at most `maxMillis` after the first wait. Works once. */
+  readonly wait: (maxMillis: number) => Promise<void>;
+  /** Makes the others stop waiting for this caller. Has no effect after `wait`. */
+  readonly countDown: () => void;
+};
+
+/**
+ * Holds fast callers until slower ones are ready, so that they share one request. An invocation lasts as long
+ * as its slowest call anyway.
+ */
+export class CountdownLatch {
+  #left: number;
+  #waiting: (() => void)[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param count number of callers */
+  constructor(count: number) {
+    this.#left = count;
+  }
+
+  /** Adds one of the callers. */
+  join(): Participant {
+    let isCounted = false;
+    const countDown = () => {
+      if (isCounted) return;
+      isCounted = true;
+      this.#left -= 1;
+      if (this.#left === 0) this.#release();
+    };
+    return {
+      countDown,
+      wait: async (maxMillis) => {
+        if (isCounted) return;
+        await new Promise<void>((resolve) => {
+          this.#waiting.push(resolve);
+          this.#timer ??= setTimeout(() => this.#release(), Math.max(0, maxMillis));
+          countDown();
+        });
+      },
+    };
+  }
+
+  #release(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const released = this.#waiting;
+    this.#waiting = [];
+    for (const resume of released) resume();
+  }
+}
+
+/**
+ * Fetches a state from the provider, because events about it contradict each other.
+ * @returns `skipped` if the state has changed since
+ */
+export async function fetchState(task: StateTask, dependencies: FetcherDependencies): Promise<TaskResult> {
+  const { subject, version, correlationId } = task;
+  const { client, versionedRecords, provider, attributes, now } = dependencies;
+  const known = await versionedRecords.loadState(subject);
+  const path = pathOfState(subject, provider);
+  if (known?.version !== version || path === undefined) return "skipped";
+  const found = await client.call({ method: "GET", path: fillPath(path, subject) });
+  const answer = await answerOf(subject, found, attributes);
+  const applied = (state: State | undefined) =>
+    applyProviderAnswer(state, version, answer, { at: now(), correlationId });
+  await versionedRecords.state(subject, applied, known);
+  return "done";
+}
+
+function pathOfState(subject: Subject, { paths }: ProviderSettings): string | undefined {
+  switch (subject.kind) {
+    case "user":
+      return paths.user;
+    case "account":
+      return paths.account;
+    case "company-account":
+      return paths.companyAccount;
+  }
+}
+
+/** Reads `connected` at the top level or under `data`. A user may have none: being found is enough. */
+async function answerOf(
+  subject: Subject,
+  answer: ApiAnswer,
+  expressions: AttributeExpressions,
+): Promise<Answer> {
+  if (!answer.found) return { found: false };
+  const body = parseExact(answer.text, "the provider's answer");
+  if (!isFields(body)) throw permanent("the provider's answer: expected an object");
+  const connected = optionalBoolean(isFields(body.data) ? { ...body.data, ...body } : body, "connected");
+  if (subject.kind === "user") {
+    const attributes = await attributesOf(subject, body, expressions);
+    return { found: true, ...present({ connected, attributes }) };
+  }
+  if (connected !== undefined) return { found: true, connected };
+  throw permanent("the provider's answer: no connected; see provider.paths.account and companyAccount");
+}
+
+async function attributesOf(
+  { id }: Subject,
+  body: unknown,
+  expressions: AttributeExpressions,
+): Promise<Attributes | undefined> {
+  if (Object.keys(expressions).length === 0) return undefined;
+  const { jmespathSearch } = await import("#lazy/jmespath");
+  return attributesIn(expressions, body, id, jmespathSearch).attributes;
+}
 
 type Task = DeliveredTask & Delivery & { readonly task: DocumentTask };
 

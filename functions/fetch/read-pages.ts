@@ -1,7 +1,7 @@
-import { type Parts, sizeOf } from "../../adapters/aws/compressed.ts";
+import { type Parts, sizeOf } from "../../adapters/aws/content.ts";
 import { type Content, contentOf } from "../../adapters/dynamodb/documents.ts";
 import type { ProviderClient } from "../../adapters/provider/provider-client.ts";
-import type { KeptPages, PagesOf, PartialList } from "../../adapters/s3/kept-pages.ts";
+import type { KeptPages, PagesOf, PartialList } from "../../adapters/s3/overflow-bucket.ts";
 import { failureOf, permanent, retryable, waiting } from "../../domain/core/failures.ts";
 import type { Mutex } from "../../domain/core/mutex.ts";
 import type { GivenData } from "../../domain/fetch/answer.ts";

@@ -1,9 +1,8 @@
 import type { SQSRecord } from "aws-lambda";
 import type { Failure } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
-import type { RetrySettings } from "../../domain/core/retry.ts";
-import { correlationIdIn } from "../../domain/event/correlation.ts";
-import { type GiveUpLimits, isGivenUp, waitFor } from "../../domain/fetch/waiting.ts";
+import { correlationIdIn } from "../../domain/event/events.ts";
+import { type GiveUpLimits, isGivenUp, type RetrySettings, waitFor } from "../../domain/fetch/waiting.ts";
 import type { Failed } from "../runtime/sqs-batch.ts";
 
 /** What to do with a failed task: make its message invisible for a time, or give it up with a reason. */

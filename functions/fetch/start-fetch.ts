@@ -3,9 +3,8 @@ import { type Failure, FailureError, failureOf, waiting } from "../../domain/cor
 import { isCovered } from "../../domain/fetch/coverage.ts";
 import { fillBody, fillPath, isReadAs } from "../../domain/fetch/provider-settings.ts";
 import { documentTask, type FetchTask, type StateTask, writeTask } from "../../domain/fetch/task.ts";
-import { fetchTaskMessage } from "../runtime/fetch-task-message.ts";
-import type { Delivered, TaskResult } from "./delivered-tasks.ts";
-import type { FetcherDependencies, TaskRun } from "./dependencies.ts";
+import { fetchTaskMessage } from "../runtime/queues.ts";
+import type { Delivered, FetcherDependencies, TaskResult, TaskRun } from "./delivered-tasks.ts";
 
 /** SQS delays a message by at most 15 minutes. */
 const longestDelayInSeconds = 900;

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { digestOf, expand } from "../../adapters/aws/compressed.ts";
+import { digestOf, expand } from "../../adapters/aws/content.ts";
 import type { StoredDocument } from "../../adapters/dynamodb/documents.ts";
 import type { ObjectBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { permanent } from "../../domain/core/failures.ts";

@@ -1,12 +1,12 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { Context } from "aws-lambda";
-import { documentVersions } from "../../adapters/dynamodb/document-versions.ts";
+import { documentVersions } from "../../adapters/dynamodb/documents.ts";
 import { subjectReads } from "../../adapters/dynamodb/subject-reads.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { parseReadingSubscribers } from "../../domain/read/access.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
-import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
+import { sanitizeErrors } from "../runtime/sqs-batch.ts";
 import { invocationAnswer, readInvocation } from "./invocation.ts";
 import { reader } from "./reader.ts";
 

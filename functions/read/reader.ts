@@ -1,8 +1,9 @@
-import { type DocumentVersions, supersededVersion } from "../../adapters/dynamodb/document-versions.ts";
+import { type DocumentVersions, supersededVersion } from "../../adapters/dynamodb/documents.ts";
 import type { SubjectReads } from "../../adapters/dynamodb/subject-reads.ts";
 import type { ObjectBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { failureOf } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
+import { userOf } from "../../domain/message/consequences.ts";
 import {
   hrefOfDocument,
   hrefOfSubject,
@@ -10,7 +11,6 @@ import {
   referenceOf,
 } from "../../domain/message/document-reference.ts";
 import { reportOfState } from "../../domain/message/message.ts";
-import { userOf } from "../../domain/message/user-of.ts";
 import {
   type Caller,
   documentsOf,

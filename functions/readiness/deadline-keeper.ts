@@ -3,7 +3,7 @@ import type { ReadinessRecords } from "../../adapters/dynamodb/readiness.ts";
 import type { VisibilityChange } from "../../adapters/sqs/message-visibility.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import { type Failure, waiting } from "../../domain/core/failures.ts";
-import type { LoadState } from "../../domain/message/user-of.ts";
+import type { LoadState } from "../../domain/message/consequences.ts";
 import { atDeadline, isWaitedFor } from "../../domain/readiness/account-readiness.ts";
 import { readDeadline, recheckSeconds, secondsUntilCheck } from "../../domain/readiness/deadline.ts";
 import type { Log } from "../runtime/log.ts";

@@ -1,7 +1,6 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SQSClient } from "@aws-sdk/client-sqs";
-import { leanClient } from "../../adapters/aws/lean-client.ts";
-import { serviceClock } from "../../adapters/aws/service-clock.ts";
+import { leanClient, serviceClock } from "../../adapters/aws/client.ts";
 import { batchingReader } from "../../adapters/dynamodb/batching-reader.ts";
 import { batchingWriter } from "../../adapters/dynamodb/batching-writer.ts";
 import { readinessRecords } from "../../adapters/dynamodb/readiness.ts";

@@ -1,19 +1,18 @@
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
-import { backgroundInvoker } from "../../adapters/aws/background-invoker.ts";
-import { leanClient } from "../../adapters/aws/lean-client.ts";
+import { leanClient } from "../../adapters/aws/client.ts";
+import { backgroundInvoker } from "../../adapters/aws/function-invoker.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
-import { briefRequests, lastKnown } from "../../adapters/secrets/last-known.ts";
-import { secretReader } from "../../adapters/secrets/secret-reader.ts";
+import { briefRequests, lastKnown, secretReader } from "../../adapters/secrets/secret-reader.ts";
 import { singleSender } from "../../adapters/sqs/sqs-sender.ts";
+import { parseSourceAddresses } from "../../domain/core/addresses.ts";
 import { fieldsOf, numberOf, optionalBoolean, textsOf } from "../../domain/core/parse.ts";
-import { parseSourceAddresses } from "../../domain/core/source-addresses.ts";
 import { parseSecretHeader, parseWebhookSecret } from "../../domain/core/webhook-secret.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
 import { credentialFields } from "../../domain/event/payload.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
-import type { ReceiverDependencies } from "./admission.ts";
+import type { ReceiverDependencies } from "./receiver.ts";
 
 /**
  * A receiver's dependencies in AWS. Clients are created once per execution environment.

@@ -22,7 +22,7 @@ import {
 } from "../../domain/reconcile/reconciliation.ts";
 import type { Listed } from "../../domain/state/listing.ts";
 import type { State } from "../../domain/state/state.ts";
-import { fetchTaskMessage } from "../runtime/fetch-task-message.ts";
+import { fetchTaskMessage } from "../runtime/queues.ts";
 import type { ReconcilerDependencies } from "./dependencies.ts";
 import { feed } from "./feed.ts";
 import { readItems } from "./listed-items.ts";

@@ -12,9 +12,10 @@ import {
   isShortLived,
   type RefreshSettings,
   remainingInSeconds,
+  succeeds,
   type TokenLifetime,
+  type TokenVersion,
 } from "../../domain/fetch/token-lifetime.ts";
-import { succeeds, type TokenVersion } from "../../domain/fetch/token-succession.ts";
 import type { Log, LogCode } from "../runtime/log.ts";
 import { isTaken, refreshedToken } from "./ask-provider.ts";
 

@@ -1,3 +1,5 @@
+import type { Partitions } from "../../adapters/dynamodb/partitions.ts";
+import type { ReadinessRecords } from "../../adapters/dynamodb/readiness.ts";
 import type { RecordMarks } from "../../adapters/dynamodb/record-marks.ts";
 import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { FindErased } from "../../adapters/erasure/tombstones.ts";
@@ -12,7 +14,24 @@ import { type Latencies, millisecondsSince } from "../../domain/core/latency-met
 import { present } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import type { SupersededObject } from "../../domain/fetch/document.ts";
-import { type Consequence, consequencesOf, type DeriveSettings } from "../../domain/message/consequences.ts";
+import {
+  type Consequence,
+  consequencesOf,
+  type DeriveSettings,
+  type LoadState,
+  userOf,
+} from "../../domain/message/consequences.ts";
+import { withAttributes } from "../../domain/message/message.ts";
+import type { Message } from "../../domain/message/message-schemas.ts";
+import {
+  type AccountReadiness,
+  afterDocument,
+  afterState,
+  beginConnection,
+  beginsConnection,
+} from "../../domain/readiness/account-readiness.ts";
+import type { ReadinessSettings } from "../../domain/readiness/readiness-settings.ts";
+import { announceUser } from "../../domain/readiness/user-readiness.ts";
 import {
   type EraseTask,
   eraseTaskForLateData,
@@ -23,7 +42,6 @@ import {
 import { type Change, correlationOfChange, receivedAtOfChange } from "../../domain/state/change.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Outbox } from "./outbox.ts";
-import type { Readiness } from "./readiness.ts";
 
 /** A record of the batch in progress: its consequences, and its failure, if any. */
 export type Step = {
@@ -162,4 +180,98 @@ function attempt<T>(run: () => T): T | Failure {
   } catch (error) {
     return failureOf(error);
   }
+}
+
+/** Maps each message to a copy with its user's attributes, or to the failure of reading them. */
+type WithAttributes = ReadonlyMap<Message, Message | Failure>;
+
+/**
+ * What each change leads to: nothing about erased subjects, and each message with its user's attributes.
+ * All reads share a request.
+ */
+export async function stepsOf(
+  derived: readonly (Derived | Failure)[],
+  dependencies: RelayDependencies,
+): Promise<Step[]> {
+  const { attributes, versionedRecords } = dependencies;
+  const [steps, found] = await Promise.all([
+    dropErased(derived, dependencies),
+    attributes && readAttributes(derived, versionedRecords.loadState),
+  ]);
+  return steps.map((step) => (found ? addAttributes(step, found) : step));
+}
+
+/** Reads a batch's attributes in one request, or two if an event names a user other than its account's. */
+async function readAttributes(
+  derived: readonly (Derived | Failure)[],
+  loadState: LoadState,
+): Promise<WithAttributes> {
+  const found = new Map<Message, Message | Failure>();
+  const reads = derived.map(async (each) => {
+    if ("type" in each || each.change === undefined) return;
+    const messages = each.consequences.flatMap((consequence) =>
+      consequence.type === "publish" ? [consequence.message] : [],
+    );
+    if (messages.length === 0) return;
+    const user = await userOf(each.change, loadState).catch(failureOf);
+    for (const message of messages) {
+      if (user !== undefined) found.set(message, "type" in user ? user : withAttributes(message, user));
+    }
+  });
+  await Promise.all(reads);
+  return found;
+}
+
+function addAttributes(step: Step, found: WithAttributes): Step {
+  let { failure } = step;
+  const consequences = step.consequences.map((consequence): Consequence => {
+    const message = consequence.type === "publish" ? found.get(consequence.message) : undefined;
+    if (consequence.type !== "publish" || message === undefined) return consequence;
+    if ("specversion" in message) return { ...consequence, message };
+    failure ??= message;
+    return consequence;
+  });
+  return { ...step, consequences, failure };
+}
+
+export type Readiness = {
+  readonly records: ReadinessRecords;
+  readonly partitions: Pick<Partitions, "accountsOf">;
+  readonly settings: ReadinessSettings;
+  /** DynamoDB's clock, in milliseconds since 1970. */
+  readonly clock: () => number;
+};
+
+type Follow = Extract<Consequence, { type: "followReadiness" }>;
+
+/** Updates an account's readiness after a change of its state or documents. */
+export function followReadiness({ change }: Follow, readiness: Readiness): Promise<void> {
+  return readiness.records.update(change.after.subject, (stored) => updatedBy(change, stored, readiness));
+}
+
+async function updatedBy(
+  change: Follow["change"],
+  stored: AccountReadiness | undefined,
+  { records, settings, clock }: Readiness,
+): Promise<AccountReadiness | undefined> {
+  if (change.type === "document") return stored && afterDocument(stored, change.after, clock());
+  const { after: state } = change;
+  if (!beginsConnection(stored, state)) return stored && afterState(stored, state);
+  const documents = await records.documents(state.subject, settings.endpoints);
+  return beginConnection(stored, state, documents, { settings, now: clock() });
+}
+
+type FollowAccounts = Extract<Consequence, { type: "followAccounts" }>;
+
+/** Announces a user's accounts. They are read after the version that the write replaces. */
+export function followAccounts(
+  { userId, correlationId }: FollowAccounts,
+  { records, partitions, settings: { users: rule = "all" }, clock }: Readiness,
+): Promise<void> {
+  const user = { kind: "user", id: userId } as const;
+  return records.updateUser(user, async (known) => {
+    const ids = await partitions.accountsOf(userId, { isConsistent: true });
+    const accounts = await records.accounts(ids);
+    return announceUser(known, user, accounts, { rule, now: clock(), correlationId });
+  });
 }

@@ -4,7 +4,7 @@ import { type FetchTask, mergeKeyOf, mergeTasks } from "../../domain/fetch/task.
 import type { Consequence } from "../../domain/message/consequences.ts";
 import { writeDeadline } from "../../domain/readiness/deadline.ts";
 import { writeEraseTask } from "../../domain/recovery/erasure.ts";
-import { fetchTaskMessage } from "../runtime/fetch-task-message.ts";
+import { fetchTaskMessage } from "../runtime/queues.ts";
 import { deliver, type FailedText, type OutgoingText, type Publish } from "../runtime/subscriber-queues.ts";
 
 type Outgoing = Extract<Consequence, { type: "call" | "confirmCanary" | "endWait" | "erase" | "publish" }>;

@@ -7,10 +7,18 @@ import type { Subject } from "../../domain/event/subjects.ts";
 import type { Consequence } from "../../domain/message/consequences.ts";
 import { applyEvent } from "../../domain/state/state.ts";
 import type { Log } from "../runtime/log.ts";
-import { stepsOf } from "./attributes.ts";
-import { type Derived, derive, latenciesOf, type RelayDependencies, type Step } from "./derive.ts";
+import {
+  type Derived,
+  derive,
+  followAccounts,
+  followReadiness,
+  latenciesOf,
+  type Readiness,
+  type RelayDependencies,
+  type Step,
+  stepsOf,
+} from "./derive.ts";
 import { logParked, runMarked } from "./parking.ts";
-import { followAccounts, followReadiness, type Readiness } from "./readiness.ts";
 
 type Inside = Extract<Consequence, { type: "applyEvent" | "link" | "followReadiness" | "followAccounts" }>;
 type Removal = Extract<Consequence, { type: "removeObject" }>;

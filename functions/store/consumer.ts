@@ -1,9 +1,7 @@
 import middy from "@middy/core";
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
-import { bodyText } from "../../adapters/aws/body-text.ts";
-import type { RecordCanary } from "../../adapters/dynamodb/canary.ts";
 import type { Receipt, ReceiptOutcome } from "../../adapters/dynamodb/event-table.ts";
-import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
+import { bodyText, type OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import { batchesOf } from "../../domain/core/batches.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
@@ -23,13 +21,13 @@ import type { KindMapping, Search } from "../../domain/event/mapping.ts";
 import { subjectOf } from "../../domain/event/subjects.ts";
 import { type MappedEvent, mapWebhook } from "../../domain/event/webhook-events.ts";
 import type { Log, LogCode, LogFields } from "../runtime/log.ts";
-import { sizedEnvelope } from "../runtime/sized-envelope.ts";
+import { sizedEnvelope } from "../runtime/queues.ts";
 import { handleBatch, redriveCountOf, rejectAllTo, rejectPermanent } from "../runtime/sqs-batch.ts";
 
 export type ConsumerDependencies = {
   /** Records receipts. @returns the outcome of each, in order */
   readonly record: (receipts: readonly Receipt[]) => Promise<readonly ReceiptOutcome[]>;
-  readonly recordCanary: RecordCanary;
+  readonly recordCanary: (id: string) => Promise<void>;
   readonly overflow: Pick<OverflowBucket, "get" | "put">;
   readonly send: Send;
   readonly deadLetterQueueUrl: string;

@@ -1,7 +1,7 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SQSClient } from "@aws-sdk/client-sqs";
+import { leanClient } from "../../adapters/aws/client.ts";
 import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
-import { leanClient } from "../../adapters/aws/lean-client.ts";
 import { batchingWriter } from "../../adapters/dynamodb/batching-writer.ts";
 import { canaryTable } from "../../adapters/dynamodb/canary.ts";
 import { eventTable } from "../../adapters/dynamodb/event-table.ts";

@@ -8,7 +8,7 @@ import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type * as route53 from "aws-cdk-lib/aws-route53";
 import type * as sns from "aws-cdk-lib/aws-sns";
 import { Construct } from "constructs";
-import type { ReadingMode } from "../../domain/read/reading-mode.ts";
+import type { ReadingMode } from "../../domain/read/route.ts";
 import type { CodeOf } from "../function/pipeline-function.ts";
 import { prebuiltCode } from "../function/prebuilt-code.ts";
 import { nameInstance } from "../instance.ts";

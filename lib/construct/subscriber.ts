@@ -3,7 +3,7 @@ import type { Metric, MetricOptions } from "aws-cdk-lib/aws-cloudwatch";
 import * as iam from "aws-cdk-lib/aws-iam";
 import type * as sqs from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import type { ReadingMode } from "../../domain/read/reading-mode.ts";
+import type { ReadingMode } from "../../domain/read/route.ts";
 import type { ReadApi } from "../reading/read-api.ts";
 import type { WorkQueue } from "../receiving/work-queue.ts";
 

@@ -2,7 +2,7 @@ import { Duration, Lazy, Stack, Token } from "aws-cdk-lib";
 import * as iam from "aws-cdk-lib/aws-iam";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
-import { type ReadingMode, readingModeIn, unreadDocuments } from "../../domain/read/reading-mode.ts";
+import { type ReadingMode, readingModeIn, unreadDocuments } from "../../domain/read/route.ts";
 import { allow } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
 import { pascalCase } from "../names.ts";

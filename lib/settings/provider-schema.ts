@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { isPrivateHost } from "../../domain/core/private-addresses.ts";
+import { isPrivateHost } from "../../domain/core/addresses.ts";
 import { errorMeanings } from "../../domain/fetch/answer.ts";
-import { leastRequestsPerMinute } from "../../domain/fetch/pacing.ts";
-import { pagingStyles } from "../../domain/fetch/paging-settings.ts";
+import { leastRequestsPerMinute } from "../../domain/fetch/breaker.ts";
+import { pagingStyles } from "../../domain/fetch/paging.ts";
 import {
   choice,
   endpoint,
@@ -170,7 +170,7 @@ function resolvePaths(given: GivenPaths, { api, refresh, webhooks, company }: Ve
 export const place = text(/^[^.]+(\.[^.]+)*$/, 'write names joined by dots, such as "meta.next"');
 const parameter = text(/^[A-Za-z0-9_.[\]-]+$/, "write a query parameter's name");
 
-/** How to read lists in pages; see `domain/fetch/paging-settings.ts`. */
+/** How to read lists in pages; see `domain/fetch/paging.ts`. */
 const paging = section({
   by: choice(pagingStyles).default("cursor"),
   items: place.default("data"),

@@ -1,11 +1,9 @@
 import { z } from "zod";
-import { readingModes } from "../../domain/read/reading-mode.ts";
-import { alarmsSchema } from "./alarms-schema.ts";
-import { encryptionSchema } from "./encryption-schema.ts";
-import { mappingSchema } from "./mapping-schema.ts";
-import { providerSchema } from "./provider-schema.ts";
-import { readinessSchema } from "./readiness-schema.ts";
-import { reconcileSchema } from "./reconcile-schema.ts";
+import { readingModes } from "../../domain/read/route.ts";
+import { userRules } from "../../domain/readiness/readiness-settings.ts";
+import { isHoursOfWeek, readHoursOfWeek } from "./hours-of-week.ts";
+import { expression, mappingSchema } from "./mapping-schema.ts";
+import { place, providerSchema } from "./provider-schema.ts";
 import { recoverySchema } from "./recovery-schema.ts";
 import {
   choice,
@@ -16,10 +14,147 @@ import {
   remedyOf,
   scalableDuration,
   section,
+  text,
   wholeNumber,
 } from "./setting-types.ts";
 import { subscribersSchema } from "./subscribers-schema.ts";
 import { webhooksSchema } from "./webhooks-schema.ts";
+
+/** Whom alarms notify, and thresholds that differ by tenant. */
+export const alarmsSchema = section({
+  /** An existing SNS topic, whose policy must allow CloudWatch to publish. */
+  topicArn: text(
+    /^arn:[a-z-]+:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}$/,
+    "write the ARN of a standard topic of SNS in the stage's region",
+  ).exactOptional(),
+  /** Subscribed to a topic that the stack creates; each recipient must confirm its first email. */
+  emails: listOf(z.email({ error: remedyOf('write an address, such as "on-call@your.company"') }))
+    .min(1, { error: remedyOf("name an address, or leave the setting out") })
+    .exactOptional(),
+  /** Whether each alarm also notifies `topicArn` when it is over; an own topic gets one notice when all are over. */
+  notifyWhenOver: flag().default(true),
+  /** Alarm when a subscriber's oldest message has waited this many minutes; at most a quarter of its retention. */
+  subscriberBehindMinutes: scalableDuration(1, 10_080, ", a week").default(60),
+  /** Alarm after this many hours without a webhook; unset: none. CloudWatch evaluates a week at most. */
+  nothingReceivedHours: scalableDuration(1, 168, ", the week that CloudWatch looks back").exactOptional(),
+  /** Hours of the week in UTC that count for it; unset: all. */
+  receivingSchedule: z
+    .string()
+    .refine(isHoursOfWeek, {
+      error: remedyOf('write days and hours in UTC, such as "mon-fri 07-19", from Monday to Sunday'),
+    })
+    .exactOptional(),
+  /** Alarm after this many webhooks in an hour with a wrong secret, signature or source. Scanners send fewer. */
+  refusedPerHour: wholeNumber(1, 1_000_000).default(20),
+  /** Alarm when one run of the reconciliation finds this many records that no webhook announced. */
+  reconciliationDrift: wholeNumber(1, 1_000_000).default(10),
+})
+  .refine(({ topicArn, emails }) => topicArn === undefined || emails === undefined, {
+    path: ["emails"],
+    error: "are for a topic of the stack's own; subscribe them to alarms.topicArn, or leave that out",
+  })
+  .refine(
+    ({ receivingSchedule, nothingReceivedHours }) =>
+      receivingSchedule === undefined || nothingReceivedHours !== undefined,
+    {
+      path: ["receivingSchedule"],
+      error: "are those of alarms.nothingReceivedHours; set that too, or leave them out",
+    },
+  )
+  .refine(
+    ({ receivingSchedule: hours, nothingReceivedHours: silence }) => {
+      if (hours === undefined || silence === undefined || !isHoursOfWeek(hours)) return true;
+      const { from, to } = readHoursOfWeek(hours);
+      return silence <= to - from;
+    },
+    {
+      path: ["nothingReceivedHours"],
+      error: "are more than alarms.receivingSchedule has in a day, and would never pass; lower them",
+    },
+  )
+  .prefault({});
+
+/** ARN of a key, not of an alias. */
+const keyArn = text(
+  /^arn:[a-z-]+:kms:[a-z0-9-]+:\d{12}:key\/(mrk-[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/,
+  "write the ARN of a symmetric key of KMS in the stage's region; an alias is none",
+);
+
+/** Keys for data at rest, instead of AWS's own keys and SSE-SQS. */
+export const encryptionSchema = section({
+  /** Customer-managed key for the table, queues, buckets, secrets and logs. */
+  keyArn: keyArn.exactOptional(),
+  /** Former values of `keyArn`; data under these keys stays readable. */
+  previousKeyArns: listOf(keyArn).default([]),
+  /** Encrypts only the queues, with AWS's key for SQS in this account. */
+  queueKey: z
+    .literal("alias/aws/sqs", {
+      error: remedyOf('write "alias/aws/sqs", or set encryption.keyArn to a key of yours'),
+    })
+    .exactOptional(),
+})
+  .refine(({ keyArn, queueKey }) => keyArn === undefined || queueKey === undefined, {
+    path: ["queueKey"],
+    error: "is another key for the queues than encryption.keyArn; leave one of them out",
+  })
+  .refine(({ keyArn, previousKeyArns }) => keyArn === undefined || !previousKeyArns.includes(keyArn), {
+    path: ["previousKeyArns"],
+    error: "names encryption.keyArn, which is the key in use; leave it out of the list",
+  })
+  .prefault({});
+
+/** When subscribers learn that an account has enough data to decide; see `domain/readiness/`. */
+export const readinessSchema = section({
+  endpoints: listOf(endpoint)
+    .min(1, { error: remedyOf("name at least one endpoint") })
+    .max(10, { error: remedyOf("name at most ten endpoints") })
+    .refine((names) => new Set(names).size === names.length, {
+      error: remedyOf("name each endpoint once"),
+    }),
+  deadlineHours: scalableDuration(1, 240, ": SQS keeps a waiting message for 14 days").default(24),
+  minDays: wholeNumber(1, 3_650).exactOptional(),
+  staleDays: scalableDuration(1, 3_650).exactOptional(),
+  users: choice(userRules).default("all"),
+}).exactOptional();
+
+/** How the table is compared with the provider's lists; see `domain/state/listing.ts`. */
+export const reconcileSchema = section({
+  /** Interval between the starts of two runs. */
+  everyHours: scalableDuration(1, 168).default(24),
+  /** Interval at which an unfinished run continues. */
+  tickMinutes: scalableDuration(1, 60).default(5),
+  /** Records created more recently are skipped, because their webhook may still come. */
+  graceMinutes: scalableDuration(0, 1_440).default(15),
+  /** Older data is read again. */
+  rereadAfterDays: scalableDuration(1, 3_650).default(30),
+  /** A run that finds more deletions within seven days waits for an operator. */
+  maxDeletions: section({
+    /** Percentage of the accounts that the last complete run listed. */
+    percent: wholeNumber(0, 100).default(5),
+    atLeast: wholeNumber(0, 1_000_000).default(20),
+  }).prefault({}),
+  /** Time from the discovery of a deletion to the call that confirms it. */
+  askAgainAfterHours: scalableDuration(1, 24).default(6),
+  /** Runs that start because webhooks may have been lost; see `domain/reconcile/missed.ts`. */
+  missed: section({
+    atMostEveryMinutes: scalableDuration(5, 1_440).default(15),
+    gapMinutes: scalableDuration(10, 1_440).default(10),
+  }).prefault({}),
+  users: section({
+    items: place.exactOptional(),
+    id: expression.default("id || user_id"),
+    createdAt: expression.default("created_at"),
+  }).prefault({}),
+  accounts: section({
+    items: place.exactOptional(),
+    id: expression.default("id || account_id"),
+    connected: expression.default("connected"),
+    datasourceId: expression.default("datasource_id"),
+    createdAt: expression.default("created_at"),
+    /** If set, accounts that have not changed since webhooks were lost are not read again. */
+    updatedAt: expression.exactOptional(),
+  }).prefault({}),
+}).prefault({});
 
 /** The provider's endpoints, as publicly documented. */
 const defaultEndpoints = [

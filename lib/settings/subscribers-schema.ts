@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { eventTypes } from "../../domain/event/events.ts";
-import { answerTypes, erasureTypes, readinessTypes } from "../../domain/message/message-types.ts";
+import { answerTypes, erasureTypes, readinessTypes } from "../../domain/message/message-schemas.ts";
 import { wants } from "../../domain/message/subscribers.ts";
 import { accountsOf } from "./principals.ts";
 import { choice, fixedDuration, listOf, remedyOf, scalableDuration, section, text } from "./setting-types.ts";

@@ -2,7 +2,23 @@ import { checks } from "./checks.ts";
 import type { Message } from "./contract.ts";
 import type { Memory } from "./memory.ts";
 import { type ReadMessage, readMessage, type UnknownMessage } from "./read-message.ts";
-import { turns } from "./turns.ts";
+
+/** Runs work of the same key one after the other, in the order of the calls. */
+export type InTurn = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;
+
+export function turns(): InTurn {
+  const ends = new Map<string, Promise<unknown>>();
+  return async (key, work) => {
+    const result = (ends.get(key) ?? Promise.resolve()).then(work);
+    const end = result.catch(() => undefined);
+    ends.set(key, end);
+    try {
+      return await result;
+    } finally {
+      if (ends.get(key) === end) ends.delete(key);
+    }
+  };
+}
 
 export type ReaderOptions = {
   /**

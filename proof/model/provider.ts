@@ -1,7 +1,7 @@
 import { type ApiAnswer, type ApiCall, Unauthorized } from "../../adapters/provider/provider-api.ts";
 import { retryable } from "../../domain/core/failures.ts";
+import { identify, identifyElement } from "../../domain/event/envelope.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
-import { identify, identifyElement } from "../../domain/event/identify.ts";
 import { dataIn } from "../../domain/fetch/answer.ts";
 
 /** What the provider reports by a webhook until it is answered with 2xx. */

@@ -1,6 +1,10 @@
 import type { ObjectSchema, Schema } from "../../domain/message/json-schema.ts";
-import { attributes, contract, messageTypes } from "../../domain/message/message-schemas.ts";
-import type { MessageType } from "../../domain/message/message-types.ts";
+import {
+  attributes,
+  contract,
+  type MessageType,
+  messageTypes,
+} from "../../domain/message/message-schemas.ts";
 import { exampleOf } from "./examples.ts";
 import { table } from "./markdown.ts";
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import { identify } from "../../domain/event/envelope.ts";
 import type { EventAttributes, IncomeEvent, WebhookKind } from "../../domain/event/events.ts";
-import { identify } from "../../domain/event/identify.ts";
 import { type Subject, subjectOf } from "../../domain/event/subjects.ts";
 import { documentAfter } from "../../domain/fetch/document.ts";
 import { documentTask } from "../../domain/fetch/task.ts";

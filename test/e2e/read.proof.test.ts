@@ -7,7 +7,7 @@ import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { registerSubscribers } from "@income-events/local-stack/stack/subscriber-callers.ts";
 import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { sizeOf } from "../../adapters/aws/compressed.ts";
+import { sizeOf } from "../../adapters/aws/content.ts";
 import { batchingReader } from "../../adapters/dynamodb/batching-reader.ts";
 import { batchingWriter } from "../../adapters/dynamodb/batching-writer.ts";
 import { contentOf, documentStore } from "../../adapters/dynamodb/documents.ts";

@@ -3,7 +3,7 @@ import { startTestProvider } from "@income-events/local-stack/provider.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { identify } from "../../domain/event/identify.ts";
+import { identify } from "../../domain/event/envelope.ts";
 import { readSubscriber } from "../../proof/scenario/snapshot.ts";
 import { eventually } from "../support/eventually.ts";
 import { linesWith, messagesWith, sendFollowed } from "../support/followed-webhook.ts";

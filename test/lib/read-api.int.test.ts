@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readingModeIn, unreadDocuments } from "../../domain/read/reading-mode.ts";
+import { readingModeIn, unreadDocuments } from "../../domain/read/route.ts";
 import { nameOf, productionSettings, synthesized } from "./synthesized.ts";
 import { production, targetOf } from "./synthesized-stages.ts";
 

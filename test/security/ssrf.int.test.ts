@@ -1,8 +1,12 @@
 import { isIP } from "node:net";
 import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { privateAddressReason, publicLookup, type ResolveAll } from "../../adapters/provider/http.ts";
-import { ProviderApi } from "../../adapters/provider/provider-api.ts";
+import {
+  ProviderApi,
+  privateAddressReason,
+  publicLookup,
+  type ResolveAll,
+} from "../../adapters/provider/provider-api.ts";
 import { failureOf } from "../../domain/core/failures.ts";
 import { parseSettings, SettingsError } from "../../lib/settings/settings.ts";
 

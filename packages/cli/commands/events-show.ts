@@ -1,7 +1,6 @@
 import type { Command } from "commander";
-import { bodyText } from "../../../adapters/aws/body-text.ts";
-import { documentVersions } from "../../../adapters/dynamodb/document-versions.ts";
-import { type OverflowBucket, overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
+import { documentVersions } from "../../../adapters/dynamodb/documents.ts";
+import { bodyText, type OverflowBucket, overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { present } from "../../../domain/core/parse.ts";
 import type { Body } from "../../../domain/event/envelope.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
-import { serviceClock } from "../../../adapters/aws/service-clock.ts";
+import { serviceClock } from "../../../adapters/aws/client.ts";
 import type { StoredDocument } from "../../../adapters/dynamodb/documents.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { FailureError } from "../../../domain/core/failures.ts";

@@ -4,7 +4,7 @@ import { partitions } from "../../../adapters/dynamodb/partitions.ts";
 import { readErasure } from "../../../adapters/erasure/tombstones.ts";
 import { canonicalId } from "../../../domain/event/canonical-id.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
-import { expiryOf } from "../../../domain/fetch/document-version.ts";
+import { expiryOf } from "../../../domain/fetch/document.ts";
 import { audited, digestFor } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { scanTable } from "../../../adapters/dynamodb/table-scan.ts";
-import { isClean } from "../../../domain/event/json-text.ts";
+import { isClean } from "../../../domain/event/json.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { parseState, type State } from "../../../domain/state/state.ts";
 import { audited } from "../core/audited.ts";

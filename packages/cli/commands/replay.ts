@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { type ReplayCheckpoint, replayRuns } from "../../../adapters/dynamodb/replay-runs.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { storedChanges } from "../../../adapters/streams/stored-changes.ts";
-import { messageSource } from "../../../domain/message/message-types.ts";
+import { messageSource } from "../../../domain/message/message-schemas.ts";
 import type { ReplayRun } from "../../../domain/recovery/replay-run.ts";
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";

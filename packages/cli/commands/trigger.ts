@@ -4,13 +4,13 @@ import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { storedEvents } from "../../../adapters/dynamodb/stored-events.ts";
 import { webhookSecretStore } from "../../../adapters/secrets/webhook-secret.ts";
 import { present } from "../../../domain/core/parse.ts";
+import { identify } from "../../../domain/event/envelope.ts";
 import {
   subjectKindOf,
   type WebhookEventType,
   type WebhookKind,
   webhookEventTypes,
 } from "../../../domain/event/events.ts";
-import { identify } from "../../../domain/event/identify.ts";
 import { mapPayload } from "../../../domain/event/mapping.ts";
 import { subjectOf } from "../../../domain/event/subjects.ts";
 import { addCommand, type Operation } from "../core/command.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { GetCallerIdentityCommand } from "@aws-sdk/client-sts";
 import { type AuditTrail, auditTrail } from "../../../adapters/dynamodb/audit-trail.ts";
-import { subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
+import { subjectDigest } from "../../../adapters/erasure/tombstones.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { canonicalId } from "../../../domain/event/canonical-id.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";

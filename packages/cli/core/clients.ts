@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { s3Client } from "../../../adapters/s3/s3-client.ts";
+import { s3Client } from "../../../adapters/s3/overflow-bucket.ts";
 import type { Deployment } from "./deployment.ts";
 
 type Packages = {

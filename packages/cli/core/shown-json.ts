@@ -1,6 +1,6 @@
 import { isNameOrDate, mask } from "../../../domain/core/mask.ts";
 import { isUuid } from "../../../domain/event/canonical-id.ts";
-import { isTooDeep } from "../../../domain/event/json-source.ts";
+import { isTooDeep } from "../../../domain/event/json.ts";
 import { losslessValue } from "../../../domain/event/lossless-json.ts";
 
 export type Showing = {

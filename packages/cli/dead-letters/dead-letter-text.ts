@@ -1,5 +1,4 @@
-import { bodyText } from "../../../adapters/aws/body-text.ts";
-import type { OverflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
+import { bodyText, type OverflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
 import { contentOfDeadLetter } from "../../../domain/recovery/dead-letter-content.ts";
 

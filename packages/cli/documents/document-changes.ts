@@ -1,7 +1,6 @@
-import type { DocumentVersions } from "../../../adapters/dynamodb/document-versions.ts";
-import type { StoredDocument } from "../../../adapters/dynamodb/documents.ts";
+import type { DocumentVersions, StoredDocument } from "../../../adapters/dynamodb/documents.ts";
 import { mask } from "../../../domain/core/mask.ts";
-import { isTooDeep } from "../../../domain/event/json-source.ts";
+import { isTooDeep } from "../../../domain/event/json.ts";
 import { losslessValue } from "../../../domain/event/lossless-json.ts";
 import { oneLine, printableJson } from "../core/printable.ts";
 import type { Showing } from "../core/shown-json.ts";

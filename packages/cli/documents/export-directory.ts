@@ -13,8 +13,7 @@ import {
 } from "../../../domain/core/parse.ts";
 import { nameOf } from "../../../domain/event/subjects.ts";
 import type { Document } from "../../../domain/fetch/document.ts";
-import { nameFields } from "../../../domain/message/document-reference.ts";
-import { endedBy, isJson } from "../../../domain/message/inline-content.ts";
+import { endedBy, isJson, nameFields } from "../../../domain/message/document-reference.ts";
 import { CommandError } from "../core/command-error.ts";
 
 /** What an export was asked for, in the words of whoever asked: the same words go on with it. */

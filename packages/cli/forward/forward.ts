@@ -1,5 +1,5 @@
 import type { Message, SQSClient } from "@aws-sdk/client-sqs";
-import { isTransient } from "../../../adapters/aws/transient-errors.ts";
+import { isTransient } from "../../../adapters/aws/client.ts";
 import { messageVisibility } from "../../../adapters/sqs/message-visibility.ts";
 import { deleteAll, receiveBatch, releaseAll } from "../../../adapters/sqs/queue-messages.ts";
 import { isFields, optionalText, parseJson } from "../../../domain/core/parse.ts";

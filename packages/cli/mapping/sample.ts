@@ -1,4 +1,4 @@
-import { plainBody } from "../../../adapters/content-coding.ts";
+import { plainBody } from "../../../adapters/aws/content.ts";
 import { FailureError } from "../../../domain/core/failures.ts";
 import { parseExact } from "../../../domain/event/lossless-json.ts";
 import { inspectPayload } from "../../../domain/event/payload.ts";

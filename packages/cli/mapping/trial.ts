@@ -1,8 +1,8 @@
 import { FailureError, failureOf } from "../../../domain/core/failures.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { readTime } from "../../../domain/core/timestamps.ts";
+import { identify } from "../../../domain/event/envelope.ts";
 import { type EventAttributes, isUnordered, type WebhookKind } from "../../../domain/event/events.ts";
-import { identify } from "../../../domain/event/identify.ts";
 import {
   deliveryOf,
   factAt,

@@ -1,5 +1,5 @@
 import { DescribeKeyCommand, GetKeyPolicyCommand, NotFoundException } from "@aws-sdk/client-kms";
-import { escapePattern } from "../../../domain/core/escape-pattern.ts";
+import { escapePattern } from "../../../domain/core/escaping.ts";
 import { fieldsOf, isFields, parseJson } from "../../../domain/core/parse.ts";
 import { keyPolicyStatements } from "../../../lib/settings/settings.ts";
 import { commandLine } from "../core/command-line.ts";

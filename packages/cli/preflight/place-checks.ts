@@ -4,7 +4,7 @@ import { GetAccountSettingsCommand } from "@aws-sdk/client-lambda";
 import { paginateListServiceQuotas } from "@aws-sdk/client-service-quotas";
 import { isFields } from "../../../domain/core/parse.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
-import { hasFunctionUrls } from "../../../domain/read/reading-mode.ts";
+import { hasFunctionUrls } from "../../../domain/read/route.ts";
 import { commandLine } from "../core/command-line.ts";
 import type { Finding, PreflightCheck } from "./account.ts";
 import { deployedSettings, findStack } from "./stack-checks.ts";

@@ -12,7 +12,7 @@ import { present } from "../../../domain/core/parse.ts";
 import type { Attributes } from "../../../domain/event/attributes.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import type { DataName } from "../../../domain/fetch/document-name.ts";
-import { userOf } from "../../../domain/message/user-of.ts";
+import { userOf } from "../../../domain/message/consequences.ts";
 import type { AccountReadiness } from "../../../domain/readiness/account-readiness.ts";
 import type { SettledAccount } from "../../../domain/readiness/user-readiness.ts";
 import type { State } from "../../../domain/state/state.ts";

@@ -1,7 +1,7 @@
 import { present } from "../../../domain/core/parse.ts";
 import { subjectKindOf } from "../../../domain/event/events.ts";
 import { nameOf, type Subject, subjectOf } from "../../../domain/event/subjects.ts";
-import { claimOf } from "../../../domain/state/claim.ts";
+import { claimOf } from "../../../domain/state/last-change.ts";
 import type { State } from "../../../domain/state/state.ts";
 import { unknownSubject } from "../core/flags.ts";
 import { type ListPorts, listEvents } from "../events/event-list.ts";

@@ -3,13 +3,13 @@ import type { Send } from "../../../adapters/sqs/sqs-sender.ts";
 import type { StoredChange, StoredChanges } from "../../../adapters/streams/stored-changes.ts";
 import { batchesOf } from "../../../domain/core/batches.ts";
 import { type IncomeEvent, subjectKindOf } from "../../../domain/event/events.ts";
-import { jsonText } from "../../../domain/event/json-text.ts";
+import { jsonText } from "../../../domain/event/json.ts";
 import { subjectOf } from "../../../domain/event/subjects.ts";
+import { userOf } from "../../../domain/message/consequences.ts";
 import { addressedTo } from "../../../domain/message/document-reference.ts";
 import { type MessageOrigin, withAttributes } from "../../../domain/message/message.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
 import { wants } from "../../../domain/message/subscribers.ts";
-import { userOf } from "../../../domain/message/user-of.ts";
 import type { ReplayRun } from "../../../domain/recovery/replay-run.ts";
 import {
   isSelected,

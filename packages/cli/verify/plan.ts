@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { identify } from "../../../domain/event/envelope.ts";
 import { type EventType, type WebhookKind, webhookKinds } from "../../../domain/event/events.ts";
-import { identify } from "../../../domain/event/identify.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 
 /** An event that was sent, and how often it was answered 202. */

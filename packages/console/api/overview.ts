@@ -1,13 +1,35 @@
-import { examine } from "@income-events/cli/doctor/examine.ts";
-import { remedyFor } from "@income-events/cli/doctor/remedies.ts";
-import { latencyQueries, readLatency } from "@income-events/cli/events/latency.ts";
-import { pipelineAlarms } from "@income-events/cli/status/alarm-text.ts";
-import { queueStatuses } from "@income-events/cli/status/queue-status.ts";
-import { registrationStatus } from "@income-events/cli/status/registration-status.ts";
-import { subscriberQueues, workQueues } from "@income-events/cli/status/work-queues.ts";
 import { type QueueTraffic, queueMetrics } from "../../../adapters/sqs/queue-metrics.ts";
-import { recent } from "../recent.ts";
+import { examine } from "../../cli/doctor/examine.ts";
+import { remedyFor } from "../../cli/doctor/remedies.ts";
+import { latencyQueries, readLatency } from "../../cli/events/latency.ts";
+import { pipelineAlarms } from "../../cli/status/alarm-text.ts";
+import { queueStatuses } from "../../cli/status/queue-status.ts";
+import { registrationStatus } from "../../cli/status/registration-status.ts";
+import { subscriberQueues, workQueues } from "../../cli/status/work-queues.ts";
 import { type ConsoleContext, param, type Route, read } from "../route.ts";
+
+/**
+ * Answers again what was asked a moment ago, and asks once for all that wait: so many pages cost no more than one.
+ * What was changed just now is asked for anew.
+ */
+export function recent<T>(
+  load: () => Promise<T>,
+  seconds: number,
+  now: () => Date,
+): (isAnew?: boolean) => Promise<T> {
+  let last: { readonly at: number; readonly value: Promise<T> } | undefined;
+  return (isAnew = false) => {
+    const at = now().getTime();
+    if (!isAnew && last !== undefined && at - last.at < seconds * 1000) return last.value;
+    const made = { at, value: load() };
+    last = made;
+    made.value.catch(() => {
+      // A failure is no answer to keep.
+      if (last === made) last = undefined;
+    });
+    return made.value;
+  };
+}
 
 /** What went through queues in a time; times are seconds since 1970. */
 export type Traffic = {

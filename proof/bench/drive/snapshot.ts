@@ -4,7 +4,7 @@ import { DeleteMessageBatchCommand, ReceiveMessageCommand } from "@aws-sdk/clien
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { z } from "zod";
-import { identify } from "../../../domain/event/identify.ts";
+import { identify } from "../../../domain/event/envelope.ts";
 import { titles } from "../implementations.ts";
 import { documentOf, usual } from "../provider.ts";
 import type { Webhook } from "../workload.ts";

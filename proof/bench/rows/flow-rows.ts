@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DeleteMessageBatchCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { z } from "zod";
-import { identify } from "../../../domain/event/identify.ts";
+import { identify } from "../../../domain/event/envelope.ts";
 import type { Context } from "../context.ts";
 import {
   type RunningImplementation,

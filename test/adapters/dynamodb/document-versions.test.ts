@@ -2,11 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ReadKey } from "../../../adapters/dynamodb/batching-reader.ts";
 import type { Write, WriteItem } from "../../../adapters/dynamodb/batching-writer.ts";
-import { versionKeeper } from "../../../adapters/dynamodb/document-versions.ts";
-import { contentOf, documentStore } from "../../../adapters/dynamodb/documents.ts";
+import { contentOf, documentStore, versionKeeper } from "../../../adapters/dynamodb/documents.ts";
 import { holdKey, type Key, versionKey, versionPrefix } from "../../../adapters/dynamodb/keys.ts";
-import type { Document } from "../../../domain/fetch/document.ts";
-import { expiryOf } from "../../../domain/fetch/document-version.ts";
+import { type Document, expiryOf } from "../../../domain/fetch/document.ts";
 import { documentRead } from "../../domain/samples.ts";
 
 const days = 30;

@@ -1,9 +1,15 @@
 import { marshall } from "@aws-sdk/util-dynamodb";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { itemVersion, readItem } from "../../../adapters/dynamodb/items.ts";
-import { documentKey, type Key, linkKey, stateKey } from "../../../adapters/dynamodb/keys.ts";
-import { keptPages } from "../../../adapters/s3/kept-pages.ts";
+import {
+  documentKey,
+  itemVersion,
+  type Key,
+  linkKey,
+  readItem,
+  stateKey,
+} from "../../../adapters/dynamodb/keys.ts";
+import { keptPages } from "../../../adapters/s3/overflow-bucket.ts";
 import { readChange } from "../../../adapters/streams/change-stream.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { type DataName, nameOfData } from "../../../domain/fetch/document-name.ts";

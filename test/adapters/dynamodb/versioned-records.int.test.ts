@@ -3,7 +3,7 @@ import { DeleteItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
-import { linkTable } from "../../../adapters/dynamodb/links.ts";
+import { linkTable } from "../../../adapters/dynamodb/event-table.ts";
 import { loggedNames } from "../../../adapters/dynamodb/logged-names.ts";
 import { type VersionedRecords, versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { loggedName } from "../../../domain/event/logged-subject.ts";

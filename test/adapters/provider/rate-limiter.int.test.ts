@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import { RateLimiter } from "../../../adapters/provider/rate-limiter.ts";
-import { windowsOf } from "../../../domain/fetch/pacing.ts";
+import { windowsOf } from "../../../domain/fetch/breaker.ts";
 import { describeOnEachTable } from "../../support/engines.ts";
 import { systemWithTable } from "../../support/system-with-table.ts";
 

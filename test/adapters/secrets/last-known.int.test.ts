@@ -1,7 +1,6 @@
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
-import { briefRequests, lastKnown } from "../../../adapters/secrets/last-known.ts";
-import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
+import { briefRequests, lastKnown, secretReader } from "../../../adapters/secrets/secret-reader.ts";
 import { parseWebhookSecret } from "../../../domain/core/webhook-secret.ts";
 import { startTestSystem } from "../../support/engines.ts";
 

@@ -3,10 +3,9 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeEach, describe, expect, it, test, vi } from "vitest";
 import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
-import { linkTable } from "../../../adapters/dynamodb/links.ts";
-import { batchingSender } from "../../../adapters/sqs/batching-sender.ts";
-import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
-import { CountdownLatch } from "../../../functions/fetch/write-barrier.ts";
+import { linkTable } from "../../../adapters/dynamodb/event-table.ts";
+import { batchingSender, sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
+import { CountdownLatch } from "../../../functions/fetch/fetch-document.ts";
 import { startTestSystem } from "../../support/engines.ts";
 
 let queueUrl: string;

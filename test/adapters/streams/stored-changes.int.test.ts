@@ -4,9 +4,8 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
 import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
 import { documentStore } from "../../../adapters/dynamodb/documents.ts";
-import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
+import { eventTable, linkTable } from "../../../adapters/dynamodb/event-table.ts";
 import type { Key } from "../../../adapters/dynamodb/keys.ts";
-import { linkTable } from "../../../adapters/dynamodb/links.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import {

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isPrivateAddress, isPrivateHost } from "../../../domain/core/private-addresses.ts";
-import { parseSourceAddresses } from "../../../domain/core/source-addresses.ts";
+import { isPrivateAddress, isPrivateHost, parseSourceAddresses } from "../../../domain/core/addresses.ts";
 
 describe("an address", () => {
   it.each([

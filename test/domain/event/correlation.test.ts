@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { correlationIdIn } from "../../../domain/event/correlation.ts";
 import { envelopeVersion, writeEnvelope } from "../../../domain/event/envelope.ts";
+import { correlationIdIn } from "../../../domain/event/events.ts";
 import { type FetchTask, stateTask, writeTask } from "../../../domain/fetch/task.ts";
 import { consequencesOf } from "../../../domain/message/consequences.ts";
 import { eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";

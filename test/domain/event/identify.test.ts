@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { identify } from "../../../domain/event/envelope.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
-import { identify } from "../../../domain/event/identify.ts";
 
 const accountsVector = "Z8JLumkwOVF8w7_PmCSNIadeEcmXZajQC5zhRbjyaSw";
 

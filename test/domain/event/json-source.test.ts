@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { sourceAt } from "../../../domain/event/json-source.ts";
-import { jsonText } from "../../../domain/event/json-text.ts";
+import { jsonText, sourceAt } from "../../../domain/event/json.ts";
 
 function cut(text: string, path: string): string | undefined {
   const span = sourceAt(text, path);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { identify } from "../../../domain/event/identify.ts";
+import { identify } from "../../../domain/event/envelope.ts";
 import type { KindMapping } from "../../../domain/event/mapping.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 import { eventIdsOf } from "../../../proof/scenario/traffic.ts";

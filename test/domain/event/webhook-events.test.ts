@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { failureOf } from "../../../domain/core/failures.ts";
-import { identifyByEventId, identifyElement } from "../../../domain/event/identify.ts";
+import { identifyByEventId, identifyElement } from "../../../domain/event/envelope.ts";
 import type { KindMapping } from "../../../domain/event/mapping.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 import { fixtureText } from "../../fixtures/field/fixture-text.ts";

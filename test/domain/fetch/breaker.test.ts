@@ -2,12 +2,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   closed,
+  leastRequestsPerMinute,
   parseBreakerSettings,
   paused,
   reopened,
   spreadInSeconds,
+  windowsOf,
 } from "../../../domain/fetch/breaker.ts";
-import { leastRequestsPerMinute, windowsOf } from "../../../domain/fetch/pacing.ts";
 
 const now = new Date("2026-03-01T12:00:00.000Z");
 const settings = { failures: 5, baseSeconds: 10, maxSeconds: 60 };

@@ -3,12 +3,13 @@ import { describe, expect, it } from "vitest";
 import {
   type Continuation,
   itemsIn,
+  type PagingSettings,
   pageCall,
   parseContinuation,
+  parsePagingSettings,
   readPage,
   shortestPage,
 } from "../../../domain/fetch/paging.ts";
-import { type PagingSettings, parsePagingSettings } from "../../../domain/fetch/paging-settings.ts";
 
 const cursors: PagingSettings = {
   by: "cursor",

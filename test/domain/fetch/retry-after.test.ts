@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { retryAfterInSeconds } from "../../../domain/fetch/retry-after.ts";
+import { retryAfterInSeconds } from "../../../domain/fetch/answer.ts";
 
 const now = new Date("2026-11-21T12:00:00Z");
 const longest = 11 * 3_600;

@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseRetrySettings } from "../../../domain/core/retry.ts";
 import {
   fillBody,
   fillPath,
@@ -11,6 +10,7 @@ import {
   parseStartEndpoints,
   readPath,
 } from "../../../domain/fetch/provider-settings.ts";
+import { parseRetrySettings } from "../../../domain/fetch/waiting.ts";
 import { parseSubscribers } from "../../../domain/message/subscribers.ts";
 
 const provider = {

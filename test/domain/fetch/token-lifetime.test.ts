@@ -1,8 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { hasTokenForm, maxTokenBytes } from "../../../domain/fetch/token-form.ts";
-import { compareAge, isNearEnd, isRefreshDue, isShortLived } from "../../../domain/fetch/token-lifetime.ts";
-import { succeeds } from "../../../domain/fetch/token-succession.ts";
+import {
+  compareAge,
+  isNearEnd,
+  isRefreshDue,
+  isShortLived,
+  succeeds,
+} from "../../../domain/fetch/token-lifetime.ts";
 
 const settings = { marginFraction: 0.5, refreshEveryMinutes: 15 };
 const minute = 60;

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { present } from "../../../domain/core/parse.ts";
+import { identify } from "../../../domain/event/envelope.ts";
 import {
   type EventAttributes,
   type EventType,
@@ -7,7 +8,6 @@ import {
   type IncomeEvent,
   subjectKindOf,
 } from "../../../domain/event/events.ts";
-import { identify } from "../../../domain/event/identify.ts";
 import { nameOf, subjectOf } from "../../../domain/event/subjects.ts";
 import type { Document } from "../../../domain/fetch/document.ts";
 import { type DocumentTask, groupOf } from "../../../domain/fetch/task.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { FailureError } from "../../../domain/core/failures.ts";
-import { checkSchemaVersion } from "../../../domain/message/schema-version.ts";
+import { checkSchemaVersion } from "../../../domain/core/parse.ts";
 
 const written = fc.integer({ min: 1, max: 1_000 });
 

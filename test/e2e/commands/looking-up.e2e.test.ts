@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { isNameOrDate } from "../../../domain/core/mask.ts";
 import { isUuid } from "../../../domain/event/canonical-id.ts";
-import { identify } from "../../../domain/event/identify.ts";
+import { identify } from "../../../domain/event/envelope.ts";
 import { waitUntilIdle } from "../../support/eventually.ts";
 import { runProgram } from "../../support/program.ts";
 import { describeAttributes } from "./attributes.ts";

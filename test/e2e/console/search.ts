@@ -1,7 +1,7 @@
 import { ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
-import { identify } from "../../../domain/event/identify.ts";
+import { identify } from "../../../domain/event/envelope.ts";
 import { waitUntilIdle } from "../../support/eventually.ts";
 import { webhookSecretOf } from "../../support/operated-stage.ts";
 import type { OpenedConsole } from "./opened-console.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { serviceClock } from "../../../adapters/aws/service-clock.ts";
+import { serviceClock } from "../../../adapters/aws/client.ts";
 import { messageDigest } from "../../../domain/fetch/coverage.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { fetcherFixture, income, noon } from "../support/fetcher-fixture.ts";

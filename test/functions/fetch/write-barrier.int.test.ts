@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CountdownLatch } from "../../../functions/fetch/write-barrier.ts";
+import { CountdownLatch } from "../../../functions/fetch/fetch-document.ts";
 
 const hour = 3_600_000;
 

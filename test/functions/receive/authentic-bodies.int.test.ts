@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { valueOfKind } from "../../../domain/core/webhook-secret.ts";
+import { identify } from "../../../domain/event/envelope.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
-import { identify } from "../../../domain/event/identify.ts";
 import { badInputs, rawOf } from "../support/bad-input.ts";
 import { account, call, goodSecret, receiverFixture, secretHeader } from "../support/receiver-fixture.ts";
 

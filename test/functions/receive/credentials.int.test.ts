@@ -1,7 +1,7 @@
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import { identify } from "../../../domain/event/envelope.ts";
 import type { WebhookKind } from "../../../domain/event/events.ts";
-import { identify } from "../../../domain/event/identify.ts";
 import { call, goodSecret, noon, receiverFixture, secretHeader } from "../support/receiver-fixture.ts";
 
 const fixture = receiverFixture();

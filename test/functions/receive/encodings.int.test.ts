@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { identify } from "../../../domain/event/identify.ts";
+import { identify } from "../../../domain/event/envelope.ts";
 import { account, call, goodSecret, receiverFixture, secretHeader } from "../support/receiver-fixture.ts";
 
 const fixture = receiverFixture();

@@ -5,10 +5,13 @@ import type { DynamoDBRecord } from "aws-lambda";
 import { beforeEach, expect, test } from "vitest";
 import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
 import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
-import { versionKeeper } from "../../../adapters/dynamodb/document-versions.ts";
-import { contentOf, documentStore } from "../../../adapters/dynamodb/documents.ts";
+import {
+  contentOf,
+  documentStore,
+  noteSuperseded,
+  versionKeeper,
+} from "../../../adapters/dynamodb/documents.ts";
 import { documentKey, type Key, supersededKey, versionKey } from "../../../adapters/dynamodb/keys.ts";
-import { noteSuperseded } from "../../../adapters/dynamodb/superseded-objects.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { documentRead } from "../../domain/samples.ts";

@@ -8,8 +8,7 @@ import { losslessValue } from "../../../domain/event/lossless-json.ts";
 import type { Document, DocumentStorage } from "../../../domain/fetch/document.ts";
 import { messageOfDocument } from "../../../domain/message/message.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
-import { inlineDocuments } from "../../../functions/runtime/inline-documents.ts";
-import { publisher } from "../../../functions/runtime/subscriber-queues.ts";
+import { inlineDocuments, publisher } from "../../../functions/runtime/subscriber-queues.ts";
 import { at, documentRead } from "../../domain/samples.ts";
 
 const origin = { source: "/income-events/test", documentsUrl: "https://reads.example/" };

@@ -2,8 +2,12 @@ import { randomUUID } from "node:crypto";
 import { failStatements } from "@income-events/local-stack/gateway/tables/statement-faults.ts";
 import { expect, test } from "vitest";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
-import { readEnvelope, writeEnvelope } from "../../../domain/event/envelope.ts";
-import { identifyByEventId, identifyElement } from "../../../domain/event/identify.ts";
+import {
+  identifyByEventId,
+  identifyElement,
+  readEnvelope,
+  writeEnvelope,
+} from "../../../domain/event/envelope.ts";
 import type { KindMapping } from "../../../domain/event/mapping.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 import { fixtureText } from "../../fixtures/field/fixture-text.ts";

@@ -1,17 +1,19 @@
 import { PutObjectCommand } from "@aws-sdk/client-s3";
 import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
 import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
-import { versionKeeper } from "../../../adapters/dynamodb/document-versions.ts";
-import { contentOf, type DocumentStore, documentStore } from "../../../adapters/dynamodb/documents.ts";
-import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
-import { linkTable } from "../../../adapters/dynamodb/links.ts";
+import {
+  contentOf,
+  type DocumentStore,
+  documentStore,
+  versionKeeper,
+} from "../../../adapters/dynamodb/documents.ts";
+import { eventTable, linkTable } from "../../../adapters/dynamodb/event-table.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { erasableRecords } from "../../../adapters/erasure/erasable-records.ts";
 import { erasureLogWriter } from "../../../adapters/erasure/erasure-log.ts";
 import { reportWriter } from "../../../adapters/erasure/erasure-report.ts";
-import { subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
 import { sweepLease } from "../../../adapters/erasure/sweep-lease.ts";
-import { findErased, tombstones } from "../../../adapters/erasure/tombstones.ts";
+import { findErased, subjectDigest, tombstones } from "../../../adapters/erasure/tombstones.ts";
 import { objectEraser } from "../../../adapters/s3/object-eraser.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { deadLetterArchive } from "../../../adapters/sqs/dead-letter-archive.ts";

@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from "vitest";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
-import { lastKnown } from "../../../adapters/secrets/last-known.ts";
-import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
+import { lastKnown, secretReader } from "../../../adapters/secrets/secret-reader.ts";
 import { singleSender } from "../../../adapters/sqs/sqs-sender.ts";
-import { parseSourceAddresses } from "../../../domain/core/source-addresses.ts";
+import { parseSourceAddresses } from "../../../domain/core/addresses.ts";
 import { parseSecretHeader, parseWebhookSecret } from "../../../domain/core/webhook-secret.ts";
 import { type Envelope, readEnvelope } from "../../../domain/event/envelope.ts";
 import type { WebhookKind } from "../../../domain/event/events.ts";

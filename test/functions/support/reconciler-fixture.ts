@@ -5,7 +5,7 @@ import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
 import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
 import { documentReader } from "../../../adapters/dynamodb/documents.ts";
-import { linkTable } from "../../../adapters/dynamodb/links.ts";
+import { linkTable } from "../../../adapters/dynamodb/event-table.ts";
 import { orphans } from "../../../adapters/dynamodb/orphans.ts";
 import { partitions } from "../../../adapters/dynamodb/partitions.ts";
 import { type ReadinessRecords, readinessRecords } from "../../../adapters/dynamodb/readiness.ts";

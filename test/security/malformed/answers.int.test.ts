@@ -7,7 +7,7 @@ import { type ApiAnswer, ProviderApi, Unauthorized } from "../../../adapters/pro
 import type { ProviderClient } from "../../../adapters/provider/provider-client.ts";
 import { FailureError, failureOf } from "../../../domain/core/failures.ts";
 import { outcomeOf } from "../../../domain/fetch/answer.ts";
-import { pagingStyles } from "../../../domain/fetch/paging-settings.ts";
+import { pagingStyles } from "../../../domain/fetch/paging.ts";
 import { fillPath, parseProviderSettings } from "../../../domain/fetch/provider-settings.ts";
 import { waitFor } from "../../../domain/fetch/waiting.ts";
 import { parseReconcileSettings } from "../../../domain/reconcile/reconcile-settings.ts";

@@ -1,13 +1,11 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { bodyText } from "../../../adapters/aws/body-text.ts";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
-import type { OverflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
+import { bodyText, type OverflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import type { Outgoing } from "../../../adapters/sqs/sqs-sender.ts";
 import { parseWebhookSecret, valueOfKind, writeWebhookSecret } from "../../../domain/core/webhook-secret.ts";
-import { readEnvelope, writeEnvelope } from "../../../domain/event/envelope.ts";
+import { identify, readEnvelope, writeEnvelope } from "../../../domain/event/envelope.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
-import { identify } from "../../../domain/event/identify.ts";
 import { mapPayload, mappedFields } from "../../../domain/event/mapping.ts";
 import { headerText } from "../../../domain/event/mapping-source.ts";
 import { credentialFields, defaultCredentialFields } from "../../../domain/event/payload.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { jmespathSearch } from "../../../../adapters/aws/jmespath-search.ts";
 import { eventTable } from "../../../../adapters/dynamodb/event-table.ts";
 import { storedEvents } from "../../../../adapters/dynamodb/stored-events.ts";
-import { identify } from "../../../../domain/event/identify.ts";
+import { identify } from "../../../../domain/event/envelope.ts";
 import { mapPayload } from "../../../../domain/event/mapping.ts";
 import { wants } from "../../../../domain/message/subscribers.ts";
 import { defaultMapping } from "../../../../lib/settings/default-mapping.ts";

@@ -1,3 +1,8 @@
+/** Escapes a text for a regular expression. Node 22, which commands support, lacks `RegExp.escape`. */
+export function escapePattern(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+}
+
 /** Characters that separate or escape key parts, and the path segments `.` and `..`. */
 const reserved = /[%/#]|^\.{1,2}$/g;
 
