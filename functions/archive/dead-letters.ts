@@ -8,7 +8,7 @@ import { reservedSecondsOf } from "../../domain/fetch/provider-settings.ts";
 import { namesIn, readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
 import { queuesBeside } from "../runtime/queues.ts";
-import { sanitizeErrors } from "../runtime/sqs-batch.ts";
+import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import { archiver } from "./archiver.ts";
 
 const settings = readSettings();

@@ -7,7 +7,7 @@ import { numberOf } from "../../domain/core/parse.ts";
 import { parseSecretHeader } from "../../domain/core/webhook-secret.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
-import { sanitizeErrors } from "../runtime/sqs-batch.ts";
+import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import { canary } from "./canary.ts";
 
 const settings = readSettings();

@@ -1,6 +1,6 @@
 import { CloudFormationClient, UpdateTerminationProtectionCommand } from "@aws-sdk/client-cloudformation";
 import { logged } from "../runtime/log.ts";
-import { sanitizeErrors } from "../runtime/sqs-batch.ts";
+import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import { customResource } from "./custom-resource.ts";
 import { isCreationRolledBack } from "./rollback.ts";
 

@@ -7,7 +7,7 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { variable } from "../runtime/environment.ts";
 import { logged } from "../runtime/log.ts";
-import { sanitizeErrors } from "../runtime/sqs-batch.ts";
+import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import { customResource } from "./custom-resource.ts";
 import { isCreationRolledBack } from "./rollback.ts";
 

@@ -8,7 +8,7 @@ import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { parseReadingSubscribers } from "../../domain/read/access.ts";
 import { fieldsIn, readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
-import { sanitizeErrors } from "../runtime/sqs-batch.ts";
+import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import type { Answer } from "./answer.ts";
 import { readHttpRequest } from "./http-request.ts";
 import { reader } from "./reader.ts";

@@ -6,7 +6,7 @@ import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { parseReadingSubscribers } from "../../domain/read/access.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
-import { sanitizeErrors } from "../runtime/sqs-batch.ts";
+import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import { invocationAnswer, readInvocation } from "./invocation.ts";
 import { reader } from "./reader.ts";
 

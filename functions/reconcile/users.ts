@@ -19,7 +19,7 @@ import { parseReconcileSettings } from "../../domain/reconcile/reconcile-setting
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
 import { providerClient } from "../runtime/provider-client.ts";
-import { sanitizeErrors } from "../runtime/sqs-batch.ts";
+import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import { providerLists } from "./provider-lists.ts";
 import { reconciler } from "./reconciler.ts";
 

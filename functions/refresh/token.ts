@@ -9,7 +9,7 @@ import { parseProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
 import { unguardedApi } from "../runtime/provider-client.ts";
-import { sanitizeErrors } from "../runtime/sqs-batch.ts";
+import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import { refresher } from "./refresher.ts";
 
 const settings = readSettings();

@@ -11,7 +11,7 @@ import {
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
 import { providerClient } from "../runtime/provider-client.ts";
-import { sanitizeErrors } from "../runtime/sqs-batch.ts";
+import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import { listWebhooks } from "./list-webhooks.ts";
 import { registrar } from "./registrar.ts";
 

@@ -24,7 +24,7 @@ import { parseReadinessSettings } from "../../domain/readiness/readiness-setting
 import { namesIn, readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
 import { joinQueues } from "../runtime/queues.ts";
-import { sanitizeErrors } from "../runtime/sqs-batch.ts";
+import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import { inlineDocuments, publisher, retryWaitsMs } from "../runtime/subscriber-queues.ts";
 import { Outbox } from "./outbox.ts";
 import { resendParked } from "./parking.ts";

@@ -1,25 +1,10 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import type { Outgoing, Send } from "../../adapters/sqs/sqs-sender.ts";
-import { type Failure, FailureError, failureOf } from "../../domain/core/failures.ts";
+import { type Failure, failureOf } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
 import { correlationIdIn } from "../../domain/event/events.ts";
 import type { Log } from "./log.ts";
-
-/**
- * Makes a handler throw only failures of our own. Lambda logs a thrown error with all its properties, and the
- * message of an AWS error may quote data. An unknown error is reported by its name.
- */
-export function sanitizeErrors<Args extends readonly unknown[], Result>(
-  handler: (...args: Args) => Promise<Result>,
-): (...args: Args) => Promise<Result> {
-  return async (...args) => {
-    try {
-      return await handler(...args);
-    } catch (error) {
-      throw error instanceof FailureError ? error : new FailureError(failureOf(error));
-    }
-  };
-}
+import { sanitizeErrors } from "./sanitize-errors.ts";
 
 export type Failed = { readonly record: SQSRecord; readonly failure: Failure };
 
