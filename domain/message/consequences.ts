@@ -183,7 +183,7 @@ function ofState(before: State | undefined, after: State, source: string): reado
   if (subject.kind === "account" && userId !== undefined && before?.userId === undefined) {
     list.push({ type: "link", userId, accountId: subject.id });
   }
-  if (subject.kind !== "user" && isConnected(after) && !(before && isConnected(before))) {
+  if (subject.kind !== "user" && isConnected(after) && !(before && isSameConnection(before, after))) {
     list.push({ type: "call", task: stateTask("startFetch", subject, version, ids) });
   }
   if (after.unconfirmed) list.push({ type: "call", task: stateTask("fetchState", subject, version, ids) });
@@ -260,6 +260,11 @@ function isReplayed(
 
 function publish(list: readonly Consequence[], message: Message | undefined): readonly Consequence[] {
   return message === undefined ? list : [...list, { type: "publish", message }];
+}
+
+/** With `readiness`, a connection that was interrupted is a new one: its documents must be read again. */
+function isSameConnection(before: State, after: State): boolean {
+  return isConnected(before) && before.connection?.since === after.connection?.since;
 }
 
 function isConnected(state: State): boolean {

@@ -156,10 +156,18 @@ describe("a change of a state", () => {
     ]);
   });
 
-  it("starts a fetch when the provider's answer says that it is connected", () => {
-    const waiting = applied([disconnected, connected]);
-    const answered = applyProviderAnswer(waiting, 2, { found: true, connected: true }, { at });
-    expect(answered && tasksOf(ofState(waiting, answered))).toEqual(["startFetch"]);
+  it("starts a fetch when the provider's answer begins a connection", () => {
+    const tasksAfter = (events: readonly IncomeEvent[], followsConnections: boolean) => {
+      const waiting = events.reduce<State | undefined>((state, event, index) => {
+        return applyEvent(state, event, 1, { since: index + 1, followsConnections });
+      }, undefined);
+      const answered = applyProviderAnswer(waiting, 2, { found: true, connected: true }, { at });
+      return answered && tasksOf(ofState(waiting, answered));
+    };
+    expect(tasksAfter([disconnected, connected], false)).toEqual(["startFetch"]);
+    // With readiness, an interruption ends the connection before it.
+    expect(tasksAfter([connected, disconnected], true)).toEqual(["startFetch"]);
+    expect(tasksAfter([connected, disconnected], false)).toEqual([]);
   });
 
   it("asks the provider whenever it is unconfirmed, for the version that is, and never else", () => {
