@@ -47,6 +47,3 @@ export function secondsUntilCheck(deadline: number, receives: number, now: numbe
   const longest = waits[Math.min(receives, waits.length) - 1] ?? waits[0];
   return Math.min(longest, Math.max(1, Math.ceil((deadline - now) / 1000)));
 }
-
-/** How long to hide the message of an account whose state is unconfirmed at its deadline. */
-export const recheckSeconds = waits[0];

@@ -5,7 +5,7 @@ import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import { type Failure, waiting } from "../../domain/core/failures.ts";
 import type { LoadState } from "../../domain/message/consequences.ts";
 import { atDeadline, isWaitedFor } from "../../domain/readiness/account-readiness.ts";
-import { readDeadline, recheckSeconds, secondsUntilCheck } from "../../domain/readiness/deadline.ts";
+import { readDeadline, secondsUntilCheck } from "../../domain/readiness/deadline.ts";
 import type { Log } from "../runtime/log.ts";
 import { type Failed, handleEachRecord, rejectPermanent } from "../runtime/sqs-batch.ts";
 
@@ -72,7 +72,9 @@ async function checkDeadline(
       records.failures(subject, stored),
     ]);
     const updated = atDeadline(stored, since, { state, documents, failures }, clock());
-    if (updated === "held") throw waiting("the account is in doubt", recheckSeconds, 0);
+    // As after the first receive.
+    if (updated === "held")
+      throw waiting("the account is in doubt", secondsUntilCheck(stored.deadline, 1, stored.since), 0);
     return updated === "settled" ? undefined : updated;
   });
 }

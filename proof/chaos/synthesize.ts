@@ -15,6 +15,9 @@ export const minuteInMillis = 60_000 / known.divideDurationsBy;
 /** How long FIFO queues know a deduplication id on this stage. */
 export const deduplicationSeconds = 300 / known.divideDurationsBy;
 
+/** What accounts wait for to be ready. */
+export const awaitedEndpoints = ["profile"];
+
 /**
  * What differs from the stage's file: work that is killed comes back when the visibility is over, which is six times
  * as long as a function may take.
@@ -29,6 +32,8 @@ function changes({ provider }: StageFile, slowness: number): object {
       timeouts: { connectSeconds: seconds, headersSeconds: seconds, bodySeconds: seconds },
     },
     subscribers: [{ name: "everything" }, { name: "accounts", types: ["account.*"] }],
+    // An hour takes 12.5 seconds here.
+    readiness: { endpoints: awaitedEndpoints, deadlineHours: 1 },
     // So that runs of the reconciliation begin while others are killed.
     reconcile: { everyHours: 1 },
     functions: {

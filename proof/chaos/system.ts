@@ -6,7 +6,8 @@ import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { type LocalFunction, type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
 import type { Access } from "@income-events/local-stack/system.ts";
 import { invoke } from "@income-events/local-stack/system.ts";
-import { startProviderWire } from "./faults/provider-wire.ts";
+import type { ProviderRead } from "./audit/find-unready.ts";
+import { startProviderWire, type WireHooks } from "./faults/provider-wire.ts";
 import { type Interference, type ObservedCall, observedCall } from "./observed-call.ts";
 import type { ObserverMethods, ObserverOptions } from "./observers/protocol.ts";
 import type { ProviderMethods } from "./provider/protocol.ts";
@@ -25,6 +26,8 @@ export type ChaosSystem = AsyncDisposable & {
   /** What each of them serves, by the same names. */
   readonly plans: ReadonlyMap<string, FunctionPlan>;
   readonly files: Files;
+  /** What functions read from the provider. */
+  readonly reads: readonly ProviderRead[];
   /** Lets something decide of every call of functions and their pollers from now on. */
   interfere(interference: Interference): void;
 };
@@ -72,7 +75,9 @@ export async function startChaosSystem(options: ChaosOptions): Promise<ChaosSyst
     const interfere: Interference = (call, phase) => interference(call, phase);
     const shortNames = new Map(stack.functions.map(({ name, logicalId }) => [name, shortName(logicalId)]));
     stack.gateway.intercept(observing(interfere, (name) => shortNames.get(name)));
-    const plans = await wireToProvider(stack, assembly, { providerUrl: url, interfere }, cleanup);
+    const reads: ProviderRead[] = [];
+    const onFound = (target: string, sentAt: number) => void reads.push({ target, sentAt });
+    const plans = await wireToProvider(stack, assembly, { providerUrl: url, interfere, onFound }, cleanup);
     const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };
     const observers = cleanup.use(startObservers(stack, access, files));
     await stack.setSecret(outputOf(stack, "TokenSecretArn"), JSON.stringify({ token }));
@@ -86,6 +91,7 @@ export async function startChaosSystem(options: ChaosOptions): Promise<ChaosSyst
       functions,
       plans,
       files,
+      reads,
       interfere: (decided) => {
         interference = decided;
       },
@@ -112,13 +118,13 @@ function observing(interfere: Interference, functionOf: (name: string) => string
 async function wireToProvider(
   stack: LocalStack,
   assembly: string,
-  { providerUrl, interfere }: { readonly providerUrl: string; readonly interfere: Interference },
+  { providerUrl, ...hooks }: WireHooks & { readonly providerUrl: string },
   cleanup: AsyncDisposableStack,
 ): Promise<ReadonlyMap<string, FunctionPlan>> {
   const plans = new Map(stack.functionsOf(assembly).map((plan) => [shortName(plan.logicalId), plan]));
   for (const [name, plan] of plans) {
     if (!Object.values(plan.environment).some((value) => value.includes(providerUrl))) continue;
-    const wire = cleanup.use(await startProviderWire(providerUrl, name, interfere));
+    const wire = cleanup.use(await startProviderWire(providerUrl, name, hooks));
     const environment = Object.fromEntries(
       Object.entries(plan.environment).map(([name, value]) => [
         name,

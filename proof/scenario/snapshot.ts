@@ -67,8 +67,19 @@ export type TableSnapshot = {
   readonly objects: ReadonlyMap<string, string>;
 };
 
-export async function readTable(access: Access, TableName: string): Promise<TableSnapshot> {
+/** All items of a table. */
+export async function readItems(access: Access, TableName: string): Promise<readonly NativeItem[]> {
   using clients = clientsOf(access);
+  const items: NativeItem[] = [];
+  const scan = { TableName, ConsistentRead: true };
+  for await (const { Items = [] } of paginateScan({ client: clients.dynamodb }, scan))
+    items.push(...Items.map((item) => unmarshall(item)));
+  return items;
+}
+
+type NativeItem = ReturnType<typeof unmarshall>;
+
+export async function readTable(access: Access, tableName: string): Promise<TableSnapshot> {
   const events = new Map<string, StoredEvent>();
   const users = new Set<string>();
   const accounts = new Map<string, KnownConnection>();
@@ -77,30 +88,27 @@ export async function readTable(access: Access, TableName: string): Promise<Tabl
   const objects = new Map<string, string>();
   const announced: Announced[] = [];
   const readAt = new Map<string, number>();
-  const scan = { TableName, ConsistentRead: true };
-  for await (const { Items = [] } of paginateScan({ client: clients.dynamodb }, scan)) {
-    for (const item of Items.map((raw) => unmarshall(raw))) {
-      const { pk, sk } = keyed.parse(item);
-      const [partition = ""] = pk.split("#", 1);
-      const id = pk.slice(partition.length + 1);
-      const [sort, ...name] = sk.split("#");
-      if (sort === "EVENT") {
-        const { event, receipts } = eventItem.parse(item);
-        announced.push(...announcedBy(event, receipts.since));
-        events.set(event.id, { type: event.type, reconciled: event.reconciled, receipts: receipts.count });
-      } else if (sort === "STATE") {
-        const { state } = stateItem.parse(item);
-        if (partition === "USER") users.add(id);
-        if (partition === "ACCOUNT") accounts.set(id, state);
-        if (partition === "COMPANY") companyAccounts.set(id, state);
-      } else if (sort === "DOCUMENT") {
-        const { asOf, codec, content, object } = documentItem.parse(item).document;
-        readAt.set(`${id}/${name.join("#")}`, asOf);
-        const document = `${id}/${name[0]}`;
-        if (content !== undefined)
-          contents.set(document, Buffer.from(codec === "gzip" ? gunzipSync(content) : content).toString());
-        if (object !== undefined) objects.set(document, object);
-      }
+  for (const item of await readItems(access, tableName)) {
+    const { pk, sk } = keyed.parse(item);
+    const [partition = ""] = pk.split("#", 1);
+    const id = pk.slice(partition.length + 1);
+    const [sort, ...name] = sk.split("#");
+    if (sort === "EVENT") {
+      const { event, receipts } = eventItem.parse(item);
+      announced.push(...announcedBy(event, receipts.since));
+      events.set(event.id, { type: event.type, reconciled: event.reconciled, receipts: receipts.count });
+    } else if (sort === "STATE") {
+      const { state } = stateItem.parse(item);
+      if (partition === "USER") users.add(id);
+      if (partition === "ACCOUNT") accounts.set(id, state);
+      if (partition === "COMPANY") companyAccounts.set(id, state);
+    } else if (sort === "DOCUMENT") {
+      const { asOf, codec, content, object } = documentItem.parse(item).document;
+      readAt.set(`${id}/${name.join("#")}`, asOf);
+      const document = `${id}/${name[0]}`;
+      if (content !== undefined)
+        contents.set(document, Buffer.from(codec === "gzip" ? gunzipSync(content) : content).toString());
+      if (object !== undefined) objects.set(document, object);
     }
   }
   const data = upToDate(announced, readAt);

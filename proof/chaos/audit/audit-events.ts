@@ -18,6 +18,8 @@ export type Evidence = {
   readonly remains: readonly string[];
   /** What is missing or wrong, in words that name an event or a subject. */
   readonly losses: readonly string[];
+  /** Announcements of readiness that came early or twice, or are missing, in words. */
+  readonly unready: readonly string[];
 };
 
 /** What became of the distinct events. `sent` is the sum of the four after it, or the account does not close. */
@@ -71,6 +73,7 @@ export function account(evidence: Evidence): Account {
       ...losses.filter((loss) => !isExplained(loss)),
       // Each fails, also where every event of the erased is where it should be.
       ...evidence.remains,
+      ...evidence.unready,
     ],
   };
 }

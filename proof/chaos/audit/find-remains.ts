@@ -1,13 +1,12 @@
 import { gunzipSync } from "node:zlib";
-import { DynamoDBClient, ListTablesCommand, paginateScan } from "@aws-sdk/client-dynamodb";
+import { ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import { GetObjectCommand, ListBucketsCommand, paginateListObjectsV2, S3Client } from "@aws-sdk/client-s3";
 import { ListQueuesCommand } from "@aws-sdk/client-sqs";
-import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { subscribersOf } from "@income-events/local-stack/outputs.ts";
 import type { LocalStack } from "@income-events/local-stack/stack.ts";
 import type { Access } from "@income-events/local-stack/system.ts";
 import { clientsOf } from "../../scenario/clients.ts";
-import { readBodies } from "../../scenario/snapshot.ts";
+import { readBodies, readItems } from "../../scenario/snapshot.ts";
 
 /** Everywhere that something of a person may lie, each by the name that a finding gives it. */
 export type Places = {
@@ -98,17 +97,9 @@ function remainsIn(texts: readonly Text[], sought: readonly string[]): readonly 
   });
 }
 
-async function textsInTable(access: Access, TableName: string): Promise<readonly Text[]> {
-  const client = new DynamoDBClient(access);
-  const texts: Text[] = [];
-  try {
-    for await (const { Items = [] } of paginateScan({ client }, { TableName, ConsistentRead: true }))
-      for (const item of Items.map((each) => unmarshall(each)))
-        texts.push({ place: `the table: ${item.pk} ${item.sk}`, text: textOf(item) });
-  } finally {
-    client.destroy();
-  }
-  return texts;
+async function textsInTable(access: Access, tableName: string): Promise<readonly Text[]> {
+  const items = await readItems(access, tableName);
+  return items.map((item) => ({ place: `the table: ${item.pk} ${item.sk}`, text: textOf(item) }));
 }
 
 /** Bytes in an item are content, compressed or not. */

@@ -2,11 +2,13 @@ import { deadLetterQueuesOf, outputOf, subscribersOf } from "@income-events/loca
 import { registerSubscribers } from "@income-events/local-stack/stack/subscriber-callers.ts";
 import { expectationOf, findLosses } from "../../scenario/compare.ts";
 import { documentsIn, readDocuments } from "../../scenario/read-documents.ts";
-import { readArchive, readContents, readDeadLetters, readTable } from "../../scenario/snapshot.ts";
+import { readArchive, readContents, readDeadLetters, readItems, readTable } from "../../scenario/snapshot.ts";
 import type { Truth } from "../provider/protocol.ts";
+import { awaitedEndpoints } from "../synthesize.ts";
 import type { ChaosSystem } from "../system.ts";
 import type { Evidence } from "./audit-events.ts";
 import { everywhereIn, findRemains, marksOf } from "./find-remains.ts";
+import { findUnready } from "./find-unready.ts";
 import { readMessages, readRecords, readSent } from "./read-records.ts";
 
 /**
@@ -62,6 +64,10 @@ export async function gatherEvidence(
     tries,
     remains,
     losses: [...losses, ...unread],
+    unready: findUnready({
+      ...{ endpoints: awaitedEndpoints, messages, reads: system.reads, erased },
+      items: await readItems(access, outputOf(stack, "TableName")),
+    }),
   };
 }
 

@@ -26,8 +26,8 @@ const recordLine = z.object({
 /** One change of an event's record, as the observer read it from the table's stream. */
 export type RecordLine = z.output<typeof recordLine>;
 
-const messageLine = z.object({ subscriber: z.string(), body: z.string() });
-/** One message that a subscriber received. */
+const messageLine = z.object({ subscriber: z.string(), at: z.number(), body: z.string() });
+/** One message that a subscriber received, and when, in milliseconds since 1970. */
 export type MessageLine = z.output<typeof messageLine>;
 
 export const readSent = (file: string): readonly SentLine[] => readLines(file, sentLine);

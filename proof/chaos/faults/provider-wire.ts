@@ -9,14 +9,22 @@ import type { Outcome } from "@income-events/local-stack/gateway/types.ts";
 import { type Answer, closeServer, listen } from "@income-events/local-stack/http-server.ts";
 import type { Interference, ObservedCall } from "../observed-call.ts";
 
+export type WireHooks = {
+  readonly interfere: Interference;
+  readonly onFound: (target: string, sentAt: number) => void;
+};
+
 /** An address of the provider for one function, on which its calls can be met by faults. */
 export type ProviderWire = AsyncDisposable & { readonly url: string };
 
-/** @param caller the function's logical id */
+/**
+ * @param caller the function's logical id
+ * @param onFound receives the path of each call that the provider answers with 200, and when it was sent
+ */
 export async function startProviderWire(
   providerUrl: string,
   caller: string,
-  interfere: Interference,
+  { interfere, onFound }: WireHooks,
 ): Promise<ProviderWire> {
   const provider = createEngineClient(providerUrl);
   const server = createServer((request, response) => {
@@ -38,7 +46,9 @@ export async function startProviderWire(
     const { times = 1, delayAnswerMs = 0 } =
       typeof before === "object" && !("status" in before) ? before : {};
     const outgoing = { method, target, headers: withoutConnectionHeaders(headers), body };
+    const sentAt = Date.now();
     let answer = await provider.send(outgoing);
+    if (answer.status === 200) onFound(target, sentAt);
     for (let sent = 1; sent < times; sent += 1) answer = await provider.send(outgoing);
     if (delayAnswerMs > 0) await wait(delayAnswerMs);
     const after = await interfere(call, "after");

@@ -21,7 +21,8 @@ const betweenReadsMs = 250;
 /** Reads a subscriber's queue: each message is recorded before it is deleted. */
 async function readQueue({ name, queueUrl: QueueUrl }: ObserverOptions["queues"][number]): Promise<number> {
   const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
-  for (const { Body = "" } of Messages) append(messagesFile, { subscriber: name, body: Body });
+  for (const { Body = "" } of Messages)
+    append(messagesFile, { subscriber: name, at: Date.now(), body: Body });
   if (Messages.length > 0) {
     const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
     await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));

@@ -13,6 +13,7 @@ const evidence = {
   messages: [],
   deadLetters: new Set<string>(),
   losses: [],
+  unready: [],
   remains: [],
 };
 const whole = account({ ...evidence, erased: new Set() });

@@ -12,6 +12,7 @@ const nothing: Evidence = {
   erased: new Set(),
   remains: [],
   losses: [],
+  unready: [],
 };
 const call = (id: string, status: number | undefined, subjects: readonly string[] = []) => ({
   kind: "users",
@@ -22,7 +23,7 @@ const call = (id: string, status: number | undefined, subjects: readonly string[
 const insert = (id: string, key = `USER#${id} EVENT#${id}`) => ({ change: "INSERT", key, id, digest: "one" });
 const body = (fields: object) =>
   JSON.stringify({ id: "m1", source: "s", subject: "users/1", sequence: "1", ...fields });
-const message = (fields: object) => ({ subscriber: "everything", body: body(fields) });
+const message = (fields: object) => ({ subscriber: "everything", at: 1, body: body(fields) });
 
 describe("the account of a run", () => {
   it("gives every distinct event one fate, however often it was sent", () => {

@@ -61,6 +61,7 @@ await describeOnTables("the account of a store", (tables) => {
       erased: new Set(),
       remains: [],
       losses: [],
+      unready: [],
     });
   }
 

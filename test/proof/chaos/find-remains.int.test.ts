@@ -70,6 +70,7 @@ await describeOnTables("the audit of a chaos run", (tables) => {
       erased: new Set([id]),
       remains: found,
       losses: [],
+      unready: [],
     });
 
   it("a run finds nothing where only others are left", async () => {

@@ -1,0 +1,112 @@
+import { expect, it } from "vitest";
+import { findUnready, type ReadinessEvidence } from "../../../proof/chaos/audit/find-unready.ts";
+
+const since = new Date(10).toISOString();
+const state = {
+  ...{ pk: "ACCOUNT#a", sk: "STATE" },
+  state: { connected: true, deleted: false, unconfirmed: false, connection: { since: 10 } },
+};
+const announced = { status: "ready", version: 2, since: 10 };
+const account = {
+  ...{ pk: "ACCOUNT#a", sk: "READINESS" },
+  readiness: {
+    ...{ userId: "u", isConnected: true, isConfirmed: true, since: 10 },
+    announced,
+  },
+};
+const listed = { accountId: "a", status: "ready" };
+const user = {
+  ...{ pk: "USER#u", sk: "READINESS" },
+  readiness: { version: 1, accounts: [{ ...listed, since: 10 }] },
+};
+const ready = {
+  ...{ type: "account.ready", id: "account/a/readiness.2", sequence: "2" },
+  data: { userId: "u", accountId: "a", connectedSince: since, documents: [{ endpoint: "profile" }] },
+};
+const incomplete = { ...ready, type: "account.incomplete", id: "account/a/readiness.3", sequence: "3" };
+const userReady = {
+  ...{ type: "user.ready", id: "user/u/readiness.1", sequence: "1" },
+  data: { userId: "u", accounts: [{ ...listed, connectedSince: since }] },
+};
+const all = [state, account, user];
+const early = "account/a/readiness.2 came before profile was read";
+const read = { target: "/accounts/a/profile?page=1", sentAt: 15 };
+
+type Case = readonly [
+  name: string,
+  evidence: Partial<Omit<ReadinessEvidence, "messages">> & { readonly messages?: readonly object[] },
+  expected: readonly string[],
+];
+
+it.each<Case>([
+  ["nothing where each announcement came once", { items: all, messages: [ready, ready, userReady] }, []],
+  ["a missing message", { items: all, messages: [ready] }, ["the message user/u/readiness.1 is missing"]],
+  [
+    "an account that still waits",
+    { items: [state, { ...account, readiness: { ...account.readiness, announced: undefined } }] },
+    ["ACCOUNT#a is not ready"],
+  ],
+  [
+    "an account that stays incomplete",
+    {
+      items: [
+        state,
+        {
+          ...account,
+          readiness: { ...account.readiness, announced: { ...announced, status: "incomplete" } },
+        },
+      ],
+      messages: [ready],
+    },
+    ["ACCOUNT#a is not ready", "user.ready of u is missing"],
+  ],
+  ["an account without readiness", { items: [state] }, ["ACCOUNT#a is not ready"]],
+  [
+    "a connected account whose state has no connection",
+    { items: [{ ...state, state: { ...state.state, connection: undefined } }] },
+    ["ACCOUNT#a is not ready"],
+  ],
+  [
+    "a missing announcement of a user",
+    { items: [state, account], messages: [ready] },
+    ["user.ready of u is missing"],
+  ],
+  [
+    "an account announced twice",
+    { messages: [ready, { ...ready, id: "account/a/readiness.3" }] },
+    [`a ${since} was announced as account.ready, account.ready`],
+  ],
+  ["an account ready after it was incomplete", { messages: [{ ...incomplete, sequence: "1" }, ready] }, []],
+  [
+    "an account incomplete after it was ready",
+    { messages: [ready, incomplete] },
+    [`a ${since} was announced as account.ready, account.incomplete`],
+  ],
+  [
+    "a user announced twice",
+    { messages: [ready, userReady, { ...userReady, id: "user/u/readiness.2", sequence: "2" }] },
+    ["user/u/readiness.2 repeats the announcement before it"],
+  ],
+  [
+    "an account ready without its document",
+    { messages: [{ ...ready, data: { ...ready.data, documents: [] } }] },
+    [early],
+  ],
+  ["a document read before the connection", { messages: [ready], reads: [{ ...read, sentAt: 9 }] }, [early]],
+  ["a document read after the message", { messages: [ready], reads: [{ ...read, sentAt: 21 }] }, [early]],
+  [
+    "a document read for another account",
+    { messages: [ready], reads: [{ ...read, target: "/accounts/b/profile" }] },
+    [early],
+  ],
+  [
+    "a user announced before an account",
+    { messages: [userReady] },
+    [`user/u/readiness.1 came before account.ready a ${since}`],
+  ],
+  ["no announcement of an erased account", { messages: [userReady], erased: new Set(["a"]) }, []],
+])("finds %s", (_, { messages = [], ...evidence }, expected) => {
+  const lines = messages.map((each) => ({ subscriber: "everything", at: 20, body: JSON.stringify(each) }));
+  const known = { endpoints: ["profile"], items: [], reads: [read], erased: new Set<string>() };
+  expect(findUnready({ ...known, ...evidence, messages: lines })).toEqual(expected);
+});
