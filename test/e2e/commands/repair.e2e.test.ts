@@ -180,8 +180,9 @@ describe("repair, on the running stack", () => {
     const object = { Bucket, Key: `data/account/${account}/income/1.superseded.json.gz` };
     await s3.send(new PutObjectCommand({ ...object, Body: "superseded" }));
     const document = { subject, ...name, announced: 1, object: object.Key };
-    const OldImage = marshall({ ...supersededKey(subject, name, 1), schemaVersion: itemVersion, document });
-    const record = { eventName: "REMOVE", dynamodb: { SequenceNumber: "1", OldImage } };
+    const item = { ...supersededKey(subject, name, 1), schemaVersion: itemVersion, expiresAt: 1, document };
+    const dynamodb = { SequenceNumber: "1", ApproximateCreationDateTime: 2, OldImage: marshall(item) };
+    const record = { eventName: "REMOVE", dynamodb };
     await putBatch("expired", { payload: JSON.stringify({ Records: [record] }) });
     expect(await repair("--failures")).toMatchObject({ code: 0, result: { failures: { changes: 1 } } });
     const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: object.Key }));

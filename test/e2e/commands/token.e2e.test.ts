@@ -105,9 +105,7 @@ describe("the token of a running system", () => {
     await logged("TOKEN_REFUSED");
     await eventually(() => expect(alarm(/AtRisk/)).toMatchObject({ state: "ALARM" }));
     expect(alarm(/AtRisk/)?.description).toContain("npx income-events status --section token");
-    const words = printed.filter((line) =>
-      line.startsWith("ALARM: The token is not renewed as it should be"),
-    );
+    const words = printed.filter((line) => line.startsWith("ALARM: The token was not renewed"));
     expect(words).toHaveLength(1);
   });
 

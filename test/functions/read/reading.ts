@@ -14,7 +14,7 @@ import { linkTable } from "../../../adapters/dynamodb/event-table.ts";
 import { subjectReads } from "../../../adapters/dynamodb/subject-reads.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
-import type { Subject } from "../../../domain/event/subjects.ts";
+import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { documentAfter } from "../../../domain/fetch/document.ts";
 import type { DataName } from "../../../domain/fetch/document-name.ts";
 import { documentTask } from "../../../domain/fetch/task.ts";
@@ -111,7 +111,7 @@ export class Reading {
       ],
       hasAttributes: false,
       log: (code, { principal, subject, endpoint, status } = {}) => {
-        const parts = [code, principal, subject, endpoint, status];
+        const parts = [code, principal, subject && nameOf(subject), endpoint, status];
         this.logged.push(parts.filter((each) => each !== undefined).join(" "));
       },
       ...more,

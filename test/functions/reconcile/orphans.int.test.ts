@@ -174,7 +174,7 @@ await describeOnTables("accounts that the provider's lists omit", (tables) => {
       fixture.sandbox.fault({ ...fault, path: "/accounts/[^/]+$" });
       await tickAfter(6);
       expect(fixture.entries).toContainEqual(
-        expect.objectContaining({ code: "RECONCILIATION_SKIPPED", subject: `account/${gone}` }),
+        expect.objectContaining({ code: "RECONCILIATION_SKIPPED", subject: { kind: "account", id: gone } }),
       );
       expect(await fed()).toEqual([]);
       await tickAfter(1);

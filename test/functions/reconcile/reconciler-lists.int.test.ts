@@ -102,7 +102,11 @@ await describeOnTables("the reconciler", (tables) => {
       fixture.sandbox.fault({ path: `/api/v0.4/users/${users[1]}/`, status: 403 });
       await tickOf()();
       expect(fixture.entries).toMatchObject([
-        { code: "RECONCILIATION_SKIPPED", subject: `user/${users[1]}`, reason: "the provider answered 403" },
+        {
+          code: "RECONCILIATION_SKIPPED",
+          subject: { kind: "user", id: users[1] },
+          reason: "the provider answered 403",
+        },
         { code: "RECONCILED", listed: 3, missing: 5, skipped: 1 },
       ]);
     });
@@ -132,7 +136,7 @@ await describeOnTables("the reconciler", (tables) => {
         expect(calls(/accounts/)).toHaveLength(1 + 4);
         await tick();
         expect(fixture.entries.slice(-2)).toMatchObject([
-          { code: "RECONCILIATION_SKIPPED", subject: `user/${users[1]}`, reason },
+          { code: "RECONCILIATION_SKIPPED", subject: { kind: "user", id: users[1] }, reason },
           { code: "RECONCILED", listed: 3, missing: 5, skipped: 1 },
         ]);
       },

@@ -68,7 +68,7 @@ describe("the dashboard", () => {
     const headings = widgets.flatMap(
       ({ properties }) => /^## (.+)$/m.exec(properties.markdown ?? "")?.[1] ?? [],
     );
-    expect(headings).toEqual(["Received", "Stored", "Relayed", "Fetched", "Delivered", "What went wrong"]);
+    expect(headings).toEqual(["Received", "Stored", "Relayed", "Fetched", "Delivered", "Failures"]);
     const rows = widgets.map(({ y }) => y);
     expect(rows).toEqual(rows.toSorted((a, b) => a - b));
     expect(widgets[0]?.properties.markdown).toContain("docs/operate/runbook.md");

@@ -115,7 +115,7 @@ describe.each(deployed.map((leaf) => [leaf.words.join(" "), leaf] as const))("%s
   it("where there is no such stage, naming the one that there is", async () => {
     expect(await run([...outputs, "--stage", "other"], credentials())).toMatchObject({
       code: 3,
-      stderr: expect.stringMatching(/There is no stage other .*there is: failures\./),
+      stderr: expect.stringMatching(/has no stage other\. It has: failures\./),
     });
     expect(aws.calls).toEqual([]);
   });
