@@ -66,8 +66,16 @@ export function describeFirstLook(use: () => OpenedConsole): void {
     };
     await expect.poll(listed).toEqual([1, 1]);
     await recent.getByRole("row", { name: new RegExp(`^user ${user} loanId L-1001 `) }).waitFor();
-    await open("/events");
-    const row = panel("History").getByRole("link", { name: /endpoint\.updated employment/ });
+    const row = panel("History")
+      .getByRole("link", { name: /endpoint\.updated employment/ })
+      .filter({ hasText: `account/${account}` });
+    // A page shows the account by its digest until the account's state is stored.
+    const shown = async () => {
+      await open("/events");
+      await panel("History").getByRole("link").first().waitFor();
+      return row.count();
+    };
+    await expect.poll(shown, { interval: 1_000 }).toBeGreaterThan(0);
     for (const width of [1360, 390]) {
       await use().page.setViewportSize({ width, height: 900 });
       await row.first().waitFor();
