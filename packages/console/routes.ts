@@ -1,12 +1,17 @@
+import { type DocumentFlags, getDocument } from "@income-events/cli/commands/documents.ts";
+import {
+  advanceSandbox,
+  failSandbox,
+  healSandbox,
+  sandboxToken,
+} from "@income-events/cli/commands/sandbox.ts";
+import { setGivenToken } from "@income-events/cli/commands/token.ts";
+import { triggerEvent } from "@income-events/cli/commands/trigger.ts";
+import { CommandError } from "@income-events/cli/core/command-error.ts";
+import { documentHistory } from "@income-events/cli/documents/document-history.ts";
 import { documentReader, documentVersions } from "../../adapters/dynamodb/documents.ts";
 import { partitions } from "../../adapters/dynamodb/partitions.ts";
 import { present } from "../../domain/core/parse.ts";
-import { type DocumentFlags, getDocument } from "../cli/commands/documents.ts";
-import { advanceSandbox, failSandbox, healSandbox, sandboxToken } from "../cli/commands/sandbox.ts";
-import { setGivenToken } from "../cli/commands/token.ts";
-import { triggerEvent } from "../cli/commands/trigger.ts";
-import { CommandError } from "../cli/core/command-error.ts";
-import { documentHistory } from "../cli/documents/document-history.ts";
 import { deadLetterRoutes } from "./api/dead-letters.ts";
 import { eventRoutes } from "./api/events.ts";
 import { mappingRoutes } from "./api/mapping.ts";

@@ -1,12 +1,12 @@
 import { createJobs } from "@income-events/console/jobs.ts";
 import { bundlePage } from "@income-events/console/page-bundle.ts";
 import type { ConsoleContext } from "@income-events/console/route.ts";
+import { consoleRoutes } from "@income-events/console/routes.ts";
 import { startConsole } from "@income-events/console/server.ts";
 import { createTail } from "@income-events/console/tail.ts";
 import type { Command } from "commander";
 import { streamOf } from "../../../adapters/streams/table-stream.ts";
 import { present } from "../../../domain/core/parse.ts";
-import { consoleRoutes } from "../../console/routes.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import type { DeploymentOptions } from "../core/deployment.ts";

@@ -1,11 +1,11 @@
+import { examine } from "@income-events/cli/doctor/examine.ts";
+import { remedyFor } from "@income-events/cli/doctor/remedies.ts";
+import { latencyQueries, readLatency } from "@income-events/cli/events/latency.ts";
+import { pipelineAlarms } from "@income-events/cli/status/alarm-text.ts";
+import { queueStatuses } from "@income-events/cli/status/queue-status.ts";
+import { registrationStatus } from "@income-events/cli/status/registration-status.ts";
+import { subscriberQueues, workQueues } from "@income-events/cli/status/work-queues.ts";
 import { type QueueTraffic, queueMetrics } from "../../../adapters/sqs/queue-metrics.ts";
-import { examine } from "../../cli/doctor/examine.ts";
-import { remedyFor } from "../../cli/doctor/remedies.ts";
-import { latencyQueries, readLatency } from "../../cli/events/latency.ts";
-import { pipelineAlarms } from "../../cli/status/alarm-text.ts";
-import { queueStatuses } from "../../cli/status/queue-status.ts";
-import { registrationStatus } from "../../cli/status/registration-status.ts";
-import { subscriberQueues, workQueues } from "../../cli/status/work-queues.ts";
 import { type ConsoleContext, param, type Route, read } from "../route.ts";
 
 /**
