@@ -88,7 +88,7 @@ export type EraseTask = {
    */
   readonly isWaiting?: true;
   /** Number of times that this pass has searched the dead letters. */
-  readonly looks: number;
+  readonly searches: number;
   /** The last large body that this pass has checked; absent before the first. */
   readonly lastBody?: string;
 };
@@ -119,7 +119,7 @@ export function eraseTask(
     removed: {},
     incomplete: [],
     refused: [],
-    looks: 0,
+    searches: 0,
   };
 }
 
@@ -248,7 +248,7 @@ export function readEraseTask(text: string): EraseTask {
     incomplete: parseIncomplete(fields.incomplete),
     refused: parseRefused(fields.refused),
     ...(fields.isWaiting === true && { isWaiting: true }),
-    looks: numberOf(fields, "looks"),
+    searches: numberOf(fields, "searches"),
   };
 }
 

@@ -58,7 +58,7 @@ async function archiveQueue(
   let count = 0;
   let failure: string | undefined;
   try {
-    const { notRemoved: notTaken } = await source(async (deadLetters) => {
+    const { notRemoved } = await source(async (deadLetters) => {
       const near = deadLetters.filter((deadLetter) => isNearEnd(deadLetter, dependencies));
       const written = await Promise.allSettled(near.map((deadLetter) => put(queue, deadLetter)));
       for (const result of written)
@@ -67,7 +67,7 @@ async function archiveQueue(
       count += done.length;
       return { done, isEnough: secondsLeft() < longestRunSeconds };
     });
-    if (notTaken > 0) failure = `${notTaken} archived dead letters could not be deleted`;
+    if (notRemoved > 0) failure = `${notRemoved} archived dead letters could not be deleted`;
   } catch (error) {
     failure = failureOf(error).reason;
   }

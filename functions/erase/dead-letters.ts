@@ -60,7 +60,7 @@ async function searchAll(
   for (const { queue, deleted } of swept) {
     if (deleted > 0) removed = addRemoved(removed, { [`dead letters of ${queue}`]: deleted });
   }
-  const searches = task.looks + 1;
+  const searches = task.searches + 1;
   const isRefused = swept.some((each) => each.refused > 0);
   const refused = withRefusal(task.refused, "archived dead letters", isRefused);
   const isPartial = swept.some(({ mayHaveMore }) => mayHaveMore);
@@ -69,14 +69,14 @@ async function searchAll(
     // A dry run deletes nothing, so only its last search counts.
     if (task.isDryRun) removed = task.removed;
     return {
-      task: { ...task, removed, refused, looks: searches },
+      task: { ...task, removed, refused, searches },
       afterSeconds: isPartial ? recheckSeconds() : 0,
     };
   }
   const incomplete = swept.flatMap(({ queue, isTooLong, mayHaveMore }) =>
     isTooLong || mayHaveMore ? [queue] : [],
   );
-  return { task: { ...task, removed, incomplete, refused, looks: 0, next: "bodies" }, afterSeconds: 0 };
+  return { task: { ...task, removed, incomplete, refused, searches: 0, next: "bodies" }, afterSeconds: 0 };
 }
 
 /** Searches the queue before the archive, as dead letters move from queue to archive; so none is missed. */

@@ -19,7 +19,7 @@ import { namesIn, readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
 import { joinQueues, queuesBeside } from "../runtime/queues.ts";
 import { publisher } from "../runtime/subscriber-queues.ts";
-import { deadLetterSources } from "./dead-letter-places.ts";
+import { deadLetterSources } from "./dead-letter-sources.ts";
 import { eraser } from "./eraser.ts";
 
 const settings = readSettings();

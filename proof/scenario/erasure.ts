@@ -71,7 +71,7 @@ export async function askForErasure(sqs: SQSClient, QueueUrl: string, userId: st
     subject: { kind: "user", id: userId },
     namedWith: [],
     claimed: [],
-    looks: 0,
+    searches: 0,
     cause: "operator",
     id: "scenario",
     pass: 1,

@@ -28,7 +28,7 @@ export async function purgeDeadLetters(
 ): Promise<number> {
   let found = 0;
   const left = new Set(ids);
-  const { notRemoved: notTaken } = await source(async (deadLetters) => {
+  const { notRemoved } = await source(async (deadLetters) => {
     const done = deadLetters.filter(({ messageId }) => ids.has(messageId));
     found += done.length;
     for (const { messageId: id } of done) {
@@ -38,5 +38,5 @@ export async function purgeDeadLetters(
     return { done, isEnough: found === ids.size };
   });
   for (const id of left) onEach({ id, result: "not there any more, or in the hands of another reader" });
-  return found - notTaken;
+  return found - notRemoved;
 }

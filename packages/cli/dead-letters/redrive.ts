@@ -44,7 +44,7 @@ export async function redrive(ports: RedrivePorts): Promise<Redriven> {
   const seen = { redriven: 0, left: 0, again: 0 };
   const isAgain = (deadLetter: DeadLetter) =>
     readRedriveCount(deadLetter.returns).run === run || unmarked.has(digestOf(deadLetter.body));
-  const { notRemoved: notTaken } = await source(async (deadLetters) => {
+  const { notRemoved } = await source(async (deadLetters) => {
     const again = deadLetters.filter(isAgain);
     const wanted = deadLetters.filter((deadLetter) => !again.includes(deadLetter) && isWanted(deadLetter));
     const chosen = wanted.slice(0, limit - seen.redriven - failed.length);
@@ -69,7 +69,7 @@ export async function redrive(ports: RedrivePorts): Promise<Redriven> {
     onProgress(seen.redriven);
     return { done, isEnough: seen.redriven + failed.length >= limit };
   });
-  return { ...seen, failed, twice: notTaken };
+  return { ...seen, failed, twice: notRemoved };
 }
 
 function digestOf(body: string): string {

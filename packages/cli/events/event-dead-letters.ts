@@ -22,7 +22,7 @@ export type EventDeadLetter = {
 export type DeadLetterPorts = {
   readonly queues: readonly WorkQueue[];
   readonly depthOf: (queue: WorkQueue) => Promise<Pick<QueueDepth, "waiting">>;
-  readonly placeOf: (queue: WorkQueue) => DeadLetterSource;
+  readonly sourceOf: (queue: WorkQueue) => DeadLetterSource;
   readonly report: (text: string) => void;
 };
 
@@ -44,7 +44,7 @@ export function deadLetterPortsFor(operation: Operation, event: IncomeEvent | un
       event === undefined ? isWebhookKind(name) : names.includes(name),
     ),
     depthOf: ({ deadLetterQueueUrl }) => queueDepth(clients.sqs, deadLetterQueueUrl),
-    placeOf: (queue) => deadLettersOf(operation, queue),
+    sourceOf: (queue) => deadLettersOf(operation, queue),
     report: terminal.progress,
   };
 }
@@ -68,13 +68,13 @@ export function deadLettersOfUnstored(
 
 async function search(
   isWanted: (content: DeadLetterContent) => boolean,
-  { queues, depthOf, placeOf, report }: DeadLetterPorts,
+  { queues, depthOf, sourceOf, report }: DeadLetterPorts,
 ): Promise<readonly EventDeadLetter[]> {
   const found: EventDeadLetter[] = [];
   for (const queue of queues) {
     if ((await depthOf(queue)).waiting === 0) continue;
     let lookedAt = 0;
-    await placeOf(queue)(async (deadLetters) => {
+    await sourceOf(queue)(async (deadLetters) => {
       lookedAt += deadLetters.length;
       for (const { body, reason, sentAt } of deadLetters) {
         const content = contentOfDeadLetter(body);

@@ -39,12 +39,12 @@ export class DeadLetters {
     }
   }
 
-  place(burn: Burn): DeadLetterSource {
-    return async (look) => {
+  source(burn: Burn): DeadLetterSource {
+    return async (handle) => {
       burn();
       const held = this.#visible();
       this.hideAll();
-      const { done } = await look(held);
+      const { done } = await handle(held);
       burn();
       this.#all = this.#all.filter((each) => !done.includes(each));
       const mayHaveMore = this.#all.length > held.length - done.length;

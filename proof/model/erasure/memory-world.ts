@@ -238,7 +238,7 @@ export class MemoryWorld extends TaskList implements World {
         },
       },
       deadLetters: async () => [
-        ["users", [this.#deadLetters.place(this.#burn), this.#archived.place(this.#burn)]],
+        ["users", [this.#deadLetters.source(this.#burn), this.#archived.source(this.#burn)]],
       ],
       takeSweep: this.#lease.take(this.#burn),
       recheckSeconds: () => 0,

@@ -20,7 +20,7 @@ import { deadLetterArchive } from "../../../adapters/sqs/dead-letter-archive.ts"
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { undeliveredChanges } from "../../../adapters/streams/undelivered-changes.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import { deadLetterSources } from "../../../functions/erase/dead-letter-places.ts";
+import { deadLetterSources } from "../../../functions/erase/dead-letter-sources.ts";
 import type { EraserDependencies } from "../../../functions/erase/dependencies.ts";
 import { publisher } from "../../../functions/runtime/subscriber-queues.ts";
 import { documentRead } from "../../domain/samples.ts";

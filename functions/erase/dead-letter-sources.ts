@@ -26,9 +26,9 @@ const maxStackNameLength = 24;
 export function deadLetterSources(
   client: SQSClient,
   archive: Pick<DeadLetterArchive, "source" | "sourceOfOthers">,
-  { named: known, others, pipelineName }: DeadLetterQueues,
+  { named, others, pipelineName }: DeadLetterQueues,
 ): EraserDependencies["deadLetters"] {
-  const except = new Set([...known.map(([, url]) => url), ...others].map(nameOfQueue));
+  const except = new Set([...named.map(([, url]) => url), ...others].map(nameOfQueue));
   const tagged = {
     namePrefix: pipelineName.slice(0, maxStackNameLength),
     key: subscriberTag,
@@ -40,9 +40,9 @@ export function deadLetterSources(
     const inQueue = (url: string) => queueDeadLetters(client, url, hiddenSeconds, mayHoldOthers(client, url));
     const removed = await taggedQueues(client, { ...tagged, except });
     // The eraser's own dead letters are not searched: each is an erasure that is still to be done.
-    const archived = archive.sourceOfOthers([...known.map(([name]) => name), "erase"]);
+    const archived = archive.sourceOfOthers([...named.map(([name]) => name), "erase"]);
     return [
-      ...known.map(([name, url]) => [name, [inQueue(url), archive.source(name)]] as const),
+      ...named.map(([name, url]) => [name, [inQueue(url), archive.source(name)]] as const),
       ["removed queues", [...removed.map((url) => unlessDeleted(inQueue(url))), archived]] as const,
     ];
   };
