@@ -49,7 +49,26 @@ export function writeWebhookSecret({ current, previous, signing, previousSigning
 
 /** Whether a rotation is in progress, so that the previous value is still accepted. */
 export function hasValidPrevious({ previous }: WebhookSecret, now: Date): boolean {
-  return previous !== undefined && now.getTime() < Date.parse(previous.until);
+  return validAt(previous, now) !== undefined;
+}
+
+/** The value of a previous secret; undefined if there is none, or it has expired. */
+function validAt(previous: WebhookSecret["previous"], now: Date): string | undefined {
+  return previous !== undefined && now.getTime() < Date.parse(previous.until) ? previous.value : undefined;
+}
+
+/**
+ * The secrets that every receiver accepts at `now`: the previous ones during a rotation, because a receiver may not
+ * have read the new ones yet.
+ */
+export function acceptedByAll(
+  { current, previous, signing, previousSigning }: WebhookSecret,
+  now: Date,
+): Pick<WebhookSecret, "current" | "signing"> {
+  return present<Pick<WebhookSecret, "current" | "signing">>({
+    current: validAt(previous, now) ?? current,
+    signing: validAt(previousSigning, now) ?? signing,
+  });
 }
 
 /** The secret to register with the provider. */
@@ -194,10 +213,17 @@ export function authenticator(secret: WebhookSecret, kind: string): IsAuthentic 
   };
 }
 
+/** Header with the signature of the body, if a signing secret is set. */
+export const signatureHeader = "x-signature";
+
+/** The signature of a body: HMAC-SHA512 of its bytes in base64. */
+export function signatureOf(body: string | Uint8Array, signing: string): string {
+  return createHmac("sha512", signing).update(body).digest("base64");
+}
+
 /**
- * Whether a body's signature is valid: HMAC-SHA512 of its raw bytes in base64, by the signing secret or,
- * during a rotation, the previous one. Compares digests in constant time. Always true without a signing
- * secret.
+ * Whether a body's signature is valid, by the signing secret or, during a rotation, the previous one. Compares
+ * digests in constant time. Always true without a signing secret.
  */
 export function isSigned(
   raw: Uint8Array,
@@ -207,7 +233,7 @@ export function isSigned(
 ): boolean {
   if (signing === undefined) return true;
   if (signature === undefined) return false;
-  const isBy = (key: string) => isSame(signature, createHmac("sha512", key).update(raw).digest("base64"));
+  const isBy = (key: string) => isSame(signature, signatureOf(raw, key));
   const isCurrent = isBy(signing);
   const isPrevious =
     previousSigning !== undefined &&

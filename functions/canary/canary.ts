@@ -1,9 +1,10 @@
-import { createHmac } from "node:crypto";
 import { FailureError, failureOf, permanent } from "../../domain/core/failures.ts";
 import {
-  hasValidPrevious,
+  acceptedByAll,
   headerWith,
   type SecretHeader,
+  signatureHeader,
+  signatureOf,
   valueOfKind,
   type WebhookSecret,
 } from "../../domain/core/webhook-secret.ts";
@@ -56,15 +57,13 @@ async function send(
 ): Promise<void> {
   const secret = await readSecret();
   if (secret === undefined) throw permanent("the webhook secret has no value");
-  // A receiver may know only the previous secret until it reads a new one.
-  const isPrevious = hasValidPrevious(secret, now());
-  const value = isPrevious && secret.previous !== undefined ? secret.previous.value : secret.current;
+  const { current, signing } = acceptedByAll(secret, now());
   const answer = await fetch(`${webhooksUrl}/${kind}`, {
     method: "POST",
     headers: {
       "content-type": "application/json",
-      ...headerWith(secretHeader, valueOfKind(value, kind)),
-      ...signatureOf(body, secret),
+      ...headerWith(secretHeader, valueOfKind(current, kind)),
+      ...(signing !== undefined && { [signatureHeader]: signatureOf(body, signing) }),
     },
     body,
     signal: AbortSignal.timeout(answerWithinMs),
@@ -73,9 +72,4 @@ async function send(
   });
   await answer.arrayBuffer();
   if (!answer.ok) throw permanent(`the API answered ${answer.status}`);
-}
-
-function signatureOf(body: string, { signing }: WebhookSecret): Readonly<Record<string, string>> {
-  if (signing === undefined) return {};
-  return { "x-signature": createHmac("sha512", signing).update(body).digest("base64") };
 }

@@ -11,6 +11,7 @@ import {
   isSigned,
   presentedIn,
   type SecretHeader,
+  signatureHeader,
   type WebhookSecret,
 } from "../../domain/core/webhook-secret.ts";
 import { canaryBytes, canaryIn } from "../../domain/event/canary.ts";
@@ -44,9 +45,6 @@ export type ReceiverDependencies = {
   readonly now: () => Date;
   readonly log: Log;
 };
-
-/** Header with the provider's signature of the body, if a signing secret is set. */
-const signatureHeader = "x-signature";
 
 const methods = ["POST", "PUT"];
 /** Methods that a service uses to check that the address exists. */

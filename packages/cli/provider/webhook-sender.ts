@@ -1,7 +1,8 @@
-import { createHmac } from "node:crypto";
 import {
   headerWith,
   type SecretHeader,
+  signatureHeader,
+  signatureOf,
   valueOfKind,
   type WebhookSecret,
 } from "../../../domain/core/webhook-secret.ts";
@@ -62,13 +63,11 @@ function headersOf(
       return headers;
     case "wrong":
       return { ...headers, ...headerWith(secretHeader, "a-wrong-secret") };
-    case "right": {
-      const signature = signing && createHmac("sha512", signing).update(body).digest("base64");
+    case "right":
       return {
         ...headers,
-        ...(signature !== undefined && { "x-signature": signature }),
+        ...(signing !== undefined && { [signatureHeader]: signatureOf(body, signing) }),
         ...headerWith(secretHeader, valueOfKind(current, kind)),
       };
-    }
   }
 }

@@ -45,27 +45,43 @@ function run(secret: WebhookSecret | undefined, changes: Partial<CanaryDependenc
   return { ran, entries };
 }
 
-const inRotation: WebhookSecret = {
-  current: "new",
-  previous: { value: "old", until: "2026-11-21T13:00:00Z" },
-  signing: "key",
-};
+const [until, past] = ["2026-11-21T13:00:00Z", "2026-11-21T11:00:00Z"];
 
-test.each<[which: string, secret: WebhookSecret]>([
-  ["current", { current: "old" }],
-  // A receiver may not have read the new one yet.
-  ["previous, during a rotation,", inRotation],
-])("a canary carries the %s secret, and is signed where bodies are", async (_, secret) => {
+test.each<[when: string, secret: WebhookSecret, before: WebhookSecret]>([
+  ["without a signing secret", { current: "a" }, { current: "a" }],
+  [
+    "during a rotation",
+    { current: "b", previous: { value: "a", until }, signing: "k" },
+    { current: "a", signing: "k" },
+  ],
+  [
+    "after a rotation",
+    { current: "b", previous: { value: "a", until: past }, signing: "k" },
+    { current: "b", signing: "k" },
+  ],
+  [
+    "during a rotation of the signing secret",
+    { current: "a", signing: "l", previousSigning: { value: "k", until } },
+    { current: "a", signing: "k" },
+  ],
+  [
+    "after the signing secret was removed",
+    { current: "a", previousSigning: { value: "k", until } },
+    { current: "a", signing: "k" },
+  ],
+  ["after the first signing secret was set", { current: "a", signing: "k" }, { current: "a" }],
+])("a canary passes receivers with the newest secret and the one before: %s", async (_, secret, before) => {
   const { ran, entries } = run(secret);
   await ran;
   expect(entries).toEqual([{ code: "CANARY_ARRIVED", correlationId: id }]);
   const [{ url, body, headers } = { url: "", body: "", headers: {} }] = sent;
   expect([url, body]).toEqual(["/webhooks/users", canaryBody(id)]);
-  const single = { authorization: headers.authorization };
-  expect(authenticator({ current: "old" }, "users")(presentedIn(secretHeader, single), noon)).toBe(true);
-  const signature = headers["x-signature"];
+  const { authorization, "x-signature": signature } = headers;
   const given = typeof signature === "string" ? signature : undefined;
-  expect(isSigned(Buffer.from(body), given, secret, noon)).toBe(true);
+  for (const known of [secret, before]) {
+    expect(authenticator(known, "users")(presentedIn(secretHeader, { authorization }), noon)).toBe(true);
+    expect(isSigned(Buffer.from(body), given, known, noon)).toBe(true);
+  }
 });
 
 let minutes = 0;
