@@ -55,7 +55,7 @@ export function createHistories(now: () => Date): Histories {
   return {
     begin: (read) => {
       const id = randomUUID();
-      const none = { lines: 0, done: 0, of: 0 };
+      const none = { lines: 0, done: 0, total: 0 };
       const work = read((progress) => {
         reading.progress = progress;
         if (isAbandoned(reading)) throw CommandError.failed("The page that started this reading was closed.");

@@ -103,7 +103,7 @@ async function listHistory(
   const events = await eventHistory(operation, present<HistoryPeriod>({ since, until }), (progress) => {
     if (progress.done === done) return;
     done = progress.done;
-    terminal.progress(`Read ${done} of ${progress.of} functions' logs: ${progress.lines} lines.`);
+    terminal.progress(`Read ${done} of ${progress.total} functions' logs: ${progress.lines} lines.`);
   });
   const wanted = choiceFlag("--outcome", outcome, historyOutcomes);
   const selected = selectHistory(events, { ...rest, ...(wanted && { outcome: wanted }) });

@@ -2,10 +2,9 @@ import { fieldPattern } from "../../../adapters/aws/log-groups.ts";
 import { loggedNames } from "../../../adapters/dynamodb/logged-names.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { isWebhookKind, type WebhookKind } from "../../../domain/event/events.ts";
-import { loggedText } from "../../../domain/event/logged-subject.ts";
 import { nameOf } from "../../../domain/event/subjects.ts";
 import { wants } from "../../../domain/message/subscribers.ts";
-import { type LogEntry, type LogPlace, selectEntries, stageLogLines } from "../logs/log-entries.ts";
+import { type LogEntry, type LogPlace, selectEntries, stageLogLines, textsOf } from "../logs/log-entries.ts";
 
 /** How far an event has come, as the functions' logs say. */
 export const historyOutcomes = ["accepted", "duplicate", "stored", "ignored", "rejected"] as const;
@@ -55,7 +54,7 @@ const outcomeOf: Readonly<Record<string, HistoryOutcome>> = {
 };
 
 export type HistoryPeriod = { readonly since: string; readonly until?: string };
-export type HistoryProgress = { readonly lines: number; readonly done: number; readonly of: number };
+export type HistoryProgress = { readonly lines: number; readonly done: number; readonly total: number };
 
 /** An event is stored some time after it came: so far around a period its lines are read. */
 const marginInMs = 15 * 60_000;
@@ -76,9 +75,9 @@ export async function eventHistory(
     functions: /(Receive|Store)Logs/,
   };
   let count = 0;
-  const lines = await stageLogLines(place, search, ({ lines: some, done, total: of }) => {
+  const lines = await stageLogLines(place, search, ({ lines: some, done, total }) => {
     count += some.length;
-    onProgress({ lines: count, done, of });
+    onProgress({ lines: count, done, total });
   });
   return historyIn(selectEntries(lines, { since: "" })).filter(
     ({ at }) => at >= since && (until === undefined || at < until),
@@ -141,16 +140,16 @@ export function selectHistory<Row extends HistoryRow>(
   events: readonly Row[],
   { kind, type, outcome, endpoint, text }: HistoryFilter,
 ): readonly Row[] {
-  const logged = text === undefined ? undefined : loggedText(text);
+  const texts = text === undefined ? [""] : textsOf(text);
   return events.filter(
     (event) =>
       (kind === undefined || event.kind === kind) &&
       (outcome === undefined || event.outcome === outcome) &&
       (endpoint === undefined || event.endpoint === endpoint) &&
       (type === undefined || (event.type !== undefined && isOfType(event.type, type))) &&
-      (text === undefined ||
-        [event.id, event.type, event.subject].some((each) => each?.includes(text)) ||
-        [text, logged].some((each) => each !== undefined && event.loggedAs?.includes(each))),
+      [event.id, event.type, event.subject, event.loggedAs].some((named) =>
+        texts.some((each) => named?.includes(each)),
+      ),
   );
 }
 

@@ -26,7 +26,7 @@ export type LogFilter = {
   readonly level?: LogLevel;
 };
 
-/** The entries that a filter lets through, in the order of time; what is no line of a function's own is left out. */
+/** The entries that match a filter, oldest first. Skips lines that a function did not write itself. */
 export function selectEntries(lines: readonly string[], filter: LogFilter): readonly LogEntry[] {
   const texts = filter.text === undefined ? [""] : textsOf(filter.text);
   return lines
@@ -38,13 +38,13 @@ export function selectEntries(lines: readonly string[], filter: LogFilter): read
     );
 }
 
-/** The filter pattern of a search for a text, which is as in `LogFilter`. */
+/** The filter pattern of a search for a text of `LogFilter`. */
 export function patternOf(text: string): string {
   return textPattern(...textsOf(text));
 }
 
-/** Users and accounts are logged by digests of their ids. */
-function textsOf(text: string): readonly string[] {
+/** The forms of a text in log lines: as it is, and the digest of a user's or account's id. */
+export function textsOf(text: string): readonly string[] {
   return [text, loggedText(text)];
 }
 

@@ -120,8 +120,8 @@ function Refused({ since }: { readonly since: string }) {
 function progressText(data: HistoryPage | undefined, source: string): string {
   if (data === undefined) return "Reading the history…";
   if (data.isComplete) return `${number(data.count)} of ${number(data.total)} events, from ${source}.`;
-  const { done, of, lines } = data.progress;
-  return `Read ${done} of ${of} functions' logs, ${number(lines)} lines so far…`;
+  const { done, total, lines } = data.progress;
+  return `Read ${done} of ${total} functions' logs, ${number(lines)} lines so far…`;
 }
 
 function Row({ event, whose }: { readonly event: HistoryRow; readonly whose: string | undefined }) {
