@@ -12,6 +12,7 @@ import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { queueDepth } from "@income-events/local-stack/sources/drained.ts";
 import type { Access } from "@income-events/local-stack/system.ts";
 import { z } from "zod";
+import { compressionFormatOf } from "../../domain/core/text-encoding.ts";
 import { clientsOf } from "./clients.ts";
 
 const knownConnection = z.object({
@@ -78,6 +79,28 @@ export async function readItems(access: Access, TableName: string): Promise<read
 }
 
 type NativeItem = ReturnType<typeof unmarshall>;
+
+/** All objects of a bucket, by key. */
+export async function readObjects(access: Access, Bucket: string): Promise<ReadonlyMap<string, Uint8Array>> {
+  using clients = clientsOf(access);
+  const objects = new Map<string, Uint8Array>();
+  for await (const { Contents = [] } of paginateListObjectsV2({ client: clients.s3 }, { Bucket }))
+    for (const { Key = "" } of Contents) {
+      const { Body } = await clients.s3.send(new GetObjectCommand({ Bucket, Key }));
+      objects.set(Key, (await Body?.transformToByteArray()) ?? new Uint8Array());
+    }
+  return objects;
+}
+
+/** An item as JSON, with its content as text. */
+export function textOfItem(item: unknown): string {
+  return JSON.stringify(item, (_, value: unknown) => (value instanceof Uint8Array ? textOfBytes(value) : value));
+}
+
+/** The text of content, compressed or not. */
+export function textOfBytes(bytes: Uint8Array): string {
+  return Buffer.from(compressionFormatOf(bytes) === "gzip" ? gunzipSync(bytes) : bytes).toString("utf8");
+}
 
 export async function readTable(access: Access, tableName: string): Promise<TableSnapshot> {
   const events = new Map<string, StoredEvent>();
@@ -218,17 +241,13 @@ export type Archived = {
 };
 
 export async function readArchive(access: Access, Bucket: string): Promise<Archived> {
-  using clients = clientsOf(access);
   const deadLetters: DeadLetter[] = [];
   const parked = new Map<string, string[]>();
-  for await (const { Contents = [] } of paginateListObjectsV2({ client: clients.s3 }, { Bucket })) {
-    for (const { Key } of Contents) {
-      const { Body } = await clients.s3.send(new GetObjectCommand({ Bucket, Key }));
-      const { queue, body, reason } = archived.parse(JSON.parse((await Body?.transformToString()) ?? ""));
-      const subscriber = /^subscriber\/(.+)$/.exec(queue)?.[1];
-      if (subscriber === undefined) deadLetters.push(deadLetterOf(body, reason));
-      else parked.set(subscriber, [...(parked.get(subscriber) ?? []), body]);
-    }
+  for (const bytes of (await readObjects(access, Bucket)).values()) {
+    const { queue, body, reason } = archived.parse(JSON.parse(textOfBytes(bytes)));
+    const subscriber = /^subscriber\/(.+)$/.exec(queue)?.[1];
+    if (subscriber === undefined) deadLetters.push(deadLetterOf(body, reason));
+    else parked.set(subscriber, [...(parked.get(subscriber) ?? []), body]);
   }
   return { deadLetters, parked };
 }

@@ -1,7 +1,4 @@
-import { gunzipSync } from "node:zlib";
-import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
-import { GetObjectCommand, paginateListObjectsV2, S3Client } from "@aws-sdk/client-s3";
-import { unmarshall } from "@aws-sdk/util-dynamodb";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { Fault } from "@income-events/local-stack/gateway/types.ts";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import {
@@ -13,7 +10,7 @@ import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts
 import { z } from "zod";
 import { legalHolds } from "../../adapters/dynamodb/legal-holds.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
-import { drain } from "../../proof/scenario/snapshot.ts";
+import { drain, readItems, readObjects, textOfBytes, textOfItem } from "../../proof/scenario/snapshot.ts";
 import { type Canaries, createCanaries } from "./canaries.ts";
 import { fastEngine } from "./engines.ts";
 import { synthesizeProduct } from "./running-product.ts";
@@ -98,18 +95,7 @@ export async function startCanaryStage(stage: string, changes: object): Promise<
       }
       return found;
     },
-    items: async () => {
-      const client = new DynamoDBClient(access);
-      const found: string[] = [];
-      for await (const { Items = [] } of paginateScan(
-        { client },
-        { TableName: outputOf(stack, "TableName") },
-      )) {
-        for (const item of Items) found.push(textOf(unmarshall(item)));
-      }
-      client.destroy();
-      return found;
-    },
+    items: async () => (await readItems(access, outputOf(stack, "TableName"))).map(textOfItem),
     hold: async (subject: Subject, reason: string) => {
       const client = new DynamoDBClient(access);
       const holds = legalHolds(client, outputOf(stack, "TableName"));
@@ -117,18 +103,8 @@ export async function startCanaryStage(stage: string, changes: object): Promise<
       client.destroy();
     },
     objects: async () => {
-      const client = new S3Client({ ...access, forcePathStyle: true });
-      const found: string[] = [];
-      for (const { name: Bucket } of stack.buckets) {
-        for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket })) {
-          for (const { Key } of Contents) {
-            const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
-            found.push(`${Key} ${unpacked((await Body?.transformToByteArray()) ?? new Uint8Array())}`);
-          }
-        }
-      }
-      client.destroy();
-      return found;
+      const objects = await Promise.all(stack.buckets.map(({ name }) => readObjects(access, name)));
+      return objects.flatMap((each) => [...each].map(([key, bytes]) => `${key} ${textOfBytes(bytes)}`));
     },
     [Symbol.asyncDispose]: async () => {
       await stack.close();
@@ -154,14 +130,4 @@ function usualAnswer({ method, path }: ProviderRequest, { plant }: Canaries): Pr
   const isState = /\/(accounts|users)\/[^/]+$/.test(path);
   if (isState) return { headers, json: { connected: true, owner: plant("a state") } };
   return { headers, json: { data: [{ name: plant("data") }], next: null } };
-}
-
-/** Contents are kept as compressed bytes. */
-function textOf(item: Record<string, unknown>): string {
-  return JSON.stringify(item, (_, value: unknown) => (value instanceof Uint8Array ? unpacked(value) : value));
-}
-
-function unpacked(bytes: Uint8Array): string {
-  const isCompressed = bytes[0] === 0x1f && bytes[1] === 0x8b;
-  return Buffer.from(isCompressed ? gunzipSync(bytes) : bytes).toString("utf8");
 }

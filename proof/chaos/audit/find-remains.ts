@@ -1,19 +1,18 @@
-import { gunzipSync } from "node:zlib";
 import { ListTablesCommand } from "@aws-sdk/client-dynamodb";
-import { GetObjectCommand, ListBucketsCommand, paginateListObjectsV2, S3Client } from "@aws-sdk/client-s3";
+import { ListBucketsCommand } from "@aws-sdk/client-s3";
 import { ListQueuesCommand } from "@aws-sdk/client-sqs";
 import { subscribersOf } from "@income-events/local-stack/outputs.ts";
 import type { LocalStack } from "@income-events/local-stack/stack.ts";
 import type { Access } from "@income-events/local-stack/system.ts";
 import { clientsOf } from "../../scenario/clients.ts";
-import { readBodies, readItems } from "../../scenario/snapshot.ts";
+import { readBodies, readItems, readObjects, textOfBytes, textOfItem } from "../../scenario/snapshot.ts";
 
-/** Everywhere that something of a person may lie, each by the name that a finding gives it. */
+/** All stores that may name a person, by the names that findings give them. */
 export type Places = {
-  /** Reports of erasures lie in one, too. */
+  /** One of them has reports of erasures. */
   readonly tables: readonly string[];
   readonly buckets: Readonly<Record<string, string>>;
-  /** What lies in queues. A subscriber's own is none of them: what it was sent is its own. */
+  /** Messages of all queues but the subscribers' own. */
   readonly messages: Readonly<Record<string, readonly string[]>>;
   /** Lines of functions' logs. */
   readonly logs: Readonly<Record<string, readonly string[]>>;
@@ -63,9 +62,10 @@ function nameOfQueue(url: string): string {
 }
 
 /**
- * What is left of who was erased, in words, in all places of the law of erasure. It is for the end, when every dead letter was
- * tried once more: what arrived after an erasure's last look was then stored late, and erased by the task that follows it, so
- * that nothing that names them may be left. Of their documents, too, nothing may be in a log.
+ * Ids of the erased in tables, buckets, queues and logs, and texts of their documents in logs. Run it at the end, after
+ * every dead letter was redriven: what arrived after an erasure's last search was then stored late, and erased by the
+ * task that follows it.
+ * @returns one sentence for each place that names somebody
  * @throws where an object can't be read
  */
 export async function findRemains(
@@ -99,40 +99,21 @@ function remainsIn(texts: readonly Text[], sought: readonly string[]): readonly 
 
 async function textsInTable(access: Access, tableName: string): Promise<readonly Text[]> {
   const items = await readItems(access, tableName);
-  return items.map((item) => ({ place: `the table: ${item.pk} ${item.sk}`, text: textOf(item) }));
-}
-
-/** Bytes in an item are content, compressed or not. */
-function textOf(item: unknown): string {
-  return JSON.stringify(item, (_, value: unknown) => (value instanceof Uint8Array ? expanded(value) : value));
+  return items.map((item) => ({ place: `the table: ${item.pk} ${item.sk}`, text: textOfItem(item) }));
 }
 
 async function textsInBuckets(access: Access, buckets: Places["buckets"]): Promise<readonly Text[]> {
-  const client = new S3Client({ ...access, forcePathStyle: true });
   const texts: Text[] = [];
-  try {
-    for (const [name, Bucket] of Object.entries(buckets))
-      for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket }))
-        for (const { Key = "" } of Contents) {
-          const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
-          const bytes = (await Body?.transformToByteArray()) ?? Buffer.of();
-          texts.push({ place: `the bucket ${name}: ${Key}`, text: `${Key}\n${decoded(expanded(bytes))}` });
-        }
-  } finally {
-    client.destroy();
-  }
+  for (const [name, bucket] of Object.entries(buckets))
+    for (const [key, bytes] of await readObjects(access, bucket))
+      texts.push({ place: `the bucket ${name}: ${key}`, text: `${key}\n${decoded(textOfBytes(bytes))}` });
   return texts;
 }
 
-/** A body that is no text lies as base64: what it says is looked at, too. */
+/** Adds the decoded text of base64, in which bodies that are not text are stored. */
 function decoded(text: string): string {
   const isBase64 = text !== "" && /^[A-Za-z0-9+/]+={0,2}$/.test(text);
   return isBase64 ? `${text}\n${Buffer.from(text, "base64").toString("utf8")}` : text;
-}
-
-function expanded(bytes: Uint8Array): string {
-  const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
-  return Buffer.from(isGzip ? gunzipSync(bytes) : bytes).toString("utf8");
 }
 
 /** Names, addresses: words that nothing else says. Single words and times may be anybody's. */

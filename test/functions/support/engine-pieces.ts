@@ -1,4 +1,3 @@
-import { gunzipSync } from "node:zlib";
 import { BatchWriteItemCommand, paginateScan } from "@aws-sdk/client-dynamodb";
 import { DeleteObjectsCommand, GetObjectCommand, paginateListObjectsV2 } from "@aws-sdk/client-s3";
 import { DeleteMessageBatchCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
@@ -7,6 +6,7 @@ import { z } from "zod";
 import { queueDepth } from "../../../adapters/sqs/queue-depth.ts";
 import { batchesOf } from "../../../domain/core/batches.ts";
 import { type Piece, placeOfItem, placeOfObject } from "../../../proof/model/erasure/world.ts";
+import { textOfBytes, textOfItem } from "../../../proof/scenario/snapshot.ts";
 import type { TestSystem } from "../../support/engines.ts";
 import type { ErasureFixture } from "./erasing.ts";
 
@@ -34,7 +34,7 @@ export async function takePieces(system: TestSystem, fixture: ErasureFixture): P
   ]);
   const named = (place: string, texts: readonly string[]) => texts.map((text) => ({ place, text }));
   return [
-    ...items.map((item) => ({ place: placeOfItem(keyed.parse(item)), text: textOf(item) })),
+    ...items.map((item) => ({ place: placeOfItem(keyed.parse(item)), text: textOfItem(item) })),
     ...bodies.map(([key, text]) => ({ place: placeOfObject(key), text })),
     ...named("dead letter", lying),
     ...named(
@@ -73,7 +73,7 @@ async function takeObjects(
     const keys = Contents.flatMap(({ Key }) => Key ?? []);
     const texts = keys.map(async (Key) => {
       const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key }));
-      return [Key, expanded((await Body?.transformToByteArray()) ?? Buffer.of())] as const;
+      return [Key, textOfBytes((await Body?.transformToByteArray()) ?? Buffer.of())] as const;
     });
     found.push(...(await Promise.all(texts)));
   }
@@ -105,14 +105,4 @@ async function drain({ sqs }: TestSystem, QueueUrl: string): Promise<readonly st
 async function isEmpty(sqs: TestSystem["sqs"], queueUrl: string): Promise<boolean> {
   const { waiting, inFlight } = await queueDepth(sqs, queueUrl);
   return waiting + inFlight === 0;
-}
-
-/** Bytes in an item are content, compressed or not. */
-function textOf(item: unknown): string {
-  return JSON.stringify(item, (_, value: unknown) => (value instanceof Uint8Array ? expanded(value) : value));
-}
-
-function expanded(bytes: Uint8Array): string {
-  const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
-  return Buffer.from(isGzip ? gunzipSync(bytes) : bytes).toString("utf8");
 }

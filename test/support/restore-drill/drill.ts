@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
-import { S3Client } from "@aws-sdk/client-s3";
+import { DeleteObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import {
   GetSecretValueCommand,
   PutSecretValueCommand,
@@ -12,9 +12,8 @@ import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { invoke, type System } from "@income-events/local-stack/system.ts";
 import { waitUntilIdle } from "@income-events/local-stack/wait-until-idle.ts";
 import { documentPrefix } from "../../../adapters/dynamodb/keys.ts";
-import { drain } from "../../../proof/scenario/snapshot.ts";
+import { drain, readObjects } from "../../../proof/scenario/snapshot.ts";
 import { problemsOf } from "./assess.ts";
-import { emptyBucket, putObjects, readObjects } from "./buckets.ts";
 import { createTable, emptyTable, type Item, readItems } from "./tables.ts";
 
 const commands = join(import.meta.dirname, "../../../packages/cli/main.ts");
@@ -22,11 +21,11 @@ const commands = join(import.meta.dirname, "../../../packages/cli/main.ts");
 const patience = 900_000;
 
 /**
- * Lives through the loss of an account: backup, an erasure, the loss of table, buckets and the key of erasures, the
- * restore by the commands that docs/operate/restore.md names, and the log of erasures once more after somebody restored
- * without it. The stage itself stands in for the new one that is deployed then.
- * @param system a running stage, which this takes for its own
- * @returns what is wrong afterwards, in words
+ * Runs through the loss of an account: a backup, an erasure, the loss of table, buckets and erasure key, and the restore
+ * by the commands of docs/operate/restore.md. Then it applies the log of erasures again, after an item of an erased
+ * account was restored by hand. The stage restores into itself; in AWS, a new stage would be deployed.
+ * @param system a running stage, whose data the drill changes
+ * @returns one sentence for each problem
  */
 export async function restoreDrill(
   system: System,
@@ -52,44 +51,49 @@ export async function restoreDrill(
     say("Backup");
     const before = await readItems(dynamodb, tableName);
     await createTable(dynamodb, restoredName, before);
-    const objects = await readObjects(s3, overflow);
+    const objects = await readObjects(access, overflow);
     const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId }));
 
-    say("One user is erased, and one comes");
+    say("One user is erased, and one registers");
     const erased = [users[0] ?? "", accounts[0] ?? ""];
     await command("erase", "user", users[0] ?? "");
     const { users: unannounced } = await sandbox.createUsers(1);
     await idle();
 
     say("The newest copy of the log");
-    const erasures = await readObjects(s3, log);
+    const erasures = await readObjects(access, log);
 
-    say("The account is lost: in its place is a new stage, with another key of erasures");
+    say("The account is lost; a new stage has another key of erasures");
     await emptyTable(dynamodb, tableName);
-    for (const bucket of [overflow, log]) await emptyBucket(s3, bucket);
+    for (const Bucket of [overflow, log])
+      for (const Key of (await readObjects(access, Bucket)).keys())
+        await s3.send(new DeleteObjectCommand({ Bucket, Key }));
     const another = JSON.stringify({ key: "of a new account" });
     await secrets.send(new PutSecretValueCommand({ SecretId, SecretString: another }));
     await drainSubscribers(system);
 
-    say("The key of erasures, the log and the documents come back");
+    say("Key of erasures, log and documents are restored");
     await secrets.send(new PutSecretValueCommand({ SecretId, SecretString }));
-    await putObjects(s3, log, erasures);
-    await putObjects(s3, overflow, objects);
+    for (const [Bucket, backup] of [
+      [log, erasures],
+      [overflow, objects],
+    ] as const)
+      for (const [Key, Body] of backup) await s3.send(new PutObjectCommand({ Bucket, Key, Body }));
     say("Restore");
     await command("restore", restoredName);
     await idle();
-    say("Somebody restores an erased account's item by hand; the log is applied again");
+    say("An item of an erased account is restored by hand; the log is applied again");
     await putBack(dynamodb, tableName, before, accounts[0] ?? "");
     await command("erase", "apply-log");
     say("Consequences are derived again");
     await command("repair", "--all");
     await idle();
-    say("What came after the backup is found by comparison with the provider");
+    say("Reconciliation finds what happened after the backup");
     await invoke(stack, outputOf(stack, "ReconcileFunctionName"));
     await idle();
 
     const after = await readItems(dynamodb, tableName);
-    const keys = [...(await readObjects(s3, overflow)).keys()];
+    const keys = [...(await readObjects(access, overflow)).keys()];
     const messages = await drainSubscribers(system);
     return problemsOf({ before, after, keys, erased, messages, unannounced });
   } finally {
@@ -111,7 +115,7 @@ async function putBack(
   await client.send(new PutItemCommand({ TableName, Item: item }));
 }
 
-/** Takes all messages out of the subscribers' queues. */
+/** Removes and returns all messages of the subscribers' queues. */
 async function drainSubscribers({ stack, access }: System): Promise<readonly string[]> {
   const bodies: string[] = [];
   for (const { queueUrl } of subscribersOf(stack)) {
@@ -120,7 +124,7 @@ async function drainSubscribers({ stack, access }: System): Promise<readonly str
   return bodies;
 }
 
-/** Runs a command of the command line. @throws with what it said where it fails */
+/** Runs a command. @throws with its output if it fails */
 function run(args: readonly string[], say: (line: string) => void): Promise<void> {
   say(`npx income-events ${args.join(" ")}`);
   const child = spawn(process.execPath, [commands, ...args], { stdio: ["ignore", "pipe", "pipe"] });
