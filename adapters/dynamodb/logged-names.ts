@@ -1,15 +1,16 @@
 import { type DynamoDBClient, paginateScan, QueryCommand } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { batchesOf } from "../../domain/core/batches.ts";
 import { textOf } from "../../domain/core/parse.ts";
 import { loggedNameIndex } from "../../domain/event/logged-subject.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import { subjectOfPartition } from "./keys.ts";
 
-/** The stored subjects, by the names that logs have for them. An erased subject has none. Eventually consistent. */
+/** Looks up stored subjects by their names in logs. Erased subjects are not found. Eventually consistent. */
 export type LoggedNames = {
-  /** The subjects that some names stand for, by those names. */
+  /** Subjects by their names in logs. */
   readonly subjectsOf: (names: ReadonlySet<string>) => Promise<ReadonlyMap<string, Subject>>;
-  /** Finds up to `limit` subjects whose ids contain a text. Reads the whole index, which has about 100 bytes for each subject. */
+  /** Up to `limit` subjects with a text in their ids. Reads the whole index, about 100 bytes for each subject. */
   readonly find: (part: string, limit: number) => Promise<readonly Subject[]>;
 };
 
@@ -32,14 +33,13 @@ export function loggedNames(client: DynamoDBClient, tableName: string): LoggedNa
   return {
     subjectsOf: async (names) => {
       const found = new Map<string, Subject>();
-      const left = names.values();
-      const work = async () => {
-        for (const name of left) {
-          const subject = await query(name);
-          if (subject !== undefined) found.set(name, subject);
-        }
-      };
-      await Promise.all(Array.from({ length: Math.min(atOnce, names.size) }, work));
+      for (const batch of batchesOf([...names], { maxItems: atOnce }))
+        await Promise.all(
+          batch.map(async (name) => {
+            const subject = await query(name);
+            if (subject !== undefined) found.set(name, subject);
+          }),
+        );
       return found;
     },
     find: async (part, limit) => {

@@ -18,7 +18,7 @@ export type Evidence = {
   readonly remains: readonly string[];
   /** What is missing or wrong, in words that name an event or a subject. */
   readonly losses: readonly string[];
-  /** Announcements of readiness that came early or twice, or are missing, in words. */
+  /** Announcements of readiness that came early or twice, or are missing; one sentence each. */
   readonly unready: readonly string[];
 };
 

@@ -49,11 +49,11 @@ export type ProviderRead = { readonly target: string; readonly sentAt: number };
 export type ReadinessEvidence = {
   /** The endpoints that accounts wait for. */
   readonly endpoints: readonly string[];
-  /** Of the table, at the end of a run. */
+  /** Items of the table at the end of a run. */
   readonly items: readonly Record<string, unknown>[];
   readonly messages: readonly MessageLine[];
   readonly reads: readonly ProviderRead[];
-  /** The provider's ids of the erased, of whom some messages are dropped. */
+  /** The provider's ids of erased subjects. The relay drops some of their messages. */
   readonly erased: ReadonlySet<string>;
 };
 
@@ -61,7 +61,7 @@ type AccountItem = z.output<typeof accountItem>;
 type UserItem = z.output<typeof userItem>;
 type Received = z.output<typeof message> & { readonly at: number };
 
-/** Announcements of readiness that came early or twice, or are missing, in words. */
+/** One sentence for each announcement of readiness that came early or twice, or is missing. */
 export function findUnready(evidence: ReadinessEvidence): readonly string[] {
   const received = evidence.messages
     .filter(({ subscriber }) => subscriber === "everything")
@@ -101,19 +101,18 @@ function nameOf({ type, data }: Received): string {
   return `${type} ${data.accountId} ${data.connectedSince}`;
 }
 
-/** What may be announced of one connection. */
-const once = ["account.ready", "account.incomplete", "account.incomplete, account.ready"];
+/** The announcements that one connection may have, in order. */
+const allowed = ["account.ready", "account.incomplete", "account.incomplete, account.ready"];
 
 function findTwice(received: readonly Received[]): readonly string[] {
   const distinct = [...new Map(received.map((each) => [each.id, each])).values()];
   const inOrder = distinct.toSorted((one, other) => one.sequence - other.sequence);
-  const [ofUsers = [], ofAccounts = []] = [true, false].map((isUser) =>
-    inOrder.filter(({ type }) => (type === "user.ready") === isUser),
-  );
+  const ofUsers = inOrder.filter(({ type }) => type === "user.ready");
+  const ofAccounts = inOrder.filter(({ type }) => type !== "user.ready");
   const connections = Map.groupBy(ofAccounts, ({ data }) => `${data.accountId} ${data.connectedSince}`);
   const repeated = [...connections].flatMap(([name, each]) => {
     const announced = each.map(({ type }) => type).join(", ");
-    return once.includes(announced) ? [] : [`${name} was announced as ${announced}`];
+    return allowed.includes(announced) ? [] : [`${name} was announced as ${announced}`];
   });
   const unchanged = [...Map.groupBy(ofUsers, ({ data }) => data.userId)].flatMap(([, copies]) =>
     copies.flatMap(({ id, data }, index) =>
@@ -166,25 +165,24 @@ function idOf(pk: string, version: number): string {
   return `${pk.replace("#", "/").replace(/^\w+/, (kind) => kind.toLowerCase())}/readiness.${version}`;
 }
 
-/** When the connection began whose end of the wait was announced. */
+/** When the account's connection began, if it is confirmed and its latest announcement is about it. */
 function settledSince(account: AccountItem | undefined): number | undefined {
   const { isConnected, isConfirmed, since, announced } = account?.readiness ?? {};
   return isConnected && isConfirmed && announced?.since === since ? since : undefined;
 }
 
-/** Users of whom all connected accounts are ready or incomplete, whose item does not list these. */
+/** Users without an up-to-date `user.ready` although all of their connected accounts are ready or incomplete. */
 function findMissingUsers(accounts: readonly AccountItem[], users: readonly UserItem[]): readonly string[] {
   return [...Map.groupBy(accounts, ({ readiness }) => readiness.userId)].flatMap(([userId, own]) => {
     const connected = own.filter(({ readiness }) => readiness.isConnected);
     if (userId === undefined || connected.length === 0) return [];
     if (connected.some((account) => settledSince(account) === undefined)) return [];
     const listed = users.find(({ pk }) => pk === `USER#${userId}`)?.readiness.accounts ?? [];
+    const names = new Set(
+      listed.map(({ accountId, status, since }) => `ACCOUNT#${accountId} ${status} ${since}`),
+    );
     const isListed = ({ pk, readiness: { since, announced } }: AccountItem) =>
-      listed.some((each) => {
-        return (
-          `ACCOUNT#${each.accountId}` === pk && each.since === since && each.status === announced?.status
-        );
-      });
+      names.has(`${pk} ${announced?.status} ${since}`);
     const isWhole = listed.length === connected.length && connected.every(isListed);
     return isWhole ? [] : [`user.ready of ${userId} is missing`];
   });
