@@ -10,7 +10,7 @@ import type { WriteItem } from "./batching-writer.ts";
 import { readDocument } from "./documents.ts";
 import { documentKey, itemVersion, readinessKey } from "./keys.ts";
 
-/** Stores how ready each account is, and each user, in an item of its own. All reads are consistent. */
+/** Stores the readiness of each account and user in an item of its own. All reads are consistent. */
 export type ReadinessRecords = {
   readonly documents: (account: Subject, endpoints: readonly string[]) => Promise<readonly Document[]>;
   /** Why endpoints could not be read since the connection began. */
@@ -43,7 +43,7 @@ const maxAttempts = 8;
 
 const markOf = (endpoint: string) => `failure-${endpoint}`;
 
-/** Reads how ready accounts and users are, consistently. */
+/** Reads the readiness of accounts and users consistently. */
 export function readinessReader(read: ReadKey) {
   return {
     load: async (account: Subject): Promise<AccountReadiness | undefined> => {

@@ -5,7 +5,7 @@ import {
   type S3Client,
 } from "@aws-sdk/client-s3";
 
-/** Deletes what a versioned bucket keeps of overwritten and deleted objects whose keys begin with `prefix`. */
+/** Deletes the former versions of a versioned bucket's overwritten and deleted objects below a prefix. */
 export type PurgeVersions = (bucket: string, prefix: string) => Promise<void>;
 
 /** For buckets that keep no versions. */
@@ -22,7 +22,7 @@ export function versionPurger(client: S3Client): PurgeVersions {
       await Promise.all(Versions.filter(({ IsLatest }) => IsLatest === false).map(remove));
       markers.push(...DeleteMarkers);
     }
-    // Last: without its marker, a deleted object would have its newest version again.
+    // Markers last: without its marker, a deleted object would reappear with its newest version.
     await Promise.all(markers.map(remove));
   };
 }

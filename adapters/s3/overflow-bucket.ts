@@ -54,7 +54,7 @@ export type OverflowBucket = {
   readonly find: (key: string) => Promise<Uint8Array | undefined>;
 };
 
-/** What some functions also do with the objects of a bucket. */
+/** Further operations on a bucket, which only some functions need. */
 export type ObjectBucket = OverflowBucket & {
   /** Streams the bytes of an object; undefined if it is missing. @throws if KMS refuses to decrypt it */
   readonly open: (key: string) => Promise<Readable | undefined>;

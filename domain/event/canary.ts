@@ -1,4 +1,4 @@
-/** A synthetic webhook that tests the whole pipeline. It is about nobody, and only its own queue gets it. */
+/** A synthetic webhook that tests the whole pipeline. It names no user, and the relay sends it only to the canary's own queue. */
 const field = "income-events-canary";
 const pattern = new RegExp(`^\\{"${field}":"([0-9a-f-]{36})"\\}$`);
 
@@ -12,5 +12,5 @@ export function canaryIn(text: string): string | undefined {
   return pattern.exec(text)?.[1];
 }
 
-/** Bytes of a canary's body, so that no longer body is decoded to look for one. */
+/** Length of a canary's body in bytes. Bodies of other lengths need no parsing to rule them out. */
 export const canaryBytes = canaryBody("0".repeat(36)).length;

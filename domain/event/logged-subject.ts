@@ -10,14 +10,14 @@ const digits = 16;
 export const loggedNameIndex = { name: "LoggedNames", attribute: "loggedAs" } as const;
 
 /**
- * The name of a subject in logs: `account/<digest>`. Lines can't be erased, so they hold no id. While a subject
- * is stored, the table has it by this name.
+ * The name of a subject in logs: `account/<digest>`. Lines can't be erased, so they contain no id. The table has an
+ * index by this name.
  */
 export function loggedName({ kind, id }: Subject): string {
   return `${kind}/${digestOf(keyPart(id))}`;
 }
 
-/** What logs hold instead of a text, if it is an id, or a subject's name such as `account/<id>/income`. */
+/** The text that logs have in place of an id, or of a subject's name such as `account/<id>/income`. */
 export function loggedText(text: string): string {
   const [, kind, id] = /^(user|account|company-account)\/([^/]+)/.exec(text) ?? [];
   return kind === undefined || id === undefined

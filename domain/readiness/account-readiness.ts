@@ -60,7 +60,7 @@ export type AccountReadiness = {
   readonly readings: Readonly<Record<string, Reading>>;
   /** The last announcement, possibly for an earlier connection. */
   readonly announced?: Announcement;
-  /** The last announcement that this connection brings no new data. */
+  /** The last announcement that this connection had no new data. */
   readonly stale?: Stale;
   /** Correlation id of what began the connection. */
   readonly correlationId?: string;

@@ -43,7 +43,7 @@ export function newestOf<Period extends { readonly date_end: string }>(
   return periods.toSorted((one, other) => one.date_end.localeCompare(other.date_end)).at(-1);
 }
 
-/** What failed stays on the queue, comes again, and ends as a dead letter. Its reason names no person. */
+/** Logs a failed message. SQS delivers it again, and moves it to the dead letters if it keeps failing. The reason names no person. */
 export const handler = lambdaHandler(read, (messageId, { reason }) => {
   console.error(JSON.stringify({ messageId, reason }));
 });

@@ -14,7 +14,6 @@ const settings = readSettings();
 const sqs = new SQSClient({});
 const secret = webhookSecretStore(new SecretsManagerClient({}), variable("WEBHOOK_SECRET_ARN"));
 const queueUrl = variable("CANARY_QUEUE_URL");
-/** Of one poll of the queue. */
 const pollSeconds = 5;
 const withinSeconds = numberOf(settings, "withinSeconds");
 
@@ -29,7 +28,7 @@ export const handler = logged(
           waitSeconds: pollSeconds,
           visibilityTimeout: pollSeconds,
         });
-        // Another canary is of a run that is over, or that waits for it.
+        // Leaves the canaries of other runs.
         const own = messages.filter(({ Body }) => Body === id);
         await deleteAll(sqs, queueUrl, own);
         return own.length > 0;

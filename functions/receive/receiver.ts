@@ -277,7 +277,7 @@ async function makeDurable(
     ? await send(queueUrl, [{ body: message }])
     : await send(deadLetterQueueUrl, [{ body: message, reason: payload.error }]);
   if (failure !== undefined) throw new FailureError(failure);
-  // A canary is no sign that the provider's webhooks come.
+  // A canary does not show that the provider's webhooks arrive.
   if (!isCanary(body))
     log(payload.ok ? "WEBHOOK_ACCEPTED" : "WEBHOOK_UNREADABLE", { kind, correlationId: id });
   return { statusCode: 202 };

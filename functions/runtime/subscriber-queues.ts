@@ -35,7 +35,7 @@ export function inlineDocuments(limit: number, overflow: Pick<OverflowBucket, "g
       // A message is UTF-8 text, which would change the provider's bytes.
       if (document.contentType !== plainJson)
         throw permanent(
-          "the document is not JSON in UTF-8, so a message can't contain it, and reading is none",
+          "the document is not JSON in UTF-8, so a message can't contain it, and the setting reading is none",
         );
       const content = await contentOfDocument({ document: { digest: document.sha256 }, storage }, overflow);
       const text = content && withContent(message, Buffer.concat(content.parts).toString("utf8"));
@@ -50,7 +50,7 @@ export function inlineDocuments(limit: number, overflow: Pick<OverflowBucket, "g
 }
 
 function tooLarge(): Error {
-  return permanent("the document is larger than documents.inlineLimit, and reading is none");
+  return permanent("the document is larger than documents.inlineLimit, and the setting reading is none");
 }
 
 /** A text for a queue; `index` identifies its record in the batch. */

@@ -21,7 +21,7 @@ export type CanaryProps = {
   readonly secret: WebhookSecret;
 };
 
-/** For the webhook, and for the last poll of the queue. */
+/** Time for the webhook and the last poll of the queue. */
 const reservedSeconds = 60;
 
 /**
@@ -43,7 +43,7 @@ export class Canary extends Construct {
     });
     acknowledge(this.queue, {
       finding: "AwsSolutions::AwsSolutions-SQS3",
-      reason: "A synthetic webhook that its run did not wait for has failed: nothing is to be kept of it.",
+      reason: "A canary that its run did not receive has failed and is not processed later.",
     });
     // Unlike other queues, it holds nothing to retain.
     RemovalPolicies.of(this).apply(RemovalPolicy.DESTROY, {

@@ -30,7 +30,7 @@ export type RelayAlarmsProps = {
   readonly settings: Pick<Settings, "divideDurationsBy">;
   readonly relay: PipelineFunction;
   readonly source: lambda.EventSourceMapping;
-  /** The relay gives up on older changes. */
+  /** Lambda does not retry older changes. */
   readonly maxRecordAge: Duration;
 };
 

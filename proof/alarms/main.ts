@@ -9,8 +9,8 @@ import { alarmsWithoutScenario, type Outcome, runScenarios } from "./run.ts";
 import { scenarios } from "./scenarios.ts";
 
 const examples = `
-What would take hours takes seconds (proof/alarms/alarm-stack.ts); all limits but the two settings follow
-from these by themselves. About two minutes.
+The stage divides its durations, so that conditions of hours last seconds (proof/alarms/alarm-stack.ts).
+Takes about two minutes.
 
 Examples:
   npm run proof -- alarms

@@ -96,7 +96,7 @@ export const nothingReceived: AlarmScenario = {
 
 export const canaryMissing: AlarmScenario = {
   entry: "canary-missing",
-  condition: "the queue of the canary takes nothing from the relay",
+  condition: "the canary's queue refuses messages of the relay",
   isLong: true,
   prepare: async ({ functionOf }) => {
     const { kind } = await functionOf(/^Canary/).invoke("{}");

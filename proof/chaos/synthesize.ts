@@ -15,7 +15,7 @@ export const minuteInMillis = 60_000 / known.divideDurationsBy;
 /** How long FIFO queues know a deduplication id on this stage. */
 export const deduplicationSeconds = 300 / known.divideDurationsBy;
 
-/** What accounts wait for to be ready. */
+/** The endpoints of the setting `readiness`. */
 export const awaitedEndpoints = ["profile"];
 
 /**

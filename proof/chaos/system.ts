@@ -26,7 +26,7 @@ export type ChaosSystem = AsyncDisposable & {
   /** What each of them serves, by the same names. */
   readonly plans: ReadonlyMap<string, FunctionPlan>;
   readonly files: Files;
-  /** What functions read from the provider. */
+  /** Calls of functions that the provider answered with data. */
   readonly reads: readonly ProviderRead[];
   /** Lets something decide of every call of functions and their pollers from now on. */
   interfere(interference: Interference): void;

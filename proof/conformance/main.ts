@@ -51,11 +51,11 @@ function collapse(text: string): string {
 
 type TestName = { readonly file: string; readonly title: string };
 
-/** A row of the conformance document: a statement, and what proves it. */
+/** A row of the conformance document: a statement and its tests. */
 type Row = {
   readonly statement: string;
   readonly tests: readonly TestName[];
-  /** Why nothing is to be proven. */
+  /** Why the statement needs no test. */
   readonly reason?: string;
 };
 

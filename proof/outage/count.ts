@@ -171,7 +171,7 @@ export async function announceData(sandbox: Sandbox, fetched: readonly Fetched[]
   }
 }
 
-/** What the provider serves of each task's data, by `<account>/<endpoint>`. */
+/** The provider's current data for each task, by `<account>/<endpoint>`. */
 function servedData(sandbox: Sandbox, fetched: readonly Fetched[]): ReadonlyMap<string, unknown> {
   return new Map(
     fetched.flatMap(({ accountId, endpoints }) =>

@@ -66,7 +66,7 @@ function messagesOf(document: unknown): Fields {
   return fieldsOf(fieldsOf(components, "components").messages, "messages");
 }
 
-/** What says nothing of what is allowed. */
+/** Keywords that allow or forbid nothing. */
 const remarks: ReadonlySet<string> = new Set(["$schema", "$id", "title", "description"]);
 
 /**

@@ -115,7 +115,7 @@ function published(change: Change): readonly Message[] {
   }).flatMap((each) => (each.type === "publish" ? [ofUser(each.message)] : []));
 }
 
-/** What the relay adds to a message about a user's accounts or their data. */
+/** Adds the attributes of its user to a message, as the relay does. */
 function ofUser(message: Message): Message {
   const since = timestamp(0).getTime();
   const isOfState = message.type.startsWith("user.") && message.type !== "user.ready";

@@ -91,7 +91,7 @@ async function list(operation: Operation, flags: Flags): Promise<void> {
   );
 }
 
-/** From the functions' logs. The table only says whose the listed events are. */
+/** Lists events from the functions' logs. Reads only their subjects from the table. */
 async function listHistory(
   operation: Operation,
   { filter, limit }: EventQuery,
@@ -127,7 +127,7 @@ function parseQuery(flags: Flags, now: Date): EventQuery {
   const { type } = flags;
   if (type !== undefined && !eventTypes.some((one) => wants({ name: "", types: [type] }, one)))
     throw CommandError.usage(
-      `--type ${JSON.stringify(type)} : write one of ${eventTypes.join(", ")}; or a prefix with *.`,
+      `--type ${JSON.stringify(type)}: write one of ${eventTypes.join(", ")}; or a prefix with *.`,
     );
   const filter = present<EventQuery["filter"]>({
     kind: choiceFlag("--kind", flags.kind, webhookKinds),

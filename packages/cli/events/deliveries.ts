@@ -16,14 +16,14 @@ export type Delivery = {
    * they are dead letters; `unreachable`: the queue still refuses parked messages.
    */
   readonly outcome: "sent" | "parked" | "resent" | "refused" | "unreachable" | "replayed" | "redriven";
-  /** Absent if it is not known yet. For a subscriber with a filter, a delivery that was sent has at most as many. */
+  /** Absent if not yet known. An upper bound if the subscriber has a filter. */
   readonly messages?: number;
   /** The events that led to the messages; empty if the logs don't name them. */
   readonly events: readonly Pick<HistoryRow, "id" | "type" | "subject" | "loggedAs">[];
   readonly reason?: string;
 };
 
-/** Of more events than these, the older ones have no subject. */
+/** Maximum number of events whose subjects are looked up, newest first. */
 const maxNamed = 1_000;
 
 /** A message's event can be stored this long before the message is sent. */

@@ -21,7 +21,7 @@ export type HistoryRow = {
   readonly times: number;
   /** Once it is stored. */
   readonly type?: string;
-  /** Whom it is about, `account/<id>`, unless it was erased. */
+  /** `account/<id>`; absent if it was erased. */
   readonly subject?: string;
   /** The subject's name in the logs, `account/<digest>`. */
   readonly loggedAs?: string;
@@ -43,7 +43,7 @@ export type HistoryFilter = {
   readonly text?: string;
 };
 
-/** The codes that say so: nothing else is read. */
+/** The outcome that each code reports. Other lines are not read. */
 const outcomeOf: Readonly<Record<string, HistoryOutcome>> = {
   WEBHOOK_ACCEPTED: "accepted",
   EVENT_STORED: "stored",

@@ -20,7 +20,7 @@ export type LogEntry = Fields & { readonly timestamp: string; readonly level: st
 export type LogFilter = {
   /** ISO 8601; older lines are left out. */
   readonly since: string;
-  /** What the line must contain: an id, a part of one, or the whole id of a user or account. */
+  /** The line contains this text: an id or a part of one, or the whole id of a user or account. */
   readonly text?: string;
   /** The lowest level. */
   readonly level?: LogLevel;

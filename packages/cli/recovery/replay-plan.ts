@@ -33,7 +33,7 @@ export function planReplay(flags: ReplayFlags, all: readonly Subscriber[], now: 
   const types = [...eventTypes, ...answerTypes, ...readinessTypes];
   if (type !== undefined && !types.some((one) => wants({ name: "", types: [type] }, one)))
     throw CommandError.usage(
-      `--type ${JSON.stringify(type)} : write one of ${types.join(", ")}; or a prefix with *.`,
+      `--type ${JSON.stringify(type)}: write one of ${types.join(", ")}; or a prefix with *.`,
     );
   const { since, until = now.toISOString() } = periodFlags(flags, now);
   const selection = present<ReplaySelection>({ type, since, until });

@@ -41,11 +41,11 @@ function pick(fields: Readonly<Record<string, unknown>>, keys: readonly string[]
   return Object.fromEntries(keys.map((key) => [key, fields[key]]));
 }
 
-/** Single values of metrics, of which percentiles are taken. */
+/** Single values of metrics, for percentiles. */
 export type Samples = {
   /** @param at milliseconds since 1970 */
   add(name: string, values: readonly number[], at: number): void;
-  /** By the beginning of each period that has values. Times are seconds since 1970. */
+  /** Percentiles by the beginning of each period with values. Times are in seconds since 1970. */
   percentiles(
     name: string,
     percent: number,
@@ -53,7 +53,7 @@ export type Samples = {
   ): ReadonlyMap<number, number>;
 };
 
-/** CloudWatch keeps them for 15 days. */
+/** Enough for a dashboard of this machine; CloudWatch keeps them for 15 days. */
 const keptForMilliseconds = 3 * 3_600_000;
 
 export function createSamples(): Samples {

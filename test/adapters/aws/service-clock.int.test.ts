@@ -94,7 +94,7 @@ test.each([
   for (let times = 0; times < 2; times += 1) expect(jmespathSearch(expression, data)).toBe(found);
 });
 
-test("a function that the language does not have is a failure that quotes nothing of the data", () => {
+test("a function that the language does not have is a failure without any of the data", () => {
   const search = () => jmespathSearch("powertools_json(items[0].id)", data);
   expect(search).toThrow(FailureError);
   expect(search).toThrow(/^the expression fails: UnknownFunctionError$/);

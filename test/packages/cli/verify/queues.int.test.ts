@@ -198,7 +198,7 @@ await describeOnTables("the events of a run in the table", (tables) => {
     ]);
   });
 
-  it("are erased with all that lies in their partition, and nothing else is", async () => {
+  it("are erased with their partition, and nothing else is", async () => {
     const [mine, other] = planEvents(newMark());
     if (!mine || !other) throw new Error("the plan is too short");
     await storeAll([mine, other]);
