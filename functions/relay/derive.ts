@@ -186,8 +186,7 @@ function attempt<T>(run: () => T): T | Failure {
 type WithAttributes = ReadonlyMap<Message, Message | Failure>;
 
 /**
- * What each change leads to: nothing about erased subjects, and each message with its user's attributes.
- * All reads share a request.
+ * Adds the attributes of users to messages, and drops what concerns erased subjects. All reads share a request.
  */
 export async function stepsOf(
   derived: readonly (Derived | Failure)[],

@@ -72,7 +72,7 @@ function document(
 
 type Deed = (context: ConsoleContext, asked: Asked) => Promise<CommandOutcome>;
 
-/** What the provider of a system on this machine can be made to do. */
+/** Actions of the sandbox of a local system. */
 const deeds: Readonly<Record<string, Deed>> = {
   trigger: ({ operation }, asked) => {
     const [type, endpoint] = [textIn(asked, "type"), optionalTextIn(asked, "endpoint")];

@@ -200,7 +200,7 @@ export function urlOf(address: AddressInfo | string | null): string {
   return `http://127.0.0.1:${address.port}`;
 }
 
-/** What goes on while a person works; a profile or a vehicle stays as it is. */
+/** Endpoints whose data changes over time. A profile or a vehicle does not. */
 const livingEndpoints: ReadonlySet<EndpointName> = new Set([
   "income",
   "activity",

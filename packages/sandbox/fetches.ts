@@ -51,11 +51,11 @@ function parseFetch(value: unknown): DataFetch {
   };
 }
 
-/** Counts what is under way, and says when nothing is. */
+/** Counts running fetches. */
 type UnderWay = {
   begin(): void;
   end(): void;
-  /** Resolves when nothing is under way. */
+  /** Resolves when none is running. */
   none(): Promise<void>;
 };
 

@@ -82,7 +82,7 @@ function parseTest(text: string): TestName {
 
 type TestResult = { readonly file: string; readonly title: string; readonly status: string };
 
-/** What is wrong with the conformance document: a text for each problem, with its remedy. */
+/** The problems of the conformance document, one text each, with the remedy. */
 function conformanceProblems(
   statements: readonly Statement[],
   rows: readonly Row[],

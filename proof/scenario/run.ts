@@ -214,12 +214,12 @@ async function takeSnapshot({ stack, access, subscribers }: System): Promise<Sna
 
 /** Something that the scenario does once to each of several targets. */
 type OncePerTarget = {
-  /** What it has not been done to yet. */
+  /** The remaining targets. */
   readonly left: () => readonly string[];
   readonly stop: () => void;
 };
 
-/** What Lambda itself calls with a function's role, to poll its queue or stream: not the function's own work. */
+/** Calls with which Lambda itself polls a function's queue or stream, in the function's role. */
 const polls: ReadonlySet<string> = new Set([
   "sqs:ReceiveMessage",
   "sqs:DeleteMessage",

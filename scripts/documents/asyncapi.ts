@@ -70,8 +70,8 @@ function messagesOf(document: unknown): Fields {
 const remarks: ReadonlySet<string> = new Set(["$schema", "$id", "title", "description"]);
 
 /**
- * What a reader who relies on a schema of before would miss or misread under the one of after: see "How this may
- * change" in docs/guide/events.md. Fields may come, and what was there at times may be there always; nothing else.
+ * Changes that break a reader of the earlier schema; see "How this may change" in docs/guide/events.md. Only new fields
+ * and optional fields that become required are compatible.
  */
 export function incompatibilities(before: Fields, after: Fields, name = ""): readonly string[] {
   const place = name === "" ? "the message" : name;

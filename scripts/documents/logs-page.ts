@@ -28,7 +28,7 @@ function rowOf(code: LogCode): readonly string[] {
 const repository = join(import.meta.dirname, "../..");
 const isCode = (text: string): text is LogCode => Object.hasOwn(logCodes, text);
 
-/** Which functions log each code: those whose code names it, by what their entry files import. */
+/** The functions that log each code: their entry files, or files that these import, name it. */
 export function originsOfCodes(): ReadonlyMap<LogCode, readonly string[]> {
   const entries = globSync("functions/*/*.ts", { cwd: repository })
     .filter((file) => readFileSync(join(repository, file), "utf8").includes("export const handler"))

@@ -69,7 +69,7 @@ try {
     await page.getByRole("heading", { level: 1 }).waitFor();
     await page.getByText("Live", { exact: true }).first().waitFor();
     await prepare?.(page);
-    // What is still being asked for ends in three dots.
+    // A text that ends in three dots is still loading.
     await page.getByText(/…$/).first().waitFor({ state: "detached" });
     await page.screenshot({ path: join(to, `${name}.png`) });
   }

@@ -57,7 +57,7 @@ describe("the relay", () => {
     }
   });
 
-  it("is handed canaries where the stage has one, by five filters at most; nothing else is added but the canary", () => {
+  it("receives canaries if the stage has one, with at most five filters, and no other resources are added", () => {
     const watched = synthesized({
       ...productionSettings,
       ...{ canary: {}, readiness: { endpoints: ["income"] } },
@@ -71,12 +71,12 @@ describe("the relay", () => {
     const added = resources.filter(({ id }) => !production.resources.some((each) => each.id === id));
     expect(added.filter(({ id }) => !id.startsWith("Canary"))).toEqual([]);
     expect(production.resources.filter(({ id }) => id.startsWith("Canary"))).toEqual([]);
-    // It holds no data: without the setting the queue is deleted.
+    // It has no data to retain when the setting is removed.
     const queue = added.filter(({ Type }) => Type.startsWith("AWS::SQS::"));
     expect(queue.map(({ DeletionPolicy }) => DeletionPolicy)).toEqual(["Delete", "Delete"]);
   });
 
-  it("is handed the removal of an item that can expire and has an object, and no other removal", () => {
+  it("receives only removals of items that can expire and have an object", () => {
     const filters = relayed().map(parseEventFilter);
     const removal = (sk: string, document: object, rest: object = { expiresAt: { N: "1900000000" } }) => ({
       eventName: "REMOVE",
@@ -87,7 +87,7 @@ describe("the relay", () => {
     });
     const object = { object: { S: "data/account/a/income/1.d.json.gz" } };
     const isRelayed = (record: object) => filters.some((matches) => matches(record));
-    // Without `userIdentity`: where a replica in another region deleted the item, the record has none.
+    // Without `userIdentity`, which a record lacks if a replica in another region deleted the item.
     for (const sk of ["VERSION#income@1", "SUPERSEDED#income@1"])
       expect([removal(sk, object), removal(sk, object, {})].map(isRelayed)).toEqual([true, false]);
     expect(isRelayed(removal("VERSION#income@1", { content: { B: "W10=" } }))).toBe(false);

@@ -16,7 +16,7 @@ export function eventually<T>(assertion: () => T | Promise<T>, everyMs = 20): Pr
 /** For each round: beyond what comes back after its function was killed, on a machine that is busy with others. */
 const patienceMs = 480_000;
 
-/** Resolves when nothing is on its way any more. */
+/** Resolves when no fetch, event or message is in progress. */
 export function waitUntilIdle(system: Pick<System, "sandbox" | "stack">): Promise<void> {
   return waitWithin(system, patienceMs);
 }

@@ -57,7 +57,7 @@ export async function startOperatedStage(
   };
 }
 
-/** What a webhook must carry, read from the secret as an operator may. */
+/** Reads the webhook secret with an operator's permissions. */
 export async function webhookSecretOf({
   gatewayUrl,
   region,

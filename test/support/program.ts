@@ -95,7 +95,7 @@ function parentOf(pid: string): number | undefined {
   }
 }
 
-/** What `local show` prints for a subscriber's program: its environment, and the command that starts one. */
+/** The environment and start command that `local show` prints for a subscriber's program. */
 export function printedFor(subscriber: string, details: string) {
   const [, block = ""] = details.split(`For the subscriber ${subscriber}, `);
   const [own = ""] = block.split("\n\n");

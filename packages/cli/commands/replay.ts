@@ -196,7 +196,7 @@ function report({ deployment: { stage }, terminal }: Operation, replayed: Replay
 
 type ReplayReport = { readonly data: object; readonly text: string; readonly problem?: string };
 
-/** What a replay reported, or with `dryRun` what it would report; `problem` where something could not be reported. */
+/** Reports a replay, or with `dryRun` what it would send. `problem`: some messages could not be sent. */
 function replayReport({ run, unreadable }: Replayed, dryRun: boolean): ReplayReport {
   const { messages, pending, sent } = run.counts;
   const lines = [

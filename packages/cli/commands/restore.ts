@@ -80,7 +80,7 @@ type Restored = {
   readonly kept: number;
   /** Not copied, for they speak of somebody who was erased since. */
   readonly left: number;
-  /** Who was erased since, and is in the restored table. */
+  /** Subjects in the restored table that were erased since its backup. */
   readonly erased: readonly Subject[];
 };
 

@@ -108,7 +108,7 @@ async function knownSubject(
   return { endpoint };
 }
 
-/** Of whom a webhook is; what is absent is made up. */
+/** Subject of a sample webhook. Absent ids are generated. */
 type SampleSubject = {
   readonly user?: string;
   readonly account?: string;

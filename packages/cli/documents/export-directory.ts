@@ -162,10 +162,10 @@ const rowSchema = {
   description: "One line of the exported files.",
   type: "object",
   properties: {
-    subject: text("Whose the document is, as messages name it: `account/ID` or `company-account/ID`."),
+    subject: text("The document's subject, as in messages: `account/ID` or `company-account/ID`."),
     kind: { enum: ["account", "company-account"] },
     id: text("Of the account or company account."),
-    userId: text("Whose the account is; absent where no event has said so."),
+    userId: text("The account's user; absent if no event named one."),
     endpoint: text("The provider's endpoint."),
     dateStart: text("The first day, of a document of a range of dates."),
     dateEnd: text("The last day."),

@@ -80,9 +80,9 @@ export function checkEventId(begins: string): void {
 }
 
 /**
- * Finds the one event whose id begins so; undefined where none is stored.
- * @param subject whose event it is; absent: anybody's, which reads the whole table
- * @throws CommandError where there are more than one
+ * Finds the event whose id begins with a text; undefined if none is stored.
+ * @param subject of the event; absent: any, which reads the whole table
+ * @throws CommandError if there are several
  */
 export async function findEvent(
   begins: string,

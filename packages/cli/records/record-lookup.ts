@@ -45,9 +45,9 @@ export type SubjectRecord = {
   readonly state?: State;
   /** Of the user, or of the user whose account it is. */
   readonly attributes?: Attributes;
-  /** Of an account of a stage with the setting `readiness`. */
+  /** Only for an account, with the setting `readiness`. */
   readonly readiness?: AccountReadiness;
-  /** Of a user: the accounts that the last `user.ready` lists. */
+  /** Only for a user: the accounts in the last `user.ready`. */
   readonly readyAccounts?: readonly SettledAccount[];
   /** Of a user. */
   readonly accounts: readonly LinkedAccount[];

@@ -9,8 +9,8 @@ import { type QueueTraffic, queueMetrics } from "../../../adapters/sqs/queue-met
 import { type ConsoleContext, param, type Route, read } from "../route.ts";
 
 /**
- * Answers again what was asked a moment ago, and asks once for all that wait: so many pages cost no more than one.
- * What was changed just now is asked for anew.
+ * Caches an answer for some seconds, and shares one request among all callers that wait for it. `isAnew` loads it again,
+ * for example after a change.
  */
 export function recent<T>(
   load: () => Promise<T>,

@@ -79,7 +79,7 @@ type Statistic = "Sum" | "Maximum";
 /** The values of one metric, as long as an alarm looks back at them. */
 export type Metric = {
   add(value: number, at: number): void;
-  /** Of what was added after `from`, up to `to`; undefined where nothing was. Milliseconds since 1970. */
+  /** Of the values added after `from`, up to `to`; undefined if there are none. In milliseconds since 1970. */
   of(statistic: Statistic, from: number, to: number): number | undefined;
 };
 

@@ -33,7 +33,7 @@ export type KeptJson = {
   readonly save: (value: unknown) => void;
 };
 
-/** @param directory undefined: nothing is kept */
+/** @param directory undefined: nothing is saved */
 export function keptJson(directory: string | undefined, name: string): KeptJson {
   if (directory === undefined) return { load: () => undefined, save: () => undefined };
   const file = join(directory, `${name}.json`);

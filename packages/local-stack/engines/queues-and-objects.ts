@@ -68,7 +68,7 @@ function withinProcess(app: ReturnType<typeof buildApp>, url: string): EngineCli
 }
 
 type Stores = NonNullable<NonNullable<Parameters<typeof buildApp>[0]>["stores"]>;
-/** What the engine itself keeps its stores with. */
+/** The engine's own persistence. */
 type Persistence = {
   readonly db: { prepare(statement: string): { run(messageId: string): unknown } };
   load(...stores: readonly object[]): void;

@@ -50,7 +50,8 @@ const mostAttributes = 10;
 const fifoId = /^[\x21-\x7e]{1,128}$/;
 
 /**
- * What SQS refuses of messages and the engine of queues takes. A batch is refused whole, where SQS refuses its entry.
+ * The fault of a message that SQS refuses and the queue engine accepts. The gateway refuses a
+ * whole batch, SQS only the entry.
  * Source: SQS API reference, "SendMessage"; developer guide, "Amazon SQS message quotas".
  */
 export function messageFault({ action }: Operation, body: Buffer): Fault | undefined {

@@ -85,7 +85,7 @@ export type StartedFunction = {
   readonly clients: Clients;
 };
 
-/** Starts a function as a caller of its own at the gateway. */
+/** Starts a function with its own credentials at the gateway. */
 export function startFunction(
   plan: FunctionPlan,
   { gateway, alarms, account, options, onProblem, cleanup }: StackParts,
@@ -106,7 +106,7 @@ export function startFunction(
   return { host, log, clients: clientsFor(gateway, credentials, cleanup) };
 }
 
-/** What can be asked of a function that runs and done to it. */
+/** The controls of a running function. */
 export function localFunction({ host, log }: StartedFunction): LocalFunction {
   const { logicalId, name, arn, memoryMb } = host.plan;
   const { invoke, serve, measureMemory, killWorking, kill, counts } = host;

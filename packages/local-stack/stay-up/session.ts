@@ -156,7 +156,7 @@ type ConsoleOptions = {
   /** A program of commands, of which `console` serves the page. */
   readonly program: string;
   readonly port: number;
-  /** Which one it shows, where there are several. */
+  /** The pipeline to show, if there are several. */
   readonly pipeline?: string;
   /** The port of the system's AWS endpoint: how the program finds it among others. */
   readonly awsPort: number;

@@ -65,12 +65,12 @@ function folderOf(pattern: string): string {
   return plain === pattern ? dirname(pattern) : plain.slice(0, plain.lastIndexOf("/") + 1);
 }
 
-/** What a function is served with anew while all else runs on. */
+/** Properties of a function that can change without a restart. */
 const replaceable: ReadonlySet<string> = new Set(["Code", "Environment"]);
 
 /**
- * The functions whose code or environment is another.
- * @returns logical ids; undefined: something else has changed, too, which takes a new start
+ * Finds the functions whose code or environment has changed.
+ * @returns logical ids; undefined if something else has changed, which needs a restart
  */
 export function changedFunctions(before: Template, after: Template): readonly string[] | undefined {
   if (!isDeepStrictEqual(withoutCode(before), withoutCode(after))) return undefined;

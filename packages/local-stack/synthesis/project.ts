@@ -33,7 +33,7 @@ export function readProject(directory: string): Project {
   }
 }
 
-/** What npm, pnpm, yarn 1 and later yarns write of what they have installed; what somebody changes in there by hand is not seen. */
+/** Files in which npm, pnpm, yarn 1 and later yarns record what they installed. Manual changes of packages go unnoticed. */
 export const notesOfInstalls: readonly string[] = [
   "node_modules/.package-lock.json",
   "node_modules/.pnpm/lock.yaml",
@@ -42,8 +42,8 @@ export const notesOfInstalls: readonly string[] = [
 ];
 
 /**
- * Of everything that an assembly is made of: the files that `cdk.json` names under `watch`, those that are given, the
- * installed packages, the context and the version of Node. Another one of these gives another digest.
+ * Digest of all inputs of an assembly: the files that `cdk.json` names under `watch`, those that are given, the installed
+ * packages, the context and the version of Node.
  */
 export function digestOfInputs(
   project: Project,

@@ -72,7 +72,7 @@ type DeliveriesQuery = Page & { readonly status?: DeliveryStatus; readonly kind?
 
 const defaultLimit = 1000;
 
-/** What happened: the calls received and the deliveries made. */
+/** Routes of the log: received calls and deliveries. */
 function logRoutes(app: FastifyInstance, choose: Choose): void {
   app.get<{ Querystring: Page }>(
     "/calls",

@@ -97,7 +97,7 @@ function partIn(logicalId: string): Part | undefined {
   );
 }
 
-/** What each implementation used, round by round. */
+/** Resources that each implementation used, by round. */
 export type Measured = Readonly<Record<Implementation, readonly Spending[]>>;
 
 type Contender = { readonly running: RunningImplementation; readonly provider: BenchProvider };

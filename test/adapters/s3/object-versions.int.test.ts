@@ -6,7 +6,7 @@ import { versionPurger } from "../../../adapters/s3/object-versions.ts";
 
 type Version = { readonly key: string; readonly id: string; readonly isMarker?: boolean };
 
-/** Stands for a versioned bucket, which the engines don't have: the newest version of a key first, two in a page. */
+/** A versioned bucket, which the engines lack: the newest version of a key first, two on a page. */
 let versions: readonly Version[] = [];
 let nextId = 0;
 const isLatest = ({ key, id }: Version) => versions.find((each) => each.key === key)?.id === id;
@@ -70,15 +70,15 @@ const bucketOf = (...keys: readonly string[]) => {
 };
 const eraser = () => objectEraser(client, "bucket", versionPurger(client));
 
-test("an erased person's objects are gone with all their versions; what others have stays", async () => {
+test("an erased person's objects are deleted with all versions, and no others", async () => {
   bucketOf("data/a/1", "data/a/1", "data/b/1", "data/b/1", "data/a/2", "data/a/3");
-  // Deleted before, as an object that was superseded.
+  // Deleted earlier, like a superseded object.
   versions = [{ key: "data/a/3", id: `${nextId++}`, isMarker: true }, ...versions];
   expect(await eraser().removeBelow("data/a/")).toBe(2);
   expect(versions.map(({ key }) => key)).toEqual(["data/b/1", "data/b/1"]);
 });
 
-test("one object goes with its versions, and no object whose key begins alike", async () => {
+test("an object is deleted with its versions, and none whose key begins with its key", async () => {
   bucketOf("bodies/users/1", "bodies/users/1", "bodies/users/10");
   await eraser().remove("bodies/users/1");
   expect(versions.map(({ key }) => key)).toEqual(["bodies/users/10"]);

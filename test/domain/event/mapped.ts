@@ -41,7 +41,7 @@ export function eventsIn(body: unknown, mapping: KindMapping = accounts, more: P
   return mapWebhook(mapping, webhook, parseExact(text, "the body"), jmespathSearch);
 }
 
-/** What an event says, or why it is none. */
+/** The facts of an event, or the reason why there is none. */
 export function said(event: MappedEvent) {
   if ("failure" in event) return event.failure.reason;
   return "ignored" in event ? `ignored ${event.ignored}` : event.facts;

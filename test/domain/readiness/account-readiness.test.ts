@@ -227,7 +227,7 @@ it.each<[string, Silence, number | undefined]>([
   ["is known to be silent since", { known: { stale }, now: days(40) }, undefined],
   ["is silent again", { known: { stale }, announced: [days(2)], now: days(40) }, days(2)],
   ["is disconnected", { known: { isConnected: false }, now: days(31) }, undefined],
-  ["is in doubt", { known: { isConfirmed: false }, now: days(31) }, undefined],
+  ["is unconfirmed", { known: { isConfirmed: false }, now: days(31) }, undefined],
 ])("announces as stale an account that %s", (_, { known, announced = [], now }, since) => {
   const begun = beginConnection(undefined, stateAfter([connected]), [], { settings, now: 1_000 });
   if (begun === undefined) throw new Error("no connection began");

@@ -8,7 +8,7 @@ import { announceUser, concernsUser, type UserReadiness } from "../../../domain/
 
 const user: Subject = { kind: "user", id: "u" };
 
-/** An account, as `a ready`. `?`: in doubt; `@2`: since when it is connected. */
+/** An account, such as `a ready`. `?`: unconfirmed; `@2`: connected since 2. */
 function accountOf(text: string): AccountReadiness {
   const [, id = "", known = "", doubt, at = "1"] = /^(\w+) (\w+)(\?)?(?:@(\d+))?$/.exec(text) ?? [];
   const since = Number(at);
@@ -72,7 +72,7 @@ it.each<[string, string | undefined, string, boolean]>([
   ["becomes ready", "a waiting", "a ready", true],
   ["becomes ready late", "a incomplete", "a ready", true],
   ["stays ready", "a ready", "a ready", false],
-  ["is in doubt", "a ready", "a ready?", true],
+  ["is unconfirmed", "a ready", "a ready?", true],
   ["is disconnected while it waits", "a waiting", "a ended", true],
   ["is connected again", "a ready@1", "a waiting@2", true],
   ["is ready in a newer connection", "a ready@1", "a ready@2", true],
@@ -97,7 +97,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ run: fc.constantFrom(-1, -1, 0) }) },
 );
 
-/** Relays of several shards: each step of one may lie between two steps of another. */
+/** Relays of several shards, whose steps interleave. */
 class Relays {
   item: UserReadiness | undefined;
   readonly accounts = ["a ended", "b ended"];

@@ -19,13 +19,13 @@ export function describeHistory(use: () => LookedUpStage): void {
     expect(readsOfTable()).toBe(before);
     return logged.parse(result.json());
   };
-  /** Only queries tell whose the listed events are. */
+  /** Looks up subjects only by queries. */
   const readsOfTable = () =>
     [...use().system.stack.gateway.calls()]
       .filter(([call]) => /^operator dynamodb:(?!Query$)/.test(call))
       .reduce((sum, [, count]) => sum + count, 0);
 
-  it("lists everybody's events from the functions' logs, by type, kind, endpoint and text, and whose they are without a scan", async () => {
+  it("lists all events from the functions' logs, by type, kind, endpoint and text, with their subjects and without a scan", async () => {
     const all = await use().storedEvents();
     const found = async (...flags: string[]) =>
       (await listLogged(...flags)).events.map(({ id }) => id).toSorted();

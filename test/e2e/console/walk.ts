@@ -64,7 +64,7 @@ export function describeWalk(opened: () => OpenedConsole): () => string {
     // Whom it is about is in the logs: a query finds it.
     expect(calls("dynamodb:Scan")).toBe(scans);
     await panel("Progress").getByText("stored").waitFor();
-    // In the reader's zone, as every time of the page.
+    // Times are in the reader's zone.
     expect(await panel("Progress").textContent()).not.toMatch(/\d-\d\dT\d/);
     await panel("Log").getByText("EVENT_STORED").waitFor();
     await panel("Body").getByText("create_user").waitFor();

@@ -247,7 +247,7 @@ await describeOnTables("the eraser", (tables) => {
       ]);
     });
 
-    test("is no longer listed in its user's readiness, of which a newer version is announced", async () => {
+    test("is removed from its user's readiness, which gets a new version", async () => {
       await storeAll();
       const { dynamodb } = fixture.system;
       const { name } = fixture.fixture.table;

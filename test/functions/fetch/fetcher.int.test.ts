@@ -109,11 +109,11 @@ await describeOnTables("the fetcher", (tables) => {
   });
 
   test.each<[string, { endpoint: string; status: number; receives?: number; since?: number }, Failures]>([
-    ["is tried again", { endpoint: "income", status: 503, receives: 2 }, {}],
-    ["fails again and again", { endpoint: "income", status: 503, receives: 3 }, { income: "failing" }],
-    ["is given up", { endpoint: "income", status: 400 }, { income: "deadLetter" }],
+    ["is retried", { endpoint: "income", status: 503, receives: 2 }, {}],
+    ["fails repeatedly", { endpoint: "income", status: 503, receives: 3 }, { income: "failing" }],
+    ["fails permanently", { endpoint: "income", status: 400 }, { income: "deadLetter" }],
     ["failed in an earlier connection", { endpoint: "income", status: 400, since: 1 }, {}],
-    ["failed for an endpoint that nobody awaits", { endpoint: "profile", status: 400 }, {}],
+    ["failed for an endpoint that is not awaited", { endpoint: "profile", status: 400 }, {}],
   ])(
     "a task that %s is the reason of an incomplete account",
     async (_, { endpoint, status, receives = 1, since = 0 }, expected) => {
@@ -135,7 +135,7 @@ await describeOnTables("the fetcher", (tables) => {
     },
   );
 
-  test("a failed task makes no readiness of an account that has none, such as an erased one", async () => {
+  test("a failed task creates no readiness for an account without one, such as an erased account", async () => {
     const { dynamodb } = fixture.system;
     const write = batchingWriter(dynamodb, fixture.table.name);
     const { markFailure } = readinessRecords(batchingReader(dynamodb, fixture.table.name), write);

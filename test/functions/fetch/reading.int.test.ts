@@ -36,7 +36,7 @@ await describeOnTables("the fetcher, reading a document,", (tables) => {
   test.each([
     ["a webhook", "event.1", { toDocument: [10_000] }],
     ["a check of a start", "start.1.message", undefined],
-  ])("measures how long the document took that was announced by %s", async (_, cause, latencies) => {
+  ])("measures the time to a document only if a webhook announced it: %s", async (_, cause, latencies) => {
     fixture.remote.answer = () => ({ text });
     await perform({ ...read(income, 10, { correlationId: "event" }), cause });
     expect(fixture.entries.map((entry) => [entry.code, entry.latencies])).toEqual([["TASK_DONE", latencies]]);

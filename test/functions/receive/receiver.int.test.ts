@@ -34,12 +34,12 @@ describe("an authentic webhook", () => {
     },
   );
 
-  test("of the canary is durable too, and is not counted among those that came", async () => {
+  test("of the canary is durable too, and does not count as received", async () => {
     const body = canaryBody(randomUUID());
     expect(await call(receiverOf("users"), { body })).toEqual({ statusCode: 202 });
     expect((await queued()).map((envelope) => envelope.body)).toEqual([{ type: "text", text: body }]);
     expect(fixture.logged).toBe("");
-    // One that only looks like it is a webhook like any other.
+    // A body that only resembles a canary is a usual webhook.
     await call(receiverOf("users"), { body: canaryBody("x".repeat(36)) });
     expect(fixture.logged).toContain("WEBHOOK_ACCEPTED");
   });

@@ -126,7 +126,7 @@ await describeOnTables("the object of superseded data", (tables) => {
     expect(await fixture.bucket.keys()).toEqual([object]);
   });
 
-  test("stays where its note is deleted before it expires: by a loss that is to be restored", async () => {
+  test("stays if its note is deleted before it expires, as in a loss that a restore repairs", async () => {
     await save(large(), first);
     await save("[2]", second);
     const before = await fixture.bucket.keys();

@@ -225,7 +225,7 @@ await describeOnTables("an account that is waited for", (tables) => {
   });
 
   test.each([0, 1, 2])(
-    "is erased after %i of its documents: nothing is announced, and nothing stays",
+    "is erased after %i of its documents, announces nothing and leaves no item",
     async (count) => {
       const account = waitedFor();
       await account.event("connected");
@@ -246,7 +246,7 @@ await describeOnTables("an account that is waited for", (tables) => {
       message.type === "user.ready" ? [message] : [],
     );
 
-  test("is announced with its user's other accounts, again when these change, and once however often", async () => {
+  test("is announced with its user's other accounts, and again only when these change", async () => {
     fixture.attributes = { asks: false };
     const [one, other] = [waitedFor("a", "u"), waitedFor("b", "u")];
     const created = {

@@ -81,7 +81,7 @@ await describeOnTables("the relay", (tables) => {
     expect(byKey(await fixture.table.all())).toEqual(byKey(before));
   });
 
-  test("the time from a webhook to its message is measured once, and of no event that no webhook brought", async () => {
+  test("the time from a webhook to its message is measured once, and only for events of webhooks", async () => {
     const receivedAt = "2026-11-21T10:00:00.000Z";
     const data = { kind: "endpoints", type: "endpoint.updated", endpoint: "income" } as const;
     fixture.now = () => new Date(Date.parse(receivedAt) + 700);
@@ -105,7 +105,7 @@ await describeOnTables("the relay", (tables) => {
     expect(measured()).toHaveLength(2);
   });
 
-  test("a canary reaches its own queue alone, and holds up nothing where that queue refuses it", async () => {
+  test("a canary reaches only its own queue, and blocks nothing if that queue refuses it", async () => {
     const write = batchingWriter(fixture.system.dynamodb, fixture.table.name);
     const recordCanary = canaryTable(write, () => new Date());
     const [id, lost] = [randomUUID(), randomUUID()];

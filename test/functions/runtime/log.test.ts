@@ -54,7 +54,7 @@ it("latencies are one document in embedded metric format, of at most 100 values 
   expect(fields.latencies).toBeUndefined();
 });
 
-it("a line has no id of a user or account: a digest names the subject, whatever case its UUID was typed in", () => {
+it("a line has no id of a user or account but a digest, which is the same for a UUID in upper case", () => {
   const user = { kind: "user", id: "5e8f6a3c-0d0b-4a6e-9f83-2f1f6a7f3a01" } as const;
   const account = { kind: "account", id: "a/b" } as const;
   log("TASK_DONE", { subject: user });

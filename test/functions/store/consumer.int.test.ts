@@ -44,7 +44,7 @@ await describeOnTables("the consumer", (tables) => {
     ]);
   });
 
-  test("stores a canary beside the events, whatever the mapping is, until it expires", async () => {
+  test("stores a canary, whatever the mapping is, until it expires", async () => {
     const id = randomUUID();
     await put(envelopeOf(JSON.parse(canaryBody(id))));
     expect(await deliver(fixture.system, fixture.queueUrl, consumerOf())).toEqual([]);

@@ -74,7 +74,7 @@ describe("the dashboard", () => {
     expect(widgets[0]?.properties.markdown).toContain("docs/operate/runbook.md");
   });
 
-  it("shows only what somebody measures: its filters, its functions, or AWS's services of its own parts", () => {
+  it("shows only existing metrics: of its filters, its functions, or AWS's services for its resources", () => {
     expect(series.length).toBeGreaterThan(40);
     const filters = production
       .ofType("AWS::Logs::MetricFilter")

@@ -29,7 +29,7 @@ describe("a stage with recovery", () => {
     ]);
   });
 
-  it("keeps versions of objects, which AWS Backup asks for, and no version for longer than a day but of the log", () => {
+  it("keeps versions of objects, as AWS Backup requires, for a day; those of the log stay", () => {
     for (const { id, Properties } of stack.ofType("AWS::S3::Bucket")) {
       expect(Properties.VersioningConfiguration).toEqual({ Status: "Enabled" });
       const short = JSON.stringify(Properties.LifecycleConfiguration).includes(
@@ -39,7 +39,7 @@ describe("a stage with recovery", () => {
     }
   });
 
-  it("lets the eraser delete versions, and tells it that there are some", () => {
+  it("lets the eraser delete versions, and makes it do so", () => {
     expect(eraser).toContain("s3:ListBucketVersions");
     expect(eraser).toContain("s3:DeleteObjectVersion");
     expect(stack.bundles.get("functions/erase/subjects.ts")).toMatchObject({ isVersioned: true });
@@ -52,7 +52,7 @@ describe("a stage with recovery", () => {
     expect(JSON.stringify(own.withId("RecoveryRole").Properties.Policies)).toContain(keyArn);
   });
 
-  it("has nothing of it without the setting", () => {
+  it("is absent without the setting", () => {
     expect(production.text).not.toMatch(/AWS::Backup|ObjectVersion|BucketVersions|NoncurrentVersion/);
     expect(production.bundles.get("functions/erase/subjects.ts")).not.toHaveProperty("isVersioned");
   });
@@ -68,7 +68,7 @@ it.each(["arn:aws:s3:::bucket", "income-events", "arn:aws:backup:eu-west-1:1:bac
   },
 );
 
-it("the vault of another account takes copies from the stages' account alone, under a key of its own", () => {
+it("the vault of another account accepts copies only from the stages' account, and has its own key", () => {
   const app = new App({ builtinCloudFormationValidation: false });
   const stack = new RecoveryVaultStack(app, "Recovery", { sourceAccount: "123456789012" });
   const template = Template.fromStack(stack);

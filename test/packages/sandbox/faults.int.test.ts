@@ -95,7 +95,7 @@ test("every call is logged with its answer, and without its token or query", asy
   expect(JSON.stringify(sandbox.calls())).not.toContain(sandbox.token);
 });
 
-test("a redirect leads where it is told to", async () => {
+test("a redirect leads to the given address", async () => {
   const sandbox = await sandboxFor();
   const location = "http://169.254.169.254/latest";
   sandbox.fault({ effect: "redirect", location });
@@ -118,7 +118,7 @@ function ask({ baseUrl, token }: { readonly baseUrl: string; readonly token: str
   return fetch(`${baseUrl}${path}`, { headers: { authorization: `Bearer ${token}` } });
 }
 
-test.each([202, 204, 206])("an answer of %i is asked for as others are, with its wait", async (status) => {
+test.each([202, 204, 206])("a fault can answer %i with a wait", async (status) => {
   const sandbox = await sandboxFor();
   sandbox.fault({ status, retryAfterSeconds: 1.5 });
   const answer = await ask(sandbox);
@@ -131,7 +131,7 @@ test.each([
   ["empty", "application/json", /^$/],
   ["error-in-body", "application/json", /"code": "PRODUCT_NOT_READY"/],
   ["wrong-charset", "application/json; charset=utf-8", /\uFFFD/],
-] as const)("200 without data is asked for: %s", async (effect, type, body) => {
+] as const)("a fault can answer 200 without data: %s", async (effect, type, body) => {
   const sandbox = await sandboxFor();
   sandbox.fault({ effect });
   const answer = await ask(sandbox);
@@ -139,7 +139,7 @@ test.each([
   expect(await answer.text()).toMatch(body);
 });
 
-test.each(["cut", "wrong-coding"] as const)("a body that can't be read is asked for: %s", async (effect) => {
+test.each(["cut", "wrong-coding"] as const)("a fault can send an unreadable body: %s", async (effect) => {
   const sandbox = await sandboxFor();
   sandbox.fault({ effect });
   await expect(ask(sandbox).then((answer) => answer.text())).rejects.toThrow();

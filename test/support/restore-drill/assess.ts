@@ -8,32 +8,32 @@ import { nameOf, subjectOf } from "../../../domain/event/subjects.ts";
 import { type Document, parseDocument } from "../../../domain/fetch/document.ts";
 import type { Item } from "./tables.ts";
 
-/** What the drill found in the engines. */
+/** Contents of the engines before the loss and after the restore. */
 export type Found = {
   readonly before: readonly Item[];
   readonly after: readonly Item[];
-  /** Of the objects in the bucket of bodies and documents. */
+  /** Keys of the objects in the bucket of bodies and documents. */
   readonly keys: readonly string[];
-  /** Ids of whom was erased between backup and loss. */
+  /** Ids of subjects that were erased between backup and loss. */
   readonly erased: readonly string[];
-  /** Of subscribers' messages since the loss. */
+  /** Subscribers' messages since the loss. */
   readonly messages: readonly string[];
-  /** Who is known to the provider, and came after the backup. */
+  /** Ids of users who registered at the provider after the backup. */
   readonly unannounced: readonly string[];
 };
 
-/** What belongs to the present and is not restored: pacing, how far things are, tombstones. */
+/** Items that a restore leaves out: pacing, progress, tombstones. */
 const notRestored = /^(PROVIDER|RECONCILE|REPLAY|ERASED|ERASURE)#/;
 
 const keyed = z.object({ pk: z.string(), sk: z.string() });
 const typed = z.object({ type: z.string() });
-/** What goes on from where it was: a state's version, and the time that a document is as of, never fall. */
+/** Values that must not decrease: a state's version and a document's `asOf`. */
 const rising = z.union([
   z.object({ state: z.object({ version: z.number() }) }).transform(({ state }) => state.version),
   z.object({ document: z.object({ asOf: z.number() }) }).transform(({ document }) => document.asOf),
 ]);
 
-/** What is wrong after a restore, in words; empty where all is as it should be. */
+/** The problems after a restore, one sentence each. */
 export function problemsOf({ before, after, keys, erased, messages, unannounced }: Found): readonly string[] {
   const isErased = (text: string) => erased.some((id) => text.includes(id));
   const found = new Map(after.map((item) => [keyOf(item), unmarshall(item)]));

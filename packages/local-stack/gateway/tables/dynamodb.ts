@@ -101,8 +101,8 @@ function withBareTableNames(input: JsonObject): string | undefined {
 }
 
 /**
- * What policies on single items ask for: which partitions a request names, and which attributes it wants. Of a key, and
- * of a key condition, the first attribute is taken for the partition key.
+ * Values of policy conditions on single items: the partitions that a request names and the attributes that it reads. The
+ * first attribute of a key or key condition counts as the partition key.
  * Source: DynamoDB developer guide, "Using IAM policy conditions for fine-grained access control".
  */
 export function contextOfRead(input: JsonObject): RequestContext {

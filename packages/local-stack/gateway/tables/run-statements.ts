@@ -155,7 +155,7 @@ type PlacedStatement = {
 
 type StatementKeys = {
   place(body: Buffer): Promise<readonly PlacedStatement[]>;
-  /** What a statement about an item would be named by. */
+  /** The name of the statements about an item. */
   nameOf(table: string, item: Item): Promise<string | undefined>;
 };
 

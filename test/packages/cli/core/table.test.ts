@@ -6,7 +6,7 @@ import { fromNow, periodAgo, spanText } from "../../../../packages/cli/core/span
 import { tableText } from "../../../../packages/cli/core/table.ts";
 
 describe("a table", () => {
-  it("has a head, numbers to the right, and a dash for what is not known", () => {
+  it("has a head, right-aligned numbers, and a dash for a missing value", () => {
     expect(
       tableText(
         ["queue", "waiting", "oldest"],
@@ -28,14 +28,14 @@ describe("a table", () => {
     expect(tableText(["reason"], [["a\nb\u001b[31mc\u2028d"]])).toBe("reason\na b [31mc d");
   });
 
-  it("is its head alone where there are no rows", () => {
+  it("has only its head if there are no rows", () => {
     expect(tableText(["queue"], [])).toBe("queue");
   });
 });
 
 const nasty = "a\u001b[2J\u009b31m\u202e\u200b\u2028\u{e0001}\nb";
 
-it("a line of ours can't be left by what comes from outside", () => {
+it("text from outside can't break out of its line", () => {
   expect(oneLine(nasty)).toBe("a [2J 31m b");
 });
 
@@ -86,7 +86,7 @@ describe("a span of time", () => {
 
 const text = '{"user_id": "u1", "name": "Ada", "amount": 12345678901234567890.10}';
 
-it("a JSON text is masked but for ids", () => {
+it("a JSON text is masked, except for ids", () => {
   expect(shownJson(text, { reveal: false, ids: ["u1", undefined] })).toEqual({
     user_id: "u1",
     name: "(text)",
@@ -100,12 +100,12 @@ it("a revealed one keeps the digits of its numbers", () => {
   );
 });
 
-it("what is no JSON is one text, masked as such", () => {
+it("a text that is not JSON is masked as a whole", () => {
   expect(shownJson("Ada {", { reveal: false, ids: [] })).toBe("(text)");
   expect(shownJson("Ada {", { reveal: true, ids: [] })).toBe("Ada {");
 });
 
-it("what is nested without end is shown all the same: it hides nothing that is shown beside it", () => {
+it("a deeply nested text is shown, and hides no other", () => {
   const deep = `${"[".repeat(50_000)}"Ada"${"]".repeat(50_000)}`;
   const masked = printableJson(shownJson(deep, { reveal: false, ids: [] }));
   expect(masked).toContain("(nested too deeply)");
@@ -113,7 +113,7 @@ it("what is nested without end is shown all the same: it hides nothing that is s
   expect(printableJson(shownJson(deep, { reveal: true, ids: [] }))).toContain("Ada");
 });
 
-it("a masked message names by ids whom it is about, and nothing of a person", () => {
+it("a masked message shows the ids of its subjects, and no personal data", () => {
   const user = "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed";
   const message = {
     ...{ type: "user.updated", subject: `user/${user}`, data: { userId: user, user_id: user, id: user } },

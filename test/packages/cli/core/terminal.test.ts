@@ -73,7 +73,7 @@ describe("a scan", () => {
     });
   });
 
-  it("that costs more than ten cents is asked for", async () => {
+  it("that costs more than ten cents needs a confirmation", async () => {
     const { reported, asked } = await agree({ items: 90_000_000, bytes: 100_000_000_000 });
     expect(reported).toEqual([]);
     expect(asked).toEqual([
@@ -95,7 +95,7 @@ describe("a scan", () => {
 
 const failing = (code: string) => Object.assign(new Error(code), { code });
 
-describe("what has no end of its own", () => {
+describe("a command that runs until it is interrupted", () => {
   it.each(["SIGINT", "SIGTERM"] as const)("ends on %s", (signal) => {
     using interruption = awaitInterruption();
     expect(interruption.signal.aborted).toBe(false);
@@ -103,7 +103,7 @@ describe("what has no end of its own", () => {
     expect(interruption.signal.aborted).toBe(true);
   });
 
-  it("ends where nobody reads its output any more, and by no other fault of it", () => {
+  it("ends if its output is closed, and fails at any other error of it", () => {
     const stdout = new EventEmitter();
     using interruption = awaitInterruption({ stdout });
     expect(() => stdout.emit("error", failing("ENOSPC"))).toThrow("ENOSPC");
@@ -122,7 +122,7 @@ describe("what has no end of its own", () => {
 });
 
 describe("a wait", () => {
-  it("is over after its time, or at once when it is aborted", async () => {
+  it("ends after its time, or at once when it is aborted", async () => {
     const ending = new AbortController();
     await waitUnlessAborted(0.001, ending.signal);
     const long = waitUnlessAborted(3_600, ending.signal);

@@ -17,7 +17,7 @@ const deadLetter = {
 };
 
 describe("a choice of dead letters", () => {
-  it("is all of them where nothing is said", () => {
+  it("includes all without a filter", () => {
     expect(isSelected(deadLetter, {})).toBe(true);
   });
 
@@ -42,20 +42,20 @@ describe("a choice of dead letters", () => {
     expect(isSelected({ ...deadLetter, reason: "x" }, { reason: reasonOf(deadLetter) })).toBe(false);
   });
 
-  it("is by whom a task is about, with the kind or without it", () => {
+  it("is by the subject of a task, with or without its kind", () => {
     const body = JSON.stringify({ type: "fetchState", subject: { kind: "account", id: "9c858901-8a57" } });
     for (const id of ["account/9c858901", "9c858901"])
       expect(isSelected({ ...deadLetter, body }, { id })).toBe(true);
   });
 
-  it("is refused where an id is cut too short, and ends where no dead letter has it", () => {
+  it("is refused if an id is too short or no dead letter has it", () => {
     expect(() => checkSelection({ id: "messag" })).toThrow("give 8 characters of it at least");
     expect(() => checkFound({ id: "message-3" }, 0, "users")).toThrow("No dead letter of users has an <id>");
     expect(() => checkFound({ id: "message-1" }, 1, "users")).not.toThrow();
     expect(() => checkFound({ reason: "422" }, 0, "users")).not.toThrow();
   });
 
-  it("is refused where a flag is empty, which would mean all dead letters", () => {
+  it("is refused if a flag is empty, which would select all dead letters", () => {
     expect(() => checkSelection({ id: " " })).toThrow("--id is empty");
     expect(() => checkSelection({ reason: "" })).toThrow("--reason is empty");
     expect(() => checkSelection({ reason: "x" })).not.toThrow();
@@ -72,12 +72,12 @@ const deadLetterOf = (body: string) => ({ messageId: "m", sentAt: new Date(0), r
 const eventOf = (body: Body) =>
   writeEnvelope({ schemaVersion: 1, kind: "users", id: "digest", receivedAt: "2026-11-21T12:00:00Z", body });
 
-describe("what a dead letter says", () => {
+describe("the content of a dead letter", () => {
   it.each<[string, Body, string]>([
     ["as text", { type: "text", text: "{}" }, "{}"],
     ["in base64", { type: "base64", base64: "w6k=" }, "é"],
     ["in S3", { type: "object", key: "bodies/users/digest", encoding: "text", bytes: 12 }, "a large body"],
-  ])("is the webhook's body, where that is %s", async (_, body, text) => {
+  ])("is the webhook's body if that is %s", async (_, body, text) => {
     expect(await deadLetterText(deadLetterOf(eventOf(body)), overflow)).toBe(text);
   });
 
@@ -85,7 +85,7 @@ describe("what a dead letter says", () => {
     ["a body that is gone", eventOf({ type: "object", key: "bodies/gone", encoding: "text", bytes: 1 })],
     ["facts", eventOf({ type: "facts", facts: { type: "user.created", userId: "u" } })],
     ["no event", "no JSON"],
-  ])("is the message itself, where it has %s", async (_, message) => {
+  ])("is the message itself if it has %s", async (_, message) => {
     expect(await deadLetterText(deadLetterOf(message), overflow)).toBe(message);
   });
 });

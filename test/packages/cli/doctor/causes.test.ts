@@ -241,7 +241,7 @@ test("a stage's settings fit into an output, and come out of it as they were", (
 });
 
 test.each(["", "no settings", brotliCompressSync("x".repeat(1_000_001)).toString("base64url")])(
-  "of an output that holds no settings nothing is known: %#",
+  "an output without settings is not unpacked: %#",
   (packed) => {
     expect(unpackSettings(packed)).toBeUndefined();
   },

@@ -25,14 +25,14 @@ describe("the watch of a project", () => {
     ["what pnpm has installed", "node_modules/.pnpm/lock.yaml"],
     ["what yarn 1 has installed", "node_modules/.yarn-integrity"],
     ["what a later yarn has installed", "node_modules/.yarn-state.yml"],
-  ])("sees another content of %s", async (_, name) => {
+  ])("sees changed content of %s", async (_, name) => {
     using watching = watchProject(readProject(folder));
     const changed = watching.changed();
     write(name, "two");
     await changed;
   });
 
-  it("sees what changed while nobody waited, once", async () => {
+  it("sees a change between two waits once", async () => {
     using watching = watchProject(readProject(folder));
     write("app.js", "two");
     await watching.changed();
@@ -59,15 +59,15 @@ const before = templateOf({
 });
 const relay = functionWith({ Code: { S3Key: "two.zip" }, Timeout: 3 });
 
-describe("what a change of the app takes", () => {
-  it("is to serve the functions whose code or environment is another, and no other", () => {
+describe("a change of the app", () => {
+  it("replaces only the functions whose code or environment has changed", () => {
     const store = functionWith({ Code: { S3Key: "three.zip" }, Environment: { A: "2" }, Timeout: 3 });
     expect(changedFunctions(before, templateOf({ Store: store, Relay: relay, Queue: queue }))).toEqual([
       "Store",
     ]);
   });
 
-  it("is nothing where the template is the same", () => {
+  it("replaces none if the template is the same", () => {
     expect(changedFunctions(before, before)).toEqual([]);
   });
 
@@ -75,7 +75,7 @@ describe("what a change of the app takes", () => {
     ["a function's time", { Relay: functionWith({ Code: { S3Key: "two.zip" }, Timeout: 4 }) }],
     ["a queue", { Queue: { ...queue, Properties: { VisibilityTimeout: 60 } } }],
     ["one resource more", { Other: queue }],
-  ])("is a new start where something else changes: %s", (_, changed) => {
+  ])("needs a restart if something else changes: %s", (_, changed) => {
     expect(changedFunctions(before, templateOf({ ...before.Resources, ...changed }))).toBeUndefined();
   });
 });
