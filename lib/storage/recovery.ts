@@ -37,7 +37,7 @@ export class Recovery extends Construct {
       backupPlanRules: [
         new backup.BackupPlanRule({
           ruleName: "Copied",
-          scheduleExpression: events.Schedule.cron({ minute: "0", hour: `0/${recovery.everyHours}` }),
+          scheduleExpression: events.Schedule.cron({ minute: "0", hour: hoursEvery(recovery.everyHours) }),
           startWindow: Duration.hours(1),
           completionWindow: Duration.days(1),
           deleteAfter,
@@ -65,6 +65,11 @@ export class Recovery extends Construct {
       ),
     });
   }
+}
+
+/** The hours field of a cron expression. Its values end at 23, which rules out `0/24`. */
+function hoursEvery(hours: number): string {
+  return hours === 24 ? "0" : `0/${hours}`;
 }
 
 function useOf(key: kms.IKey): iam.PolicyStatement {

@@ -29,6 +29,15 @@ describe("a stage with recovery", () => {
     ]);
   });
 
+  it("backs up at midnight by default", () => {
+    const [plan] = synthesized({ ...productionSettings, recovery: { vaultArn } }).ofType(
+      "AWS::Backup::BackupPlan",
+    );
+    expect(Object(plan?.Properties.BackupPlan).BackupPlanRule).toMatchObject([
+      { ScheduleExpression: "cron(0 0 * * ? *)" },
+    ]);
+  });
+
   it("keeps versions of objects, as AWS Backup requires, for a day; those of the log stay", () => {
     for (const { id, Properties } of stack.ofType("AWS::S3::Bucket")) {
       expect(Properties.VersioningConfiguration).toEqual({ Status: "Enabled" });
