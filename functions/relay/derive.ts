@@ -121,7 +121,7 @@ function deriveOne(record: StreamRecord, { erasesOnDeletion, settings }: RelayDe
   const canary = readCanary(record);
   if (canary !== undefined) {
     const consequences = [{ type: "confirmCanary", id: canary } as const];
-    // Without its id in the logs: it is no event.
+    // No correlation id: logs would show it as an event.
     return { change: undefined, correlationId: undefined, subjects: [], consequences };
   }
   const change = readChange(record);

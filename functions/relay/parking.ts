@@ -99,11 +99,11 @@ async function resendTo(
     }
     sent.push(...outcome);
   }
-  if (sent.length === 0) return;
-  log("SUBSCRIBER_RESENT", { subscriber, count: sent.length, ...latenciesOf(sent, now()) });
+  const count = sent.flatMap(messagesOf).length;
+  if (count > 0) log("SUBSCRIBER_RESENT", { subscriber, count, ...latenciesOf(sent, now()) });
 }
 
-/** @returns the changes whose messages were sent, or the reason why some were not */
+/** @returns the changes if their messages were sent, else the reason why some were not */
 async function resend(
   parked: ParkedBatch,
   publish: Publish,
@@ -113,13 +113,16 @@ async function resend(
   const steps = await stepsOf(derived, dependencies);
   const unread = steps.find(({ failure }) => failure !== undefined)?.failure;
   if (unread !== undefined) return unread.reason;
-  const messages = steps.flatMap(({ consequences }, index) =>
-    consequences.flatMap((each) =>
-      each.type === "publish" ? [{ index, message: each.message, storage: each.storage }] : [],
-    ),
+  const [refused] = await publish(
+    steps.flatMap((step, index) => messagesOf(step).map((message) => ({ index, ...message }))),
   );
-  const [refused] = await publish(messages);
   if (refused !== undefined) return refused.failure.reason;
   await parked.remove();
-  return steps.filter((_, index) => messages.some((message) => message.index === index));
+  return steps;
+}
+
+function messagesOf({ consequences }: Step) {
+  return consequences.flatMap((each) =>
+    each.type === "publish" ? [{ message: each.message, storage: each.storage }] : [],
+  );
 }

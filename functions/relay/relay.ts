@@ -222,14 +222,14 @@ function write(consequence: Inside, revise: Revise, dependencies: RelayDependenc
 }
 
 function readinessOf({ readiness }: RelayDependencies): Readiness {
-  if (readiness === undefined) throw permanent("readiness: this relay follows none");
+  if (readiness === undefined) throw permanent("readiness: not in the settings");
   return readiness;
 }
 
 /**
  * Logs one line with the ids of all relayed records: a line for each would cost more than the change. Lambda
  * delivers the first failed record and all later ones again, so they are logged then.
- * @param isLate whether a step's latency is not measured now
+ * @param isLate whether a step's messages are sent later, or were sent before: its latency is not measured now
  */
 function logRelayed(
   steps: readonly Step[],
