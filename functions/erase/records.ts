@@ -34,15 +34,16 @@ async function removeAll(
   dependencies: EraserDependencies,
   timeLeft: TimeLeft,
 ): Promise<Progress> {
-  const isErased = new Set(erased.map(nameOf));
-  const names = ({ named, announced }: ErasableRecord) =>
-    announced === undefined && named.some((other) => other.kind !== "user" && isErased.has(nameOf(other)));
-  const others = namedWith.filter((other) => !isErased.has(nameOf(other)));
-  const users = others.filter(isUser);
+  const names = new Set(erased.map(nameOf));
+  const isOfErased = ({ named, announced }: ErasableRecord) =>
+    announced === undefined && named.some((other) => other.kind !== "user" && names.has(nameOf(other)));
+  const others = namedWith.filter((other) => !names.has(nameOf(other)));
   let removed: Removed = {};
   const parts = [
-    ...users.map((user) => () => removeFrom(user, names, dependencies, timeLeft)),
-    ...others.map((other) => () => forgetIn(other, isErased, dependencies)),
+    ...others.map((other) => () => {
+      const isUnwanted = other.kind === "user" ? isOfErased : () => false;
+      return removeFrom(other, { isUnwanted, names }, dependencies, timeLeft);
+    }),
     ...erased.map((each) => () => removeSubject(each, dependencies, timeLeft)),
   ];
   for (const part of parts) {
@@ -65,38 +66,25 @@ async function removeSubject(
     for (const item of ["mark", "deletion"] as const)
       await records.remove({ key: orphanKey(item, subject.id) });
   }
-  const { removed, isComplete } = await removeFrom(subject, () => true, dependencies, timeLeft);
+  const { removed, isComplete } = await removeFrom(subject, wholly, dependencies, timeLeft);
   return { removed: addRemoved(counts({ data, pages }), removed), isComplete };
 }
 
-function isUser({ kind }: Subject): boolean {
-  return kind === "user";
-}
+type Selection = {
+  readonly isUnwanted: (record: ErasableRecord) => boolean;
+  /** Names of erased subjects, which the other records forget. */
+  readonly names: ReadonlySet<string>;
+};
+
+const wholly: Selection = { isUnwanted: () => true, names: new Set() };
 
 /**
- * Removes an erased user from another user's account, in case an event named the user by mistake, and an erased
- * account from its user's readiness.
+ * Removes records of a partition. The object that a record points to is removed first. The others forget erased users
+ * whom an event named by mistake, and erased accounts in their user's readiness.
  */
-async function forgetIn(
-  other: Subject,
-  isErased: ReadonlySet<string>,
-  { records }: EraserDependencies,
-): Promise<Progress> {
-  for await (const page of records.pagesOf(other)) {
-    for (const record of page) {
-      const { lastUserId: id, announced, named } = record;
-      const isNamed = id !== undefined && isErased.has(nameOf({ kind: "user", id }));
-      if (isNamed || (announced !== undefined && named.some((each) => isErased.has(nameOf(each)))))
-        await records.forget(record, isErased);
-    }
-  }
-  return { removed: {}, isComplete: true };
-}
-
-/** Removes records of a partition. The object that a record points to is removed first. */
 async function removeFrom(
   subject: Subject,
-  isUnwanted: (record: ErasableRecord) => boolean,
+  { isUnwanted, names }: Selection,
   { records, objects }: EraserDependencies,
   timeLeft: TimeLeft,
 ): Promise<Progress> {
@@ -115,8 +103,15 @@ async function removeFrom(
         removed = addRemoved(removed, counts({ [kind]: 1, bodies: bodyObject === undefined ? 0 : 1 }));
       }
     }
+    for (const record of page)
+      if (!isUnwanted(record) && mustForget(record, names)) await records.forget(record, names);
   }
   return { removed, isComplete: true };
+}
+
+function mustForget({ lastUserId: id, announced, named }: ErasableRecord, names: ReadonlySet<string>): boolean {
+  if (id !== undefined && names.has(nameOf({ kind: "user", id }))) return true;
+  return announced !== undefined && named.some((each) => names.has(nameOf(each)));
 }
 
 /** Maximum number of concurrent deletions. */
