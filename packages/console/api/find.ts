@@ -2,7 +2,7 @@ import { showRecord } from "@income-events/cli/commands/records.ts";
 import type { Operation } from "@income-events/cli/core/command.ts";
 import { CommandError } from "@income-events/cli/core/command-error.ts";
 import { isWholeId, sinceFlag } from "@income-events/cli/core/flags.ts";
-import { historyIn, idsOf, withSubjects as withSubjectsOf } from "@income-events/cli/events/event-history.ts";
+import { historyIn, idsOf, withSubjects } from "@income-events/cli/events/event-history.ts";
 import {
   type LogEntry,
   patternOf,
@@ -16,7 +16,7 @@ import type { Subject } from "../../../domain/event/subjects.ts";
 import { type Asked, type ConsoleContext, param } from "../route.ts";
 import { runCommand } from "../run-command.ts";
 
-/** Something whose id is or contains the text that was searched for. */
+/** A match of a search. */
 export type Hit = {
   readonly type: Subject["kind"] | "event" | "message" | "request";
   readonly id: string;
@@ -38,8 +38,8 @@ const beginningOfUuid = /^[0-9a-f]{8}-[0-9a-f-]{0,27}$/i;
 const maxHits = 50;
 
 /**
- * Finds what has a text as its id, or in it. Whole ids of users and accounts, and names of messages, are looked up in
- * the table, parts of them in its index; events, queues' messages and requests in the functions' logs of 7 days.
+ * Finds subjects, events, messages and requests by an id or a part of one. Reads whole ids of users and accounts and names
+ * of messages in the table, parts of ids in its index, and the others in the functions' logs of 7 days.
  */
 export async function findById({ operation, now }: ConsoleContext, asked: Asked): Promise<Found> {
   const text = idIn(asked);
@@ -47,7 +47,7 @@ export async function findById({ operation, now }: ConsoleContext, asked: Asked)
   if (known.length > 0) return { hits: known, hasMore: false };
   const searched = beginningOfUuid.test(text) ? text.toLowerCase() : text;
   const entries = await entriesOf(operation, sinceFlag("7d", now()) ?? "", searched);
-  const logged = await withSubjects(hitsIn(entries, searched), entries, operation);
+  const logged = await describeEvents(hitsIn(entries, searched), entries, operation);
   const { find } = loggedNames(operation.clients.dynamodb, operation.deployment.output("TableName"));
   const isWhole = logged.some(({ id }) => id === text);
   const subjects = isWhole ? [] : await find(searched, maxHits + 1);
@@ -88,7 +88,7 @@ async function isKnown(operation: Operation, { kind, id }: Subject): Promise<boo
   }
 }
 
-/** The events, messages and requests that log entries name with a text, the latest first. */
+/** The events, messages and requests in log entries whose ids contain a text, newest first. */
 function hitsIn(entries: readonly LogEntry[], text: string): readonly Hit[] {
   const hits = new Map<string, Hit>();
   const add = (hit: Hit) => {
@@ -118,7 +118,7 @@ function hitsIn(entries: readonly LogEntry[], text: string): readonly Hit[] {
 }
 
 /** Adds types and subjects to the events of hits. */
-async function withSubjects(
+async function describeEvents(
   hits: readonly Hit[],
   entries: readonly LogEntry[],
   operation: Operation,
@@ -126,7 +126,7 @@ async function withSubjects(
   const shown = new Set(
     hits.slice(0, maxHits).flatMap(({ id, events = [] }) => [id, ...events.map((each) => each.id)]),
   );
-  const history = await withSubjectsOf(
+  const history = await withSubjects(
     historyIn(entries).filter(({ id }) => shown.has(id)),
     operation,
   );
