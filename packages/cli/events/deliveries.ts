@@ -48,12 +48,9 @@ export async function deliveriesTo(
     pattern: fieldPattern("code", codes),
     functions: /(Store|Relay|Erase)\w*Logs/,
   };
-  const acts: OperatorAct[] = [];
-  const [lines] = await Promise.all([
+  const [lines, acts] = await Promise.all([
     stageLogLines(place, search),
-    (async () => {
-      for await (const act of auditTrailOf(place).list(since)) acts.push(act);
-    })(),
+    Array.fromAsync(auditTrailOf(place).list(since)),
   ]);
   const entries = selectEntries(lines, { since: from.toISOString() });
   const deliveries = [...deliveriesIn(entries, subscriber), ...operatorsDeliveries(acts, subscriber)]
