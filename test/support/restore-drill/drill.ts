@@ -12,7 +12,7 @@ import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { invoke, type System } from "@income-events/local-stack/system.ts";
 import { waitUntilIdle } from "@income-events/local-stack/wait-until-idle.ts";
 import { documentPrefix } from "../../../adapters/dynamodb/keys.ts";
-import { drain, readObjects } from "../../../proof/scenario/snapshot.ts";
+import { readBodies, readObjects } from "../../../proof/scenario/snapshot.ts";
 import { problemsOf } from "./assess.ts";
 import { createTable, emptyTable, type Item, readItems } from "./tables.ts";
 
@@ -118,9 +118,7 @@ async function putBack(
 /** Removes and returns all messages of the subscribers' queues. */
 async function drainSubscribers({ stack, access }: System): Promise<readonly string[]> {
   const bodies: string[] = [];
-  for (const { queueUrl } of subscribersOf(stack)) {
-    for await (const { Body = "" } of drain(access, queueUrl)) bodies.push(Body);
-  }
+  for (const { queueUrl } of subscribersOf(stack)) bodies.push(...(await readBodies(access, queueUrl)));
   return bodies;
 }
 
