@@ -42,7 +42,12 @@ export function cutLines(text: string, columns: number): string {
     .join("\n");
 }
 
-/** Breaks lines that are wider than a screen: rows between their columns, sentences between words outside commands. */
+/** The cells of a row, separated by at least two spaces. */
+const cells = / *\S+(?: \S+)*/g;
+/** The words of a sentence. A command counts as one word, so that it can be copied. */
+const words = / ?(?:npx .*|\S+)/g;
+
+/** Breaks rows and sentences that are wider than a screen. Other lines, such as JSON, stay. */
 export function foldLines(text: string, columns: number): string {
   return text
     .split("\n")
@@ -53,8 +58,9 @@ export function foldLines(text: string, columns: number): string {
 function foldLine(line: string, columns: number): readonly string[] {
   const isWide = (text: string) => stripVTControlCharacters(text).length > columns;
   const isRow = /\S {2,}\S/.test(line);
-  if (!isWide(line) || (!isRow && !/^\p{L}/u.test(line))) return [line];
-  const parts = line.match(isRow ? / *\S+(?: \S+)*/g : / ?(?:npx .*|\S+)/g) ?? [];
+  const isSentence = /^\p{L}/u.test(line);
+  if (!isWide(line) || (!isRow && !isSentence)) return [line];
+  const parts = line.match(isRow ? cells : words) ?? [];
   const lines = [""];
   for (const part of parts) {
     const last = lines.at(-1) ?? "";
