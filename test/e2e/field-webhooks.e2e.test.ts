@@ -1,10 +1,9 @@
-import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
-import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { addressesOf } from "@income-events/local-stack/addresses.ts";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { readItems } from "../../proof/scenario/snapshot.ts";
 import { fixtureText } from "../fixtures/field/fixture-text.ts";
 import { eventually } from "../support/eventually.ts";
 import { type OperatedStage, startOperatedStage } from "../support/operated-stage.ts";
@@ -47,17 +46,8 @@ describe("webhooks as other providers send them", () => {
     return Object(parsed());
   };
   async function storedEvents() {
-    const client = new DynamoDBClient(system.access);
-    const found: z.output<typeof storedEvent>[] = [];
-    const TableName = outputOf(system.stack, "TableName");
-    for await (const { Items = [] } of paginateScan({ client }, { TableName, ConsistentRead: true })) {
-      for (const item of Items) {
-        const { success, data } = storedEvent.safeParse(unmarshall(item));
-        if (success) found.push(data);
-      }
-    }
-    client.destroy();
-    return found;
+    const items = await readItems(system.access, outputOf(system.stack, "TableName"));
+    return items.flatMap((item) => storedEvent.safeParse(item).data ?? []);
   }
 
   it("become one event for each that they hold, once however often it is sent, and none that nobody wants", async () => {

@@ -1,33 +1,25 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
-import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { holdsState } from "@income-events/local-stack/engines/kept.ts";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { queueDepth } from "../../adapters/sqs/queue-depth.ts";
+import { readItems } from "../../proof/scenario/snapshot.ts";
 import { waitUntilIdle } from "../support/eventually.ts";
 import { startProduct } from "../support/running-product.ts";
 
 /** Everything that a start could lose or repeat. */
 async function stateOf({ access, stack }: System) {
-  const [dynamodb, sqs, secrets] = [
-    new DynamoDBClient(access),
-    new SQSClient(access),
-    new SecretsManagerClient(access),
-  ];
-  const items: Record<string, unknown>[] = [];
-  const scan = { TableName: outputOf(stack, "TableName"), ConsistentRead: true };
-  for await (const { Items = [] } of paginateScan({ client: dynamodb }, scan))
-    items.push(...Items.map((item) => unmarshall(item)));
+  const [sqs, secrets] = [new SQSClient(access), new SecretsManagerClient(access)];
+  const items = await readItems(access, outputOf(stack, "TableName"));
   const { waiting } = await queueDepth(sqs, outputOf(stack, "SubscriberEverythingQueueUrl"));
   const SecretId = outputOf(stack, "WebhookSecretArn");
   const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId }));
-  for (const client of [dynamodb, sqs, secrets]) client.destroy();
+  for (const client of [sqs, secrets]) client.destroy();
   const known = items.filter(({ pk }) => /^(USER|ACCOUNT)#/.test(String(pk)));
   return {
     known: known.toSorted((one, other) => keyOf(one).localeCompare(keyOf(other))),

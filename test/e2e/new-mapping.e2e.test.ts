@@ -1,11 +1,9 @@
-import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
-import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { deadLetterQueuesOf, outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { problemsOf } from "@income-events/local-stack/problems.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defaultMapping } from "../../lib/settings/default-mapping.ts";
-import { readDeadLetters } from "../../proof/scenario/snapshot.ts";
+import { readDeadLetters, readItems } from "../../proof/scenario/snapshot.ts";
 import type { ProductAssembly } from "../../scripts/product-assembly.ts";
 import { eventually, waitUntilIdle } from "../support/eventually.ts";
 import { sendFollowed } from "../support/followed-webhook.ts";
@@ -94,19 +92,9 @@ describe("a new mapping that is deployed with messages in flight", () => {
 
   async function storedEvents() {
     const { stack, access } = product.system;
-    const client = new DynamoDBClient(access);
-    const events = new Map<string, z.output<typeof storedEvent>>();
-    for await (const { Items = [] } of paginateScan(
-      { client },
-      { TableName: outputOf(stack, "TableName"), ConsistentRead: true },
-    )) {
-      for (const item of Items) {
-        const { success, data } = storedEvent.safeParse(unmarshall(item));
-        if (success) events.set(data.event.id, data);
-      }
-    }
-    client.destroy();
-    return events;
+    const items = await readItems(access, outputOf(stack, "TableName"));
+    const events = items.flatMap((item) => storedEvent.safeParse(item).data ?? []);
+    return new Map(events.map((each) => [each.event.id, each]));
   }
 
   it("loses none: each event is stored once by one of the two mappings, and sent so, with its own id", async () => {

@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
-import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { z } from "zod";
 import { identify } from "../../../domain/event/envelope.ts";
 import { loadSettings } from "../../../lib/settings/settings.ts";
+import { readItems } from "../../../proof/scenario/snapshot.ts";
 import { waitUntilIdle } from "../../support/eventually.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 
@@ -71,15 +70,8 @@ export async function startLookedUpStage(): Promise<LookedUpStage> {
         : undefined,
     );
   };
-  const items = async () => {
-    const client = new DynamoDBClient(system.access);
-    const found: Record<string, unknown>[] = [];
-    const scan = { TableName: outputOf(system.stack, "TableName"), ConsistentRead: true };
-    for await (const { Items = [] } of paginateScan({ client }, scan))
-      found.push(...Items.map((each) => unmarshall(each)));
-    client.destroy();
-    return found.map((each) => item.parse(each));
-  };
+  const items = async () =>
+    (await readItems(system.access, outputOf(system.stack, "TableName"))).map((each) => item.parse(each));
   await waitUntilIdle(system);
   announceEndpoint();
   await waitUntilIdle(system);

@@ -1,13 +1,11 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
-import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { parseSample } from "../../../packages/cli/mapping/sample.ts";
-import { readSubscriber } from "../../../proof/scenario/snapshot.ts";
+import { readItems, readSubscriber } from "../../../proof/scenario/snapshot.ts";
 import { mapping, samples } from "../../packages/cli/mapping/providers.ts";
 import { waitUntilIdle } from "../../support/eventually.ts";
 import { runInProcess } from "../../support/in-process.ts";
@@ -100,19 +98,8 @@ describe("another provider, by settings alone", () => {
 
   async function storedEvents() {
     const { stack, access } = product.system;
-    const client = new DynamoDBClient(access);
-    const found: z.output<typeof storedEvent>[] = [];
-    for await (const { Items = [] } of paginateScan(
-      { client },
-      { TableName: outputOf(stack, "TableName") },
-    )) {
-      for (const item of Items) {
-        const { success, data } = storedEvent.safeParse(unmarshall(item));
-        if (success) found.push(data);
-      }
-    }
-    client.destroy();
-    return found;
+    const items = await readItems(access, outputOf(stack, "TableName"));
+    return items.flatMap((item) => storedEvent.safeParse(item).data ?? []);
   }
 });
 

@@ -3,7 +3,6 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
 import { ListObjectsV2Command, S3Client } from "@aws-sdk/client-s3";
 import { GetQueueAttributesCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { announce } from "@income-events/local-stack/announce.ts";
@@ -11,6 +10,7 @@ import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { type System, startSystem } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { readItems } from "../../../proof/scenario/snapshot.ts";
 import type { ProductAssembly } from "../../../scripts/product-assembly.ts";
 import { runCommand } from "../../support/command-line.ts";
 import { fastEngine } from "../../support/engines.ts";
@@ -93,12 +93,8 @@ describe("income-events verify", () => {
     return { visible: Number(visible), hidden: Number(hidden) };
   };
   const itemsInTable = async () => {
-    const keys: { readonly pk: string; readonly sk: string }[] = [];
-    const TableName = outputOf(system.stack, "TableName");
-    const pages = paginateScan({ client: new DynamoDBClient(system.access) }, { TableName });
-    for await (const { Items = [] } of pages)
-      keys.push(...Items.map(({ pk, sk }) => ({ pk: pk?.S ?? "", sk: sk?.S ?? "" })));
-    return keys;
+    const items = await readItems(system.access, outputOf(system.stack, "TableName"));
+    return items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }));
   };
   const keysInTable = async () => (await itemsInTable()).map(({ pk }) => pk);
   const documentsInTable = async () => (await itemsInTable()).filter(({ sk }) => sk.startsWith("DOCUMENT#"));
