@@ -109,7 +109,10 @@ async function removeFrom(
   return { removed, isComplete: true };
 }
 
-function mustForget({ lastUserId: id, announced, named }: ErasableRecord, names: ReadonlySet<string>): boolean {
+function mustForget(
+  { lastUserId: id, announced, named }: ErasableRecord,
+  names: ReadonlySet<string>,
+): boolean {
   if (id !== undefined && names.has(nameOf({ kind: "user", id }))) return true;
   return announced !== undefined && named.some((each) => names.has(nameOf(each)));
 }

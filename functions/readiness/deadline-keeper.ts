@@ -74,7 +74,11 @@ async function checkDeadline(
     const updated = atDeadline(stored, since, { state, documents, failures }, clock());
     // As after the first receive.
     if (updated === "held")
-      throw waiting("the account's state is unconfirmed", secondsUntilCheck(stored.deadline, 1, stored.since), 0);
+      throw waiting(
+        "the account's state is unconfirmed",
+        secondsUntilCheck(stored.deadline, 1, stored.since),
+        0,
+      );
     return updated === "settled" ? undefined : updated;
   });
 }

@@ -94,7 +94,9 @@ export async function readObjects(access: Access, Bucket: string): Promise<Reado
 
 /** An item as JSON, with its content as text. */
 export function textOfItem(item: unknown): string {
-  return JSON.stringify(item, (_, value: unknown) => (value instanceof Uint8Array ? textOfBytes(value) : value));
+  return JSON.stringify(item, (_, value: unknown) =>
+    value instanceof Uint8Array ? textOfBytes(value) : value,
+  );
 }
 
 /** The text of content, compressed or not. */

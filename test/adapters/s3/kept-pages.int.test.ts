@@ -137,14 +137,11 @@ test.each<[string, Record<string, string>, S3ClientConfig, string]>([
     "localhost/kept/a/b",
   ],
   ["nothing", {}, {}, "kept.s3.eu-central-1.amazonaws.com/a/b"],
-])(
-  "a bucket's name is part of the path if an endpoint is set, by %s",
-  async (_, env, settings, address) => {
-    vi.stubEnv("AWS_ENDPOINT_URL", "");
-    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
-    expect(await addressOf(settings)).toBe(address);
-  },
-);
+])("a bucket's name is part of the path if an endpoint is set, by %s", async (_, env, settings, address) => {
+  vi.stubEnv("AWS_ENDPOINT_URL", "");
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  expect(await addressOf(settings)).toBe(address);
+});
 
 test.each([
   ["a function", (_: object) => undefined],

@@ -35,7 +35,7 @@ const task: fc.Arbitrary<EraseTask> = fc
     removed: fc.dictionary(fc.constantFrom("events", "data"), fc.nat()),
     incomplete: fc.array(fc.constantFrom("users", "fetch")),
     refused: fc.subarray(["archived dead letters", "large bodies"] as const),
-    looks: fc.nat(),
+    searches: fc.nat(),
     isFound: fc.boolean(),
     isDryRun: fc.boolean(),
   })

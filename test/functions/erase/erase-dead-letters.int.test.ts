@@ -180,7 +180,7 @@ await describeOnTables("the eraser", (tables) => {
       await fixture.system.send(deadLetters.users, "a dead letter");
       await fixture.system.receive(deadLetters.users);
       const task = eraseTask(fixture.user, "operator", [], "followed");
-      await ask({ ...task, next: "dead letters", erased: [fixture.user], looks: 15 });
+      await ask({ ...task, next: "dead letters", erased: [fixture.user], searches: 15 });
       await deliver(fixture.system, fixture.fixture.queueUrl, eraser(fixture.fixture.dependencies));
       expect(await report()).toMatchObject({ incomplete: ["users"], step: "bodies" });
     });
