@@ -6,7 +6,7 @@ export function encodedTexts(text: string): readonly string[] {
   const decoded = /[\0%&]/.test(text) ? withoutReferences(withoutPercents(withoutZeros(text))) : text;
   // Digits and dashes alone are an unencoded id; ids and JSON in base64 contain capital letters.
   const mayBeBase64 = text.length >= leastBase64 && /[A-Z]/.test(text);
-  return [...(decoded === text ? [] : [decoded]), ...(mayBeBase64 ? inBase64(text) : [])];
+  return [...(decoded === text ? [] : [decoded]), ...(mayBeBase64 ? inBase64(text) : []), ...inHex(text)];
 }
 
 /** Removes zeros, which occur in UTF-16 that was read as UTF-8. */
@@ -54,6 +54,16 @@ function inBase64(text: string): readonly string[] {
     // The match may start with other text in the same alphabet, such as a path, so try all alignments.
     return [0, 1, 2, 3].flatMap((start) => textsIn(Buffer.from(run.slice(start), "base64")));
   });
+}
+
+/** Hexadecimal digits of at least as many bytes as the shortest base64 has. */
+const hex = /[0-9a-f]{16,}/gi;
+
+function inHex(text: string): readonly string[] {
+  return Array.from(text.matchAll(hex)).flatMap(([run]) =>
+    // The match may start with a letter of other text.
+    [0, 1].flatMap((start) => textsIn(Buffer.from(run.slice(start), "hex"))),
+  );
 }
 
 /** For bytes that are not text, returns the printable parts that are too long to be coincidental. */

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { type Body, envelopeVersion, writeEnvelope } from "../../../domain/event/envelope.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { documentTask, writeTask } from "../../../domain/fetch/task.ts";
@@ -164,8 +165,11 @@ export class History {
     return `m-${this.#at}-${this.#count}`;
   }
 
+  /** The mark stays readable where the ids are compressed. */
   #body({ userId, accountId, mark }: Person, form: number): string {
-    return `{"event":"connect_account","user_id":${written(userId, form)},"account_id":${written(accountId, form + 1)},"mark":"${mark}"}`;
+    const ids = `"user_id":${written(userId, form)},"account_id":${written(accountId, form + 1)}`;
+    const data = () => gzipSync(`{${ids}}`).toString(form % 2 === 0 ? "base64" : "hex");
+    return `{"event":"connect_account",${form < 16 ? ids : `"data":"${data()}"`},"mark":"${mark}"}`;
   }
 
   async #placed(text: string, isLarge: boolean): Promise<Body> {

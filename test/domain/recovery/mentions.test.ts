@@ -116,6 +116,12 @@ describe("a subject", () => {
     ["gzip in base64", (any) => JSON.stringify({ data: base64(gzipSync(padded(any))) })],
     ["zlib in base64", (any) => JSON.stringify({ data: base64(deflateSync(padded(any))) })],
     ["zstd in base64", (any) => JSON.stringify({ data: base64(zstdCompressSync(padded(any))) })],
+    ["hexadecimal", (any) => JSON.stringify({ data: Buffer.from(padded(any)).toString("hex") })],
+    ["bytes as PostgreSQL writes them", (any) => `\\x${Buffer.from(padded(any)).toString("hex")}`],
+    [
+      "gzip in hexadecimal after a word",
+      (any) => `data${gzipSync(padded(any)).toString("hex").toUpperCase()}`,
+    ],
     ["JSON in a form", (any) => `${new URLSearchParams({ payload: JSON.stringify({ owner: any }) })}`],
     ["JSON lines", (any) => `{"a":1}\n{"owner":${/^\d+$/.test(any) ? any : JSON.stringify(any)}}\n`],
     [
