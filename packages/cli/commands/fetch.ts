@@ -13,6 +13,7 @@ import { deduplicationOf, documentTask, groupOf, writeTask } from "../../../doma
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { commandLine } from "../core/command-line.ts";
+import { withoutDocument } from "../core/flags.ts";
 import { loadRecord, recordPorts } from "../records/record-lookup.ts";
 import { workQueue } from "../status/work-queues.ts";
 
@@ -49,10 +50,7 @@ async function fetchAgain(
   const clock = serviceClock(clients.dynamodb);
   const { state, documents } = await loadRecord(subject, recordPorts(operation));
   const names = namesOf(documents, endpoint);
-  if (names.length === 0)
-    throw CommandError.failed(
-      `${nameOf(subject)} has no document yet. Name an endpoint: npx income-events fetch ${subject.kind} ${subject.id} income`,
-    );
+  if (names.length === 0) throw withoutDocument(subject);
   const id = randomUUID();
   const cause = { cause: `operator.${id}`, correlationId: id, ...present({ userId: state?.userId }) };
   const tasks = names.map((name) => documentTask(subject, name, clock(), cause));

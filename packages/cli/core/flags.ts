@@ -1,5 +1,5 @@
 import { parseTimestamp } from "../../../domain/core/timestamps.ts";
-import type { Subject } from "../../../domain/event/subjects.ts";
+import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { CommandError } from "./command-error.ts";
 import { commandLine } from "./command-line.ts";
 
@@ -43,6 +43,12 @@ export function unknownSubject({ kind, id }: Subject): CommandError {
         "nobody",
         `${nothing} It may be of another kind. ${commandLine`Search the logs for it: npx income-events logs ${id}`}`,
       );
+}
+
+/** The error for a subject without documents: what to fetch must be named. */
+export function withoutDocument(subject: Subject): CommandError {
+  const fetch = commandLine`npx income-events fetch ${subject.kind} ${subject.id} income`;
+  return CommandError.failed(`${nameOf(subject)} has no document yet. Name an endpoint: ${fetch}`);
 }
 
 /**

@@ -9,7 +9,9 @@ import {
   subjectFlag,
   timestampFlag,
   unknownSubject,
+  withoutDocument,
 } from "../../../../packages/cli/core/flags.ts";
+import { shellWords } from "../../../support/command-line.ts";
 
 const now = new Date("2026-03-02T00:00:00.000Z");
 
@@ -70,8 +72,14 @@ describe("an end for an unknown subject", () => {
       exitCode: 4,
       message: expect.stringContaining(`npx income-events logs ${id}`),
     });
-    const hostile = unknownSubject({ kind: "user", id: "u1;touch FILE $(id) it's" });
-    expect(hostile.message).toMatch(/npx income-events logs 'u1;touch FILE \$\(id\) it'\\''s'$/);
+  });
+
+  it("offers a command that has the id as one argument, whatever is in it", () => {
+    const id = "u1;touch FILE $(id) it's";
+    const wordsOf = ({ message }: CommandError) => shellWords(message.slice(message.indexOf("npx ")));
+    expect(wordsOf(unknownSubject({ kind: "user", id }))).toEqual(["income-events", "logs", id]);
+    const fetch = wordsOf(withoutDocument({ kind: "user", id }));
+    expect(fetch).toEqual(["income-events", "fetch", "user", id, "income"]);
   });
 });
 
