@@ -65,6 +65,18 @@ async function synthesize(directory: string): Promise<void> {
   app.synth();
 }
 
+/** The policy that the page on documents advises for a reader. */
+function advisedPolicy(functionArn: string) {
+  const page = readFileSync(join(repository, "docs/guide/documents.md"), "utf8");
+  const blocks = [...page.matchAll(/^```json\n(\[.*?^\])\n```$/gms)].map(([, block = ""]) => block);
+  const [written = "", ...others] = blocks.filter((block) => block.includes("lambda:InvokeFunctionUrl"));
+  expect(others).toEqual([]);
+  return parsePolicy(
+    { Statement: JSON.parse(written.replaceAll("DocumentsFunctionArn", functionArn)) },
+    "advised",
+  );
+}
+
 describe("a role that a subscriber's documents are granted to", () => {
   const cleanup = new AsyncDisposableStack();
   let stack: LocalStack;
@@ -98,6 +110,9 @@ describe("a role that a subscriber's documents are granted to", () => {
       const more = { name: `${name}Broad`, arn, policies: [...policies, broad] };
       stack.gateway.register({ ...credentialsOf(more.name), ...more });
     }
+    const advised = { name: "advised", arn: `arn:aws:iam::${localAccount}:role/advised` };
+    const policies = [advisedPolicy(outputOf(stack, "EventsDocumentsFunctionArn"))];
+    stack.gateway.register({ ...credentialsOf("advised"), ...advised, policies });
     document = await storeIncome("Events");
     invoked = await storeIncome("Invoked");
   });
@@ -177,7 +192,11 @@ describe("a role that a subscriber's documents are granted to", () => {
     expect((await read("accounts", state)).status).toBe(404);
   });
 
-  it.each(["accounts", "incomes", "accountsBroad"])(
+  it("reads, without a grant, by the policy that the page on documents advises", async () => {
+    expect((await read("advised")).status).toBe(200);
+  });
+
+  it.each(["accounts", "incomes", "accountsBroad", "advised"])(
     "can't invoke the function directly with an event of its own: %s",
     async (name) => {
       const reads = linesOf("READ").length;

@@ -91,7 +91,7 @@ function textsOf(what: string, texts: Readonly<Record<string, readonly string[]>
 function remainsIn(texts: readonly Text[], sought: readonly string[]): readonly string[] {
   const lowerCase = sought.map((each) => each.toLowerCase());
   return texts.flatMap(({ place, text }) => {
-    const whole = text.toLowerCase();
+    const whole = readable(text).toLowerCase();
     const found = lowerCase.find((each) => whole.includes(each));
     return found === undefined ? [] : [`the erased ${found} is still in ${place}`];
   });
@@ -106,14 +106,17 @@ async function textsInBuckets(access: Access, buckets: Places["buckets"]): Promi
   const texts: Text[] = [];
   for (const [name, bucket] of Object.entries(buckets))
     for (const [key, bytes] of await readObjects(access, bucket))
-      texts.push({ place: `the bucket ${name}: ${key}`, text: `${key}\n${decoded(textOfBytes(bytes))}` });
+      texts.push({ place: `the bucket ${name}: ${key}`, text: `${key}\n${textOfBytes(bytes)}` });
   return texts;
 }
 
-/** Adds the decoded text of base64, in which bodies that are not text are stored. */
-function decoded(text: string): string {
-  const isBase64 = text !== "" && /^[A-Za-z0-9+/]+={0,2}$/.test(text);
-  return isBase64 ? `${text}\n${Buffer.from(text, "base64").toString("utf8")}` : text;
+/** Longer than any digest. */
+const base64 = /[A-Za-z0-9+/]{48,}={0,2}/g;
+
+/** Adds the decoded text of parts in base64, compressed or not: bodies that are not text are stored so. */
+function readable(text: string): string {
+  const parts = Array.from(text.matchAll(base64), ([part]) => textOfBytes(Buffer.from(part, "base64")));
+  return [text, ...parts].join("\n");
 }
 
 /** Names, addresses: words that nothing else says. Single words and times may be anybody's. */

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import { PutObjectCommand } from "@aws-sdk/client-s3";
 import { CreateQueueCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { deadLetterQueuesOf, outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
@@ -17,13 +18,14 @@ const padding = "x".repeat(400_000);
 /** With all 14 days of a queue each of its dead letters nears its end. */
 const wholeRetention = JSON.stringify({ beforeEndSeconds: 14 * 86_400 });
 
-/** Texts that name a person below a key, in a list, as a value alone and in a form, with a mark beside the id. */
+/** Texts that name a person in several shapes, one of them compressed, with a mark beside the id. */
 function bodiesOf({ userId, accountId }: Person, mark: string): readonly string[] {
   return [
     JSON.stringify({ account_holder: userId.toUpperCase(), name: mark }),
     JSON.stringify({ accounts: [{ belongs_to: accountId, notes: [{ text: mark }] }] }),
     JSON.stringify({ account: { owner: userId }, body: JSON.stringify({ name: mark }) }),
     `account_owner=${encodeURIComponent(userId)}&name=${mark}`,
+    JSON.stringify({ data: gzipSync(JSON.stringify({ owner: accountId, name: mark })).toString("base64") }),
   ];
 }
 
@@ -105,7 +107,7 @@ export function describeNothingLeft(
     expect(result.json()).toMatchObject({
       incomplete: [],
       refused: [],
-      removed: { "dead letters of removed queues": 4, "undelivered changes": 4 },
+      removed: { "dead letters of removed queues": 5, "undelivered changes": 5 },
     });
     await waitUntilIdle(system);
     expect(await readBodies(access, removed)).toEqual(["of somebody else"]);

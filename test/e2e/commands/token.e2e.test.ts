@@ -6,6 +6,7 @@ import { outputOf } from "@income-events/local-stack/outputs.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { refusalNoteKey } from "../../../adapters/dynamodb/keys.ts";
+import { CircuitBreaker } from "../../../adapters/provider/circuit-breaker.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type RunningProduct, startProduct } from "../../support/running-product.ts";
 
@@ -131,6 +132,22 @@ describe("the token of a running system", () => {
     await set(await sandbox.issueToken(600));
     await run();
     await logged("TOKEN_REFRESHED");
+  });
+
+  it("is refreshed while failing data calls keep the breaker open", async () => {
+    const breaker = new CircuitBreaker(table, outputOf(system.stack, "TableName"), {
+      settings: { failures: 1, baseSeconds: 300, maxSeconds: 300 },
+      longestCallInSeconds: 1,
+      now: () => new Date(),
+      random: () => 1,
+      onStateChange: () => undefined,
+    });
+    const report = await breaker.admit();
+    await report({ pauseInSeconds: 0 });
+    await expect(breaker.gate()).rejects.toThrow("the provider is down");
+    const old = await current();
+    await run();
+    expect(await current()).not.toBe(old);
   });
 });
 

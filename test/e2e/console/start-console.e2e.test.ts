@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -41,6 +41,7 @@ describe("npm start", () => {
     const written = z
       .object({ console: z.object({ url: z.url() }) })
       .parse(JSON.parse(await readFile(file, "utf8")));
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
     const { url } = written.console;
     const stage = await fetch(new URL("/api/stage", url), { headers: await enterConsole(url) });
     expect(await stage.json()).toMatchObject({ stage: "local", isLocal: true, isWritable: true });

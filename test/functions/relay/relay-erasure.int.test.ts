@@ -118,28 +118,32 @@ await describeOnTables("the relay", (tables) => {
     });
 
     test.each([
-      ["an id of its own", { eventId: "e-1" }],
-      ["a time", { time: "2026-11-21T11:59:00.000Z" }],
-      ["neither id nor time", {}],
-    ])("is erased only once the provider has confirmed it, after an event with %s", async (_, facts) => {
-      fixture.erasesOnDeletion = true;
-      const event = deletion(facts);
-      const subject = { kind: "user", id: event.userId ?? "" } as const;
-      await record(event);
-      const seen = await pump();
-      expect(await messages(fixture.subscribers.everything.queueUrl)).toMatchObject([
-        { type: "user.deleted", data: { deleted: false, unconfirmed: true } },
-      ]);
-      expect(await bodiesOf(fixture.eraseQueueUrl)).toEqual([]);
-      const answered = versionedRecords(fixture.system.dynamodb, fixture.table.name);
-      await answered.state(subject, (state) =>
-        applyProviderAnswer(state, 1, { found: false }, { at: new Date() }),
-      );
-      await pump(seen);
-      expect((await bodiesOf(fixture.eraseQueueUrl)).map(readEraseTask)).toEqual([
-        eraseTask(subject, "deleted"),
-      ]);
-    });
+      ["an id of its own", { eventId: "e-1" }, false],
+      ["a time", { time: "2026-11-21T11:59:00.000Z" }, false],
+      ["neither id nor time", {}, false],
+      ["a time that the provider never sent", { time: "2026-11-21T11:59:00.000Z" }, true],
+    ])(
+      "is erased only once the provider has confirmed it, after an event with %s",
+      async (_, facts, found) => {
+        fixture.erasesOnDeletion = true;
+        const event = deletion(facts);
+        const subject = { kind: "user", id: event.userId ?? "" } as const;
+        await record(event);
+        const seen = await pump();
+        expect(await messages(fixture.subscribers.everything.queueUrl)).toMatchObject([
+          { type: "user.deleted", data: { deleted: false, unconfirmed: true } },
+        ]);
+        expect(await bodiesOf(fixture.eraseQueueUrl)).toEqual([]);
+        const answered = versionedRecords(fixture.system.dynamodb, fixture.table.name);
+        await answered.state(subject, (state) =>
+          applyProviderAnswer(state, 1, { found }, { at: new Date() }),
+        );
+        await pump(seen);
+        expect((await bodiesOf(fixture.eraseQueueUrl)).map(readEraseTask)).toEqual(
+          found ? [] : [eraseTask(subject, "deleted")],
+        );
+      },
+    );
 
     test("does not lead to the erasure of another subject: deleting an account does not delete its user", async () => {
       fixture.erasesOnDeletion = true;

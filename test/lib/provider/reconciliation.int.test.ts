@@ -31,7 +31,12 @@ describe("reconciliation", () => {
     const [alarm, ...others] = ofReconcile("AWS::CloudWatch::Alarm");
     expect(others.map(({ Properties }) => Properties)).toMatchObject([
       { MetricName: "Errors", Threshold: 1, Period: 900, DatapointsToAlarm: 2, EvaluationPeriods: 3 },
-      { MetricName: "DeletionsHeld", Threshold: 1, Period: 86_400 },
+      {
+        MetricName: "DeletionsHeld",
+        Threshold: 1,
+        Period: 86_400,
+        AlarmDescription: expect.stringContaining("npx income-events reconcile accept-deletions"),
+      },
       { MetricName: "ReconciliationDrift", Threshold: 10, Period: 86_400 },
     ]);
     expect(alarm?.Properties).toMatchObject({

@@ -18,6 +18,8 @@ describe("settings with defaults", () => {
     expect(settings.subscribers).toEqual([]);
     expect(settings.webhooks.secretHeader).toBe("x-webhook-secret");
     expect(settings.startEndpoints).toContain("profile");
+    expect(settings.reconcile.maxDeletions).toEqual({ percent: 5, atLeast: 20 });
+    expect(settings.reconcile.askAgainAfterHours).toBe(6);
   });
 
   it("put the version segments into the specified paths", () => {

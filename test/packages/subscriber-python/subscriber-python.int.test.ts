@@ -132,7 +132,7 @@ describe.skipIf(!runsPython)("the reader in Python", () => {
     expect(server.refused).toEqual([]);
   });
 
-  it("reads a document of a message by its charset, with every digit", async () => {
+  it("reads a document by its charset, with every digit, and from the message that holds it", async () => {
     const cases: readonly (readonly [Buffer, string, string])[] = [
       [Buffer.from("[1.10,12345678901234567890]"), "application/json", '["1.10", 12345678901234567890]'],
       [Buffer.from('"José"', "latin1"), 'application/json; charset="ISO-8859-1"', '"Jos\\u00e9"'],
@@ -148,8 +148,16 @@ describe.skipIf(!runsPython)("the reader in Python", () => {
       const document = { ...Object(data).document, href, sha256, contentType };
       return JSON.stringify({ ...attributes, data: { ...data, document } });
     });
+    const { data, ...attributes } = exampleOf("data.updated");
+    const { document, ...others } = Object(data);
+    const [held] = cases[0] ?? [];
+    const sha256 = createHash("sha256").update(String(held)).digest("hex");
+    const reference = { ...document, href: "urn:nowhere", sha256, content: "stand-in" };
+    const inline = JSON.stringify({ ...attributes, data: { ...others, document: reference } });
+    const all = [...bodies, inline.replace('"stand-in"', String(held))];
     const environment = { AWS_DEFAULT_REGION: server.signing.region, ...server.environment };
-    expect(await askPython([["texts", bodies]], environment)).toEqual([cases.map(([, , read]) => read)]);
+    const expected = [...cases, ...cases.slice(0, 1)].map(([, , read]) => read);
+    expect(await askPython([["texts", all]], environment)).toEqual([expected]);
   });
 });
 

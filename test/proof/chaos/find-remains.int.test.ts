@@ -105,6 +105,12 @@ await describeOnTables("the audit of a chaos run", (tables) => {
       "the bucket undelivered changes",
       () => putObject("undelivered changes", randomUUID(), JSON.stringify({ payload: body })),
     ],
+    [
+      "a part of a body, compressed and in base64",
+      `the bucket ${overflow}`,
+      () =>
+        putObject(overflow, "bodies/users/1", JSON.stringify({ data: gzipSync(body).toString("base64") })),
+    ],
     ["the erasures' log", "the bucket erasure log", () => putObject("erasure log", `erased/${id}`, "")],
     ...queueNames.map((name): [string, string, () => Promise<unknown>] => [
       `a message of ${name}`,
