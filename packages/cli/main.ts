@@ -4,7 +4,7 @@ import { compileCacheDirectory } from "./core/places.ts";
 
 // Before the commands are loaded. Where the directory can't be written to, it is done without.
 enableCompileCache(compileCacheDirectory);
-// Whoever read the output has gone (`| head`): nothing is left to say. What has to end in order listens for itself.
+// The output's reader has gone (`| head`). Commands that must clean up listen for this themselves.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
   if (process.stdout.listenerCount("error") === 1) process.exit(0);

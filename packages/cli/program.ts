@@ -37,7 +37,7 @@ type AddTo = (group: Command, createProgram: () => Promise<Command>) => void;
 
 type CommandFile = {
   readonly group?: keyof typeof groups;
-  /** What is written for its commands, after the group. */
+  /** Help text for the group's commands. */
   readonly names: readonly string[];
   readonly load: () => Promise<{ readonly addTo: AddTo }>;
 };

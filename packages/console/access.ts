@@ -2,8 +2,8 @@ import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 
 /**
- * Who may use a console: whoever opens an address that it has printed. Tokens come as `Authorization: Bearer`. A cookie
- * opens nothing, because a browser sends it to every port of a host.
+ * Admits whoever opens an address that the console printed. Tokens are sent as `Authorization: Bearer`, not in a cookie,
+ * because a browser sends cookies to every port of a host.
  */
 export type Access = {
   /** The token of the next address, valid for one exchange. */
@@ -50,7 +50,7 @@ export function refusalOf(
   return undefined;
 }
 
-/** Of every answer: nothing is loaded from elsewhere, nothing is kept, nobody frames it. */
+/** Headers of every answer: no external content, no caching, no framing. */
 export const securityHeaders = {
   "content-security-policy":
     "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'",

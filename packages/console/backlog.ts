@@ -1,6 +1,6 @@
 import type { Happening } from "@income-events/cli/events/event-tail.ts";
 
-/** What was told, with an id that no other console gives. */
+/** A message, with an id that is unique among consoles. */
 export type Told = { readonly id: string; readonly happening: Happening };
 
 export type TailState = {
@@ -8,14 +8,14 @@ export type TailState = {
   readonly reason?: string;
 };
 
-/** What a page that watches gets, one JSON object a line. Its id is where a new connection goes on. */
+/** A message for a watching page, one JSON object on a line. A new connection resumes after its id. */
 export type TailLine =
   | ({ readonly type: "happening" } & Told)
   | { readonly type: "state"; readonly id?: string; readonly state: TailState }
   /** More has happened than is kept: the history has it. */
   | { readonly type: "missed" };
 
-/** What a page that was away gets when it comes back. */
+/** The messages that a returning page missed. */
 export type Backlog = {
   readonly add: (happening: Happening) => Told;
   /** From here on something may be missing. */

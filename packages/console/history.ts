@@ -10,17 +10,17 @@ import {
 /** Reads events; it tells how far it is, and ends where that throws. */
 export type ReadHistory = (onProgress: (progress: HistoryProgress) => void) => Promise<readonly HistoryRow[]>;
 
-/** What a page gets of a reading: how far it is, and once it is complete a part of what the filter lets through. */
+/** The progress of a read, and once it is complete one page of the matches. */
 export type HistoryPage = {
   readonly reading: string;
   readonly isComplete: boolean;
   readonly progress: HistoryProgress;
-  /** Of all that was read, and of what the filter lets through. */
+  /** Counts of everything that was read, and of the matches. */
   readonly total: number;
   readonly count: number;
   readonly offset: number;
   readonly events: readonly HistoryRow[];
-  /** What there is to choose from. */
+  /** Choices for the filter. */
   readonly types: readonly string[];
   readonly outcomes: readonly string[];
   readonly endpoints: readonly string[];
@@ -33,7 +33,7 @@ export type Histories = {
   readonly page: (reading: string, filter: HistoryFilter, offset: number) => Promise<HistoryPage>;
 };
 
-/** What a page gets at once. */
+/** Maximum entries in one answer. */
 const pageSize = 500;
 const keptReadings = 8;
 /** A page that reads asks each second: whoever stops has left. */
@@ -63,7 +63,7 @@ export function createHistories(now: () => Date): Histories {
         reading.rows = rows;
       });
       const reading: Reading = { work, askedAt: now().getTime(), progress: none };
-      // Whoever asks for it is told.
+      // The error is reported to whoever requests the entries.
       work.catch(() => undefined);
       readings.set(id, reading);
       const [oldest] = readings.keys();

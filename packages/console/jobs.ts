@@ -7,12 +7,12 @@ import type { CommandOutcome } from "./run-command.ts";
 export type Job = {
   readonly id: string;
   readonly what: string;
-  /** What page it is of. */
+  /** The page that shows it. */
   readonly of: string;
   /** ISO 8601 */
   readonly startedAt: string;
   readonly state: "running" | "done" | "failed";
-  /** Of so many it is known what became of each. */
+  /** How many have an outcome. */
   readonly count: number;
   /** The last things that it said. */
   readonly progress: readonly string[];
@@ -28,7 +28,7 @@ export type Jobs = {
   readonly find: (id: string) => Job | undefined;
   /** Those of a page, the last one first. */
   readonly list: (of: string) => readonly Job[];
-  /** What became of each. */
+  /** The outcomes. */
   readonly resultsOf: (id: string) => readonly EachResult[];
 };
 

@@ -3,7 +3,7 @@ import { CommandError } from "@income-events/cli/core/command-error.ts";
 import type { DeploymentOptions } from "@income-events/cli/core/deployment.ts";
 import { type Fields, isFields } from "../../domain/core/parse.ts";
 
-/** What the console's answers are made with. */
+/** The context of the console's routes. */
 export type ConsoleContext = {
   readonly operation: Operation;
   /** Those that named the deployment: what a remedy repeats. */
@@ -17,7 +17,7 @@ export type ConsoleContext = {
 
 export type Asked = {
   readonly params: URLSearchParams;
-  /** Of a change. */
+  /** The body of a request that changes something. */
   readonly body: Fields;
 };
 

@@ -11,12 +11,12 @@ export type RunOptions = {
   readonly onProgress?: (text: string) => void;
 };
 
-/** What a command printed, as with `--json`; `problem` where it failed all the same. */
+/** A command's output, as with `--json`; `problem` is set if it failed nevertheless. */
 export type CommandOutcome = Readonly<Record<string, unknown>> & { readonly problem?: string };
 
 /**
- * Runs a command's own function, with a terminal that keeps what it is told.
- * @throws what the command throws before it has a result, and where it asks and nobody has agreed
+ * Runs a command's function with a terminal that collects its output.
+ * @throws the command's error if it has no result, or if it needs a consent that was not given
  */
 export async function runCommand(
   operation: Operation,

@@ -9,7 +9,7 @@ import { securityHeaders } from "./access.ts";
 import { createBacklog, type TailLine, type TailState } from "./backlog.ts";
 import type { ConsoleContext } from "./route.ts";
 
-/** What happens, sent to every page that watches: one reader of the table's stream for all of them. */
+/** Sends changes to every watching page, from one reader of the table's stream. */
 export type Tail = Disposable & {
   /** @param after the id of what the page has seen last, where its connection is new */
   readonly serve: (response: ServerResponse, after?: string) => void;
@@ -18,9 +18,9 @@ export type Tail = Disposable & {
 const secondsBetweenBeats = 15;
 /** On this machine nothing is billed, and people watch. */
 const localPace = 5;
-/** A page that takes nothing in for so long is cut off: it comes again, and gets what it lacks. */
+/** A page that accepts nothing for this long is disconnected. It reconnects and gets what it missed. */
 const maxUnsentBytes = 1024 * 1024;
-/** So long after the last page has left, one that comes back misses nothing. In AWS an iterator lasts as long. */
+/** How long after the last page left a returning page misses nothing; iterators in AWS last as long. */
 const pauseInSeconds = 15 * 60;
 const secondsBetweenTries = 5;
 

@@ -38,7 +38,7 @@ export function addTo(program: Command): void {
 async function serve(operation: Operation, flags: Flags): Promise<void> {
   const { deployment, clients, terminal } = operation;
   const port = portOf(flags.port);
-  // Who has no access at all learns it here, and not from a page on which everything fails.
+  // Missing credentials are reported here; the page could only show that each call failed.
   await streamOf(clients.dynamodb, deployment.output("TableName")).catch((error: unknown) => {
     if (!(error instanceof Error) || !error.name.startsWith("AccessDenied")) throw error;
   });

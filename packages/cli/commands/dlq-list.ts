@@ -31,7 +31,7 @@ import {
 } from "../dead-letters/selection.ts";
 import { type WorkQueue, workQueues } from "../status/work-queues.ts";
 
-/** Of a queue with more dead letters than this only so many are looked at. */
+/** Maximum dead letters to read from one queue. */
 const maxRead = 1_000;
 const maxReasons = 3;
 
@@ -82,7 +82,7 @@ async function describe(operation: Operation, work: WorkQueue, selection: Pick<S
   const { read, selected, oldest, reasons } = await summarize(deadLettersOf(operation, work), selection);
   return {
     queue: work.name,
-    // What SQS counts can be behind what was just seen, and says nothing of reasons.
+    // SQS's count may lag behind what was just received, and has no reasons.
     deadLetters: selection.reason === undefined ? Math.max(read, depth.waiting + depth.inFlight) : selected,
     read,
     /** In the hands of another reader, which says why they lie there. */
@@ -106,9 +106,9 @@ function reasonsText(
 }
 
 type Summary = {
-  /** So many dead letters were looked at; of a queue with more the figures are of these. */
+  /** Dead letters that were read. If the queue has more, the figures cover only these. */
   readonly read: number;
-  /** Of those the ones that the selection fits: age and reasons are theirs. */
+  /** How many of them match the selection; age and reasons are theirs. */
   readonly selected: number;
   readonly oldest?: Date;
   /** The most frequent first. */

@@ -228,7 +228,7 @@ async function exportAll(operation: Operation, flags: ExportFlags): Promise<void
   const { begunAt, examined } = directory.state;
   const filter = filterFlags(flags, new Date(begunAt));
   terminal.progress(
-    "Documents above 6 KB lie in S3: US$ 0.40 for a million of them. What leaves AWS costs US$ 0.09 a GB more.",
+    "Documents above 6 KB are in S3: US$ 0.40 per million. Data that leaves AWS costs another US$ 0.09 per GB.",
   );
   if (directory.isResumed)
     terminal.progress(`Continuing after ${examined} items; the price is that of the whole table.`);

@@ -75,7 +75,7 @@ export function addTo(group: Command): void {
     .option("--limit <count>", "maximum number", "50");
 }
 
-/** The time that is looked at in the logs, unless another is given. */
+/** The time range to search in the logs by default. */
 const defaultSince = "24h";
 
 async function list(operation: Operation, flags: Flags): Promise<void> {
@@ -163,7 +163,7 @@ function checkFilter({ kind, type }: EventQuery["filter"], subject: Subject | un
   throw CommandError.usage(`${filter} is never about --${subject.kind}: leave one out.`);
 }
 
-/** Whose events are listed with a subject's: a user's with those of its accounts. */
+/** The subject whose events are listed; a user's include those of its accounts. */
 const eventsWith: Readonly<Record<Subject["kind"], readonly ReturnType<typeof subjectKindOf>[]>> = {
   user: ["user", "account", "endpoint", "company-account"],
   account: ["account", "endpoint"],

@@ -15,7 +15,7 @@ import { tryMapping } from "../mapping/trial.ts";
 
 type Flags = StageFlags & { readonly kind?: string; readonly header: readonly string[] };
 
-/** What API Gateway takes, and more than Lambda does. */
+/** API Gateway's limit, which is above Lambda's. */
 const maxBytes = 10 * 1024 * 1024;
 
 export function addTo(group: Command): void {

@@ -48,7 +48,7 @@ export function addTo(program: Command): void {
     .option("--dry-run", "only count the messages");
 }
 
-/** Who began a replay follows it, and can pause it: it then goes on as one that was interrupted. */
+/** Follows a replay, and can pause it. A paused replay resumes like an interrupted one. */
 export type ReplayControl = {
   readonly isPaused: () => boolean;
   readonly onSent: (messages: number) => void;
@@ -98,7 +98,7 @@ export async function runControlledReplay(
   report(operation, replayed, dryRun);
 }
 
-/** What was sent is noted before a pause: nothing of it is sent again. */
+/** Records what was sent before a pause, so that nothing is sent twice. */
 function pausable(checkpoint: ReplayCheckpoint, { isPaused, onSent }: ReplayControl): ReplayCheckpoint {
   return {
     ...checkpoint,

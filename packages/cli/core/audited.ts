@@ -8,7 +8,7 @@ import type { Subject } from "../../../domain/event/subjects.ts";
 import type { OperatorAct } from "../../../domain/recovery/operator-act.ts";
 import type { Operation } from "./command.ts";
 
-/** What an operator is about to do; the trail holds a digest in the place of its subject. */
+/** An operator's action. The audit trail holds a digest of its subject. */
 export type Act = Pick<OperatorAct, "act" | "target" | "reason"> & { readonly subject?: Subject | undefined };
 
 type Place = Pick<Operation, "deployment" | "clients">;

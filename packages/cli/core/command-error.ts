@@ -1,4 +1,4 @@
-/** What the exit code of a command informs a script. */
+/** What a script learns from a command's exit code. */
 export const exitCodes = {
   /** Something went wrong on the way; the message says what to do. */
   failed: 1,

@@ -11,7 +11,7 @@ import { findRunningSystems, type LocalPlace, parseOutputs, type RunningSystem }
 export type Deployment = {
   readonly stage: string;
   readonly stack: string;
-  /** What the names of its resources begin with: the stack's, and the construct's in it. */
+  /** Prefix of its resources' names: the stack's name and the construct's id. */
   readonly resourcePrefix: string;
   /** Selects the logical ids of its resources among those of its stack. */
   readonly resources: RegExp;
@@ -21,7 +21,7 @@ export type Deployment = {
   readonly output: (name: string) => string;
   /** Undefined where the stage's settings leave that part out. */
   readonly optionalOutput: (name: string) => string | undefined;
-  /** Of a system on this machine; absent: it is in AWS. */
+  /** Set for a local system; undefined in AWS. */
   readonly local?: LocalPlace;
 };
 

@@ -5,7 +5,7 @@ type Explanation = { readonly exitCode: number; readonly message: string };
 
 const noDeployment = (message: string): Explanation => ({ exitCode: exitCodes.noDeployment, message });
 
-/** What AWS calls it where something of the stage is not there. */
+/** AWS's error names for a missing resource. */
 const goneNames = ["NoSuchBucket", "QueueDoesNotExist", "ResourceNotFound", "ResourceNotFoundException"];
 
 const refusedNames =
@@ -20,8 +20,7 @@ export function isGone(error: unknown): boolean {
 }
 
 /**
- * Why something could not be looked at, for people: what AWS calls it, never what its SDK says of an answer that it could not
- * read.
+ * The reason of a failed read, for people: AWS's error, never the SDK's message about an answer that it can't parse.
  */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return oneLine(String(error));
@@ -43,7 +42,7 @@ export function isNotAllowed(error: unknown): error is Error {
   return error instanceof Error && ["AccessDenied", "AccessDeniedException"].includes(error.name);
 }
 
-/** What went wrong, in words that say what to do. Errors of AWS are known by their names. */
+/** Explains an error and says what to do. AWS's errors are recognized by name. */
 export function explain(error: unknown): Explanation {
   if (error instanceof CommandError) return { exitCode: error.exitCode, message: error.message };
   if (!(error instanceof Error)) return { exitCode: exitCodes.failed, message: String(error) };
@@ -63,7 +62,7 @@ export function explain(error: unknown): Explanation {
     return noDeployment(
       `AWS does not accept the credentials (${error.message}). Sign in to the stage's account.`,
     );
-  // What CloudFormation makes or changes is not to be asked or changed meanwhile.
+  // Resources can't be read or changed while CloudFormation updates them.
   if (/^(ResourceConflict|ResourceInUse|TableInUse)Exception$/.test(error.name))
     return noDeployment(`The stack is being deployed: ${error.message} Run the command again in a minute.`);
   if (/^AccessDenied(Exception)?$/.test(error.name))

@@ -34,7 +34,7 @@ export function isBeginningOfId(id: string): boolean {
   return !isWholeId(id) && /^[0-9a-f-]{1,35}$/i.test(id);
 }
 
-/** An end for a subject of whom nothing is known: an id that is not whole finds nobody. */
+/** The error for an unknown subject. Only a whole id finds one. */
 export function unknownSubject({ kind, id }: Subject): CommandError {
   const nothing = `<id> ${id}: ${kind} not found.`;
   return isBeginningOfId(id)
@@ -53,7 +53,7 @@ export function withoutDocument(subject: Subject): CommandError {
 
 /**
  * The time between two flags.
- * @throws CommandError where nothing lies in it: an empty answer would be taken for the truth
+ * @throws CommandError if it is empty, because an empty answer would be misleading
  */
 export function periodFlags(
   { since, until }: { readonly since?: string | undefined; readonly until?: string | undefined },

@@ -11,7 +11,7 @@ export function awaitInterruption({ stdout }: { readonly stdout: EventEmitter } 
     abort();
   };
   process.once("SIGINT", abort).once("SIGTERM", abort);
-  // Of a process that was started to end with the one that started it.
+  // The parent process ends its children this way.
   process.once("disconnect", abort);
   stdout.on("error", onOutputError);
   return {

@@ -1,6 +1,6 @@
 import { CommandError } from "./command-error.ts";
 
-/** What the names of AWS's own addresses end with, by partition. Source: AWS SDK, "partitions.json". */
+/** Suffixes of AWS's host names, by partition. Source: AWS SDK, "partitions.json". */
 const suffixes: ReadonlyMap<string, string> = new Map([
   ["aws", "amazonaws.com"],
   ["aws-cn", "amazonaws.com.cn"],
@@ -63,7 +63,7 @@ export function checkAddresses(
 ): void {
   for (const [name, value] of Object.entries(outputs)) {
     const isQueue = /QueueUrl$/.test(name);
-    // Of JSON only the texts are looked at, but an address is the whole output: a number is none.
+    // In JSON only strings can be addresses; otherwise the whole output is one.
     const isAddress = isQueue || name === "DocumentsUrl";
     const leadsOut = [...(isAddress ? [value] : []), ...textsIn(value)].some((text) => {
       if (/\barn:/i.test(text) && !isOwnArn(text, place, name === "AlarmTopicArn")) return true;

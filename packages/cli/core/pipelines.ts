@@ -2,21 +2,21 @@
 export type DeployedPipeline = {
   readonly stage: string;
   readonly stack: string;
-  /** What its logical ids begin with, where it is a part of the stack; empty: it is the stack. */
+  /** Prefix of its logical ids in the stack; empty if it is the whole stack. */
   readonly id: string;
   /** By their names without that beginning. */
   readonly outputs: Readonly<Record<string, string>>;
 };
 
-/** What the names of stacks begin with that hold one pipeline alone. */
+/** Prefixes of the names of stacks that hold one pipeline alone. */
 export const stackPrefix = "income-events-";
 
 /** An output that each pipeline has, and nothing else. */
 const mark = "SettingsDigest";
 
 /**
- * The pipelines of a stack, wherever they stand in it: `PayrollTableName` is the output `TableName` of the pipeline `Payroll`.
- * Other outputs of the stack are of the pipeline whose outputs begin with nothing.
+ * The pipelines of a stack. `PayrollTableName` is the output `TableName` of the pipeline `Payroll`; outputs without the
+ * prefix of a pipeline belong to the one without a prefix.
  */
 export function pipelinesIn(
   stack: string,
@@ -24,7 +24,7 @@ export function pipelinesIn(
 ): readonly DeployedPipeline[] {
   const names = Object.keys(outputs);
   const ids = names.filter((name) => name.endsWith(mark)).map((name) => name.slice(0, -mark.length));
-  // A stack of ours that lacks what each has is no other's: what is missing is said where it is needed.
+  // A stack with our prefix is a pipeline even without that output; whoever needs the output reports it missing.
   if (ids.length === 0 && stack.startsWith(stackPrefix)) ids.push("");
   // `PayrollTestTableName` is of `PayrollTest`, where there is `Payroll`, too.
   const longestFirst = ids.toSorted((one, other) => other.length - one.length);

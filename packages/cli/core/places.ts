@@ -29,7 +29,7 @@ export const templateDirectory = join(packageDirectory, isPackaged ? "dist/templ
 /** Where `npm run build` leaves the packages; undefined in one of them. */
 export const builtPackages = isPackaged ? undefined : join(packageDirectory, ".local/packages");
 
-/** Of the package: what a report of a fault names. */
+/** The package's version, for bug reports. */
 export function packageVersion(): string {
   const file = join(packageDirectory, "package.json");
   return textOf(fieldsOf(parseJson(readFileSync(file, "utf8"), file), file), "version");

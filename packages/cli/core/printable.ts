@@ -2,7 +2,7 @@
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 const unprintables = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
 
-/** What comes from outside, as it can stand in a line of ours. */
+/** Escapes text from outside, so that it is safe to print. */
 export function oneLine(text: string): string {
   return text.replace(unprintables, " ");
 }

@@ -12,7 +12,7 @@ export type Showing = {
   readonly isMessage?: boolean;
 };
 
-/** Of webhooks and tasks, in the names that providers of this kind give them: what says nothing of a person. */
+/** Fields of webhooks and tasks that hold no personal data, by the names that providers use. */
 const openMembers: ReadonlySet<string> = new Set([
   ...["action", "event", "type", "kind", "task", "endpoint", "status", "state", "outcome"],
   ...["connected", "data_available", "dataAvailable"],
@@ -22,7 +22,7 @@ const openMembers: ReadonlySet<string> = new Set([
 /** The subject of our own messages: `account/ID`, or with what follows. */
 const subjectName = /^(user|account|company-account)\/[\w%.~-]+(\/[\w%.~-]+)*$/;
 
-/** What names an event, its state, its dates and whom it is about by an id. */
+/** Fields that hold an event's name, state, dates, or an id. */
 function isOpen(name: string, value: unknown): boolean {
   if (openMembers.has(name)) return isNameOrDate(value);
   if (typeof value !== "string") return false;
@@ -38,7 +38,7 @@ export function shownJson(text: string, { reveal, ids, isMessage = false }: Show
   return reveal ? value : mask(value, { shown, ...(isMessage && { isOpen }) });
 }
 
-/** What is no JSON is one text. */
+/** Text that is not JSON is treated as one string. */
 function tryTo(parse: () => unknown, text: string): unknown {
   try {
     return parse();

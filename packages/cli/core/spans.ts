@@ -19,7 +19,7 @@ export function fromNow(timestamp: Date, now: Date): string {
   return seconds > 0 ? `in ${spanText(seconds)}` : `${spanText(-seconds)} ago`;
 }
 
-/** What lies further back is measured by the hour. */
+/** CloudWatch keeps older values by the hour. */
 const measuredByMinute = 3 * 3_600;
 
 /**

@@ -8,7 +8,10 @@ export type TerminalOptions = { readonly json: boolean; readonly yes: boolean };
 
 /** Speaks with whoever runs a command: results on the standard output, all else beside it. */
 export type Terminal = {
-  /** What was done, for people; with `--json` the data instead, on one line. Of what has no end: each time. */
+  /**
+   * Prints a result for people; with `--json` prints the data on one line instead. Endless commands call it
+   * repeatedly.
+   */
   result(data: object, text: string): void;
   /** Shows anew what is watched: in place of what was shown before, where a person looks, cut to the screen's width. */
   redraw(data: object, text: string): void;

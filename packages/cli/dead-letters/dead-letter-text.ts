@@ -3,8 +3,8 @@ import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
 import { contentOfDeadLetter } from "../../../domain/recovery/dead-letter-content.ts";
 
 /**
- * What a dead letter says: of an event the webhook's own body, wherever it lies; of all else, and where that body is
- * not to be had, the message.
+ * The text of a dead letter: for an event, the webhook's body, even if it is in S3; otherwise, and if that body is
+ * unavailable, the message.
  */
 export async function deadLetterText(
   { body }: DeadLetter,

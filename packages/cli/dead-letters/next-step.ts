@@ -2,10 +2,10 @@ import { isWebhookKind } from "../../../domain/event/events.ts";
 import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
 import { commandLine } from "../core/command-line.ts";
 
-/** What a person does about a dead letter. */
+/** The next step for a dead letter. */
 export type NextStep = "map" | "redrive" | "resend" | "purge";
 
-/** What is said of a body that no mapping can read. */
+/** Reasons of bodies that no mapping can read. */
 const noJson = /^not JSON|is not JSON$/;
 /** A mapping's reasons begin with the field that it could not map: `type: …`, `userId: …`. */
 const ofMapping = /^[a-z]\w*: /;

@@ -5,7 +5,7 @@ import type { Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { type WorkQueue, workQueues } from "../status/work-queues.ts";
 
-/** What a command that was killed has hidden comes back by itself so much later. */
+/** Visibility time-out in seconds: if a command is killed, its messages reappear after it. */
 const hiddenInSeconds = 300;
 
 /** A list, an erasure or the archiver gives back within seconds what it looks at. */

@@ -11,7 +11,7 @@ export type RedrivePorts = {
   readonly send: Send;
   /** The queue that the dead letters came from. */
   readonly queueUrl: string;
-  /** What the queue needs beside a dead letter's body; a standard queue nothing. */
+  /** The group and deduplication id for a FIFO queue; neither for a standard queue. */
   readonly orderOf: (deadLetter: DeadLetter) => Pick<Outgoing, "group" | "deduplication">;
   /** Names this run, and none before it. */
   readonly run: string;
@@ -24,9 +24,9 @@ export type Redriven = {
   readonly redriven: number;
   /** Were seen and left where they lie: not wanted, not sent, or back again with their count. */
   readonly left: number;
-  /** Of those left, what this run had sent and what failed again while it went on. */
+  /** Of the remaining ones, those that this run sent and that failed again meanwhile. */
   readonly again: number;
-  /** Of those left, what could not be sent. */
+  /** Of the remaining ones, those that could not be sent. */
   readonly failed: readonly { readonly messageId: string; readonly reason: string }[];
   /** Were sent, but still lie there: they will be processed twice. */
   readonly twice: number;
@@ -77,15 +77,15 @@ function digestOf(body: string): string {
 }
 
 /**
- * What a FIFO queue needs of a dead letter that is sent to it: its task's group, and an id that the dead letter makes its
- * own. By the task's alone SQS would take it within five minutes, drop it, and it would be gone.
+ * The task's group, and a deduplication id that is unique to the dead letter. With the task's own id, SQS would drop
+ * the message as a duplicate if it was sent within five minutes.
  */
 export function taskOrder({ body, messageId }: DeadLetter): Pick<Outgoing, "group" | "deduplication"> {
   try {
     const task = readTask(body);
     return { group: groupOf(task), deduplication: deduplicationOf(task, messageId) };
   } catch {
-    // What is no task of ours is for the function to judge.
+    // If it is not a valid task, the function decides.
     return { group: messageId, deduplication: messageId };
   }
 }

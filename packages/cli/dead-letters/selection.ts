@@ -39,7 +39,7 @@ function hasPart(reason: string, part: string): boolean {
   return reason.toLowerCase().includes(part.toLowerCase());
 }
 
-/** Of a task also the id in the name of whom it is about: `account/ID`. */
+/** Also matches a task's id within its subject's name: `account/ID`. */
 function idsOf({ messageId, body }: DeadLetter): readonly string[] {
   const { id } = contentOfDeadLetter(body);
   return [messageId, ...(id === undefined ? [] : [id, id.slice(id.indexOf("/") + 1)])];
@@ -59,7 +59,7 @@ export function reasonOf({ reason }: DeadLetter): string {
   return reason ?? "failed each time it was received";
 }
 
-/** So many dead letters, in words. */
+/** A count of dead letters in words. */
 export function deadLettersText(count: number): string {
   return count === 1 ? "1 dead letter" : `${count} dead letters`;
 }

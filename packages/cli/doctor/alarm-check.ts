@@ -4,12 +4,12 @@ import { fromNow } from "../core/spans.ts";
 import { alarmName, lastingText, pipelineAlarms } from "../status/alarm-text.ts";
 import { deployAgain, type Examination, type Finding, type Well } from "./finding.ts";
 
-/** What its metrics and CloudWatch may lag behind what they measure. */
+/** Maximum delay of an alarm's metrics and of CloudWatch. */
 const lagInMillis = 120_000;
 
 /**
- * What alarms report.
- * @param well what the other checks have found well: an alarm of it is on for what was before
+ * The findings of alarms.
+ * @param well checks that passed: an alarm about them is on because of an earlier problem
  */
 export async function examineAlarms(
   { deployment, clients, now }: Examination,
@@ -17,7 +17,7 @@ export async function examineAlarms(
 ): Promise<readonly Finding[]> {
   const alarms = await pipelineAlarms({ deployment, clients });
   const on = alarms.flatMap((alarm) => checkAlarm(alarm, well, now));
-  // What runs on this machine informs its terminal.
+  // A local system reports to its terminal.
   return deployment.local !== undefined ? on : [...checkActions(alarms, deployment), ...on];
 }
 

@@ -16,7 +16,7 @@ const withoutToken = [
   "registration-failing",
 ];
 
-/** What each finding can bring about, by their codes. The first cause that is there is the one that is named. */
+/** The findings that each finding can cause, by code. The first cause that was found is named. */
 const consequences: readonly (readonly [cause: string, consequences: readonly string[]])[] = [
   ["token-missing", withoutToken],
   ["token-refused", withoutToken],
@@ -100,7 +100,7 @@ function consequencesOf(code: string): readonly string[] {
   return consequences.find(([cause]) => cause === code)?.[1] ?? [];
 }
 
-/** What is wrong before what may be, causes before what they bring about, alarms after what was looked at. */
+/** Orders errors before warnings, causes before consequences, and alarms after findings. */
 function compare(one: Finding, other: Finding): number {
   return (
     severities.indexOf(one.severity) - severities.indexOf(other.severity) ||

@@ -12,9 +12,9 @@ import { tokenCheck } from "./token-check.ts";
 import { registrationCheck, webhookSecretCheck } from "./webhook-checks.ts";
 
 export type Diagnosis = {
-  /** By cause: what follows from one stands beneath it. What is fixed already comes last. */
+  /** Grouped by cause: consequences follow their cause. Resolved findings come last. */
   readonly findings: readonly Cause[];
-  /** What was looked at. */
+  /** The checks that were run. */
   readonly checked: readonly string[];
 };
 
@@ -74,8 +74,7 @@ export async function examine(
 }
 
 /**
- * Something that the outputs name and that is not there is a finding too, and so is an output that is missing, and what the
- * one who looks may not see: the rest is looked at all the same.
+ * A missing resource or output and a missing permission are findings, too; the other checks still run.
  */
 async function outcomeOf(look: () => Promise<Examined>, stage: string): Promise<Outcome> {
   try {

@@ -18,7 +18,7 @@ export type Finding = {
   readonly fix: string;
   /** Whether it is an alarm that is on: it then stands beneath what was found of the same. */
   readonly isAlarm?: true;
-  /** Of an alarm that is on for what is over: when it is off at the latest, in ISO 8601. */
+  /** For an alarm whose cause is gone: when it ends at the latest, ISO 8601. */
   readonly clearsAt?: string;
 };
 
@@ -26,11 +26,11 @@ export type Examination = {
   readonly deployment: Deployment;
   readonly clients: Clients;
   readonly now: Date;
-  /** What the provider says of the webhooks, asked once: that it answers shows that it takes the token. */
+  /** The provider's answer about webhooks, requested once. An answer shows that the token is valid. */
   readonly registrations: () => Promise<RegistrationStatus>;
 };
 
-/** What a check has found well, though an alarm of the same code may still be on. */
+/** A check that passed, although an alarm with the same code may still be on. */
 export type Well = {
   readonly code: string;
   /** Since when; an alarm that went off later says otherwise. Absent: it was measured now. */
@@ -40,12 +40,12 @@ export type Well = {
 export type Examined = { readonly findings: readonly Finding[]; readonly well: readonly Well[] };
 
 export type Check = {
-  /** What is looked at, for people. */
+  /** A noun phrase for people. */
   readonly name: string;
   readonly examine: (examination: Examination) => Promise<Examined>;
 };
 
-/** What a check found that clears no alarm. */
+/** A check that passed and clears no alarm. */
 export function found(findings: readonly Finding[]): Examined {
   return { findings, well: [] };
 }

@@ -17,7 +17,7 @@ export const providerCheck: Check = {
   },
 };
 
-/** What a call fails with for want of a token, which says nothing of the provider. */
+/** The failure of a call without a token; it says nothing about the provider. */
 export function isWantOfToken(reason: string): boolean {
   return /token/.test(reason);
 }

@@ -91,7 +91,7 @@ export const readerCheck: Check = {
   },
 };
 
-/** Who reads at all asks at least so often. */
+/** Every reader polls at least this often, in minutes. */
 const longestSilenceInSeconds = 3_600;
 
 /** A reader that is about to start is no finding. */

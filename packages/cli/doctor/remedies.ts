@@ -1,7 +1,7 @@
 import { commandLine } from "../core/command-line.ts";
 import { type Deployment, type DeploymentOptions, deploymentFlags } from "../core/deployment.ts";
 
-/** What the findings and alarms of the token advise. */
+/** Advice for findings and alarms about the token. */
 export const setToken = "npx income-events token set < token.txt";
 
 /** A remedy as it is to be typed for this very deployment: here where it is on this machine. */

@@ -76,7 +76,7 @@ export async function examineRecipients(
   { deployment, clients }: Recipients,
   file: string,
 ): Promise<readonly Finding[]> {
-  // What runs on this machine informs its terminal.
+  // A local system reports to its terminal.
   if (deployment.local !== undefined) return [];
   const { emails } = readStageSettings(deployment.stage, file).alarms;
   if (emails === undefined) return [];

@@ -7,7 +7,7 @@ import type { Showing } from "../core/shown-json.ts";
 import { tableText } from "../core/table.ts";
 import { type JsonChange, jsonChanges } from "./json-changes.ts";
 
-/** What changed in a document against the version before it. */
+/** The changes between a document and its previous version. */
 export type DocumentChanges = {
   /** The version before, and since when it was known. */
   readonly version: string;
@@ -17,7 +17,7 @@ export type DocumentChanges = {
   readonly changes: readonly JsonChange[];
 };
 
-/** Who wants to see more of them compares the documents themselves. */
+/** Maximum changes to list. To see more, compare the documents. */
 const maxShown = 500;
 
 /** The version that a document superseded; undefined where none is kept. */
@@ -51,7 +51,7 @@ export function changesBetween(
   };
 }
 
-/** What is no JSON, or is nested deeper than our code takes, is one text. */
+/** Text that is not JSON, or is nested too deeply, is compared as one string. */
 function parsedOf(text: string): unknown {
   if (isTooDeep(text)) return text;
   try {

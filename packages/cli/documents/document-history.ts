@@ -26,7 +26,10 @@ export type DocumentHistory = {
   readonly versions: readonly ListedVersion[];
 };
 
-/** The documents of a subject, a user's with those of its accounts, by endpoint. @throws CommandError where nothing is known */
+/**
+ * The documents of a subject, by endpoint; a user's include those of its accounts. @throws CommandError if
+ * the subject is unknown
+ */
 export async function documentHistory(
   subject: Subject,
   ports: Omit<DocumentListPorts, "scan" | "onScanned">,

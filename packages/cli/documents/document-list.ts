@@ -15,7 +15,7 @@ import { tableText } from "../core/table.ts";
 import { type DocumentFilter, selects } from "./document-filter.ts";
 
 export type DocumentQuery = {
-  /** Whose documents; absent: anybody's, which reads the whole table. */
+  /** The subject whose documents to list; if undefined, the whole table is read. */
   readonly subject?: Subject;
   readonly filter: DocumentFilter;
   /** The most that are listed. */
@@ -57,7 +57,10 @@ export async function listDocuments(
   return kept;
 }
 
-/** All of a subject: a user's are those of its accounts. @throws CommandError where nothing is known of the subject */
+/**
+ * All documents of a subject; a user's include those of its accounts. @throws CommandError if the subject is
+ * unknown
+ */
 export async function documentsOf(
   subject: Subject,
   { partitions, readDocuments, versions }: Omit<DocumentListPorts, "scan" | "onScanned">,

@@ -16,7 +16,7 @@ import type { Document } from "../../../domain/fetch/document.ts";
 import { endedBy, isJson, nameFields } from "../../../domain/message/document-reference.ts";
 import { CommandError } from "../core/command-error.ts";
 
-/** What an export was asked for, in the words of whoever asked: the same words go on with it. */
+/** The query of an export as it was typed. The same query resumes the export. */
 export type ExportQuery = {
   readonly table: string;
   readonly endpoint?: string;
@@ -27,7 +27,7 @@ export type ExportQuery = {
 /** How far an export has come. */
 export type ExportState = {
   readonly query: ExportQuery;
-  /** When it began, ISO 8601: `24h` of the query is told from here. */
+  /** When the export started, ISO 8601. Relative times such as `24h` in the query count from it. */
   readonly begunAt: string;
   readonly files: readonly string[];
   readonly documents: number;

@@ -10,8 +10,8 @@ export type JsonChange = {
 };
 
 /**
- * What differs between two values, as `losslessValue` reads them. Elements of lists that have ids are compared with those
- * of the same id, wherever they stand; others by their places.
+ * The differences between two values, as `losslessValue` reads them. List elements with ids are compared by id, others
+ * by index.
  */
 export function jsonChanges(before: unknown, after: unknown): readonly JsonChange[] {
   const found: JsonChange[] = [];
@@ -51,7 +51,7 @@ function compareLists(path: string, before: List, after: List, found: JsonChange
   }
 }
 
-/** What is the same at both ends is passed over, so that one more at the beginning is one change. */
+/** Skips the equal elements at both ends, so that an inserted element is one change. */
 function comparePlaces(path: string, before: List, after: List, found: JsonChange[]): void {
   const [old, fresh] = [before.map(textOf), after.map(textOf)];
   const shorter = Math.min(old.length, fresh.length);

@@ -25,7 +25,7 @@ function isRecord(value: unknown): value is object {
   return Object.getPrototypeOf(value) !== null;
 }
 
-/** A value as it stands in a cell or a list of changes: texts as they are, all others as JSON. */
+/** A value for a table cell or a list of changes: strings unchanged, other values as JSON. */
 export function cellText(value: unknown): string {
   if (value === undefined) return "";
   return typeof value === "string" ? value : JSON.stringify(value);

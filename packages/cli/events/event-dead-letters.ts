@@ -12,7 +12,7 @@ import { subscriberQueues, type WorkQueue, workQueues } from "../status/work-que
 /** A dead letter about an event. */
 export type EventDeadLetter = {
   readonly queue: string;
-  /** What it is: `users event`, `read task`, a message's type. */
+  /** The type of message: `users event`, `read task`, or a message's type. */
   readonly what: string;
   readonly id?: string;
   readonly reason?: string;
@@ -26,7 +26,7 @@ export type DeadLetterPorts = {
   readonly report: (text: string) => void;
 };
 
-/** So many of a queue are looked at; who has more has other worries than one event. */
+/** Maximum dead letters to read from each queue. */
 const maxLookedAt = 1_000;
 
 /**
@@ -39,7 +39,7 @@ export function deadLetterPortsFor(operation: Operation, event: IncomeEvent | un
     .map(({ name }) => `subscriber/${name}`);
   const names = event === undefined ? [] : [event.kind, "fetch", ...getters];
   return {
-    // Of what is not stored nothing can have followed.
+    // An event that was not stored has no consequences.
     queues: workQueues(deployment).filter(({ name }) =>
       event === undefined ? isWebhookKind(name) : names.includes(name),
     ),

@@ -26,7 +26,7 @@ export type HistoryRow = {
   /** The subject's name in the logs, `account/<digest>`. */
   readonly loggedAs?: string;
   readonly endpoint?: string;
-  /** Of what was rejected. */
+  /** Set if the event was rejected. */
   readonly reason?: string;
 };
 
@@ -135,7 +135,7 @@ export async function withSubjects<Row extends Pick<HistoryRow, "subject" | "log
   });
 }
 
-/** What a filter lets through. */
+/** Whether an entry matches the filter. */
 export function selectHistory<Row extends HistoryRow>(
   events: readonly Row[],
   { kind, type, outcome, endpoint, text }: HistoryFilter,

@@ -7,7 +7,7 @@ import type { OnScanned } from "../core/scan-consent.ts";
 import { eventsOf, type LookupPorts, progressReader, recordsOf } from "./event-lookup.ts";
 
 export type EventQuery = {
-  /** Whose events; absent: anybody's, which reads the whole table. */
+  /** The subject whose events to list; if undefined, the whole table is read. */
   readonly subject?: Subject;
   readonly filter: EventFilter;
   readonly state?: EventState;
@@ -19,7 +19,7 @@ export type ListedEvent = StoredEvent & { readonly progress: EventProgress };
 
 export type ListPorts = LookupPorts & { readonly onScanned: OnScanned };
 
-/** Lists stored events, the newest first. @throws CommandError where nothing is known of the subject */
+/** Lists stored events, the newest first. @throws CommandError if the subject is unknown */
 export async function listEvents(query: EventQuery, ports: ListPorts): Promise<readonly ListedEvent[]> {
   const { subject, filter, limit } = query;
   const found =
@@ -36,7 +36,10 @@ export async function listEvents(query: EventQuery, ports: ListPorts): Promise<r
   return listed;
 }
 
-/** @throws CommandError where nothing is known of the subject: nobody takes a wrong id for one without events */
+/**
+ * @throws CommandError if the subject is unknown, so that a mistyped id is not taken for a subject without
+ * events
+ */
 async function knownEventsOf(subject: Subject, ports: ListPorts): Promise<readonly StoredEvent[]> {
   const events = await eventsOf(subject, ports);
   if (events.length > 0) return events;
@@ -60,7 +63,7 @@ async function scan({ filter, state, limit }: EventQuery, ports: ListPorts): Pro
   return kept;
 }
 
-/** Of those received at the same moment by id, so that the order is the same each time. */
+/** Events that were received at the same moment are ordered by id. */
 function newestFirst(events: readonly StoredEvent[]): readonly StoredEvent[] {
   return events.toSorted(
     ({ event: one }, { event: other }) =>

@@ -47,7 +47,7 @@ function isAbout({ kind, id }: Subject, event: StoredEvent["event"]): boolean {
   return (kind === "account" ? event.accountId : event.companyAccountId) === id;
 }
 
-/** Reports how far events have come. What is known of their subjects is read once for each subject. */
+/** Reports the progress of events. Reads each subject once. */
 export function progressReader({
   records,
 }: Pick<LookupPorts, "records">): (stored: StoredEvent) => Promise<EventProgress> {

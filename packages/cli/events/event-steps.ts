@@ -1,13 +1,13 @@
 import { type Subscriber, wants } from "../../../domain/message/subscribers.ts";
 import type { LogEntry } from "../logs/log-entries.ts";
 
-/** What was done of an event, and when. */
+/** A step of an event's processing, and its time. */
 export type TimedStep = {
   /** ISO 8601 */
   readonly at: string;
   readonly step: string;
   readonly detail: string;
-  /** Of a call to the provider: the how manieth of the event, from 1. */
+  /** For a call to the provider: its number for this event, from 1. */
   readonly call?: number;
   /** When it is tried again, at the earliest. */
   readonly againAt?: string;
@@ -18,7 +18,7 @@ export type StepContext = { readonly id: string; readonly subscribers: readonly 
 
 type Told = Omit<TimedStep, "at" | "call"> & { readonly isCall?: true };
 
-/** Of the reasons why a task waits, those for which it calls nobody, or may have called nobody. */
+/** Reasons to wait without a call, or possibly without one. */
 const waitsBeforeCall =
   /^(the provider's rate is used up|the provider is down|no token|the token was refused|came while|the document was written|the start can still)/;
 

@@ -11,7 +11,7 @@ import type { Operation } from "../core/command.ts";
 import { awaitInterruption, waitUnlessAborted } from "../core/interruption.ts";
 import { oneLine } from "../core/printable.ts";
 
-/** What a change of the table means for people: that an event came, what it led to, that the provider answered. */
+/** Describes a change of the table: an event arrived, a task or message followed, the provider answered. */
 export type Happening = {
   readonly at: string;
   readonly what: string;

@@ -27,9 +27,9 @@ const longestWaitInSeconds = 10;
 const longestReturnInSeconds = 300;
 
 /**
- * Posts the messages of a queue until it is ended, and deletes those that are accepted. What is refused comes back, as
- * often as the queue allows. While nobody answers, messages are held: they are not received again, and so don't become
- * dead letters. At the end what is held is released.
+ * Posts the messages of a queue until it is stopped, and deletes those that are accepted. Refused messages are received
+ * again, as often as the queue allows. While no server answers, messages stay invisible, so that they don't become dead
+ * letters. When it stops, invisible messages are released.
  */
 export async function forward(ports: ForwardPorts): Promise<Forwarded> {
   const { sqs, queueUrl, signal, wait, report } = ports;
@@ -67,7 +67,7 @@ async function forwardBatch(batch: readonly Message[], ports: ForwardPorts): Pro
       held = held.filter((message) => !accepted.includes(message));
       await deleteAll(sqs, queueUrl, accepted);
       forwarded += accepted.length;
-      // What an end interrupts was not refused.
+      // An interrupted request was not refused.
       if (signal.aborted) break;
       for (const { message, posted: result } of outcomes) {
         if (result !== undefined && result.outcome !== "unreachable") report(lineOf(message, result));

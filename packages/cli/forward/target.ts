@@ -1,6 +1,6 @@
 import { CommandError } from "../core/command-error.ts";
 
-/** What became of a message that was posted. `unreachable`: nobody is there to answer, whatever the message. */
+/** The outcome of posting a message. `unreachable`: no server answered. */
 export type Posted =
   | { readonly outcome: "accepted"; readonly status: number }
   | { readonly outcome: "refused"; readonly reason: string }
@@ -18,7 +18,7 @@ export function parseTarget(text: string): URL {
   );
 }
 
-/** Posts CloudEvents in JSON, as they lie in the queue. @param signal ends what is under way */
+/** Posts CloudEvents in JSON as the queue holds them. @param signal cancels requests in progress */
 export function postTo(url: URL, timeoutInSeconds: number, signal: AbortSignal): Post {
   return async (body) => {
     const timeout = AbortSignal.timeout(timeoutInSeconds * 1000);
@@ -40,7 +40,7 @@ export function postTo(url: URL, timeoutInSeconds: number, signal: AbortSignal):
   };
 }
 
-/** What is known of a failed connection, in words; another code is given as it is. */
+/** Descriptions of connection errors; other codes are shown unchanged. */
 const meanings: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nothing listens there, ECONNREFUSED",
   ECONNRESET: "it hung up, ECONNRESET",
@@ -49,7 +49,7 @@ const meanings: Readonly<Record<string, string>> = {
   "bad port": "this port is kept for another protocol, and no HTTP client uses it: choose another",
 };
 
-/** What fetch throws says little itself. */
+/** The error of `fetch` itself has no details; its cause does. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (!(cause instanceof Error)) return String(cause);

@@ -10,9 +10,9 @@ export type NewApp = {
   readonly template: string;
 };
 
-/** What a folder may hold already. */
+/** Files that the folder may contain already. */
 const harmless: ReadonlySet<string> = new Set([".git", ".DS_Store"]);
-/** Of its own in the template's folder, where it is used for tests. */
+/** Files that tests create in the template's folder; they are not copied. */
 const leftOut: ReadonlySet<string> = new Set(["node_modules", "package-lock.json", "cdk.out", ".local"]);
 /** npm leaves a file of this name out of packages. */
 const renamed: Readonly<Record<string, string>> = { gitignore: ".gitignore" };

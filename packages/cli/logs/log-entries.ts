@@ -86,8 +86,8 @@ export function entryText({
 export type LogPlace = Pick<Operation, "deployment" | "clients">;
 
 /**
- * What a pipeline's functions have logged, in no order; not those of another one in its stack.
- * @param search `functions` selects them by the logical ids of their log groups; absent: all
+ * Log lines of a pipeline's functions, unordered, without those of other pipelines in its stack.
+ * @param search `functions` selects by the logical ids of log groups; if undefined, all
  * @param onRead is called after each page
  * @throws CommandError where there is no such log group: nothing found would be taken for nothing logged
  */

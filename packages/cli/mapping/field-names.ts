@@ -1,7 +1,7 @@
 import { isWebhookEventType, type WebhookEventType, type WebhookKind } from "../../../domain/event/events.ts";
 import { type MappedField, mappedFields } from "../../../domain/event/mapping.ts";
 
-/** What a mapping finds in a webhook. */
+/** The result of applying a mapping to a webhook. */
 export type Field = "type" | MappedField;
 export const allFields: readonly Field[] = ["type", ...mappedFields];
 
@@ -65,7 +65,7 @@ export function nameRank(kind: WebhookKind, field: Field, words: readonly string
   return rank === -1 ? Number.POSITIVE_INFINITY : rank;
 }
 
-/** What providers call a change, by ours. */
+/** Providers' names for a change, by our names. */
 const verbs: Readonly<Record<string, RegExp>> = {
   created: /^(create|add|new|register|open|onboard|signup)(e?d)?$/,
   updated: /^(update|change|modify|modified|edit|refresh|sync)(e?d)?$/,
@@ -73,7 +73,7 @@ const verbs: Readonly<Record<string, RegExp>> = {
   disconnected: /^(disconnect|unlink|revoke|deactivate|expire)(e?d)?$/,
   deleted: /^(delete|remove|destroy|erase|close|purge)(e?d)?$/,
 };
-/** Said of data rather than of an account. */
+/** Names for data rather than for an account. */
 const dataVerbs = /^(available|ready|received|posted|fetched|completed|finished|processed|created?)$/;
 
 const subjects = {
@@ -83,7 +83,7 @@ const subjects = {
   "company-accounts": "company-account",
 } as const;
 
-/** What an event's name may mean for a kind, by its last word that is a verb. */
+/** Possible meanings of an event's name for a kind, by its last verb. */
 export function meaningOf(kind: WebhookKind, name: string): WebhookEventType | undefined {
   const found = wordsOf(name).map((word) =>
     kind === "endpoints" && dataVerbs.test(word)

@@ -7,7 +7,7 @@ import { headerText, type MappingSource, mayHoldCredential } from "../../../doma
 import { allFields, type Field, meaningOf, nameRank, wordsOf } from "./field-names.ts";
 import type { ReadSample } from "./sample.ts";
 
-/** What one field's source gave. */
+/** The result of one field's source. */
 export type FieldTrial = {
   readonly field: Field;
   readonly source: MappingSource;
@@ -18,7 +18,7 @@ export type FieldTrial = {
   readonly readAs?: string;
 };
 
-/** What to do about a reason for which a sample was not mapped. Reasons begin with the field that they are about. */
+/** Advice for a sample that was not mapped. Reasons begin with the field's name. */
 export function remedyFor(
   { kind, mapping }: { readonly kind: WebhookKind; readonly mapping: KindMapping },
   reason: string,

@@ -23,7 +23,7 @@ import { allFields } from "./field-names.ts";
 import { type FieldTrial, remedyFor } from "./remedy.ts";
 import { readSample, type Sample } from "./sample.ts";
 
-/** What an event of a webhook becomes, or why nothing. */
+/** The event that a webhook becomes, or the reason why there is none. */
 export type EventTrial = { readonly kind: WebhookKind; readonly fields: readonly FieldTrial[] } & (
   | {
       readonly mapped: true;

@@ -19,7 +19,7 @@ export type Account = Disposable & {
   readonly logs: CloudWatchLogsClient;
   readonly quotas: ServiceQuotasClient;
   readonly sns: SNSClient;
-  /** What a name is an alias of, by DNS. */
+  /** The target of a DNS alias. */
   readonly resolveCname: (name: string) => Promise<readonly string[]>;
 };
 
@@ -31,7 +31,7 @@ export type Plan = {
 };
 
 export type PreflightCheck = {
-  /** What is looked at, for people. */
+  /** A noun phrase for people. */
   readonly name: string;
   readonly examine: (plan: Plan) => Promise<readonly Finding[]>;
 };
@@ -72,7 +72,7 @@ function openClients(): Omit<Account, "id" | "region"> {
 /** A problem that prevents a deployment, or keeps it from working. */
 export type Finding = {
   readonly what: string;
-  /** What would happen. */
+  /** The consequence if it is not fixed. */
   readonly why: string;
   readonly fix: string;
 };

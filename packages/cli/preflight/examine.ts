@@ -37,7 +37,7 @@ const checks: readonly PreflightCheck[] = [
   alarmRecipientsCheck,
 ];
 
-/** AWS has no call that answers these, or none that is asked here. */
+/** Checks that AWS has no call for, or that preflight does not make. */
 const neverSeen: readonly Unseen[] = [
   {
     name: "under which conditions the policies of keys and topics admit, and what else denies",

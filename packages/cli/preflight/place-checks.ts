@@ -46,7 +46,7 @@ export const functionUrlCheck: PreflightCheck = {
   },
 };
 
-/** What stands before the API must be met: the API itself takes no web ACL. */
+/** A web ACL can't be attached to an HTTP API, only to what is in front of it. */
 export const firewallCheck: PreflightCheck = {
   name: "where the webhooks' name leads",
   examine: async ({ account, settings: { webhooks } }) => {
@@ -151,10 +151,13 @@ async function reservedByStack(client: CloudFormationClient, stackName: string):
   return typeof each === "number" ? webhookKinds.length * each : 0;
 }
 
-/** Of one policy, in characters, and of an account and region. Source: CloudWatch Logs user guide, "CloudWatch Logs quotas". */
+/**
+ * Characters in one policy, and policies in an account and region. Source: CloudWatch Logs user guide,
+ * "CloudWatch Logs quotas".
+ */
 const longest = 5_120;
 const mostPolicies = 10;
-/** What one more log group adds: its ARN in a list. */
+/** Characters that each log group adds: its ARN in a list. */
 const perLogGroup = 300;
 
 export const logPolicyCheck: PreflightCheck = {

@@ -10,7 +10,7 @@ import { registrationExportName, selectedBaseUrl, unpackSettings } from "../../.
 import { commandLine } from "../core/command-line.ts";
 import type { Finding, Plan, PreflightCheck } from "./account.ts";
 
-/** What an assembly of CDK asks for where it has assets (aws-cdk-lib, MIN_BOOTSTRAP_STACK_VERSION). */
+/** The bootstrap version that CDK requires for assets (aws-cdk-lib, MIN_BOOTSTRAP_STACK_VERSION). */
 const neededBootstrap = 6;
 
 /** Undefined where there is none. */

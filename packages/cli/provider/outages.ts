@@ -1,6 +1,6 @@
 import { spanText } from "../core/spans.ts";
 
-/** What a history tells of the breaker, and of much else. */
+/** The entries of the provider's history that concern the breaker. */
 type Turn = {
   readonly at: string;
   readonly topic: string;

@@ -15,7 +15,7 @@ const topics = {
 } as const;
 export type ProviderTopic = keyof typeof topics;
 
-/** What happened between this stage and the provider. */
+/** An event between this stage and the provider. */
 export type ProviderTurn = {
   readonly at: string;
   readonly topic: ProviderTopic;
@@ -23,13 +23,13 @@ export type ProviderTurn = {
   /** The function that saw to it, or found it. */
   readonly by: string;
   readonly reason?: string;
-  /** What was found: `listed`, `missing`, `conflicting` and so on. */
+  /** The result: `listed`, `missing`, `conflicting` and so on. */
   readonly counts: Readonly<Record<string, number>>;
 };
 
 const counted = ["listed", "missing", "conflicting", "orphaned", "deleted", "reread", "skipped"];
 
-/** What functions have logged of the provider since a time, the newest first. */
+/** Log lines about the provider since a time, the newest first. */
 export async function providerHistory(place: LogPlace, since: string): Promise<readonly ProviderTurn[]> {
   const search = {
     since: new Date(since),

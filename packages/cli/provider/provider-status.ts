@@ -67,7 +67,7 @@ async function answersOf(
   now: Date,
 ): Promise<RecentAnswers | undefined> {
   const since = new Date(now.getTime() - minutesOfAnswers * 60_000).toISOString();
-  // Who may not read logs, or has none, sees all else.
+  // Without access to logs, the rest of the status is still shown.
   const search = { since: new Date(since), pattern: fieldPattern("function", [fetcher]) };
   const lines = await stageLogLines({ deployment, clients }, search).catch(() => undefined);
   return lines && recentAnswers(selectEntries(lines, { since }));
@@ -121,7 +121,7 @@ function breakerText({ state, timesDown, nextProbeAt }: ProviderStatus["breaker"
 /** The function that reads the provider's data, as it names itself in its log. */
 const fetcher = "fetch/data";
 
-/** So often an answer came, since a time. */
+/** How often an answer was received since a time. */
 type RecentAnswers = {
   /** Calls that were answered as they should be, by the tasks that they did. */
   readonly done: number;
@@ -131,7 +131,7 @@ type RecentAnswers = {
 
 const failures = ["TASK_POSTPONED", "MESSAGE_REJECTED"];
 
-/** What the fetcher's log says of the provider's answers: its reasons name them. */
+/** The provider's answers in the fetcher's log, whose reasons name them. */
 export function recentAnswers(entries: readonly LogEntry[]): RecentAnswers {
   const failed: Record<string, number> = {};
   let done = 0;

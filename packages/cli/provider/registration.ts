@@ -4,7 +4,7 @@ import { permanent } from "../../../domain/core/failures.ts";
 import { fieldsOf, numberOf, textOf } from "../../../domain/core/parse.ts";
 import type { Deployment } from "../core/deployment.ts";
 
-/** What the registration reported; `readyInSeconds` where the new secret can't be registered yet. */
+/** The result of a registration; `readyInSeconds` if the new secret can't be registered yet. */
 export type Registered =
   | { readonly count: number; readonly secret: "current" }
   | { readonly count: number; readonly secret: "previous"; readonly readyInSeconds: number };

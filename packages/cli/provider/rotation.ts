@@ -96,7 +96,9 @@ export async function removeSigning({
   return true;
 }
 
-/** What signs bodies is the provider's to report: a rotation of the header's value leaves it as it is. */
+/**
+ * A rotation of the header's value does not change the signing secret, which only the provider can report.
+ */
 function signingOf(secret: WebhookSecret | undefined): Pick<WebhookSecret, "signing" | "previousSigning"> {
   const { signing, previousSigning } = secret ?? {};
   return present<Pick<WebhookSecret, "signing" | "previousSigning">>({ signing, previousSigning });

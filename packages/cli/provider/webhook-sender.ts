@@ -11,7 +11,7 @@ import type { WebhookKind } from "../../../domain/event/events.ts";
 export type Webhook = {
   readonly kind: WebhookKind;
   readonly method: "POST" | "PUT" | "GET" | "DELETE";
-  /** What it carries; `none` as a stranger would send it. */
+  /** Which secret to send; `none` sends none, as a stranger would. */
   readonly authentication: "right" | "wrong" | "none";
   readonly body?: string;
 };

@@ -38,18 +38,18 @@ export function recordPorts({ deployment, clients }: Pick<Operation, "deployment
   };
 }
 
-/** All that is known of a user, an account or a company account, but the data itself. */
+/** The record of a user, an account or a company account, without the data itself. */
 export type SubjectRecord = {
   readonly subject: Subject;
   /** Absent where only data is known, of events that came before the account's own. */
   readonly state?: State;
-  /** Of the user, or of the user whose account it is. */
+  /** Attributes of the user, or of the account's user. */
   readonly attributes?: Attributes;
   /** Only for an account, with the setting `readiness`. */
   readonly readiness?: AccountReadiness;
   /** Only for a user: the accounts in the last `user.ready`. */
   readonly readyAccounts?: readonly SettledAccount[];
-  /** Of a user. */
+  /** Set for a user. */
   readonly accounts: readonly LinkedAccount[];
   readonly documents: readonly StoredDocument[];
 };
@@ -58,7 +58,7 @@ export type LinkedAccount = { readonly id: string; readonly state?: State };
 /** Data as it can be printed; null where the provider has none. */
 export type ShownData = DataName & { readonly data: unknown };
 
-/** @throws CommandError where nothing is known */
+/** @throws CommandError if the subject is unknown */
 export async function loadRecord(subject: Subject, ports: RecordPorts): Promise<SubjectRecord> {
   const { partitions, records, readDocuments, readiness: stored } = ports;
   const [readiness, ofUser, state, documents, ids] = await Promise.all([

@@ -6,13 +6,13 @@ import type { State } from "../../../domain/state/state.ts";
 import { unknownSubject } from "../core/flags.ts";
 import { type ListPorts, listEvents } from "../events/event-list.ts";
 
-/** One thing that was said of a subject. */
+/** An event about a subject. */
 export type StateStep = {
   /** ISO 8601: when it was received, or answered. */
   readonly at: string;
-  /** What it says of the subject's state, if anything. */
+  /** The state that it reports, if any. */
   readonly says?: "connected" | "not connected" | "deleted";
-  /** What became of it: the outcome is kept of the latest event only. */
+  /** The outcome; only the latest event has one. */
   readonly became: string;
   /** The version that it led to, where that is known. */
   readonly version?: number;
@@ -24,8 +24,8 @@ export type StateStep = {
 const maxSteps = 1_000;
 
 /**
- * What has happened to a subject, the latest first, as far as its stored events tell: those that have expired do not.
- * @throws CommandError where nothing is known of the subject
+ * The history of a subject, the latest first, from its stored events. Expired events are missing.
+ * @throws CommandError if the subject is unknown
  */
 export async function stateHistory(
   subject: Subject,

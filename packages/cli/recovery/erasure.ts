@@ -20,7 +20,7 @@ export type ErasurePorts = {
 /** The table has no way to wait for a write: between two looks. */
 const pauseInMs = 500;
 /**
- * So many looks without anything new: a step takes the function's time at most, and a killed one comes back after six.
+ * Maximum polls without progress. A step lasts one function time-out at most; a killed step is retried after six.
  */
 const patience = (6 * 300 * 1000) / pauseInMs;
 

@@ -43,7 +43,9 @@ export async function repairFailures(
 /** A batch of changes that the relay gave up on. */
 export type GivenUp = { readonly key: string; readonly since?: string };
 
-/** Those whose key has a text in it, a day or a shard for example; at most so many, in the order of their keys. */
+/**
+ * Objects whose key contains a text, such as a day or a shard, in the order of their keys, up to a maximum.
+ */
 export async function* selectBatches(
   batches: AsyncIterable<FailedBatch>,
   { text, limit }: { readonly text: string; readonly limit: number },

@@ -11,7 +11,7 @@ export type ScopeFlags = SubjectFlags & {
   readonly failures?: boolean;
 };
 
-/** What of the table is repaired. */
+/** The part of the table to repair. */
 export type RepairScope = { readonly subject: Subject | undefined; readonly period: Period };
 
 /** @returns undefined where the table is not to be read. @throws CommandError where nothing is to be repaired */

@@ -61,7 +61,7 @@ const countOf = {
   userReadiness: "readiness",
 } as const;
 
-/** What is known of subjects is read once for a page. */
+/** Each page reads its subjects once. */
 async function repairsOf(
   changes: readonly Change[],
   period: Period,

@@ -23,8 +23,7 @@ export type ReplayFlags = SubjectFlags & {
 const defaultRate = 50;
 
 /**
- * A replay as it begins, from the flags of the command line. What comes later than now is reported by the pipeline
- * itself.
+ * A new replay from the flags of the command line. It ends now, since the pipeline sends later changes itself.
  * @param all of the stage's subscribers
  * @throws CommandError naming the flag
  */

@@ -101,7 +101,7 @@ async function takeStep(
   );
 }
 
-/** What a stored item sends again of what is selected; `pending` where its message is still to come by itself. */
+/** The messages that a stored item sends again; `pending` if its message is still to be sent. */
 async function replayChange(
   change: StoredChange["change"],
   { selection }: ReplayRun,

@@ -39,7 +39,7 @@ function reasonOf(answer: unknown): string {
   return typeof message === "string" ? message : "no reason is given";
 }
 
-/** What the sandbox is told to do: a call of its control address, and what follows, for people. */
+/** A sandbox command: the call to its control address, and the consequence for people. */
 type SandboxFailure = {
   readonly path: "/faults" | "/token" | "/users";
   readonly body: object;
@@ -73,7 +73,7 @@ const others = {
   drop: {
     path: "/users",
     body: { count: 1, drop: true },
-    says: "A user connected an account, and the events of it are lost. What was missed is found by: npx income-events reconcile now",
+    says: "A user connected an account, and its events are lost. To find them, run: npx income-events reconcile now",
   },
   "revoke-token": {
     path: "/token",
@@ -87,12 +87,12 @@ const others = {
   },
 } as const satisfies Readonly<Record<string, SandboxFailure>>;
 
-/** What can be asked for by name, besides a status. */
+/** Faults that can be set by name, beside a status. */
 export const failureNames = [...Object.keys(effects), ...Object.keys(others)];
 
 /**
  * A failure by its name, or by the status (202, 204, 206, or 300 to 599) that calls are answered with.
- * @param seconds how long calls fail; absent: until the sandbox is healed. What happens at once has no length
+ * @param seconds how long calls fail; if undefined, until the sandbox is healed. Instant faults have no duration
  * @returns undefined where there is none of this name
  */
 export function sandboxFailure(name: string, seconds: number | undefined): SandboxFailure | undefined {

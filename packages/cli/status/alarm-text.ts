@@ -2,7 +2,7 @@ import { type StackAlarm, stackAlarms } from "../../../adapters/aws/stack-alarms
 import type { Operation } from "../core/command.ts";
 import { spanText } from "../core/spans.ts";
 
-/** What an alarm is about, in the words of the runbook. */
+/** Descriptions of alarms, as in the runbook. */
 export function alarmName({ entry }: Pick<StackAlarm, "entry">): string {
   return entry.replaceAll("-", " ");
 }

@@ -6,7 +6,7 @@ import type { Clients } from "../core/clients.ts";
 import { CommandError } from "../core/command-error.ts";
 import type { Deployment } from "../core/deployment.ts";
 
-/** What the provider says of the stage's webhooks. */
+/** The provider's answer about the stage's webhooks. */
 export type RegistrationStatus =
   | { readonly webhooks: readonly Registration[] }
   /** Another stage registers, by the settings. */
@@ -15,8 +15,8 @@ export type RegistrationStatus =
   | { readonly unknown: string };
 
 /**
- * Asks the provider where the webhooks go: the stage's own function does, with its own permissions, token and rate.
- * What the provider can't tell is reported, for the rest of a status is of use then.
+ * Asks the provider where it sends webhooks, through the stage's function with its permissions, token and rate.
+ * An error is part of the result, because the rest of the status is still useful.
  */
 export async function registrationStatus(
   { output, optionalOutput }: Pick<Deployment, "output" | "optionalOutput">,

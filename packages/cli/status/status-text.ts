@@ -73,13 +73,13 @@ export function lastSentText(lastSentAt: string | undefined, now: Date): string 
   return lastSentAt === undefined ? "not in 14 days" : periodAgo(new Date(lastSentAt), now);
 }
 
-/** Of a queue that holds something CloudWatch may not have reported an age yet. */
+/** The queue has messages, but CloudWatch may not have an age for it yet. */
 export function ageText(messages: number, seconds: number | undefined): string | undefined {
   if (messages === 0) return undefined;
   return seconds === undefined ? "?" : spanText(seconds);
 }
 
-/** What is known of the token, in a line. */
+/** The token's status in one line. */
 export function tokenText(token: TokenStatus, now: Date): string {
   if (!token.isSet) return "none is set";
   const { expiresAt, refusal, storedAt } = token;
@@ -107,7 +107,7 @@ export function registrationText(registrations: RegistrationStatus): string {
   const untold = webhooks.filter((webhook) => webhook.type === "untold");
   const others = webhooks.filter((webhook) => isOtherwise(webhook)).map(whereText);
   const [first] = untold;
-  // What the provider does not say is not known: it is no 0.
+  // A count that the provider does not report is unknown, not 0.
   const unknown =
     first?.type === "untold"
       ? [

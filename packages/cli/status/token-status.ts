@@ -4,12 +4,12 @@ import { tokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import type { Clients } from "../core/clients.ts";
 import type { Deployment } from "../core/deployment.ts";
 
-/** What is known of the provider's token; never the token. */
+/** The status of the provider's token, without the token. */
 export type TokenStatus =
   | { readonly isSet: false }
   | {
       readonly isSet: true;
-      /** Of a JWT; of any other token nothing can be read. */
+      /** Set for a JWT; other tokens can't be read. */
       readonly claims?: Readonly<Record<string, unknown>>;
       readonly issuedAt?: string;
       readonly expiresAt?: string;

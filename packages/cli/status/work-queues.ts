@@ -20,7 +20,7 @@ type OwnQueue = (typeof ownQueues)[number];
 
 type Outputs = Pick<Deployment, "output" | "optionalOutput">;
 
-/** What the names of a queue's outputs begin with. */
+/** Prefixes of the queues' output names. */
 const outputPrefixes: Readonly<Record<OwnQueue, string>> = {
   users: "Users",
   accounts: "Accounts",
@@ -62,7 +62,10 @@ export function workQueueArn({ output }: Pick<Outputs, "output">, name: OwnQueue
   return output(`${outputPrefixes[name]}QueueArn`);
 }
 
-/** Who gets what, and where. @throws permanent failure naming the field of the output */
+/**
+ * Subscribers, the types that they receive, and their queues. @throws permanent failure naming the field of
+ * the output
+ */
 export function subscriberQueues({ output }: Pick<Outputs, "output">): readonly SubscriberQueue[] {
   const value = parseJson(output("Subscribers"), "the output Subscribers");
   const entries: readonly unknown[] = Array.isArray(value) ? value : [];

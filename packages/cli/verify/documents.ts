@@ -16,7 +16,7 @@ type AnnouncedDocument = {
   readonly sequence: string;
 };
 
-/** What messages announce of documents, without the messages. */
+/** The documents that messages announce. */
 export class AnnouncedDocuments {
   readonly #announced = new Map<string, AnnouncedDocument>();
   readonly #newest = new Map<string, string>();
@@ -31,7 +31,7 @@ export class AnnouncedDocuments {
     if (type !== "data.updated") return;
     const { sequence, data } = message;
     if (sequence > (this.#newest.get(subject) ?? "")) this.#newest.set(subject, sequence);
-    // What only messages hold is read nowhere.
+    // A document that is only in the message has no address to read.
     if (data.document !== undefined && !data.document.href.startsWith("urn:"))
       this.#announced.set(data.document.href, { ...data.document, subject, sequence });
   }
@@ -60,7 +60,7 @@ type DocumentsTarget = {
 const readsAtOnce = 4;
 const maxAttempts = 5;
 const firstPauseInMs = 200;
-/** So many problems are reported in words. */
+/** Maximum problems to describe. */
 const mostShown = 3;
 
 /**
@@ -129,7 +129,7 @@ const remedies = {
     "Are the outputs those of the last deployment? A replay sends messages with today's address",
   otherBytes: "other bytes than the message names: please report this",
   refused:
-    "answered 403. Whoever runs this needs lambda:InvokeFunctionUrl and lambda:InvokeFunction, the latter with the " +
+    "answered 403. To run this, you need lambda:InvokeFunctionUrl and lambda:InvokeFunction, the latter with the " +
     "condition lambda:InvokedViaFunctionUrl, on the output DocumentsFunctionArn, and reads for subscribers of this " +
     "account that name no principals. Where that is invoked, lambda:InvokeFunction on its aliases is enough",
   gone: "answered 404, though no newer message replaces it. If the person was not erased since, have it fetched again: ",
@@ -137,7 +137,7 @@ const remedies = {
   failed: ". See the log: npx income-events logs documents",
 };
 
-/** A busy stage is asked again. @returns the answer, or why there is none */
+/** Reads again while the stage is busy. @returns the answer, or the reason for none */
 async function askUntilAnswered(
   href: string,
   read: DocumentsTarget["readDocument"],

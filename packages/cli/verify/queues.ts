@@ -50,7 +50,7 @@ type ReadQueue = SubscriberQueue & { readonly others: "release" | "delete" };
 
 export type SubscriberChoice = {
   readonly read: readonly ReadQueue[];
-  /** Names of those that get the run's messages and are left alone. */
+  /** Names of queues that receive the run's messages and are not read. */
   readonly left: readonly string[];
 };
 

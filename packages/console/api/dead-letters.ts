@@ -28,9 +28,9 @@ import {
 } from "../route.ts";
 import { type CommandOutcome, runCommand } from "../run-command.ts";
 
-/** So many are sent or shown at most at once. */
+/** Maximum to send or show at once. */
 const perStep = "1000";
-/** Of the work that this page shows. */
+/** Jobs that this page shows. */
 const topic = "dead-letters";
 
 export function deadLetterRoutes(jobs: Jobs): readonly Route[] {
@@ -74,7 +74,7 @@ export function deadLetterRoutes(jobs: Jobs): readonly Route[] {
   ];
 }
 
-/** What the relay gave up on, a batch of changes each. */
+/** Batches of changes that the relay parked. */
 function relayFailureRoutes(jobs: Jobs): readonly Route[] {
   const batchesOf = ({ deployment, clients }: Operation, text: string) =>
     selectBatches(failedBatches(clients.s3, deployment.output("FailuresBucketName")), {

@@ -111,7 +111,7 @@ async function event({ operation }: ConsoleContext, asked: Asked): Promise<objec
   return runCommand(operation, (each) => showEvent(each, flags, param(asked, "id")), agreed);
 }
 
-/** What all functions have logged of an id, in order, and what it says of an event. */
+/** All log lines with an id, in order, and the event that they describe. */
 async function logs({ operation, now }: ConsoleContext, asked: Asked): Promise<object> {
   const id = idIn(asked);
   const since = sinceFlag(param(asked, "since") ?? "7d", now()) ?? "";

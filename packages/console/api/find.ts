@@ -141,7 +141,7 @@ async function describeEvents(
   }));
 }
 
-/** What all functions have logged of an id since a time (ISO 8601), in order. */
+/** All log lines with an id since a time (ISO 8601), in order. */
 export async function entriesOf(
   operation: Operation,
   since: string,

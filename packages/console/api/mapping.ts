@@ -38,7 +38,7 @@ export const mappingRoutes: readonly Route[] = [
 
 export type ComparedSettings = {
   readonly file?: string;
-  /** What differs, and what to do; absent: the file is what is deployed. */
+  /** How the file differs from the deployed mapping, and what to do; undefined if it does not. */
   readonly finding?: { readonly what: string; readonly fix: string };
   readonly differences?: readonly SettingsDifference[];
 };
@@ -57,7 +57,7 @@ function comparedWithFile(deployment: Deployment, given: string | undefined): Co
   };
 }
 
-/** Of a stage without a file of settings here: the default one. */
+/** The default mapping, for a stage without a settings file here. */
 function mappingOf(stage: string, file: string | undefined): StageMapping {
   try {
     return readStageMapping(stage, file);

@@ -31,7 +31,7 @@ export function recent<T>(
   };
 }
 
-/** What went through queues in a time; times are seconds since 1970. */
+/** Messages through queues over a time range; times in seconds since 1970. */
 export type Traffic = {
   readonly since: number;
   readonly until: number;
@@ -39,28 +39,28 @@ export type Traffic = {
   readonly queues: readonly (QueueTraffic & { readonly name: string })[];
 };
 
-/** A page that is seen asks so often, in seconds. In AWS a metric that is asked for is billed. */
+/** Seconds between requests of a visible page. In AWS each metric that is requested is billed. */
 const paces = {
   local: { queues: 1, alarms: 2, registrations: 10, doctor: 5 },
   aws: { queues: 60, alarms: 60, registrations: 60, doctor: 60 },
 } as const;
 
-/** Plots of so many seconds, with a value for each period; each is asked for again at most once in `every` seconds. */
+/** Plots of this many seconds with a value for each period, requested at most once in `every` seconds. */
 const spans = {
   "3h": { seconds: 3 * 3600, period: 60, every: 60 },
   "7d": { seconds: 7 * 86_400, period: 3600, every: 600 },
 } as const;
 
-/** US dollars for one metric that GetMetricData is asked for (us-east-1). Source: Amazon CloudWatch pricing. */
+/** US dollars for each metric of GetMetricData (us-east-1). Source: Amazon CloudWatch pricing. */
 const dollarsPerMetric = 0.01 / 1000;
-/** Of a queue: two ages and two times of the last message. Doctor asks as much again. */
+/** Metrics of a queue: two ages and two times of the last message. Doctor requests as many again. */
 const metricsPerQueue = 8;
 /** Doctor looks at a subscriber's queue once more, and all look twice at who has asked it for messages. */
 const metricsPerSubscriber = 16;
 /** Sent and received: of three hours each minute, and of seven days each ten minutes. */
 const plottedPerQueue = 2 + 2 / 10;
 
-/** What the first page shows, each part by itself: what one lacks keeps none of the others back. */
+/** The parts of the first page. If one fails, the others are still shown. */
 export function overviewRoutes(context: ConsoleContext): readonly Route[] {
   const { operation, now } = context;
   const { deployment, clients } = operation;
@@ -85,7 +85,7 @@ export function overviewRoutes(context: ConsoleContext): readonly Route[] {
   ];
 }
 
-/** What went through each queue: for plots, and for how fast a subscriber reads. */
+/** Messages through each queue, for plots and for a subscriber's reading rate. */
 function trafficRoute({ operation: { deployment, clients }, now }: ConsoleContext): Route {
   const load =
     ({ seconds, period }: (typeof spans)[keyof typeof spans]) =>
@@ -109,7 +109,7 @@ function trafficRoute({ operation: { deployment, clients }, now }: ConsoleContex
   return read("/api/traffic", (_, asked) => (param(asked, "span") === "7d" ? long() : short()));
 }
 
-/** What does not change while the console runs. */
+/** Data that does not change while the console runs. */
 function stageOf({ operation, isWritable }: ConsoleContext, paceInSeconds: Readonly<Record<string, number>>) {
   const { deployment } = operation;
   const isLocal = deployment.local !== undefined;

@@ -85,7 +85,7 @@ export function subscriberRoutes(jobs: Jobs): readonly Route[] {
 /** US dollars for a request of SQS (us-east-1); a message is at most one. Source: Amazon SQS pricing. */
 const dollarsPerMessage = 0.4 / 1_000_000;
 
-/** @param reading what the command has said of its scan */
+/** @param reading reports the scan's progress */
 function priceOf(messages: unknown, reading: string | undefined): string {
   const sending = Number(messages) * dollarsPerMessage;
   const price = sending < 0.01 ? "below US$ 0.01" : `at most US$ ${sending.toFixed(2)}`;

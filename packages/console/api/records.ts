@@ -21,7 +21,7 @@ import {
 } from "../route.ts";
 import { runCommand } from "../run-command.ts";
 
-/** What is known of users and accounts, but their documents. */
+/** The records of users and accounts, without their documents. */
 export function recordRoutes(jobs: Jobs): readonly Route[] {
   return [
     read("/api/record", ({ operation }, asked) => {
@@ -51,7 +51,7 @@ export function recordRoutes(jobs: Jobs): readonly Route[] {
 
 const maxStates = 50;
 
-/** The states of the subjects that are asked for: `subject=user/ID`, several times. */
+/** The states of the requested subjects: `subject=user/ID`, repeatable. */
 async function statesOf({ operation: { deployment, clients } }: ConsoleContext, { params }: Asked) {
   const { records } = lookupPorts(clients.dynamodb, deployment.output("TableName"));
   const names = params.getAll("subject").slice(0, maxStates);

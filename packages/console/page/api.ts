@@ -91,7 +91,7 @@ function losslessly(text: string): unknown {
 
 export type Loaded<T> = {
   readonly data?: T;
-  /** What was last known stays beside it. */
+  /** The last answer is shown beside it. */
   readonly error?: string;
   readonly reload: () => void;
 };
@@ -99,8 +99,8 @@ export type Loaded<T> = {
 type Known<T> = Pick<Loaded<T>, "data" | "error"> & { readonly of: string | undefined };
 
 /**
- * What an address answers, asked for again every `seconds` while the page is seen; 0: once.
- * @param path undefined: nothing is asked for
+ * Loads an address, and reloads it every `seconds` while the page is visible; 0 loads it once.
+ * @param path if undefined, nothing is loaded
  */
 export function useLoaded<T>(path: string | undefined, seconds = 0): Loaded<T> {
   const [state, setState] = useState<Known<T>>({ of: path });
@@ -123,7 +123,7 @@ export function useLoaded<T>(path: string | undefined, seconds = 0): Loaded<T> {
       }
       if (!isOver && seconds > 0) timer = window.setTimeout(load, seconds * 1000);
     };
-    // Whoever comes back to the page sees what is so now.
+    // The page shows current data when it becomes visible again.
     const onShown = () => {
       if (!document.hidden && seconds > 0) void load();
     };
@@ -135,7 +135,7 @@ export function useLoaded<T>(path: string | undefined, seconds = 0): Loaded<T> {
       document.removeEventListener("visibilitychange", onShown);
     };
   }, [path, seconds, round]);
-  // What another address has answered is not shown for this one's.
+  // The answer of another address is not shown for this one.
   const { data, error } = state.of === path ? state : {};
   return {
     ...(data !== undefined && { data }),

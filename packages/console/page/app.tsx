@@ -173,7 +173,7 @@ type View = {
   /** Pressed after `g` it goes there. */
   readonly letter: string;
   readonly view: ComponentType;
-  /** Of systems on this machine alone. */
+  /** Only for local systems. */
   readonly isLocal?: true;
 };
 

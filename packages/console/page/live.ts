@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import type { TailLine, TailState } from "../backlog.ts";
 import { ApiError, lines } from "./api.ts";
 
-/** What the table's stream tells, while the page is seen. */
+/** Changes from the table's stream while the page is visible. */
 export type Live = { readonly number: number; readonly happening: Happening };
 
 /** The newest first. */
@@ -13,7 +13,7 @@ export const tailState = signal<TailState>({ state: "connecting" });
 /** Whether more has happened meanwhile than the console keeps. */
 export const hasMissed = signal(false);
 
-/** What the page keeps: an hour of events would fill it. */
+/** Maximum changes to keep; otherwise an hour of events would fill the page. */
 const kept = 500;
 const listeners = new Set<(happening: Happening) => void>();
 let watching: AbortController | undefined;

@@ -29,7 +29,7 @@ export function searchWord(name: string): string {
   return new URLSearchParams(place.value.search).get(name) ?? "";
 }
 
-/** Follows a link within the page, unless a new tab is asked for. */
+/** Follows a link within the page, unless a new tab is requested. */
 export function followLink(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey)
     return;

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 
-/** What does not change while the console runs. */
+/** Data that does not change while the console runs. */
 export type Stage = {
   readonly stage: string;
   readonly region: string;

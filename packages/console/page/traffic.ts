@@ -1,7 +1,7 @@
 import type { Series } from "../../../adapters/sqs/queue-metrics.ts";
 import type { Traffic } from "../api/overview.ts";
 
-/** What is plotted together. */
+/** Queues that are plotted together. */
 export type Line = { readonly name: string; readonly values: readonly number[] };
 
 const groups = [
@@ -35,7 +35,7 @@ export function hasBefore(traffic: Traffic | undefined, seconds: number): boolea
   return queues.some(({ sent }) => sent.some(([at, count]) => count > 0 && at + period < until - seconds));
 }
 
-/** What was sent to the queues of each group; a period of which nothing is known had nothing. */
+/** Messages sent to each group's queues. A period without a value counts as 0. */
 export function linesOf(traffic: Traffic): readonly Line[] {
   const times = timesOf(traffic);
   return groups.map(([name, isOf]) => {

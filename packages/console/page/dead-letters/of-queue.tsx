@@ -9,7 +9,7 @@ import { Payload, payloadIn } from "../parts/payload.tsx";
 import { VirtualList } from "../parts/virtual-list.tsx";
 import { searchWord, setSearch } from "../route.ts";
 
-/** So many are shown, redriven or purged at once. */
+/** Maximum to show, redrive or purge at once. */
 const perStep = 1000;
 
 type Props = { readonly queue: string; readonly onChanged: () => void };
@@ -27,7 +27,7 @@ export function OfQueue({ queue, onChanged }: Props) {
   );
   const deadLetters = data?.deadLetters ?? [];
   const isFull = deadLetters.length === perStep;
-  // What was said of the last work stays, though nothing may be left of what it was about.
+  // The last job's result stays visible, even if its dead letters are gone.
   const [hasActed, setActed] = useState(false);
   const done = () => {
     setActed(true);

@@ -68,7 +68,7 @@ function labelOf(batches: number): string {
 
 const secondsBetweenLooks = 2;
 
-/** What was begun on this page, by whichever browser: it is there again when the page was closed meanwhile. */
+/** A job that was started on this page, in any browser. It reappears when the page is opened again. */
 export function Work({ of }: { readonly of: string }) {
   const { data, error } = useLoaded<{ readonly jobs: readonly Job[] }>(
     `/api/jobs?of=${encodeURIComponent(of)}`,

@@ -98,7 +98,7 @@ function Content({ value, isRevealed, children }: ContentProps) {
   );
 }
 
-/** What changed in a document against the version before it. */
+/** The changes between a document and its previous version. */
 function Changes({ of, isRevealed }: { readonly of: DocumentChanges | null; readonly isRevealed: boolean }) {
   return (
     <Panel title={isRevealed ? "Changes" : "Changes, masked"}>
@@ -143,7 +143,7 @@ function Against({ of: { observedAt, count, changes }, isRevealed }: AgainstProp
   );
 }
 
-/** What a table that is masked holds: its fields, each with the types of its values. */
+/** The columns of a masked table: fields with the types of their values. */
 function FieldsTable({ of: { path, columns, records } }: { readonly of: Tabular }) {
   const typesOf = (column: string) => {
     const types = records.map((record) => cellText(record.get(column)).replaceAll(/[()]/g, ""));

@@ -8,9 +8,9 @@ type ActionProps = {
   readonly label: string;
   readonly path: string;
   readonly body?: object;
-  /** What must be typed before it goes on: it can't be undone. */
+  /** The text to type before an action that can't be undone. */
   readonly typed?: string;
-  /** What it does, said before it is confirmed. */
+  /** The consequence, shown before the user confirms. */
   readonly warning?: ComponentChildren;
   readonly isMain?: boolean;
   /** Whether it needs no `--write`: a look that is logged. */
@@ -20,7 +20,7 @@ type ActionProps = {
   /** Is called when its work begins, and when that has ended. */
   readonly onRunning?: (isRunning: boolean) => void;
   readonly onDone?: (result: Readonly<Record<string, unknown>>) => void;
-  /** What it says afterwards; absent: what the command says. */
+  /** The message on success; by default the command's output. */
   readonly says?: (result: Readonly<Record<string, unknown>>) => string;
 };
 

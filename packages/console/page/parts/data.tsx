@@ -4,7 +4,7 @@ import { searchWord, setSearch } from "../route.ts";
 type TableProps = {
   /** Names a table that scrolls where it is wider than the screen. */
   readonly label?: string;
-  /** Read to who can't see what it stands in. */
+  /** Read aloud by screen readers in place of the visible context. */
   readonly caption?: string;
   readonly columns: readonly string[];
   /** Classes of columns' cells, by the column. */
@@ -82,7 +82,7 @@ type SelectProps = {
   readonly label: string;
   readonly value: string;
   readonly of: readonly string[];
-  /** What a choice is called, unless as it is. */
+  /** The choice's label; by default its value. */
   readonly titleOf?: (choice: string) => string;
   readonly onChange: (value: string) => void;
 };

@@ -52,7 +52,7 @@ export function TextWithTimes({ text }: { readonly text: string }) {
 type PeriodProps = {
   /** The beginning of the minute, or of the hour, in which something happened. */
   readonly at: string | undefined;
-  /** What is said where nothing happened. */
+  /** The text if nothing happened. */
   readonly none: string;
 };
 

@@ -52,7 +52,7 @@ export function JsonText({ value, label }: { readonly value: unknown; readonly l
   );
 }
 
-/** What turns the direction of writing, or can't be seen, is written as an escape. */
+/** Escapes characters that are invisible or change the direction of writing. */
 function printable(value: unknown): string {
   return JSON.stringify(value, undefined, 2).replace(/[\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     [...character].map((each) => `\\u{${(each.codePointAt(0) ?? 0).toString(16)}}`).join(""),

@@ -8,7 +8,7 @@ import { useStage } from "../stage.ts";
 
 type Props = {
   readonly queues: readonly QueueStatus[];
-  /** What is wrong with the provider, in a word or two. */
+  /** The provider's problem, in one or two words. */
   readonly provider: string | undefined;
 };
 

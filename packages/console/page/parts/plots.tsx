@@ -8,7 +8,7 @@ import { theme, useStage } from "../stage.ts";
 import { hasBefore, type Line, lastPart, linesOf, timesOf } from "../traffic.ts";
 import { Panel } from "./panel.tsx";
 
-/** What went through the pipeline. A longer time is drawn once something lies further back than the shorter one. */
+/** Throughput of the pipeline. A longer range is drawn once there is data beyond the shorter one. */
 export function Plots() {
   const { isLocal } = useStage();
   const hours = useLoaded<Traffic>("/api/traffic?span=3h", isLocal ? 5 : 60);

@@ -13,7 +13,7 @@ type Props<T> = {
   readonly row: (item: T) => ComponentChildren;
 };
 
-/** Of each row, in pixels. */
+/** Height of a row, in pixels. */
 const rowHeights = { flat: { wide: 40, narrow: 40 }, tall: { wide: 40, narrow: 84 } };
 const narrow = matchMedia("(max-width: 760px)");
 /** Rows above and below what is seen. */

@@ -165,7 +165,7 @@ function Resend({ event }: { readonly event: IncomeEvent }) {
   );
 }
 
-/** What the event led to, and what changed by it. */
+/** The document that the event led to, and its changes. */
 function ItsDocument({ of: { subject, isOfEvent, ...name } }: { readonly of: EventDocument }) {
   const of = { ...subject, ...name };
   return (

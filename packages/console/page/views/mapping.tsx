@@ -28,7 +28,7 @@ const sampleOf = (kind: string) => JSON.stringify(samples[kind], undefined, 2);
 const kinds = Object.keys(samples);
 const millisecondsOfRest = 250;
 
-/** Of a webhook that is pasted, the event at once, or why there is none. */
+/** The event of a pasted webhook, or the reason why there is none. */
 export function Mapping() {
   const { data, error } = useLoaded<{ readonly mapping: Readonly<Record<string, object>> }>("/api/mapping");
   const kind = kinds.find((each) => each === searchWord("kind")) ?? "accounts";
@@ -228,7 +228,7 @@ function DeadLetter({ kind, onChosen }: ChooseProps) {
   );
 }
 
-/** Of the webhooks of a kind that came lately one is taken. The functions' logs are read once somebody asks for them. */
+/** Offers recent webhooks of a kind as samples. Logs are read on request. */
 function ChooseWebhook(props: ChooseProps) {
   const [isAsked, setAsked] = useState(false);
   if (isAsked) return <Came {...props} />;

@@ -200,7 +200,7 @@ const words: Readonly<Record<string, string>> = {
   WEBHOOKS_REGISTERED: "registered",
 };
 
-/** What functions have logged of the provider. */
+/** Log lines about the provider. */
 function ProviderHistory() {
   const since = searchWord("since") || "24h";
   const { data, error, reload } = useLoaded<{ readonly turns: readonly ProviderTurn[] }>(

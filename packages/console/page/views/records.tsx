@@ -23,7 +23,7 @@ type State = {
   readonly unconfirmed: boolean;
   readonly asOf?: string;
   readonly userId?: string;
-  /** What the operator keeps with a user, by the setting `mapping.users.attributes`. */
+  /** The operator's attributes of a user, from the setting `mapping.users.attributes`. */
   readonly attributes?: { readonly values: Readonly<Record<string, string>> };
   readonly latest: {
     readonly cause: string;
@@ -39,7 +39,7 @@ type Shown = {
   readonly accounts: readonly { readonly id: string; readonly state: State | null }[];
 };
 
-/** What a list shows of a state. */
+/** A state in a list. */
 type SubjectState = Partial<Pick<State, "connected" | "deleted" | "unconfirmed">> & {
   readonly attributes?: Readonly<Record<string, string>>;
 };

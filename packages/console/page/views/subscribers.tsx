@@ -55,7 +55,7 @@ type OneProps = {
   readonly name: string;
   readonly gets: string;
   readonly queue: QueueStatus | undefined;
-  /** Of the last 3 hours by the minute, and of the last 7 days by the hour. */
+  /** The last 3 hours by the minute, and the last 7 days by the hour. */
   readonly traffic: Traffic | undefined;
   readonly week: Traffic | undefined;
   readonly error: string | undefined;
@@ -175,7 +175,7 @@ function trafficOf(name: string, traffic: Traffic | undefined) {
   return traffic?.queues.find((each) => each.name === `subscriber/${name}`);
 }
 
-/** Of the last ten minutes. */
+/** Over the last ten minutes. */
 function rateOf(series: Series, traffic: Traffic | undefined): string {
   const rate = traffic === undefined ? 0 : perMinute(series, traffic);
   return rate === 0 ? "0" : rate < 10 ? rate.toFixed(1) : number(Math.round(rate));

@@ -60,11 +60,7 @@ describe("the documents that messages announced", () => {
 
   it.each<[string, ReadAnswer, string]>([
     ["has other bytes", { ...ok, sha256: "0".repeat(64) }, "other bytes than the message names"],
-    [
-      "is refused",
-      { ...gone, status: 403 },
-      "answered 403. Whoever runs this needs lambda:InvokeFunctionUrl",
-    ],
+    ["is refused", { ...gone, status: 403 }, "answered 403. To run this, you need lambda:InvokeFunctionUrl"],
     ["is not there", gone, "answered 404, though no newer message replaces it"],
   ])("fail where one %s, with what to do", async (_, answer, seen) => {
     const result = await check([example], { [document.href]: [answer] });
