@@ -60,7 +60,7 @@ async function list(operation: Operation, flags: Flags): Promise<void> {
   );
 }
 
-/** Enough of a digest to see that two acts were about the same person. */
+/** Long enough to show that two actions concern the same person. */
 const shownOfDigest = 8;
 
 function rowOf(

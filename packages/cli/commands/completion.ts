@@ -24,7 +24,7 @@ export function addTo(program: Command, createProgram: () => Promise<Command>): 
   });
 }
 
-/** A command, and what can follow it: the commands below it, or its options. */
+/** A command and its completions: its subcommands or options. */
 type Level = {
   readonly path: readonly string[];
   readonly words: readonly { readonly word: string; readonly description: string }[];
@@ -43,10 +43,10 @@ function levelsOf(command: Command, path: readonly string[] = []): readonly Leve
   return [...below.flatMap((each) => levelsOf(each, [...path, each.name()])), own];
 }
 
-// It can run bash's.
+// zsh can run bash's completions.
 const zshPrelude = "autoload -U +X bashcompinit && bashcompinit";
 
-/** Where nothing of ours fits, the shell completes names of files. Not for npx where something completes it already. */
+/** If nothing matches, the shell completes file names. Leaves an existing completion of npx in place. */
 function bashScript(levels: readonly Level[]): string {
   const known = levels.flatMap(({ path }) => (path.length === 0 ? [] : [`/${path.join("/")}`]));
   const cases = levels.map(

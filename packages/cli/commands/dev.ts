@@ -33,7 +33,7 @@ export function addTo(program: Command): void {
     });
 }
 
-/** Its options; what to install where it is missing. */
+/** The local stack's options, or how to install it. */
 function helpOfLocalStack(): string {
   try {
     const { stdout } = spawnSync(process.execPath, [startOfLocalStack(), "--help"], { encoding: "utf8" });
@@ -66,10 +66,10 @@ async function run(args: readonly string[]): Promise<number> {
 }
 
 function ignore(): void {
-  // The local stack ends in order, and this process after it.
+  // The local stack shuts down first, and this process after it.
 }
 
-/** Its program. It is a package of its own, which a deployment does not need. */
+/** The local stack is a package of its own, which a deployment does not need. */
 function startOfLocalStack(): string {
   try {
     return createRequire(join(projectDirectory, "package.json")).resolve(`${localStack}/start.ts`);

@@ -85,7 +85,7 @@ async function describe(operation: Operation, work: WorkQueue, selection: Pick<S
     // SQS's count may lag behind what was just received, and has no reasons.
     deadLetters: selection.reason === undefined ? Math.max(read, depth.waiting + depth.inFlight) : selected,
     read,
-    /** In the hands of another reader, which says why they lie there. */
+    /** Invisible messages, which another reader has received. */
     inFlight: depth.inFlight,
     ...(oldest && {
       oldest: oldest.toISOString(),
@@ -115,7 +115,7 @@ type Summary = {
   readonly reasons: readonly { readonly reason: string; readonly count: number }[];
 };
 
-/** Looks at the dead letters of a source, at about `maxRead` of them, and leaves them there. */
+/** Reads about `maxRead` dead letters of a source, and leaves them there. */
 async function summarize(source: DeadLetterSource, selection: Selection): Promise<Summary> {
   const counts = new Map<string, number>();
   let read = 0;
@@ -182,7 +182,7 @@ export async function showDeadLetters(operation: Operation, flags: Flags, name =
     deadLetters.map(async (deadLetter) => ({
       ...describeOne(deadLetter, await deadLetterText(deadLetter, overflow), flags.reveal ?? false),
       next: nextStepOf(queue.name, deadLetter),
-      // The archive keeps a dead letter on.
+      // Archived dead letters outlive their queue's retention.
       ...(flags.archive !== true && { endsAt: endOf(deadLetter, retentionSeconds).toISOString() }),
     })),
   );

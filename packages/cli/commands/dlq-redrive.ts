@@ -27,7 +27,7 @@ import type { WorkQueue } from "../status/work-queues.ts";
 
 type Flags = Selection & { readonly limit?: string; readonly archive?: boolean };
 
-/** Between two lines of progress. */
+/** Dead letters between two lines of progress. */
 const deadLettersPerLine = 500;
 
 export function addTo(group: Command): void {
@@ -47,7 +47,7 @@ export function addTo(group: Command): void {
   addPurge(group);
 }
 
-/** @param work names the queue, and takes what becomes of each dead letter */
+/** @param work names the queue and receives each dead letter's outcome */
 export async function redriveQueue(
   operation: Operation,
   flags: Flags,
@@ -93,8 +93,8 @@ export async function redriveQueue(
 }
 
 /**
- * How many another reader holds still.
- * @param before how many waited and how many were held, before the run
+ * The number of messages that another reader still has.
+ * @param before waiting and invisible messages before the run
  */
 function heldStill(
   before: Pick<QueueDepth, "waiting" | "inFlight">,
@@ -136,7 +136,7 @@ function addPurge(group: Command): void {
   ).option("--limit <count>", "maximum number");
 }
 
-/** @param work names the queue, and takes what becomes of each dead letter */
+/** @param work names the queue and receives each dead letter's outcome */
 export async function purgeQueue(
   operation: Operation,
   selection: PurgeFlags,
@@ -169,7 +169,7 @@ export async function purgeQueue(
 
 const maxShown = 10;
 
-/** @param deadLetters a line each */
+/** @param deadLetters one line for each */
 function consequence(queue: WorkQueue, deadLetters: readonly string[]): string {
   const more = deadLetters.length - maxShown;
   const all = commandLine`npx income-events dlq show ${queue.name} --limit ${deadLetters.length}`;

@@ -202,7 +202,7 @@ function versionIn({ ofVersion, asOf }: DocumentFlags, now: Date): VersionWanted
   return time === undefined ? {} : { asOf: Date.parse(time) };
 }
 
-/** Never over another file. */
+/** Writes a file, and fails if it exists. */
 async function writeNew(path: string, read: () => Promise<Uint8Array>): Promise<Uint8Array> {
   const bytes = await read();
   try {

@@ -48,7 +48,7 @@ async function applyLog(operation: Operation): Promise<void> {
   failWhileOpen(reports);
 }
 
-/** Finds who is in the table though the log says that they were erased. */
+/** Finds subjects that are in the table although the log says that they were erased. */
 async function findReturned(
   log: ReadonlySet<string>,
   pages: AsyncIterable<SubjectPage>,

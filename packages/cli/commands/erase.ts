@@ -80,7 +80,9 @@ export async function eraseSubject(
 
 type Found = Pick<ErasureReport, "subjects" | "removed" | "incomplete" | "refused" | "isWaiting">;
 
-/** @throws CommandError where nobody was found: of nobody it may not be said that they are erased */
+/**
+ * @throws CommandError if the subject was not found, so that an erasure is not confirmed for a mistyped id
+ */
 function found(report: ErasureReport | undefined, { kind, id }: Subject, stage: string): Found {
   if (report?.isHeld === true)
     throw new CommandError(
@@ -107,7 +109,7 @@ function consequences({ kind, id }: Subject, stage: string, { removed }: Found):
   );
 }
 
-/** What `erase` says at its end. */
+/** The final report of `erase`. */
 export function reportText({
   subject: { kind, id },
   subjects,
@@ -143,7 +145,7 @@ export function reportText({
 
 type Kept = NonNullable<Awaited<ReturnType<typeof readErasure>>>;
 
-/** An erasure of somebody who has the id; `found` is absent where only the log still knows of it. */
+/** An earlier erasure of this id; `found` is undefined if only the log has it. */
 type Erased = { readonly subject: Subject; readonly erasedAt: string; readonly found?: Kept["found"] };
 
 function addStatus(group: Command): void {

@@ -91,7 +91,7 @@ async function list(operation: Operation, flags: Flags): Promise<void> {
   );
 }
 
-/** Lists events from the functions' logs. Reads only their subjects from the table. */
+/** Lists events from the functions' logs; the table is read only for their subjects. */
 async function listHistory(
   operation: Operation,
   { filter, limit }: EventQuery,
@@ -148,7 +148,9 @@ function parseQuery(flags: Flags, now: Date): EventQuery {
   });
 }
 
-/** @throws CommandError for a filter that nothing can match: its empty answer would be taken for the truth */
+/**
+ * @throws CommandError for a filter that can't match anything, because an empty answer would be misleading
+ */
 function checkFilter({ kind, type }: EventQuery["filter"], subject: Subject | undefined): void {
   const selected = eventTypes.filter(
     (one) =>
@@ -170,14 +172,14 @@ const eventsWith: Readonly<Record<Subject["kind"], readonly ReturnType<typeof su
   "company-account": ["company-account", "endpoint"],
 };
 
-/** The webhook that brings events of a type. */
+/** The kind of webhook that an event type comes from. */
 function kindOf(type: EventType): WebhookKind {
   return `${subjectKindOf(type)}s`;
 }
 
 const head = ["RECEIVED", "TYPE", "SUBJECT", "TIMES", "STATE", "OUTCOME", "ID"];
 
-/** Enough of an id to name the event, and to be distinguished from others. */
+/** Characters of an id that tell events apart. */
 const shownOfId = 12;
 
 function row({ event, receipts, progress }: ListedEvent): readonly (string | number | undefined)[] {

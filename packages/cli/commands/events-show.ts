@@ -41,7 +41,8 @@ export function addTo(group: Command): void {
     .option("--account <id>", "the event's account")
     .option("--company-account <id>", "the event's company account")
     .option("--reveal", "show the body unmasked, with personal data")
-    // One id in 64 begins with "-". An option that is none is still refused: it is an argument too many, or no id.
+    // One id in 64 begins with "-". An invalid option is still refused, as an extra argument or an invalid
+    // id.
     .allowUnknownOption();
 }
 
@@ -89,7 +90,7 @@ export async function showEvent(
   );
 }
 
-/** An event that could not be stored has no subject yet: nobody knows whose it is. */
+/** Shows an event that could not be stored. Its subject is unknown. */
 async function showUnstored(operation: Operation, id: string, subject: Subject | undefined): Promise<void> {
   const deadLetters = await deadLettersOfUnstored(id, deadLetterPortsFor(operation, undefined));
   if (deadLetters.length === 0) throw noSuchEvent(id, subject);
@@ -106,15 +107,15 @@ async function shownBody(
   overflow: OverflowBucket,
   reveal: boolean,
 ): Promise<unknown> {
-  // Only ids and states, of our own making.
+  // Contains only ids and states that the pipeline wrote.
   if (body.type === "facts") return body.facts;
-  // It named somebody who was erased since.
+  // The body was removed because it named an erased subject.
   if (body.type === "object" && (await overflow.find(body.key)) === undefined) return undefined;
   const ids = [userId, accountId, companyAccountId, datasourceId, endpoint, eventId];
   return shownJson(await bodyText(body, overflow), { reveal, ids, isMessage: true });
 }
 
-/** An event with its attributes as they are shown. */
+/** An event with its attributes, masked unless `reveal`. */
 export function shownEvent(event: IncomeEvent, reveal: boolean): IncomeEvent {
   const { attributes } = event;
   return attributes === undefined ? event : { ...event, attributes: shownAttributes(attributes, reveal) };

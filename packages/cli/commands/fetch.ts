@@ -46,7 +46,7 @@ async function fetchAgain(
   if (endpoint !== undefined && !endpointName.test(endpoint))
     throw CommandError.usage(`[endpoint] ${JSON.stringify(endpoint)} is not the name of an endpoint.`);
   const { deployment, clients, terminal } = operation;
-  // A document that was read after a task's time is not read again: this machine's clock may be wrong.
+  // A document that was read after the task's time is not read again, so the time must be DynamoDB's.
   const clock = serviceClock(clients.dynamodb);
   const { state, documents } = await loadRecord(subject, recordPorts(operation));
   const names = namesOf(documents, endpoint);
@@ -72,7 +72,7 @@ async function fetchAgain(
   );
 }
 
-/** The documents that are known; of an endpoint without any the one without dates. */
+/** The stored documents' names; for an endpoint without any, the name without dates. */
 function namesOf(documents: readonly StoredDocument[], endpoint: string | undefined): readonly DataName[] {
   const known = documents
     .map(({ document }) => ({ endpoint: document.endpoint, ...present({ range: document.range }) }))

@@ -71,7 +71,7 @@ async function set(operation: Operation, subject: Subject, reason: string): Prom
   const hold: LegalHold = { at: new Date().toISOString(), reason };
   const versions = await audited(operation, act, async () => {
     const count = await holds.set(subject, hold, await accounts(subject));
-    // Last: an erasure that began before the hold is not stopped by it.
+    // Checked last: a hold does not stop an erasure that is already running.
     if ((await readErasure(clients.dynamodb, table, await digestFor(operation, subject))) === undefined)
       return count;
     await holds.clear(subject, [], (at) => expiryOf(at, 0));

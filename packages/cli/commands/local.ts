@@ -11,7 +11,7 @@ import { type SubscriberQueue, subscriberNamed, subscriberQueues } from "../stat
 
 type Flags = { readonly to: string; readonly subscriber: string };
 
-/** A subscriber that is there for developers: nobody misses what is taken from its queue. */
+/** A subscriber for developers, whose messages no other program needs. */
 const ownSubscriber = "local";
 
 const timeoutInSeconds = 20;
@@ -48,7 +48,7 @@ async function run({ deployment, clients, terminal }: Operation, flags: Flags): 
   const target = parseTarget(flags.to);
   const wanted = chosenName(deployment, flags.subscriber);
   const { name, queueUrl } = chooseSubscriber(deployment, wanted);
-  // On this machine nobody reads the queue of the first one, unless it is named.
+  // The first subscriber's queue has no other reader locally, unless it is named.
   if (!isForDevelopers(name) && wanted === flags.subscriber) await terminal.confirm(consequence(name));
   using interruption = awaitInterruption();
   const { signal } = interruption;
@@ -77,7 +77,7 @@ function isForDevelopers(name: string): boolean {
   return name === ownSubscriber || name.startsWith(`${ownSubscriber}-`);
 }
 
-/** A system on this machine that has no subscriber for developers lends its first one. */
+/** Falls back to the first subscriber if a local system has none for developers. */
 function chosenName(deployment: Operation["deployment"], name: string): string {
   const all = subscriberQueues(deployment);
   const isThere = all.some((subscriber) => subscriber.name === name);

@@ -7,7 +7,7 @@ import { entryText, logLevels, patternOf, selectEntries, stageLogLines } from ".
 
 type Flags = { readonly since: string; readonly level?: string };
 
-/** Shorter beginnings of an id would be found in others. */
+/** Minimum length of an id's prefix; shorter ones would match other ids. */
 const shortestId = 8;
 
 export function addTo(program: Command): void {
@@ -37,7 +37,7 @@ async function show(operation: Operation, flags: Flags, id?: string): Promise<vo
   const filter = { since, ...(id !== undefined && { text: id }), ...(level !== undefined && { level }) };
   const search = { since: new Date(since), ...(id !== undefined && { pattern: patternOf(id) }) };
   const entries = selectEntries(await stageLogLines(operation, search), filter);
-  // An id that is mistyped must not look like one that is quiet.
+  // Without this check, a mistyped id would look like one without log lines.
   if (entries.length === 0 && id !== undefined)
     throw new CommandError(
       "nobody",

@@ -63,7 +63,7 @@ async function readSample(terminal: Terminal, file: string, lines: readonly stri
   return plainSample({ ...read, headers: { ...read.headers, ...parseHeaders(lines, "--header") } }, maxBytes);
 }
 
-/** @throws CommandError where it can't be read */
+/** @throws CommandError if the file can't be read */
 function contentOf(file: string): Buffer {
   try {
     return readFileSync(file);

@@ -87,7 +87,7 @@ type RepairReport = { readonly data: object; readonly text: string; readonly isC
 
 type Parts = { readonly failures: RepairedFailures | undefined; readonly table: Repaired | undefined };
 
-/** Reports a repair, or with `dryRun` what it would do. */
+/** The report of a repair; with `dryRun`, of what it would do. */
 function repairReport({ failures, table }: Parts, dryRun: boolean): RepairReport {
   const left = [
     ...(failures?.kept ?? []).map(({ key, reason }) => ["batch", key, reason]),

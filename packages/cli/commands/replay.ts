@@ -80,7 +80,7 @@ export async function runControlledReplay(
   if (dryRun) return report(operation, await send(operation, planned, undefined, onPage), dryRun);
   const { id } = planned;
   const checkpoint = replays(id);
-  // Before anything is sent: from here on it can be gone on with, and an earlier process of it ends.
+  // Saved before anything is sent, so that it can be resumed and an earlier process of it stops.
   const started = await checkpoint.save(planned);
   if (started === undefined)
     throw CommandError.failed(
@@ -146,7 +146,10 @@ async function begin(
   );
 }
 
-/** Says what a scan costs, and asks where all subscribers get it. @returns what is reported of each page */
+/**
+ * Shows the cost of a scan, and asks for consent if all subscribers receive the messages. @returns the
+ * progress callback
+ */
 async function consent(
   operation: Operation,
   { subject, subscribers }: ReplayRun,
@@ -160,7 +163,7 @@ async function consent(
   return subject === undefined ? agreeToScan(operation) : () => undefined;
 }
 
-/** @param checkpoint undefined where nothing is to be sent */
+/** @param checkpoint undefined for a dry run */
 function send(
   { deployment, clients, terminal }: Operation,
   start: ReplayRun,
@@ -196,7 +199,9 @@ function report({ deployment: { stage }, terminal }: Operation, replayed: Replay
 
 type ReplayReport = { readonly data: object; readonly text: string; readonly problem?: string };
 
-/** Reports a replay, or with `dryRun` what it would send. `problem`: some messages could not be sent. */
+/**
+ * The report of a replay; with `dryRun`, of what it would send. `problem`: some messages could not be sent.
+ */
 function replayReport({ run, unreadable }: Replayed, dryRun: boolean): ReplayReport {
   const { messages, pending, sent } = run.counts;
   const lines = [

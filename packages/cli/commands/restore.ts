@@ -44,7 +44,7 @@ async function restoreFrom(operation: Operation, source: string): Promise<void> 
     () => restore(ports),
     ({ copied }) => copied,
   );
-  // For their tombstones, which the table may have lost with the rest.
+  // Restores tombstones that the table may have lost.
   const erasures = await eraseAgain({ deployment, clients, terminal }, restored.erased);
   const { copied, kept, left } = restored;
   terminal.result(
@@ -64,11 +64,11 @@ function consequences(source: string, stage: string): string {
 }
 
 type RestorePorts = {
-  /** All that the restored table holds; read twice. */
+  /** All items of the restored table, read twice. */
   readonly read: () => AsyncIterable<readonly RestoredItem[]>;
-  /** @returns false where the stage's table has an item in that place */
+  /** @returns false if the stage's table already has an item with this key */
   readonly copy: (item: RestoredItem) => Promise<boolean>;
-  /** Digests of whom was erased. */
+  /** Digests of erased subjects. */
   readonly erased: ReadonlySet<string>;
   readonly digestOf: DigestOf;
   readonly terminal: Pick<Terminal, "progress">;
@@ -76,20 +76,20 @@ type RestorePorts = {
 
 type Restored = {
   readonly copied: number;
-  /** There was something newer in their place. */
+  /** Items whose key already had a newer item. */
   readonly kept: number;
-  /** Not copied, for they speak of somebody who was erased since. */
+  /** Items that were not copied because their subject has been erased since. */
   readonly left: number;
   /** Subjects in the restored table that were erased since its backup. */
   readonly erased: readonly Subject[];
 };
 
-/** Writes that are under way together. */
+/** Concurrent writes. */
 const atOnce = 25;
 
 /**
- * Copies a restored table's items into the stage's, without those of whom was erased since. Events come last: by then
- * their states are there and know them, so that versions go on where they were.
+ * Copies a restored table's items into the stage's, without those of subjects that have been erased since. Events are
+ * copied last: by then their states exist and contain them, so that versions continue.
  */
 async function restore(ports: RestorePorts): Promise<Restored> {
   const erased = new Map<string, Subject>();

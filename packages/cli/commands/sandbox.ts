@@ -4,7 +4,7 @@ import { CommandError } from "../core/command-error.ts";
 import { durationFlag } from "../core/flags.ts";
 import { failureNames, sandboxControl, sandboxFailure } from "../sandbox/control.ts";
 
-/** How the provider of a system on this machine is made to fail, and goes on. */
+/** Makes the sandbox of a local system fail or recover. */
 export function addTo(group: Command): void {
   addCommand<{ readonly for?: string }>(group, {
     name: "fail <how>",

@@ -21,7 +21,7 @@ type Flags = {
   readonly removeSigning?: boolean;
 };
 
-/** Over any key that signs: what is longer is another file. */
+/** Longer than any signing key; a larger file is a mistake. */
 const maxKeyBytes = 4_096;
 
 export function addTo(group: Command): void {

@@ -50,8 +50,8 @@ export async function setGivenToken(
 }
 
 /**
- * Lets the refresher try the token with one call, which only it may make, and make it current where it is taken.
- * @throws CommandError with what the provider answered; the present token stays
+ * Has the refresher try the token with one call, which only it may make, and store it if it is accepted.
+ * @throws CommandError with the provider's answer; the current token is unchanged
  */
 async function setProven(
   token: string,
@@ -79,7 +79,7 @@ async function setProven(
   );
 }
 
-/** @returns when the token ends, if it reports. @throws CommandError, which never quotes the token */
+/** @returns when the token expires, if it says so. @throws CommandError, which never quotes the token */
 function check(token: string, any: boolean, now: Date): string | undefined {
   if (token === "")
     throw CommandError.usage("The standard input is empty. Run: npx income-events token set < token.txt");
@@ -91,7 +91,7 @@ function check(token: string, any: boolean, now: Date): string | undefined {
     throw CommandError.usage("This is not a JWT. If the provider's tokens are not JWTs, add --any.");
   const { expiresAt = Number.NaN } = readTokenLifetime(token);
   const end = new Date(expiresAt * 1000);
-  // Also where it says a time that no calendar has.
+  // Also if the time does not exist in the calendar.
   if (Number.isNaN(end.getTime())) return undefined;
   if (!any && end <= now) {
     const ended = `This token ended at ${end.toISOString()}.`;

@@ -63,7 +63,7 @@ export async function triggerEvent(
   }
   const subject = isNamed ? { ...flags, endpoint } : await knownSubject(operation, type, endpoint);
   const { kind, body } = sampleWebhook(type, subject, new Date());
-  // Ids that are none are refused here, and not by a dead letter.
+  // Refuses invalid ids here, before they become a dead letter.
   mapPayload(checkMapping({}, "the default mapping")[kind], body, jmespathSearch);
   const { secret } = await webhookSecretStore(clients.secretsManager, output("WebhookSecretArn")).read();
   if (secret === undefined)
@@ -88,7 +88,7 @@ export async function triggerEvent(
   );
 }
 
-/** Somebody whom the local system knows and who is not deleted: what follows from an event is seen with real data. */
+/** A subject of the local system that is not deleted, so that the event leads to real data. */
 async function knownSubject(
   { deployment, clients }: Operation,
   type: WebhookEventType,
@@ -126,7 +126,7 @@ const verbs: Readonly<Record<string, string>> = {
   deleted: "delete",
 };
 
-/** A webhook of a type as a provider sends it whose form is that of the default mapping. */
+/** A webhook of a type, in the form of the default mapping. */
 function sampleWebhook(type: WebhookEventType, subject: SampleSubject, now: Date): SampleWebhook {
   const verb = verbs[type.split(".")[1] ?? ""] ?? "update";
   const user = subject.user ?? randomUUID();

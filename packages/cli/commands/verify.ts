@@ -51,7 +51,7 @@ export function addTo(program: Command): void {
     .option("--erase <run>", "send nothing; delete what this run stored");
 }
 
-/** Looks at the stage from outside only: by its outputs, and the resources that they name. */
+/** Checks the stage from outside only, by its outputs and the resources that they name. */
 async function verify({ deployment, clients, terminal }: Operation, flags: Flags): Promise<void> {
   const seconds = countFlag("--deadline", flags.deadline, longestDeadline);
   const atOnce = countFlag("--at-once", flags.atOnce, maxAtOnce);
@@ -127,7 +127,7 @@ async function verify({ deployment, clients, terminal }: Operation, flags: Flags
     );
 }
 
-/** Deletes from table and bucket what a run stored. */
+/** Deletes a run's items and objects. */
 async function erase({ deployment, clients, terminal }: Operation, mark: string): Promise<void> {
   if (!isMark(mark)) throw CommandError.usage("--erase: write the id of the run that verify printed.");
   const { stage, output } = deployment;

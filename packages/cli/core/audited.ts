@@ -14,8 +14,8 @@ export type Act = Pick<OperatorAct, "act" | "target" | "reason"> & { readonly su
 type Place = Pick<Operation, "deployment" | "clients">;
 
 /**
- * Does what an operator asked for, recorded before it begins and once it has ended: what can't be recorded is not done.
- * @param count how many it was; absent: the result, where that is a number
+ * Runs an operator's action, and records its start and its end. An action that can't be recorded is not run.
+ * @param count how many things it changed; by default the result, if that is a number
  */
 export async function audited<T>(
   operation: Operation,
@@ -36,7 +36,7 @@ export async function audited<T>(
   try {
     result = await work();
   } catch (error) {
-    // Why it failed is reported; that its end is not recorded shows in the trail.
+    // The original error is thrown; the trail shows that the end was not recorded.
     await trail.end(begun, "failed", undefined).catch(() => undefined);
     throw error;
   }
@@ -58,7 +58,7 @@ export function auditTrailOf({ deployment, clients }: Place): AuditTrail {
   );
 }
 
-/** In the place of whom an act was about. */
+/** Stands in the trail for the subject of an action. */
 export function digestFor({ deployment, clients }: Place, { kind, id }: Subject): Promise<string> {
   const digestOf = subjectDigest(clients.secretsManager, deployment.output("ErasureKeyArn"));
   return digestOf({ kind, id: canonicalId(id) });

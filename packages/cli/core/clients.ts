@@ -17,10 +17,10 @@ type Packages = {
 };
 const load: <Name extends keyof Packages>(name: Name) => Packages[Name] = createRequire(import.meta.url);
 
-/** The clients of one command. Disposed, their connections are closed, so that the process can end. */
+/** The AWS clients of one command. Disposing closes their connections, so that the process can exit. */
 export type Clients = ReturnType<typeof createClients>;
 
-/** Each client is loaded when it is first used: all of them would take longer than most commands. */
+/** Loads each client on first use; loading all would take longer than most commands. */
 export function createClients({ client: settings }: Pick<Deployment, "client">) {
   const made: { destroy(): void }[] = [];
   const once = <T extends { destroy(): void }>(make: () => T) => {

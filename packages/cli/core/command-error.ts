@@ -1,18 +1,18 @@
 /** What a script learns from a command's exit code. */
 export const exitCodes = {
-  /** Something went wrong on the way; the message says what to do. */
+  /** The command failed; the message says what to do. */
   failed: 1,
-  /** The command was used wrongly, or not confirmed: nothing was done. */
+  /** Wrong usage, or not confirmed; nothing was changed. */
   usage: 2,
-  /** There is no deployment to work on, or no access to it: nothing was done. */
+  /** No deployment, or no access to it; nothing was changed. */
   noDeployment: 3,
-  /** The id was not found: nothing was done. */
+  /** The id was not found; nothing was changed. */
   nobody: 4,
-  /** A legal hold forbids it: nothing was done. */
+  /** A legal hold forbids it; nothing was changed. */
   held: 5,
 } as const;
 
-/** An end of a command that is reported in words of our own. */
+/** An expected failure of a command. Its message is shown without a stack trace. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
   readonly exitCode: number;

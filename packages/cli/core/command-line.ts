@@ -1,6 +1,6 @@
 /**
  * Writes a command for a person to copy: `` commandLine`npx income-events events show ${id}` ``. A POSIX shell passes each
- * value on as one argument, whatever characters it has; a list is several arguments.
+ * value as one argument, whatever its characters; a list becomes several arguments.
  */
 export function commandLine(
   parts: TemplateStringsArray,
@@ -9,7 +9,7 @@ export function commandLine(
   return String.raw({ raw: parts }, ...values.map((value) => [value].flat().map(quoted).join(" ")));
 }
 
-/** `=` is quoted at the beginning, where zsh reads it as the name of a program. */
+/** A leading `=` is quoted, because zsh would look up a program by that name. */
 function quoted(argument: string | number): string {
   const text = String(argument);
   return /^[\w./:@%+,-][\w./:@%+,=-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

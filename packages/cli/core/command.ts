@@ -12,24 +12,24 @@ export type Operation = {
 };
 
 type CommandDescription<Run> = {
-  /** With its arguments, as commander takes it: `show <id>`. */
+  /** Name and arguments in commander's form: `show <id>`. */
   readonly name: string;
   readonly summary: string;
-  /** Whether it works on a system of this machine alone: it then takes no `--outputs`. */
+  /** Works only on a local system, so it has no `--outputs`. */
   readonly isLocal?: true;
-  /** Whether it asks before it goes on, where something would be destroyed or costs: it then takes `--yes`. */
+  /** Asks before it destroys something or costs money, so it has `--yes`. */
   readonly asks?: true;
   /** `file`: `--json` may name a file, which the command writes itself. */
   readonly json?: "file";
-  /** Lines of the help, a command line each, with what it does after four spaces. */
+  /** Examples in the help: a command line and, after four spaces, its effect. */
   readonly examples: readonly string[];
-  /** Gets the command's own flags, as commander parsed them, and its arguments in order. */
+  /** Receives the command's own flags, as commander parsed them, and its arguments in order. */
   readonly run: Run;
 };
 
 type Run<On, Flags> = (on: On, flags: Flags, ...args: readonly string[]) => Promise<void>;
 
-/** Adds a command to a group, with the options that all commands have. Further options are added to the result. */
+/** Adds a command with the options that all commands share. Add further options to the result. */
 export function addCommand<Flags extends object = object>(
   group: Command,
   description: CommandDescription<Run<Operation, Flags>>,
@@ -58,7 +58,7 @@ export function addCommand<Flags extends object = object>(
 
 const maxWidth = 100;
 
-/** A command line, and what it does; on several lines if they are too wide for one. */
+/** A command line and its effect, on several lines if they are too wide for one. */
 function exampleText(example: string): string {
   const line = `  ${example}`;
   if (line.length <= maxWidth) return line;
@@ -69,7 +69,7 @@ function exampleText(example: string): string {
   return [...parts, ...words.map((text) => `    ${text}`)].map((part) => `  ${part}`).join("\n");
 }
 
-/** Adds a command that works on files alone, without a deployment: it has no `--outputs`, and only its own `--stage`. */
+/** Adds a command that needs no deployment: it has no `--outputs`, and only its own `--stage`. */
 export function addOfflineCommand<Flags extends object = object>(
   group: Command,
   { name, summary, asks, json, examples, run }: CommandDescription<Run<Terminal, Flags>>,

@@ -7,7 +7,7 @@ import { type AwsPlace, checkAddresses, hasOwnEndpoint, placeOfArn } from "./own
 import { type DeployedPipeline, isMeant, nameOf, pipelinesIn, resourcesOf } from "./pipelines.ts";
 import { findRunningSystems, type LocalPlace, parseOutputs, type RunningSystem } from "./running-systems.ts";
 
-/** A stage that commands work on, in an AWS account or on this machine. */
+/** A stage in an AWS account or on this machine. */
 export type Deployment = {
   readonly stage: string;
   readonly stack: string;
@@ -15,11 +15,14 @@ export type Deployment = {
   readonly resourcePrefix: string;
   /** Selects the logical ids of its resources among those of its stack. */
   readonly resources: RegExp;
-  /** For the clients of AWS; on this machine with endpoint and credentials, else these are AWS's own way. */
+  /**
+   * Settings of the AWS clients. A local system has an endpoint and credentials; in AWS the SDK's defaults
+   * apply.
+   */
   readonly client: { readonly region: string } & Partial<Pick<RunningSystem, "endpoint" | "credentials">>;
-  /** @throws CommandError where the stack has no such output */
+  /** @throws CommandError if the stack has no such output */
   readonly output: (name: string) => string;
-  /** Undefined where the stage's settings leave that part out. */
+  /** Undefined if the stage's settings leave that part out. */
   readonly optionalOutput: (name: string) => string | undefined;
   /** Set for a local system; undefined in AWS. */
   readonly local?: LocalPlace;
@@ -28,13 +31,13 @@ export type Deployment = {
 export type DeploymentOptions = {
   readonly stage?: string;
   readonly outputs?: string;
-  /** Which one, where a stage or a stack has several: the construct's id, or stack and id. */
+  /** Selects one of several pipelines: the construct's id, or stack and id. */
   readonly pipeline?: string;
-  /** A port of the system on this machine, or the folder that it was started in. */
+  /** A port of the local system, or the directory that it was started in. */
   readonly local?: string;
 };
 
-/** The flags that name a deployment, as they are typed. */
+/** The flags that select a deployment, as typed. */
 export function deploymentFlags(options: DeploymentOptions): readonly string[] {
   return (["stage", "outputs", "pipeline", "local"] as const).flatMap((name) =>
     options[name] === undefined ? [] : [`--${name}`, options[name]],
@@ -42,9 +45,9 @@ export function deploymentFlags(options: DeploymentOptions): readonly string[] {
 }
 
 /**
- * Finds the deployment: with `outputs` (a file of `cdk deploy --outputs-file`) in AWS, else the system that
- * `npm start` keeps up on this machine. `stage` or `pipeline` is needed where there are several.
- * @throws CommandError saying how to have one
+ * Finds the deployment: with `outputs` (a file of `cdk deploy --outputs-file`) in AWS, otherwise the system that
+ * `npm start` runs on this machine. If there are several, `stage` or `pipeline` selects one.
+ * @throws CommandError with the command that creates one
  */
 export function findDeployment(options: DeploymentOptions, runningDirectory: string): Deployment {
   const { outputs, local: wanted } = options;
@@ -110,7 +113,7 @@ function systemLines(running: readonly RunningSystem[]): string {
     .join("\n");
 }
 
-/** @param all those that may be in the same stack */
+/** @param all pipelines that may be in the same stack */
 function deploymentOf(
   pipeline: DeployedPipeline,
   all: readonly DeployedPipeline[],
@@ -169,7 +172,7 @@ function readOutputsFile(file: string): readonly DeployedPipeline[] {
   }
 }
 
-/** From an ARN: whatever region a person's tools are set to, commands go where the stage is. */
+/** Taken from an ARN, so that commands use the stage's region whatever the environment says. */
 function placeOf(outputs: Readonly<Record<string, string>>, file: string): AwsPlace {
   const place = placeOfArn(outputs.TokenSecretArn ?? "");
   if (place !== undefined) return place;

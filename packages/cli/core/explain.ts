@@ -14,7 +14,7 @@ const throttledNames = /Throttl|SlowDown|TooManyRequests|(Limit|Throughput)Excee
 
 export function isGone(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  // CloudFormation has no name of its own for it.
+  // CloudFormation has no specific error name.
   const isStackGone = error.name === "ValidationError" && error.message.includes("does not exist");
   return goneNames.includes(error.name) || isStackGone;
 }
@@ -32,7 +32,7 @@ export function reasonOf(error: unknown): string {
   return `the credentials do not allow ${action ?? "it"}`;
 }
 
-/** An answer that the SDK can't read: an emulator does not know the call, or something stands between. */
+/** The SDK can't parse the answer: an emulator lacks the call, or a proxy answered. */
 function isUnreadable(error: Error): boolean {
   const isUnknown = "$fault" in error && ["Unknown", "UnknownError", "Error"].includes(error.name);
   return isUnknown || error instanceof SyntaxError || error.message.includes("Deserialization error");

@@ -3,7 +3,7 @@ import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { CommandError } from "./command-error.ts";
 import { commandLine } from "./command-line.ts";
 
-/** Flags that several commands have, checked before anything is done: each refusal names its flag. */
+/** Flags that several commands share. Errors name the flag. */
 
 export type SubjectFlags = {
   readonly user?: string;
@@ -11,7 +11,7 @@ export type SubjectFlags = {
   readonly companyAccount?: string;
 };
 
-/** Whom a command is about; undefined where it is nobody in particular. @throws CommandError where it is two */
+/** The subject that the flags name, if any. @throws CommandError if they name two */
 export function subjectFlag({ user, account, companyAccount }: SubjectFlags): Subject | undefined {
   const subjects: Subject[] = [];
   if (user !== undefined) subjects.push({ kind: "user", id: user });
@@ -24,12 +24,12 @@ export function subjectFlag({ user, account, companyAccount }: SubjectFlags): Su
   return subject;
 }
 
-/** Whether it has the form of the provider's ids. */
+/** Whether the text has the form of the provider's ids. */
 export function isWholeId(id: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
 }
 
-/** Whether such an id can begin so. */
+/** Whether the text can be the beginning of such an id. */
 export function isBeginningOfId(id: string): boolean {
   return !isWholeId(id) && /^[0-9a-f-]{1,35}$/i.test(id);
 }
@@ -52,7 +52,7 @@ export function withoutDocument(subject: Subject): CommandError {
 }
 
 /**
- * The time between two flags.
+ * The period between two flags.
  * @throws CommandError if it is empty, because an empty answer would be misleading
  */
 export function periodFlags(
@@ -65,7 +65,7 @@ export function periodFlags(
   return period;
 }
 
-/** @throws CommandError where it is in the future */
+/** @throws CommandError if it is in the future */
 export function sinceFlag(text: string | undefined, now: Date): string | undefined {
   const since = timestampFlag("--since", text, now);
   if (since === undefined || since <= now.toISOString()) return since;
@@ -75,8 +75,8 @@ export function sinceFlag(text: string | undefined, now: Date): string | undefin
 const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
 /**
- * A moment as a person writes it: a date, a date-time (UTC, unless it says otherwise), or how long ago (`90m`, `7d`).
- * @returns ISO 8601 in UTC with milliseconds, which compares as text; undefined where the flag is not given
+ * A time as typed: a date, a date-time (UTC by default), or how long ago (`90m`, `7d`).
+ * @returns ISO 8601 in UTC with milliseconds, which compares as text; undefined without the flag
  * @throws CommandError naming the flag
  */
 export function timestampFlag(flag: string, text: string | undefined, now: Date): string | undefined {
@@ -92,7 +92,7 @@ export function timestampFlag(flag: string, text: string | undefined, now: Date)
   );
 }
 
-/** A length of time as a person writes it (`90s`, `2m`, `6h`, `1d`), in seconds. @throws CommandError naming the flag */
+/** A duration as typed (`90s`, `2m`, `6h`, `1d`), in seconds. @throws CommandError naming the flag */
 export function durationFlag(flag: string, text: string): number {
   const [, count = "", unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const seconds = Number(count) * (secondsOf[unit] ?? Number.NaN);
@@ -108,12 +108,12 @@ export function countFlag(flag: string, text: string, most = Number.POSITIVE_INF
   throw CommandError.usage(`${flag} ${JSON.stringify(text)} is not a whole number above zero.`);
 }
 
-/** For an option that can be given several times. */
+/** Collects the values of a repeatable option. */
 export function collect(value: string, before: readonly string[]): readonly string[] {
   return [...before, value];
 }
 
-/** One of a few words. @throws CommandError naming the flag and the words */
+/** One of several words. @throws CommandError naming the flag and the words */
 export function choiceFlag<T extends string>(
   flag: string,
   text: string | undefined,
@@ -127,7 +127,10 @@ export function choiceFlag<T extends string>(
 
 const longestReason = 500;
 
-/** Why something is done, as the audit trail keeps it, which names nobody. @throws CommandError naming the flag */
+/**
+ * The reason for an action. The audit trail keeps it, so it must not name a person. @throws CommandError
+ * naming the flag
+ */
 export function reasonFlag(flag: string, text: string, { id }: Subject): string {
   const reason = text.trim();
   if (reason === "" || reason.length > longestReason)

@@ -1,6 +1,6 @@
 import type { EventEmitter } from "node:events";
 
-/** Ends what has no end of its own: aborted by Ctrl-C, and where nobody reads the output any more. */
+/** Stops an endless command: aborts on Ctrl-C, and when the output's reader has gone. */
 export type Interruption = Disposable & { readonly signal: AbortSignal };
 
 export function awaitInterruption({ stdout }: { readonly stdout: EventEmitter } = process): Interruption {
@@ -23,7 +23,7 @@ export function awaitInterruption({ stdout }: { readonly stdout: EventEmitter } 
   };
 }
 
-/** Waits, or ends at once when the signal aborts. */
+/** Waits, or returns early when the signal aborts. */
 export function waitUnlessAborted(seconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

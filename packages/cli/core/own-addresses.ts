@@ -13,32 +13,32 @@ const suffixes: ReadonlyMap<string, string> = new Map([
 ]);
 const regionForm = /^[a-z]{2,4}(-[a-z]+){1,3}-\d{1,2}$/;
 
-/** Where a stage is, as its ARNs say. */
+/** The place of a stage, from its ARNs. */
 export type AwsPlace = { readonly partition: string; readonly region: string; readonly account: string };
 
-/** Whether whoever runs a command says where AWS is: an emulator, or a private endpoint. */
+/** Whether the environment sets an endpoint for AWS, such as an emulator's or a private one. */
 export function hasOwnEndpoint(env: Readonly<Record<string, string | undefined>>): boolean {
   return Object.entries(env).some(
     ([name, value]) => /^AWS_ENDPOINT_URL(_\w+)?$/.test(name) && value !== undefined && value !== "",
   );
 }
 
-/** @returns undefined where the text is no ARN of a place that AWS has */
+/** @returns undefined if the text is not an ARN of an existing partition and region */
 export function placeOfArn(arn: string): AwsPlace | undefined {
   const [, partition = "", , region = "", account = ""] = arn.split(":");
   return suffixes.has(partition) && regionForm.test(region) ? { partition, region, account } : undefined;
 }
 
 /**
- * Whether an address is one of AWS's own for a service in a place: `sqs`, or anything below `execute-api` and
- * `lambda-url`. Source of the last one's form: Lambda developer guide, "Creating and managing Lambda function URLs".
+ * Whether an address belongs to an AWS service in a place: `sqs`, or any host below `execute-api` and
+ * `lambda-url`. Source for the last one: Lambda developer guide, "Creating and managing Lambda function URLs".
  */
 export function isOwnAddress(
   address: string,
   service: "sqs" | "execute-api" | "lambda-url",
   { partition, region }: AwsPlace,
 ): boolean {
-  // A URL without what its parser would pass over.
+  // Refuses characters that the URL parser would skip.
   const url = /^[!-~]+$/.test(address) && !address.includes("\\") ? URL.parse(address) : null;
   if (url === null || url.protocol !== "https:" || url.username !== "" || url.port !== "") return false;
   const host = `${service}.${region}.${service === "lambda-url" ? "on.aws" : suffixes.get(partition)}`;
@@ -52,8 +52,8 @@ function beforeSuffix(text: string, suffix: string): string {
 }
 
 /**
- * Refuses outputs that lead elsewhere: SQS's client sends what it sends, signed, to whatever address a queue has, and
- * S3's to whatever access point an ARN names.
+ * Refuses outputs with addresses outside AWS or the stage's place, because the clients of SQS and S3 send signed requests
+ * to whatever address a queue or an access point has.
  * @throws CommandError naming the output
  */
 export function checkAddresses(
@@ -67,11 +67,11 @@ export function checkAddresses(
     const isAddress = isQueue || name === "DocumentsUrl";
     const leadsOut = [...(isAddress ? [value] : []), ...textsIn(value)].some((text) => {
       if (/\barn:/i.test(text) && !isOwnArn(text, place, name === "AlarmTopicArn")) return true;
-      // Where webhooks are sent to may have a name of its own; whoever sends one checks it.
+      // Webhooks may have a custom domain; commands that send one check it.
       if (name === "WebhooksUrl") return false;
-      // The provider's: only the stage's own functions call it.
+      // The provider's address, which only the stage's own functions call.
       if (name === "RegistersWith") return false;
-      // The ARN of a function has passed above, and a name is no address.
+      // A function's ARN was checked above, and a name is not an address.
       if (name === "DocumentsUrl")
         return (
           !/^(arn:[^:]+:lambda:|urn:income-events:)/.test(text) && !isOwnAddress(text, "lambda-url", place)
@@ -86,7 +86,10 @@ export function checkAddresses(
   }
 }
 
-/** Alarms may go to another account's topic. Principals of subscribers are anybody's: nothing is sent to one. */
+/**
+ * Alarms may use another account's topic. Subscribers' principals may be anywhere, since commands send them
+ * nothing.
+ */
 function isOwnArn(arn: string, { partition, region, account }: AwsPlace, isShared: boolean): boolean {
   const [begin, inPartition, service, inRegion, inAccount] = arn.split(":");
   if (begin === "arn" && service === "iam") return true;
@@ -95,7 +98,7 @@ function isOwnArn(arn: string, { partition, region, account }: AwsPlace, isShare
   );
 }
 
-/** The texts of an output: of JSON those in it, however they are written there. */
+/** The strings of an output; for JSON, those inside it. */
 function textsIn(value: string): readonly string[] {
   const texts: string[] = [];
   try {

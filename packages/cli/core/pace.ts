@@ -1,7 +1,7 @@
-/** Waits until so many more may go. */
+/** Waits until `count` more may be sent. */
 export type Pace = (count: number) => Promise<void>;
 
-/** Lets `perSecond` through, evenly: what was not used before is not made up for. @param now milliseconds since 1970 */
+/** Admits `perSecond` evenly; unused capacity does not accumulate. @param now milliseconds since 1970 */
 export function pace(
   perSecond: number,
   now: () => number,
@@ -15,7 +15,7 @@ export function pace(
   };
 }
 
-/** Reports a growing count each time that it passes another multiple of `step`. */
+/** Reports a growing count each time it passes another multiple of `step`. */
 export function milestones(step: number, report: (count: number) => void): (count: number) => void {
   let passed = 0;
   return (count) => {

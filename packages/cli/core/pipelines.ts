@@ -1,17 +1,17 @@
-/** A pipeline as the outputs of its stack show it. */
+/** A pipeline as its stack's outputs describe it. */
 export type DeployedPipeline = {
   readonly stage: string;
   readonly stack: string;
   /** Prefix of its logical ids in the stack; empty if it is the whole stack. */
   readonly id: string;
-  /** By their names without that beginning. */
+  /** By name, without the prefix. */
   readonly outputs: Readonly<Record<string, string>>;
 };
 
 /** Prefixes of the names of stacks that hold one pipeline alone. */
 export const stackPrefix = "income-events-";
 
-/** An output that each pipeline has, and nothing else. */
+/** An output that every pipeline has, and nothing else. */
 const mark = "SettingsDigest";
 
 /**
@@ -26,7 +26,7 @@ export function pipelinesIn(
   const ids = names.filter((name) => name.endsWith(mark)).map((name) => name.slice(0, -mark.length));
   // A stack with our prefix is a pipeline even without that output; whoever needs the output reports it missing.
   if (ids.length === 0 && stack.startsWith(stackPrefix)) ids.push("");
-  // `PayrollTestTableName` is of `PayrollTest`, where there is `Payroll`, too.
+  // `PayrollTestTableName` belongs to `PayrollTest`, not to `Payroll`.
   const longestFirst = ids.toSorted((one, other) => other.length - one.length);
   return ids.toSorted().map((id) => {
     const own = names.filter((name) => longestFirst.find((each) => name.startsWith(each)) === id);
@@ -36,8 +36,7 @@ export function pipelinesIn(
 }
 
 /**
- * Selects the logical ids of a pipeline's resources among those of its stack: `PayrollTestUsersStore` is of `PayrollTest`,
- * where there is `Payroll`, too.
+ * Selects the logical ids of a pipeline's resources: `PayrollTestUsersStore` belongs to `PayrollTest`, not to `Payroll`.
  * @param all the pipelines of its stack
  */
 export function resourcesOf(
@@ -49,12 +48,12 @@ export function resourcesOf(
   return new RegExp(`^${id}${endings === "" ? "" : `(?!${endings})`}`);
 }
 
-/** As `--pipeline` names it: the stack, and the construct in it. */
+/** The form of `--pipeline`: the stack, and the construct in it. */
 export function nameOf({ stack, id }: Pick<DeployedPipeline, "stack" | "id">): string {
   return id === "" ? stack : `${stack}-${id}`;
 }
 
-/** Whether `--stage` and `--pipeline` mean it; the construct's id is enough for the latter. */
+/** Whether `--stage` and `--pipeline` select it; for the latter the construct's id is enough. */
 export function isMeant(
   one: Pick<DeployedPipeline, "stage" | "stack" | "id">,
   { stage, pipeline }: { readonly stage?: string; readonly pipeline?: string },

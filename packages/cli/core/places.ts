@@ -2,31 +2,31 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fieldsOf, parseJson, textOf } from "../../../domain/core/parse.ts";
 
-/** The package has the commands in one file of JavaScript; the repository runs them as they are written. */
+/** The package has the commands as one JavaScript file; the repository runs the TypeScript sources. */
 const isPackaged = !import.meta.filename.endsWith(".ts");
 
-/** Holds `package.json`. */
+/** Contains `package.json`. */
 export const packageDirectory = join(import.meta.dirname, isPackaged ? ".." : "../../..");
 
-/** The program itself. */
+/** The program's file. */
 export const programFile = join(
   packageDirectory,
   isPackaged ? "dist/income-events.mjs" : "packages/cli/main.ts",
 );
 
-/** Holds `stages/` and what runs on this machine: the repository, or the folder that a packaged command is run in. */
+/** Contains `stages/` and local state: the repository, or a packaged command's working directory. */
 export const projectDirectory = isPackaged ? process.cwd() : packageDirectory;
 
 /** Settings of the stages. */
 export const stagesDirectory = join(projectDirectory, "stages");
 
-/** Cache of the files that Node has compiled. */
+/** Cache of Node's compiled files. */
 export const compileCacheDirectory = join(packageDirectory, ".local/compile-cache");
 
-/** The app that `init` writes, as files. */
+/** The template of the app that `init` writes. */
 export const templateDirectory = join(packageDirectory, isPackaged ? "dist/template" : "examples/minimal");
 
-/** Where `npm run build` leaves the packages; undefined in one of them. */
+/** Where `npm run build` writes the packages; undefined inside a package. */
 export const builtPackages = isPackaged ? undefined : join(packageDirectory, ".local/packages");
 
 /** The package's version, for bug reports. */

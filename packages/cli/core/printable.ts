@@ -7,9 +7,11 @@ export function oneLine(text: string): string {
   return text.replace(unprintables, " ");
 }
 
-/** A value as JSON that says the same and that no terminal obeys. @param indent of each level; absent: one line */
+/**
+ * A value as equivalent JSON without control characters. @param indent spaces a level; undefined: one line
+ */
 export function printableJson(value: unknown, indent?: number): string {
-  // Inside of texts JSON has escaped line ends itself: what is left of them is the indentation.
+  // JSON escapes line ends inside strings, so the remaining ones are indentation.
   return JSON.stringify(value, undefined, indent).replace(unprintable, (character) =>
     character === "\n" ? character : escaped(character),
   );

@@ -13,7 +13,7 @@ import {
 import { type DeployedPipeline, stackPrefix } from "./pipelines.ts";
 import { projectDirectory } from "./places.ts";
 
-/** A pipeline that `npm start` keeps up, as it announces itself in a file while it runs. */
+/** A pipeline that `npm start` runs. It announces itself in a file while it runs. */
 export type RunningSystem = DeployedPipeline & {
   readonly region: string;
   readonly endpoint: string;
@@ -21,7 +21,7 @@ export type RunningSystem = DeployedPipeline & {
   readonly local: LocalPlace;
 };
 
-/** Where a system on this machine is, beside what a deployment in AWS has too. */
+/** The local parts of a deployment. */
 export type LocalPlace = {
   readonly pid: number;
   /** The directory that it was started in. */
@@ -29,17 +29,17 @@ export type LocalPlace = {
   /** The directory of its functions' logs. */
   readonly logs?: string;
   readonly sandbox?: { readonly baseUrl: string; readonly control?: string };
-  /** All its addresses, for people. */
+  /** All addresses, for people. */
   readonly details?: string;
   /** The ports of its addresses. */
   readonly ports: readonly number[];
 };
 
-/** Where `npm start` writes one file for each system. Tests name a directory of their own in the environment. */
+/** Where `npm start` writes a file for each system. Tests set their own directory in the environment. */
 export const runningSystemsDirectory =
   process.env.INCOME_EVENTS_RUNNING ?? join(projectDirectory, ".local/running");
 
-/** Those that run: one that was killed could not take its file away. */
+/** The systems that run; a killed one leaves its file behind. */
 export function findRunningSystems(directory: string): readonly RunningSystem[] {
   return filesIn(directory).flatMap((file) => {
     const fields = fieldsOf(parseJson(readFileSync(join(directory, file), "utf8"), file), file);
@@ -87,7 +87,7 @@ function placeOf(fields: Fields, pid: number): LocalPlace {
   });
 }
 
-/** A stack's outputs. @throws permanent failure naming what is no text */
+/** A stack's outputs. @throws permanent failure naming an output that is not a string */
 export function parseOutputs(value: unknown, what: string): Readonly<Record<string, string>> {
   const outputs = fieldsOf(value, what);
   return Object.fromEntries(Object.keys(outputs).map((name) => [name, textOf(outputs, name)]));
@@ -97,7 +97,7 @@ function filesIn(directory: string): readonly string[] {
   try {
     return readdirSync(directory).filter((name) => name.endsWith(".json"));
   } catch {
-    // Nothing was ever started here.
+    // Nothing was ever started on this machine.
     return [];
   }
 }

@@ -3,17 +3,17 @@ import { scanCost } from "../../../domain/recovery/scan-cost.ts";
 import type { Operation } from "./command.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** From here on a scan is asked for: what is below costs less than the thought. */
+/** Minimum cost to ask about, in US dollars. */
 const dollarsToAskFrom = 0.1;
 
 const count = new Intl.NumberFormat("en");
 const megabytes = new Intl.NumberFormat("en", { style: "unit", unit: "megabyte", maximumFractionDigits: 1 });
 const dollars = new Intl.NumberFormat("en", { style: "currency", currency: "USD" });
 
-/** Is called after each page of a scan: items read, and items found, so far. */
+/** Called after each page of a scan with the number of items read and found so far. */
 export type OnScanned = (read: number, found: number) => void;
 
-/** Says what a scan of the table costs, asks where that is worth asking, and then shows how far it is. */
+/** Shows the cost of a scan, asks above a minimum, and then reports progress. */
 export async function agreeToScan({ deployment, clients, terminal }: Operation): Promise<OnScanned> {
   const size = await tableSize(clients.dynamodb, deployment.output("TableName"));
   await agreeOnScan(size, terminal);
@@ -21,7 +21,7 @@ export async function agreeToScan({ deployment, clients, terminal }: Operation):
 }
 
 /**
- * Says what a scan of the table will cost, and asks where that is worth asking. @throws CommandError where not agreed
+ * Shows the cost of a scan of the table, and asks above a minimum. @throws CommandError without consent
  */
 export async function agreeOnScan(
   size: TableSize,
@@ -39,7 +39,7 @@ function priceOf(price: number): string {
   return price < 0.01 ? "below US$ 0.01" : `about US${dollars.format(price)}`;
 }
 
-/** Reports how far a scan is, each tenth of the table. @param read how many items so far */
+/** Reports the progress of a scan at each tenth of the table. @param read items so far */
 export function scanProgress(size: TableSize, terminal: Pick<Terminal, "progress">): OnScanned {
   let tenths = 0;
   return (read, found) => {
