@@ -4,11 +4,11 @@ import { isTooDeep } from "../../../domain/event/json.ts";
 import { losslessValue } from "../../../domain/event/lossless-json.ts";
 
 export type Showing = {
-  /** Whether personal data is shown. */
+  /** Whether to show personal data. */
   readonly reveal: boolean;
   /** Ids, which are always shown. */
   readonly ids: readonly (string | undefined)[];
-  /** Whether it is the body of a webhook or a task: what names its event, its state and its dates is shown. */
+  /** Whether it is the body of a webhook or a task, whose event name, state and dates are shown. */
   readonly isMessage?: boolean;
 };
 
@@ -19,7 +19,7 @@ const openMembers: ReadonlySet<string> = new Set([
   ...["created_at", "updated_at", "date_start", "date_end", "start", "end", "since", "time", "receivedAt"],
 ]);
 
-/** The subject of our own messages: `account/ID`, or with what follows. */
+/** The subject of the pipeline's messages: `account/ID`, possibly with a suffix. */
 const subjectName = /^(user|account|company-account)\/[\w%.~-]+(\/[\w%.~-]+)*$/;
 
 /** Fields that hold an event's name, state, dates, or an id. */
@@ -29,9 +29,9 @@ function isOpen(name: string, value: unknown): boolean {
   return name === "subject" ? subjectName.test(value) : /(^id|_id|Id)$/.test(name) && isUuid(value);
 }
 
-/** A JSON text as a value that can be printed: masked, or as it is with all digits of its numbers. */
+/** JSON text as a printable value: masked, or unchanged with all digits of its numbers. */
 export function shownJson(text: string, { reveal, ids, isMessage = false }: Showing): unknown {
-  // As a value it would end what prints it, and hide what is shown beside it.
+  // Printing a value that is nested this deeply would fail.
   if (reveal && isTooDeep(text)) return text;
   const value = tryTo(() => (reveal ? losslessValue(text) : JSON.parse(text)), text);
   const shown = new Set(ids.filter((id) => id !== undefined));

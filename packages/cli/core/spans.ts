@@ -1,6 +1,6 @@
 const secondsOf = { days: 86_400, hours: 3_600, minutes: 60, seconds: 1 } as const;
 
-/** A span of time by its two largest units: `3d 4h`, `12m 5s`, `0s`. @param seconds not below zero */
+/** A duration by its two largest units: `3d 4h`, `12m 5s`, `0s`. @param seconds at least 0 */
 export function spanText(seconds: number): string {
   let left = Math.round(seconds);
   const parts: [string, number][] = [];
@@ -13,7 +13,7 @@ export function spanText(seconds: number): string {
   return largest.length === 0 ? "0s" : largest.map(([unit, count]) => `${count}${unit.charAt(0)}`).join(" ");
 }
 
-/** How long ago a moment was, or how far ahead it is: `3d 4h ago`, `in 12m`. */
+/** A time relative to now: `3d 4h ago`, `in 12m`. */
 export function fromNow(timestamp: Date, now: Date): string {
   const seconds = (timestamp.getTime() - now.getTime()) / 1000;
   return seconds > 0 ? `in ${spanText(seconds)}` : `${spanText(-seconds)} ago`;
@@ -23,8 +23,8 @@ export function fromNow(timestamp: Date, now: Date): string {
 const measuredByMinute = 3 * 3_600;
 
 /**
- * How long ago something happened of which only the beginning of its period is measured: its minute, or its hour where
- * that is more than three hours ago. Never more than the true time.
+ * How long ago something happened, if only the start of its period is known: its minute, or its hour if that is more than
+ * three hours ago. Never longer than the true time.
  */
 export function periodAgo(beginning: Date, now: Date): string {
   const seconds = (now.getTime() - beginning.getTime()) / 1000;

@@ -5,14 +5,14 @@ import { stagesDirectory } from "./places.ts";
 
 export type StageFlags = { readonly stage: string; readonly settings?: string };
 
-/** Adds the flags that name a stage which need not be deployed. */
+/** Adds the flags that select a stage, deployed or not. */
 export function addStageFlags(command: Command, what: string, defaultStage: string): Command {
   return command
     .option("--stage <name>", what, defaultStage)
     .option("--settings <file>", "read the settings from this file instead of stages/STAGE.json");
 }
 
-/** The settings of a stage that need not be deployed. @throws CommandError where they are wrong */
+/** The settings of a stage, deployed or not. @throws CommandError if they are invalid */
 export function readStageSettings(stage: string, file?: string): Settings {
   try {
     return loadSettings(stage, stagesDirectory, file);

@@ -1,7 +1,7 @@
 import Table from "cli-table3";
 import { oneLine } from "./printable.ts";
 
-/** Columns as a terminal shows them: no frame, so that lines can be searched and cut; numbers to the right. */
+/** Aligned columns without a frame, so that lines can be searched and cut. Numbers are right-aligned. */
 export function tableText(
   head: readonly string[],
   rows: readonly (readonly (string | number | undefined)[])[],

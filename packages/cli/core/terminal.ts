@@ -6,38 +6,38 @@ import { printableJson } from "./printable.ts";
 
 export type TerminalOptions = { readonly json: boolean; readonly yes: boolean };
 
-/** Speaks with whoever runs a command: results on the standard output, all else beside it. */
+/** The output of a command: results on standard output, everything else on standard error. */
 export type Terminal = {
   /**
    * Prints a result for people; with `--json` prints the data on one line instead. Endless commands call it
    * repeatedly.
    */
   result(data: object, text: string): void;
-  /** Shows anew what is watched: in place of what was shown before, where a person looks, cut to the screen's width. */
+  /** Replaces the previous output on a terminal, cut to its width; elsewhere prints another line. */
   redraw(data: object, text: string): void;
-  /** Text in a colour, where there is a terminal and nobody has set NO_COLOR. */
+  /** Coloured text, unless the output is not a terminal or NO_COLOR is set. */
   paint(format: "red" | "yellow" | "green", text: string): string;
   /** A step of long work. */
   progress(text: string): void;
-  /** Waits, and shows how long still. */
+  /** Waits, and shows the remaining time. */
   wait(seconds: number, what: string): Promise<void>;
   /**
    * Asks before something is destroyed.
-   * @param consequence what would be; a function of it is called only where it is asked
-   * @throws CommandError where the answer isn't yes
+   * @param consequence a function is called only if the question is asked
+   * @throws CommandError unless the answer is yes
    */
   confirm(consequence: string | (() => Promise<string>)): Promise<void>;
-  /** The whole standard input, up to `maxBytes`. @throws CommandError where there is more */
+  /** Standard input up to `maxBytes`. @throws CommandError if it is longer */
   readInput(maxBytes: number): Promise<string>;
 };
 
-/** Where nobody watches a line change, a wait is reported only so often. */
+/** Seconds between reports of a wait if the output is not a terminal. */
 const secondsBetweenLines = 10;
 
-/** Moves to the first line and clears what is below. */
+/** Moves the cursor to the first line and clears the screen. */
 const clearScreen = "\x1b[H\x1b[J";
 
-/** Lines no longer than a screen is wide: one that breaks would push the others out of it. */
+/** Cuts lines to the width of the screen, because a wrapped line would push others off it. */
 export function cutLines(text: string, columns: number): string {
   return text
     .split("\n")
@@ -104,7 +104,7 @@ export function createTerminal({ json, yes }: TerminalOptions): Terminal {
       const asking = createInterface({ input: stdin, output: stderr, terminal: true });
       const answer = await asking
         .question(`${shown}\nContinue? (yes/no) `)
-        // Ctrl-C is an answer, too.
+        // Ctrl-C counts as no.
         .catch(() => "no")
         .finally(() => asking.close());
       if (!/^y(es)?$/i.test(answer.trim())) throw CommandError.usage("Nothing was done.");

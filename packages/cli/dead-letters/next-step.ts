@@ -11,8 +11,8 @@ const noJson = /^not JSON|is not JSON$/;
 const ofMapping = /^[a-z]\w*: /;
 
 /**
- * The one right step: a webhook that the mapping refused needs another mapping, one that is no JSON is of no use, a
- * subscriber's message is sent to its queue again, and all else is redriven once its cause is gone.
+ * The right next step. A webhook that the mapping refused needs another mapping; one that is not JSON can only be purged; a
+ * subscriber's message is sent to its queue again; everything else is redriven after its cause is fixed.
  */
 export function nextStepOf(queue: string, { reason = "" }: Pick<DeadLetter, "reason">): NextStep {
   if (queue.startsWith("subscriber/")) return "resend";
@@ -21,7 +21,7 @@ export function nextStepOf(queue: string, { reason = "" }: Pick<DeadLetter, "rea
   return ofMapping.test(reason) ? "map" : "redrive";
 }
 
-/** How that is typed. */
+/** The command of a step. */
 export function nextStepText(step: NextStep, queue: string, id: string): string {
   switch (step) {
     case "map":

@@ -5,7 +5,7 @@ export type EachResult = { readonly id: string; readonly result: string };
 
 export type OnEach = (each: EachResult) => void;
 
-/** The ids of the dead letters that are wanted, of at most `limit` of them. They stay where they lie. */
+/** The ids of at most `limit` matching dead letters, which stay in the queue. */
 export async function findDeadLetters(
   source: DeadLetterSource,
   isWanted: (deadLetter: DeadLetter) => boolean,
@@ -20,7 +20,7 @@ export async function findDeadLetters(
   return ids;
 }
 
-/** Takes away those dead letters, and nothing that came since. @returns how many are gone */
+/** Deletes these dead letters, and none that arrived since. @returns how many were deleted */
 export async function purgeDeadLetters(
   source: DeadLetterSource,
   ids: ReadonlySet<string>,

@@ -8,10 +8,13 @@ import { type WorkQueue, workQueues } from "../status/work-queues.ts";
 /** Visibility time-out in seconds: if a command is killed, its messages reappear after it. */
 const hiddenInSeconds = 300;
 
-/** A list, an erasure or the archiver gives back within seconds what it looks at. */
+/**
+ * Polls for dead letters that another reader has received; a list, an erasure and the archiver release them
+ * in seconds.
+ */
 const looks = { most: 4, secondsBetween: 2 };
 
-/** The queue that a command names. @throws CommandError naming those that there are */
+/** The queue that a command names. @throws CommandError naming the existing ones */
 export function namedQueue({ deployment }: Operation, name: string): WorkQueue {
   const queues = workQueues(deployment);
   const found = queues.find((queue) => queue.name === name);
@@ -24,7 +27,7 @@ export function deadLettersOf({ clients }: Operation, { deadLetterQueueUrl }: Wo
   return queueDeadLetters(clients.sqs, deadLetterQueueUrl, () => hiddenInSeconds);
 }
 
-/** For who takes some away: looks again for a while where another reader holds all that there may be. */
+/** Reads dead letters to delete or send; polls while another reader has received all of them. */
 export function deadLettersGivenBack(
   { clients, terminal }: Pick<Operation, "clients" | "terminal">,
   { deadLetterQueueUrl: url }: Pick<WorkQueue, "deadLetterQueueUrl">,
@@ -43,7 +46,7 @@ export function deadLettersGivenBack(
   };
 }
 
-/** Throws in the end where S3 refuses some. */
+/** Throws at the end if S3 refuses some objects. */
 export function archivedDeadLettersOf(
   { clients, deployment }: Operation,
   { name }: WorkQueue,

@@ -9,11 +9,11 @@ export type RedrivePorts = {
   readonly source: DeadLetterSource;
   readonly isWanted: (deadLetter: DeadLetter) => boolean;
   readonly send: Send;
-  /** The queue that the dead letters came from. */
+  /** The source queue of the dead letters. */
   readonly queueUrl: string;
   /** The group and deduplication id for a FIFO queue; neither for a standard queue. */
   readonly orderOf: (deadLetter: DeadLetter) => Pick<Outgoing, "group" | "deduplication">;
-  /** Names this run, and none before it. */
+  /** Unique to this run. */
   readonly run: string;
   readonly limit: number;
   readonly onProgress: (redriven: number) => void;
@@ -22,20 +22,19 @@ export type RedrivePorts = {
 
 export type Redriven = {
   readonly redriven: number;
-  /** Were seen and left where they lie: not wanted, not sent, or back again with their count. */
+  /** Remaining in the dead-letter queue: not selected, not sent, or failed again. */
   readonly left: number;
   /** Of the remaining ones, those that this run sent and that failed again meanwhile. */
   readonly again: number;
   /** Of the remaining ones, those that could not be sent. */
   readonly failed: readonly { readonly messageId: string; readonly reason: string }[];
-  /** Were sent, but still lie there: they will be processed twice. */
+  /** Sent but not deleted, so they are processed twice. */
   readonly twice: number;
 };
 
 /**
- * Sends dead letters to the queue that they came from, then takes them away: killed in between, one is sent twice and
- * none is lost. A run sends each dead letter once, also where it fails at once and comes back: it carries the run's
- * name.
+ * Sends dead letters to their source queue, then deletes them. If it is killed in between, one is sent twice and none is
+ * lost. A run sends each dead letter once, even if it fails again immediately, because the message carries the run's name.
  */
 export async function redrive(ports: RedrivePorts): Promise<Redriven> {
   const { source, isWanted, send, queueUrl, orderOf, run, limit, onProgress, onEach } = ports;
@@ -53,7 +52,7 @@ export async function redrive(ports: RedrivePorts): Promise<Redriven> {
       returns: nextRedriveCount(deadLetter.returns, run),
       ...orderOf(deadLetter),
     }));
-    // Without the run's name such a dead letter is known by its body alone.
+    // Without room for the run's name, a dead letter is recognized by its body alone.
     for (const { body } of outgoing) if (!hasRoomForAttributes(body)) unmarked.add(digestOf(body));
     const failures = await send(queueUrl, outgoing);
     const done = chosen.filter((_, index) => failures[index] === undefined);

@@ -4,10 +4,10 @@ import { contentOfDeadLetter } from "../../../domain/recovery/dead-letter-conten
 import { CommandError } from "../core/command-error.ts";
 import { commandLine } from "../core/command-line.ts";
 
-/** Which dead letters a command is about: all, or those that both flags fit. */
+/** The dead letters that a command applies to: all, or those that match both flags. */
 export type Selection = { readonly reason?: string; readonly id?: string };
 
-/** What `--reason` says in the help. */
+/** The help of `--reason`. */
 export const reasonFlag = "only reasons that contain this text, in any letter case";
 
 export function addSelection(command: Command): Command {
@@ -16,10 +16,10 @@ export function addSelection(command: Command): Command {
     .option("--id <id>", "only this id or prefix: of the event, the message, the subject, or SQS");
 }
 
-/** Shorter beginnings of an id would be those of several dead letters. */
+/** Minimum length of an id's prefix; shorter ones would match several dead letters. */
 const shortestId = 8;
 
-/** @throws CommandError where a flag is empty, which would mean all of them, or an id cut too short */
+/** @throws CommandError if a flag is empty, which would select all, or if an id's prefix is too short */
 export function checkSelection(selection: Selection): void {
   for (const name of ["reason", "id"] as const) {
     if (selection[name]?.trim() === "")
@@ -45,7 +45,7 @@ function idsOf({ messageId, body }: DeadLetter): readonly string[] {
   return [messageId, ...(id === undefined ? [] : [id, id.slice(id.indexOf("/") + 1)])];
 }
 
-/** @throws CommandError where no dead letter has the id that was asked for */
+/** @throws CommandError if no dead letter has the id */
 export function checkFound({ id }: Selection, found: number, queue: string): void {
   if (id !== undefined && found === 0)
     throw new CommandError(
@@ -54,7 +54,7 @@ export function checkFound({ id }: Selection, found: number, queue: string): voi
     );
 }
 
-/** Why a dead letter lies there, in words. */
+/** The reason of a dead letter, in words. */
 export function reasonOf({ reason }: DeadLetter): string {
   return reason ?? "failed each time it was received";
 }

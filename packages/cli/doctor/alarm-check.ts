@@ -22,8 +22,7 @@ export async function examineAlarms(
 }
 
 /**
- * Alarms that notify nobody are seen by those only who look. A stage whose settings name no recipient, which production
- * refuses, wants it so.
+ * Finds alarms that notify nobody. A stage whose settings name no recipient is not reported; production requires one.
  */
 export function checkActions(
   alarms: readonly StackAlarm[],
@@ -43,7 +42,7 @@ export function checkActions(
   ];
 }
 
-/** An alarm's description says what it means, and ends with what to type. */
+/** An alarm's description says what it means and ends with a command. */
 export function checkAlarm(alarm: StackAlarm, well: readonly Well[], now: Date): readonly Finding[] {
   const { name, description, entry, isOn, since } = alarm;
   if (!isOn) return [];
@@ -75,7 +74,7 @@ function isBefore({ since: wellSince }: Well, alarmSince: Date | undefined): boo
   return wellSince.getTime() >= alarmSince.getTime() - lagInMillis;
 }
 
-/** Its cause ended when it was found well, or else before now: from then on it looks back once more. */
+/** The alarm looks back one more period after its cause ended, which was now at the latest. */
 function clearsAt({ since, lookBackSeconds }: StackAlarm, { since: fixed }: Well, now: Date): Date {
   const from = Math.max(since?.getTime() ?? 0, fixed?.getTime() ?? 0) || now.getTime();
   return new Date(from + lookBackSeconds * 1_000 + lagInMillis);

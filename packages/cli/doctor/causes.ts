@@ -1,6 +1,6 @@
 import type { Finding, Severity } from "./finding.ts";
 
-/** A finding with those that it has brought about. */
+/** A finding with its consequences. */
 export type Cause = Finding & { readonly follows: readonly Finding[] };
 
 const withoutToken = [
@@ -75,8 +75,8 @@ const consequences: readonly (readonly [cause: string, consequences: readonly st
 const severities: readonly Severity[] = ["error", "warning", "info"];
 
 /**
- * Orders findings by cause: what follows from another finding stands beneath it, and an alarm that watches what was
- * found stands beneath that. @param findings those of alarms last
+ * Groups findings by cause: a consequence is listed under its cause, and an alarm under the finding that it watches.
+ * @param findings those of alarms last
  */
 export function byCause(findings: readonly Finding[]): readonly Cause[] {
   const causes = findings.toSorted(compare);

@@ -18,7 +18,7 @@ export type Diagnosis = {
   readonly checked: readonly string[];
 };
 
-/** In the order of the data's way. */
+/** In the order in which data flows. */
 const checks: readonly Check[] = [
   webhookSecretCheck,
   registrationCheck,
@@ -36,9 +36,9 @@ const checks: readonly Check[] = [
 type Outcome = Examined & { readonly lacks?: unknown };
 
 /**
- * Looks at all that can be wrong with a stage.
- * @param settings a file in the place of the stage's own
- * @throws what AWS refuses, and what is not there where nothing of the stage is
+ * Runs all checks of a stage.
+ * @param settings a file to use instead of the stage's own
+ * @throws AWS's error if it refuses every call, or if nothing of the stage exists
  */
 export async function examine(
   stageParts: Omit<Examination, "registrations">,

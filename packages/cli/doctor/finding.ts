@@ -3,12 +3,17 @@ import { commandLine } from "../core/command-line.ts";
 import type { Deployment } from "../core/deployment.ts";
 import type { RegistrationStatus } from "../status/registration-status.ts";
 
-/** `error`: something does not work; `warning`: it will not, or a person should look; `info`: it is fixed already. */
+/**
+ * `error`: something does not work; `warning`: something will fail, or needs attention; `info`: already
+ * fixed.
+ */
 export type Severity = "error" | "warning" | "info";
 
-/** Something that is wrong, and what a person does about it. */
+/** A problem, and what to do about it. */
 export type Finding = {
-  /** Stable, for programs: the entry of docs/operate/runbook.md where an alarm watches the same. */
+  /**
+   * A stable code for programs; the entry of docs/operate/runbook.md if an alarm watches the same problem.
+   */
   readonly code: string;
   readonly severity: Severity;
   readonly what: string;
@@ -16,7 +21,7 @@ export type Finding = {
   readonly why: string;
   /** The command that fixes it, or shows how. */
   readonly fix: string;
-  /** Whether it is an alarm that is on: it then stands beneath what was found of the same. */
+  /** Set for an alarm; it is shown under the finding that explains it. */
   readonly isAlarm?: true;
   /** For an alarm whose cause is gone: when it ends at the latest, ISO 8601. */
   readonly clearsAt?: string;
@@ -33,7 +38,7 @@ export type Examination = {
 /** A check that passed, although an alarm with the same code may still be on. */
 export type Well = {
   readonly code: string;
-  /** Since when; an alarm that went off later says otherwise. Absent: it was measured now. */
+  /** Since when; a later alarm contradicts it. Undefined: measured now. */
   readonly since?: Date;
 };
 
@@ -50,7 +55,7 @@ export function found(findings: readonly Finding[]): Examined {
   return { findings, well: [] };
 }
 
-/** How a stage is brought in line with its settings, and its outputs written again. */
+/** The command that deploys the settings and writes the outputs again. */
 export function deployAgain(stage: string): string {
   return commandLine`npx cdk deploy -c stage=${stage} --outputs-file outputs.json`;
 }

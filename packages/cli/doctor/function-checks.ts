@@ -8,7 +8,7 @@ import { oneLine } from "../core/printable.ts";
 import { ownQueuesOf, workQueueArn } from "../status/work-queues.ts";
 import { type Check, deployAgain, type Finding, found } from "./finding.ts";
 
-/** Outputs that name functions; of those that are not there the settings leave the part out. */
+/** Outputs that name functions. Settings can leave some of them out. */
 const functionOutputs = [
   "RelayFunctionName",
   "RefreshFunctionName",
@@ -37,7 +37,7 @@ type FunctionState = Pick<
   "State" | "StateReason" | "LastUpdateStatus" | "LastUpdateStatusReason"
 >;
 
-/** One that is `Pending` or `Inactive` comes to work by itself. */
+/** A `Pending` or `Inactive` function becomes active by itself. */
 export function checkFunction(
   name: string,
   { State, StateReason, LastUpdateStatus, LastUpdateStatusReason }: FunctionState,

@@ -47,14 +47,14 @@ export function checkProvider(breaker: Breaker, registrations: RegistrationStatu
   };
 }
 
-/** A reason names the provider itself where it can. */
+/** Names the provider unless the reason does. */
 function failureText(reason: string | undefined): string {
   if (reason === undefined) return "The provider fails";
   const text = oneLine(reason);
   return text.startsWith("the provider") ? `T${text.slice(1)}` : `The provider fails: ${text}`;
 }
 
-/** So far a clock may be off, and an answer be under way. */
+/** Tolerance for clock differences and for calls in progress. */
 const toleratedInSeconds = 60;
 
 export const clockCheck: Check = {

@@ -13,7 +13,7 @@ export const queueCheck: Check = {
     checkQueues(await queueStatuses(workQueues(deployment), clients, () => now)),
 };
 
-/** Alarms by the queues that they watch: dead letters, and what is late. */
+/** Queues, with the alarms for their dead letters and for their oldest message. */
 const watched: readonly {
   readonly isOf: (name: string) => boolean;
   readonly deadLetters: string;
@@ -91,13 +91,13 @@ export const readerCheck: Check = {
   },
 };
 
-/** Every reader polls at least this often, in minutes. */
+/** A reader polls at least this often. */
 const longestSilenceInSeconds = 3_600;
 
-/** A reader that is about to start is no finding. */
+/** A reader may still be starting. */
 const shortestWaitInSeconds = 60;
 
-/** @param isRead whether somebody asked for messages within the last hour */
+/** @param isRead whether the queue was polled within the last hour */
 export function checkReader(
   { name, waiting, oldestSeconds = 0, retentionSeconds, neverRead }: QueueStatus,
   isRead: boolean,

@@ -4,13 +4,13 @@ import { type Deployment, type DeploymentOptions, deploymentFlags } from "../cor
 /** Advice for findings and alarms about the token. */
 export const setToken = "npx income-events token set < token.txt";
 
-/** A remedy as it is to be typed for this very deployment: here where it is on this machine. */
+/** A remedy with the flags of this deployment. */
 export function remedyFor(
   fix: string,
   deployment: Pick<Deployment, "local" | "client">,
   options: DeploymentOptions,
 ): string {
-  // The sandbox's operator sends no token in a file: a command asks for one.
+  // A sandbox's token comes from a command, not from a file.
   if (fix === setToken && deployment.local?.sandbox?.control !== undefined)
     return ["npx income-events sandbox token", "npx income-events token set"]
       .map((command) => withFlags(command, options))

@@ -2,12 +2,12 @@ import type { Terminal } from "../core/terminal.ts";
 import type { Cause } from "./causes.ts";
 import type { Diagnosis } from "./examine.ts";
 
-/** Findings that a person has to do something about. */
+/** Findings that need an action. */
 export function openFindings(findings: readonly Cause[]): readonly Cause[] {
   return findings.filter(({ severity }) => severity !== "info");
 }
 
-/** A diagnosis for people: what is wrong, numbered, its consequences beneath, and what is fixed already. */
+/** The diagnosis for people: numbered findings with their consequences, then what is already fixed. */
 export function reportText(
   stage: string,
   { findings, checked }: Diagnosis,
@@ -27,7 +27,7 @@ function causeLines(
   paint: Terminal["paint"],
 ): readonly string[] {
   const indent = " ".repeat(number.length);
-  // Without what their own entries advise: the cause's remedy ends them too.
+  // Without their own remedies, because the cause's remedy fixes them too.
   const consequences = follows.map(({ what: consequence }) => `${indent}- ${consequence}`);
   return [
     `${number}${paint(severity === "error" ? "red" : "yellow", what)}`,

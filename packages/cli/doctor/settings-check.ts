@@ -8,19 +8,19 @@ import { stagesDirectory } from "../core/places.ts";
 import { readStageSettings } from "../core/stage-settings.ts";
 import { deployAgain, type Finding } from "./finding.ts";
 
-/** In one finding. */
+/** Maximum settings to name in one finding. */
 const mostNamed = 5;
 const mostCharacters = 60;
 
-/** The file of a stage's settings here; undefined where there is none to compare with. @param given another file */
+/** The local settings file of a stage; undefined if there is none. @param given another file */
 export function settingsFile(stage: string, given: string | undefined): string | undefined {
   const own = join(stagesDirectory, `${stage}.json`);
   return given ?? (existsSync(own) ? own : undefined);
 }
 
 /**
- * Compares the settings here, with the defaults of this release, with those that are deployed.
- * @throws CommandError where they are wrong
+ * Compares the local settings, with this release's defaults, with the deployed ones.
+ * @throws CommandError if they are invalid
  */
 export function examineSettings(
   deployment: Pick<Deployment, "stage" | "output" | "optionalOutput">,
@@ -43,8 +43,8 @@ export function examineSettings(
 }
 
 /**
- * Which settings are deployed otherwise than a file says; none where they are deployed by a release that does not tell.
- * @throws CommandError where the file is wrong
+ * The settings whose deployed values differ from a file; none if the deployed release does not report its settings.
+ * @throws CommandError if the file is invalid
  */
 export function differencesFrom(
   { stage, optionalOutput }: Pick<Deployment, "stage" | "optionalOutput">,
@@ -68,9 +68,9 @@ type Recipients = {
 };
 
 /**
- * Addresses that are to be notified of alarms and are not.
+ * Recipients of alarms that have not confirmed their subscription.
  * @param file the stage's settings, which name them
- * @throws CommandError where they are wrong
+ * @throws CommandError if they are invalid
  */
 export async function examineRecipients(
   { deployment, clients }: Recipients,
@@ -80,13 +80,13 @@ export async function examineRecipients(
   if (deployment.local !== undefined) return [];
   const { emails } = readStageSettings(deployment.stage, file).alarms;
   if (emails === undefined) return [];
-  // With the client of SNS, which most stages' examination does without.
+  // Loads the SNS client only if it is needed.
   const { checkSubscriptions } = await import("../preflight/alarm-checks.ts");
   const found = await checkSubscriptions(clients.sns, deployment.output("AlarmTopicArn"), emails);
   return found.map((finding) => ({ code: "alarms-unconfirmed", severity: "warning", ...finding }));
 }
 
-/** A setting that is deployed otherwise than a file says; absent: it is not there. */
+/** A setting whose deployed value differs from a file; undefined where it is missing. */
 export type SettingsDifference = {
   /** `provider.requestsPerMinute`, `subscribers[0].types` */
   readonly setting: string;
@@ -94,7 +94,7 @@ export type SettingsDifference = {
   readonly file?: string;
 };
 
-/** Compares settings one by one, defaults included, in the order of their names. */
+/** Compares settings one by one, including defaults, in the order of their names. */
 export function settingsDifferences(deployed: unknown, file: unknown): readonly SettingsDifference[] {
   const [before, after] = [leavesOf(deployed), leavesOf(file)];
   const names = [...new Set([...before.keys(), ...after.keys()])].toSorted();
@@ -105,7 +105,7 @@ export function settingsDifferences(deployed: unknown, file: unknown): readonly 
   });
 }
 
-/** Each value as JSON, by its name; a list of plain values is one. */
+/** Each value as JSON, by its name; a list of plain values counts as one value. */
 function leavesOf(value: unknown, name = ""): ReadonlyMap<string, string> {
   const inner = innerOf(value, name);
   if (inner.length === 0) return new Map(value === undefined ? [] : [[name, JSON.stringify(value)]]);

@@ -9,7 +9,7 @@ export const tokenCheck: Check = {
   name: "the provider's token",
   examine: async (examination) => {
     const { deployment, clients, now, registrations } = examination;
-    // Its call shows whether the provider takes the token now, whatever the last one showed.
+    // This call shows whether the provider accepts the token now.
     await registrations();
     const token = await tokenStatus(deployment, clients);
     if (!token.isSet || token.refusal !== "noted") return checkTokenState(token, now);
@@ -18,7 +18,10 @@ export const tokenCheck: Check = {
   },
 };
 
-/** Lets the refresher find out what a refused call means, as its next run would. Its failure is the provider's. */
+/**
+ * Has the refresher find out why a call was refused, as its next run would. Its failures concern the
+ * provider.
+ */
 async function findOut({ deployment, clients }: Examination): Promise<void> {
   try {
     await invokeFunction(clients.lambda, deployment.output("RefreshFunctionName"), {});
@@ -30,7 +33,7 @@ async function findOut({ deployment, clients }: Examination): Promise<void> {
 const nothingFetched = "No income data is fetched. Tasks wait; nothing is lost.";
 const fix = setToken;
 
-/** The alarms that a token which is set and taken clears. */
+/** Alarms that end once the token is set and accepted. */
 const alarmsOfToken = ["token-missing", "token-at-risk", "token-refresh-failing"];
 
 export function checkTokenState(token: TokenStatus, now: Date): Examined {

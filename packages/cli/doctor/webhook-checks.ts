@@ -51,7 +51,7 @@ export function checkRegistrations(status: RegistrationStatus): readonly Finding
 
 type Differing = { readonly kinds: string; readonly of: Difference };
 
-/** One finding for each field that the provider reports otherwise than this stage registers it. */
+/** One finding for each field whose registered value differs from this stage's. */
 function differing(webhooks: readonly Registration[]): readonly Finding[] {
   return differences.flatMap((of) => {
     const found = webhooks.filter((webhook) => webhook.type === "here" && webhook.differs?.includes(of));
@@ -91,7 +91,7 @@ function differingFinding({ kinds, of }: Differing): Finding {
   }
 }
 
-/** The provider need not report what is registered: then it has no such call. */
+/** A provider without a call that lists webhooks. */
 function isUnsupported(reason: string): boolean {
   return /shows none|answered (404|405|501)\b/.test(reason);
 }
@@ -106,7 +106,7 @@ function unknownRegistrations(reason: string): Finding {
   };
 }
 
-/** The function that registers knows the address from its deployment, a person from the outputs. */
+/** Compares the registering function's address with the outputs' address. */
 export function checkAddress(
   status: RegistrationStatus,
   webhooksUrl: string,
@@ -122,7 +122,7 @@ export function checkAddress(
 
 type Misdirected = Extract<Registration, { readonly type: "elsewhere" | "none" }>;
 
-/** One finding for all kinds that the same command puts right. */
+/** One finding for all kinds that the same command fixes. */
 function misdirected(webhooks: readonly Registration[]): readonly Finding[] {
   const wrong = webhooks.filter((one): one is Misdirected => one.type === "elsewhere" || one.type === "none");
   const groups = Map.groupBy(wrong, (webhook) => `${webhook.type} ${registerAgain(webhook)}`);

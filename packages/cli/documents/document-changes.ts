@@ -9,18 +9,18 @@ import { type JsonChange, jsonChanges } from "./json-changes.ts";
 
 /** The changes between a document and its previous version. */
 export type DocumentChanges = {
-  /** The version before, and since when it was known. */
+  /** The previous version, and since when it was current. */
   readonly version: string;
   readonly observedAt: string;
   readonly count: number;
-  /** The first of them. */
+  /** The first changes, up to a maximum. */
   readonly changes: readonly JsonChange[];
 };
 
 /** Maximum changes to list. To see more, compare the documents. */
 const maxShown = 500;
 
-/** The version that a document superseded; undefined where none is kept. */
+/** The version that a document superseded; undefined if none is stored. */
 export async function versionBefore(
   { document }: StoredDocument,
   { before }: Pick<DocumentVersions, "before">,
@@ -29,7 +29,7 @@ export async function versionBefore(
   return announced === undefined ? undefined : before(subject, document, announced);
 }
 
-/** @param text of the document @param earlier the version before, and its text */
+/** @param text of the document @param earlier the previous version and its text */
 export function changesBetween(
   earlier: StoredDocument,
   [before, after]: readonly [before: string, after: string],
@@ -61,7 +61,7 @@ function parsedOf(text: string): unknown {
   }
 }
 
-/** With numbers that are numbers: masked, none of their digits is left. */
+/** Converts numbers to JavaScript's, because masking removes their digits anyway. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

@@ -4,12 +4,12 @@ import type { Document } from "../../../domain/fetch/document.ts";
 import { CommandError } from "../core/command-error.ts";
 import { periodFlags } from "../core/flags.ts";
 
-/** Which documents are wanted. Times are milliseconds since 1970. */
+/** A filter of documents. Times are in milliseconds since 1970. */
 export type DocumentFilter = {
   readonly endpoint?: string;
-  /** Those whose data changed since. */
+  /** Documents whose data changed since then. */
   readonly since?: number;
-  /** Those whose data changed before. */
+  /** Documents whose data changed before then. */
   readonly until?: number;
 };
 
@@ -29,7 +29,7 @@ export function filterFlags({ endpoint, ...period }: FilterFlags, now: Date): Do
   });
 }
 
-/** Whether a document is wanted. One of which the provider has no data is not. */
+/** Whether a document matches. One without data at the provider does not. */
 export function selects(
   { endpoint, since = 0, until = Infinity }: DocumentFilter,
   document: Document,

@@ -21,8 +21,8 @@ export type DocumentGetPorts = {
 };
 
 /**
- * @param wanted a version, or what was known at a time; empty: the newest
- * @throws CommandError where there is no such document, or no such version is kept, which names those that are there
+ * @param wanted a version, or a time at which it was current; empty: the newest
+ * @throws CommandError if the document or the version does not exist, naming the existing versions
  */
 export async function findDocument(
   subject: Subject,
@@ -65,7 +65,7 @@ async function notKept(
   );
 }
 
-/** A document's bytes, as the provider gave them. @throws permanent failure where they are not what was stored */
+/** The provider's bytes. @throws permanent failure if their digest differs */
 export async function bytesOf(
   stored: StoredDocument,
   { overflow }: Pick<DocumentGetPorts, "overflow">,

@@ -4,24 +4,24 @@ import type { Document } from "../../../domain/fetch/document.ts";
 import { nameOfData } from "../../../domain/fetch/document-name.ts";
 import { type DocumentListPorts, documentsOf, type ListedDocument } from "./document-list.ts";
 
-/** One version of a document that can be read. */
+/** A readable version of a document. */
 export type ListedVersion = {
   readonly version: string;
-  /** ISO 8601: since when, and until when, it was the newest. */
+  /** When it became and stopped being the newest, ISO 8601. */
   readonly observedAt: string;
   readonly supersededAt?: string;
   readonly bytes?: number;
 };
 
-/** A document and all versions of it that are there, the newest first. */
+/** A document with all stored versions, the newest first. */
 export type DocumentHistory = {
   readonly subject: Subject;
   readonly endpoint: string;
-  /** `2026-01-01..2026-01-31`; absent: all of it. */
+  /** `2026-01-01..2026-01-31`; undefined: without a range. */
   readonly dates?: string;
-  /** When the provider was asked for it last. */
+  /** The last time it was requested from the provider. */
   readonly asOf: string;
-  /** Whether the provider has none any more, or had none yet. */
+  /** Whether the provider has no data, or none yet. */
   readonly isGone: boolean;
   readonly versions: readonly ListedVersion[];
 };
@@ -61,7 +61,7 @@ function versionOf({ document: { announced = 0, size }, supersededAt }: ListedDo
   };
 }
 
-/** Whether two are versions of one. */
+/** Whether both are versions of one document. */
 function isSameDocument(one: Document, other: Document): boolean {
   return nameOf(one.subject) === nameOf(other.subject) && nameOfData(one, "/") === nameOfData(other, "/");
 }

@@ -18,7 +18,7 @@ export type DocumentQuery = {
   /** The subject whose documents to list; if undefined, the whole table is read. */
   readonly subject?: Subject;
   readonly filter: DocumentFilter;
-  /** The most that are listed. */
+  /** Maximum documents to list. */
   readonly limit: number;
 };
 
@@ -30,12 +30,12 @@ export type DocumentListPorts = {
   readonly onScanned: OnScanned;
 };
 
-/** A document, or a version of one that newer data superseded. */
+/** A document, or a superseded version. */
 export type ListedDocument = StoredDocument & { readonly supersededAt?: number };
 
 /**
- * Lists documents, those that changed last first; of one subject with the versions that are kept.
- * @throws CommandError where nothing is known of the subject
+ * Lists documents, the latest changes first; for one subject, with the stored versions.
+ * @throws CommandError if the subject is unknown
  */
 export async function listDocuments(
   { subject, filter, limit }: DocumentQuery,
@@ -69,7 +69,7 @@ export async function documentsOf(
   const subjects = [subject, ...accounts.map((id): Subject => ({ kind: "account", id }))];
   const withVersions = async (each: Subject): Promise<readonly ListedDocument[]> => {
     const [documents, kept] = await Promise.all([readDocuments(each), versions.all(each)]);
-    // A version is kept before it is superseded.
+    // A version is stored before it is superseded, so it can occur twice.
     const present = new Set(documents.map(({ document }) => versionName(document)));
     return [...documents, ...kept.filter(({ document }) => !present.has(versionName(document)))];
   };
@@ -88,7 +88,7 @@ function newestFirst(documents: readonly ListedDocument[]): readonly ListedDocum
   );
 }
 
-/** A document as the read API lists it, for programs. @param documentsUrl the read API's, with a slash at its end */
+/** A document as the read API lists it. @param documentsUrl the read API's address, ending with a slash */
 export function describeDocument({ document, supersededAt }: ListedDocument, documentsUrl: string): object {
   return {
     subject: nameOf(document.subject),

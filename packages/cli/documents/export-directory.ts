@@ -24,42 +24,44 @@ export type ExportQuery = {
   readonly until?: string;
 };
 
-/** How far an export has come. */
+/** The progress of an export. */
 export type ExportState = {
   readonly query: ExportQuery;
   /** When the export started, ISO 8601. Relative times such as `24h` in the query count from it. */
   readonly begunAt: string;
   readonly files: readonly string[];
   readonly documents: number;
-  /** How many items of the table were read. */
+  /** Items of the table that were read. */
   readonly examined: number;
-  /** Documents whose data are not where they were stored. */
+  /** Documents whose data is missing. */
   readonly unreadable: readonly string[];
-  /** Where to go on; absent where nothing is left. */
+  /** The key to resume after; undefined if the export is complete. */
   readonly after?: Key;
 };
 
-/** Where an export is written: files of rows, what a row holds, and how far it has come. */
+/** The directory of an export: files of rows, their schema, and the progress. */
 export type ExportDirectory = {
   readonly state: ExportState;
-  /** Whether an earlier run began it. */
+  /** Whether an earlier run started it. */
   readonly isResumed: boolean;
-  /** Makes the directory, where it is new. */
+  /** Creates the directory if it is new. */
   readonly begin: () => Promise<void>;
-  /** The next file of rows: written beside its place, and put there with the state that counts it. */
+  /** The name of the next file of rows, and the temporary name to write it under until `save`. */
   readonly nextFile: (state: ExportState) => { readonly name: string; readonly partial: string };
   readonly save: (state: ExportState, written: string | undefined) => Promise<void>;
 };
 
 const stateFile = "export.json";
-/** Before the first page nothing was read: this key is none of the table's. */
+/** Stands for no key: nothing was read yet. No item of the table has it. */
 const beginning: Key = { pk: "", sk: "" };
 
 export function startOf({ after }: ExportState): Key | undefined {
   return after?.pk === beginning.pk ? undefined : after;
 }
 
-/** Finds how far an earlier run of an export has come, if there was one. @throws CommandError where the directory holds something else */
+/**
+ * Loads the progress of an earlier run, if any. @throws CommandError if the directory contains something else
+ */
 export async function openExport(directory: string, query: ExportQuery, now: Date): Promise<ExportDirectory> {
   const names = await namesIn(directory);
   const known = names.includes(stateFile) ? await readState(join(directory, stateFile)) : undefined;
@@ -86,7 +88,7 @@ export async function openExport(directory: string, query: ExportQuery, now: Dat
       return { name, partial: join(directory, `${name}.partial`) };
     },
     save: async (next, written) => {
-      // A trap: in this order. A file that no state counts is written again by the next run.
+      // The order matters: the next run overwrites a file that the progress does not count.
       if (written !== undefined)
         await rename(join(directory, `${written}.partial`), join(directory, written));
       await write(stateFile, next);
@@ -121,7 +123,7 @@ function describeQuery({ table, endpoint, since, until }: ExportQuery): string {
   return [`of the table ${table}`, ...flags].join(" ");
 }
 
-/** Whole or not at all, whenever it is interrupted. */
+/** Writes a file atomically. */
 async function replace(path: string, value: object): Promise<void> {
   const beside = `${path}.${randomUUID()}`;
   try {
@@ -180,7 +182,7 @@ const rowSchema = {
   oneOf: [{ required: ["document"] }, { required: ["text"] }],
 } as const;
 
-/** A document as one line, without its end. @param content the provider's bytes as text */
+/** A document as one line without a line end. @param content the provider's bytes as text */
 export function rowOf(document: Document, content: string): string {
   const { subject, userId, announced = 0, digest, size } = document;
   const fields = present({
@@ -193,7 +195,7 @@ export function rowOf(document: Document, content: string): string {
     sha256: digest,
     size,
   });
-  // Line ends of JSON lie between its parts, never in a text.
+  // JSON has line ends only between its tokens, never inside a string.
   return isJson(content)
     ? endedBy(fields, "document", content.replace(/[\r\n]+/g, " "))
     : JSON.stringify({ ...fields, text: content });

@@ -25,15 +25,15 @@ export type ExportPorts = {
   readonly overflow: Pick<OverflowBucket, "get">;
   readonly onScanned: OnScanned;
   readonly onFile: (name: string, documents: number) => void;
-  /** Once it is aborted, the export ends with the page that it is at. */
+  /** After an abort, the export stops at the end of the current page. */
   readonly signal: AbortSignal;
 };
 
-/** A file ends behind the page that passes one of these: so much an interruption loses at most. */
+/** A file ends after the page that exceeds one of these limits; an interruption loses at most that much. */
 export type FileLimits = { readonly bytes: number; readonly pages: number };
 const usualLimits: FileLimits = { bytes: 64 * 2 ** 20, pages: 1_000 };
 
-/** Writes all selected documents as rows, going on where an earlier run has ended. @returns how far it has come */
+/** Writes all matching documents as rows, resuming an earlier run. @returns the progress */
 export async function exportDocuments(
   directory: ExportDirectory,
   filter: DocumentFilter,
@@ -60,7 +60,7 @@ export async function exportDocuments(
   return state;
 }
 
-/** Reads as many pages as one file holds, and knows how far the export is behind them. */
+/** Reads the pages of one file, and tracks the progress. */
 class ExportFile {
   #state: ExportState;
   readonly #filter: DocumentFilter;
@@ -100,12 +100,12 @@ class ExportFile {
     this.#ports.onScanned(this.#state.examined, this.#state.documents);
   }
 
-  /** Undefined where it is not wanted, was erased meanwhile, or can't be read. */
+  /** Undefined if the document does not match, was erased meanwhile, or can't be read. */
   async #rowOf(stored: StoredDocument): Promise<string | undefined> {
     if (!selects(this.#filter, stored.document)) return undefined;
     const row = await readRow(stored, this.#ports);
     if (row !== undefined) return row;
-    // Since the page was read another version may have taken its place, and its object's.
+    // Another version may have superseded it, and removed its object, since the page was read.
     const name = nameOfData(stored.document, "/");
     const now = (await this.#ports.readDocuments(stored.document.subject)).find(
       ({ document }) => nameOfData(document, "/") === name,
@@ -120,7 +120,7 @@ class ExportFile {
   }
 }
 
-/** Undefined where the data are not where they were stored, or not what was. */
+/** Undefined if the data is missing or its digest differs. */
 async function readRow(
   stored: StoredDocument,
   { overflow }: Pick<ExportPorts, "overflow">,

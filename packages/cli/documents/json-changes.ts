@@ -1,8 +1,11 @@
 import { isRawNumber } from "../../../domain/event/lossless-json.ts";
 
-/** One place in which two JSON values differ. */
+/** A difference between two JSON values. */
 export type JsonChange = {
-  /** `data[3].net`; empty: the whole. Elements of lists are counted in the value that came later, removed ones in the earlier. */
+  /**
+   * `data[3].net`; empty for the whole value. Indexes refer to the later value, those of removed elements to
+   * the earlier one.
+   */
   readonly path: string;
   readonly is: "added" | "removed" | "changed";
   readonly before?: unknown;
@@ -67,7 +70,7 @@ function comparePlaces(path: string, before: List, after: List, found: JsonChang
   }
 }
 
-/** Undefined unless each element is an object with an id of its own. */
+/** Undefined unless each element is an object with a unique id. */
 function byId(
   list: List,
 ): ReadonlyMap<string, { readonly at: number; readonly element: object }> | undefined {

@@ -1,12 +1,12 @@
-/** A list of records that a document holds, with the members that any of them has. */
+/** A list of records in a document, with all fields that any of them has. */
 export type Tabular = {
-  /** Where it lies: `data`; empty: the whole document. */
+  /** The list's path, such as `data`; empty for the whole document. */
   readonly path: string;
   readonly columns: readonly string[];
   readonly records: readonly ReadonlyMap<string, unknown>[];
 };
 
-/** The lists of records of a document: the whole, its members, and theirs. */
+/** The lists of records in a document, up to two levels deep. */
 export function tablesOf(document: unknown, path = "", depth = 0): readonly Tabular[] {
   if (Array.isArray(document)) {
     const records = document.filter(isRecord).map((record) => new Map(Object.entries(record)));
@@ -21,7 +21,7 @@ export function tablesOf(document: unknown, path = "", depth = 0): readonly Tabu
 
 function isRecord(value: unknown): value is object {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  // Raw JSON, a number with its digits, has none. Nothing is imported: this runs in browsers as well.
+  // Numbers with exact digits have another prototype. No import, because this also runs in browsers.
   return Object.getPrototypeOf(value) !== null;
 }
 

@@ -30,7 +30,7 @@ export type DeadLetterPorts = {
 const maxLookedAt = 1_000;
 
 /**
- * The queues where dead letters about an event can lie: its kind's, that of calls, and those of who gets its message.
+ * The queues that can contain dead letters of an event: its kind's, the fetch queue's, and those of subscribers of its type.
  */
 export function deadLetterPortsFor(operation: Operation, event: IncomeEvent | undefined): DeadLetterPorts {
   const { deployment, clients, terminal } = operation;
@@ -49,7 +49,7 @@ export function deadLetterPortsFor(operation: Operation, event: IncomeEvent | un
   };
 }
 
-/** Letters of a stored event: itself, its message, or a call for its subject. */
+/** Dead letters of a stored event: the event, its message, or a task for its subject. */
 export function deadLettersOfEvent(
   event: IncomeEvent,
   ports: DeadLetterPorts,
@@ -58,7 +58,7 @@ export function deadLettersOfEvent(
   return search(({ id, what }) => id === event.id || (what.endsWith(" task") && id === subject), ports);
 }
 
-/** Letters of events whose ids begin so, which could not be stored. */
+/** Dead letters of events that could not be stored, by a prefix of their ids. */
 export function deadLettersOfUnstored(
   begins: string,
   ports: DeadLetterPorts,
