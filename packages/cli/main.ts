@@ -2,7 +2,7 @@
 import { enableCompileCache } from "node:module";
 import { compileCacheDirectory } from "./core/places.ts";
 
-// Before the commands are loaded. Where the directory can't be written to, it is done without.
+// Before the commands are loaded. Works without a cache if the directory is read-only.
 enableCompileCache(compileCacheDirectory);
 // The output's reader has gone (`| head`). Commands that must clean up listen for this themselves.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {

@@ -32,7 +32,7 @@ const groups = {
   documents: "the provider's data",
 } as const;
 
-/** Adds commands to the program, or to a group of it. @param createProgram loads every command */
+/** Adds commands to the program or to a group. @param createProgram loads every command */
 type AddTo = (group: Command, createProgram: () => Promise<Command>) => void;
 
 type CommandFile = {
@@ -42,7 +42,7 @@ type CommandFile = {
   readonly load: () => Promise<{ readonly addTo: AddTo }>;
 };
 
-/** In the order of the help. Loaded when they are needed: most of a command's time would go into loading the others. */
+/** In the order of the help. Loaded on demand, because loading all takes most of a command's time. */
 const commandFiles: readonly CommandFile[] = [
   { names: ["init"], load: () => import("./commands/init.ts") },
   { names: ["dev"], load: () => import("./commands/dev.ts") },
@@ -93,11 +93,11 @@ const commandFiles: readonly CommandFile[] = [
 ];
 
 /**
- * The command line.
- * @param words what is written: where they name a command, the program has that one alone, else all of them
+ * Creates the command line's program.
+ * @param words the arguments; if they name a command, only that one is loaded, otherwise all
  */
 export async function createProgram(words: readonly string[] = []): Promise<Command> {
-  // Before the groups: they take over how errors are reported.
+  // Set before the groups are added, because they inherit it.
   const program = new Command("income-events")
     .description("Operates an income-events pipeline.")
     .version(packageVersion(), "--version", "print the version")
@@ -119,17 +119,17 @@ function isNamed({ group, names }: CommandFile, [first = "", second = ""]: reado
   return group === undefined ? names.includes(first) : first === group && names.includes(second);
 }
 
-/** Runs a command line. @returns the exit code; what went wrong was reported on the standard error */
+/** Runs a command line. @returns the exit code; errors were reported on standard error */
 export async function runProgram(args: readonly string[], given?: Command): Promise<number> {
   const [first, ...words] = args;
-  // Commander's own help knows one word only.
+  // Commander's own help takes only one word.
   if (first === "help" && words.length > 0) return runProgram([...words, "--help"], given);
   const program = given ?? (await createProgram(args));
   try {
     await program.parseAsync(args, { from: "user" });
     return 0;
   } catch (error) {
-    // Reported by commander already; a help that was asked for is no error.
+    // Already reported by commander; a requested help is not an error.
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const { exitCode, message } =
       error instanceof CommanderError ? { exitCode: exitCodes.usage, message: "" } : explain(error);
@@ -142,7 +142,7 @@ export async function runProgram(args: readonly string[], given?: Command): Prom
   }
 }
 
-/** Prints the help of the command that the arguments begin with. */
+/** Prints the help of the command at the start of the arguments. */
 function helpCommand(program: Command, args: readonly string[]): string {
   const words: string[] = [];
   for (let command = program; ; ) {

@@ -9,17 +9,17 @@ import type { Document } from "../../../domain/fetch/document.ts";
 export type EventDocument = {
   readonly subject: Subject;
   readonly endpoint: string;
-  /** `2026-01-01..2026-01-31`; absent: all of it. */
+  /** `2026-01-01..2026-01-31`; undefined: without a range. */
   readonly dates?: string;
   readonly version: string;
-  /** Whether this event led to that version; else it is the newest, and another event led to it. */
+  /** Whether this event led to that version; otherwise it is the newest, from another event. */
   readonly isOfEvent: boolean;
 };
 
 /**
- * Finds the document that an event led to, also where a later one superseded it and it is kept.
+ * Finds the document that an event led to, including a stored version that was superseded.
  * @param documents of the event's subject
- * @returns undefined where it announced none, or none is there
+ * @returns undefined if the event announced none, or if none exists
  */
 export async function documentOfEvent(
   event: IncomeEvent,

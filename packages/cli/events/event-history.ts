@@ -6,22 +6,22 @@ import { nameOf } from "../../../domain/event/subjects.ts";
 import { wants } from "../../../domain/message/subscribers.ts";
 import { type LogEntry, type LogPlace, selectEntries, stageLogLines, textsOf } from "../logs/log-entries.ts";
 
-/** How far an event has come, as the functions' logs say. */
+/** The progress of an event according to the functions' logs. */
 export const historyOutcomes = ["accepted", "duplicate", "stored", "ignored", "rejected"] as const;
 export type HistoryOutcome = (typeof historyOutcomes)[number];
 
-/** A webhook that came. */
+/** A received webhook. */
 export type HistoryRow = {
   readonly id: string;
-  /** When it came, ISO 8601. */
+  /** When it was received, ISO 8601. */
   readonly at: string;
   readonly kind: WebhookKind;
-  /** How far it has come. */
+  /** Its progress. */
   readonly outcome: string;
   readonly times: number;
-  /** Once it is stored. */
+  /** Known once it is stored. */
   readonly type?: string;
-  /** `account/<id>`; absent if it was erased. */
+  /** `account/<id>`; undefined if it was erased. */
   readonly subject?: string;
   /** The subject's name in the logs, `account/<digest>`. */
   readonly loggedAs?: string;
@@ -30,7 +30,7 @@ export type HistoryRow = {
   readonly reason?: string;
 };
 
-/** By the logs of the functions that had it in hand: how often, and when last, it came in the time that was read. */
+/** Counted in the logs that were read: how often it was received, and when last. */
 export type HistoryEvent = HistoryRow & { readonly outcome: HistoryOutcome };
 
 export type HistoryFilter = {
@@ -39,11 +39,11 @@ export type HistoryFilter = {
   readonly type?: string;
   readonly outcome?: string;
   readonly endpoint?: string;
-  /** In the id, the type or the subject; from the logs only a whole subject or its id. */
+  /** Part of the id, the type or the subject; in logs only a whole subject or its id. */
   readonly text?: string;
 };
 
-/** The outcome that each code reports. Other lines are not read. */
+/** The outcome for each log code. Other lines are not read. */
 const outcomeOf: Readonly<Record<string, HistoryOutcome>> = {
   WEBHOOK_ACCEPTED: "accepted",
   EVENT_STORED: "stored",
@@ -56,12 +56,12 @@ const outcomeOf: Readonly<Record<string, HistoryOutcome>> = {
 export type HistoryPeriod = { readonly since: string; readonly until?: string };
 export type HistoryProgress = { readonly lines: number; readonly done: number; readonly total: number };
 
-/** An event is stored some time after it came: so far around a period its lines are read. */
+/** An event can be stored this long after it was received, so lines around the period are read, too. */
 const marginInMs = 15 * 60_000;
 
 /**
- * The events that came in a period, the newest first, from the logs of the functions that receive and store them.
- * @param onProgress is called after each page, with a look at what is known so far
+ * The events received in a period, the newest first, from the logs of the functions that receive and store them.
+ * @param onProgress called after each page with the events so far
  */
 export async function eventHistory(
   place: LogPlace,
@@ -94,7 +94,7 @@ export function historyIn(entries: readonly LogEntry[]): readonly HistoryEvent[]
     const [ids, types, subjects] = [idsOf(entry), textsIn(entry.types), textsIn(entry.subjects)];
     const webhooks = textsIn(entry.webhooks).map((id) => events.get(id));
     for (const [index, id] of ids.entries()) {
-      // An event with another id than its webhook's came when and as often as that did.
+      // Several events of one webhook have ids of their own, but its time and count.
       const known = events.get(id) ?? webhooks[index];
       const isFurther = known === undefined || rankOf(outcome) >= rankOf(known.outcome);
       const isAccepted = outcome === "accepted";
@@ -161,7 +161,7 @@ function rankOf(outcome: HistoryOutcome): number {
   return historyOutcomes.indexOf(outcome);
 }
 
-/** The events that an entry is about. */
+/** The events that a log line is about. */
 export function idsOf({ correlationId, correlationIds }: LogEntry): readonly string[] {
   return Array.isArray(correlationIds) ? textsIn(correlationIds) : textsIn([correlationId]);
 }

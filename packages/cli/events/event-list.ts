@@ -11,7 +11,7 @@ export type EventQuery = {
   readonly subject?: Subject;
   readonly filter: EventFilter;
   readonly state?: EventState;
-  /** The most that are listed. */
+  /** Maximum events to list. */
   readonly limit: number;
 };
 
@@ -54,7 +54,7 @@ async function scan({ filter, state, limit }: EventQuery, ports: ListPorts): Pro
   for await (const { events, examined } of ports.stored.scan()) {
     const selected = events.filter(({ event }) => selects(filter, event));
     kept = newestFirst([...kept, ...selected]);
-    // The state is looked up afterwards: until then any of them may be listed.
+    // With a filter for the state, all events are kept until their states are known.
     if (state === undefined) kept = kept.slice(0, limit);
     read += examined;
     count += selected.length;

@@ -26,8 +26,8 @@ export function lookupPorts(client: DynamoDBClient, tableName: string): LookupPo
 }
 
 /**
- * All stored events of a subject, in no order. A user's are also those of its accounts that reported no user; an
- * account's also those that reported its user, and so lie with it.
+ * All stored events of a subject, unordered. A user's include those of its accounts that named no user; an account's include
+ * those that named its user and are stored in the user's partition.
  */
 export async function eventsOf(subject: Subject, ports: LookupPorts): Promise<readonly StoredEvent[]> {
   const { stored, partitions, records } = ports;
@@ -71,7 +71,7 @@ export async function recordsOf(
 
 type FindPorts = LookupPorts & { readonly onScanned: OnScanned };
 
-/** @throws CommandError where no event's id can begin so */
+/** @throws CommandError if no event's id can begin like this */
 export function checkEventId(begins: string): void {
   if (/^[\w-]{1,43}$/.test(begins)) return;
   throw CommandError.usage(
@@ -80,8 +80,8 @@ export function checkEventId(begins: string): void {
 }
 
 /**
- * Finds the event whose id begins with a text; undefined if none is stored.
- * @param subject of the event; absent: any, which reads the whole table
+ * Finds a stored event by a prefix of its id.
+ * @param subject of the event; if undefined, the whole table is read
  * @throws CommandError if there are several
  */
 export async function findEvent(
@@ -107,7 +107,7 @@ async function scan(begins: string, { stored, onScanned }: FindPorts): Promise<r
   return found;
 }
 
-/** An end for an id that names nothing. */
+/** The error for an unknown event id. */
 export function noSuchEvent(begins: string, subject: Subject | undefined): CommandError {
   const whose = subject === undefined ? "No event" : `No event of ${nameOf(subject)}`;
   return new CommandError(

@@ -9,7 +9,7 @@ export type TimedStep = {
   readonly detail: string;
   /** For a call to the provider: its number for this event, from 1. */
   readonly call?: number;
-  /** When it is tried again, at the earliest. */
+  /** The earliest time of the next try. */
   readonly againAt?: string;
   readonly isFailure?: true;
 };
@@ -23,8 +23,8 @@ const waitsBeforeCall =
   /^(the provider's rate is used up|the provider is down|no token|the token was refused|came while|the document was written|the start can still)/;
 
 /**
- * The steps of an event with their times, the earliest first, by what functions have logged under its id.
- * Whether a subscriber has read a message is known to that subscriber alone: what is known is when it was sent.
+ * The steps of an event, the earliest first, from log lines with its id. They show when a message was sent, not whether a
+ * subscriber read it.
  * @param entries in the order of time
  */
 export function eventSteps(entries: readonly LogEntry[], context: StepContext): readonly TimedStep[] {
@@ -92,7 +92,7 @@ function postponed(entry: LogEntry): Told {
   return { ...failure("provider", `${reason}, waits ${seconds} s`), againAt, isCall: true };
 }
 
-/** One line is about all changes that an invocation had in hand. */
+/** One line covers all changes of an invocation. */
 function relayed(entry: LogEntry, type: string | undefined, { subscribers }: StepContext): readonly Told[] {
   const ids = Array.isArray(entry.correlationIds) ? entry.correlationIds.length : 1;
   const [messages, tasks] = [Number(entry.messages ?? 0), Number(entry.tasks ?? 0)];
@@ -109,7 +109,7 @@ function relayed(entry: LogEntry, type: string | undefined, { subscribers }: Ste
   return [...calls, ...sent];
 }
 
-/** Its own message, or what is read because of it. */
+/** The event's own message, or the message about the document that it led to. */
 export function mayTake(subscriber: Subscriber, type: string): boolean {
   return wants(subscriber, type) || wants(subscriber, "data.updated");
 }
@@ -135,7 +135,7 @@ function typeIn(entries: readonly LogEntry[], id: string): string | undefined {
   return undefined;
 }
 
-/** The id of the webhook that an event came in, where that is another one than the event's. */
+/** The id of the event's webhook, if it differs from the event's. */
 export function webhookOf(entries: readonly LogEntry[], id: string): string | undefined {
   for (const { correlationIds, webhooks } of entries) {
     if (!Array.isArray(correlationIds) || !Array.isArray(webhooks)) continue;

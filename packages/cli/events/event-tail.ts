@@ -17,7 +17,7 @@ export type Happening = {
   readonly what: string;
   readonly subject: string;
   readonly type?: string;
-  /** The event's. */
+  /** The event's id. */
   readonly id?: string;
   readonly version?: number;
 };
@@ -26,7 +26,7 @@ export type TailRecord = StreamRecord & {
   readonly dynamodb?: { readonly ApproximateCreationDateTime?: Date | undefined } | undefined;
 };
 
-/** @returns undefined for changes that are no step of an event: links, counters, what expires */
+/** @returns undefined for changes that are not a step of an event, such as links, counters and expiry */
 export function happeningOf(record: TailRecord, now: Date): Happening | undefined {
   if (record.dynamodb?.NewImage === undefined || !isShown(record.dynamodb.NewImage)) return undefined;
   const change = readChange(record);
@@ -39,7 +39,9 @@ function writtenAt({ dynamodb }: TailRecord, now: Date): number {
   return (dynamodb?.ApproximateCreationDateTime ?? now).getTime();
 }
 
-/** In milliseconds since 1970. A stream rounds the time of a write down, DynamoDB Local's to the minute. */
+/**
+ * In milliseconds since 1970. Streams round the time of a write down; DynamoDB Local rounds to the minute.
+ */
 function knownAt(change: Change): number {
   switch (change.type) {
     case "event":
@@ -115,7 +117,7 @@ function ofEvent(what: string, event: IncomeEvent): HappeningFields {
 
 const shownOfId = 12;
 
-/** A line for people, in columns as far as that goes while more is to come. */
+/** A line for people, in approximate columns, because later lines are unknown. */
 export function happeningLine({ at, what, subject, type = "-", id, version }: Happening): string {
   const rest = [version === undefined ? "" : `version ${version}`, id?.slice(0, shownOfId) ?? ""];
   const columns = [at, what.padEnd(12), type.padEnd(28), subject, ...rest.filter((part) => part !== "")];
@@ -123,7 +125,7 @@ export function happeningLine({ at, what, subject, type = "-", id, version }: Ha
 }
 
 /**
- * The changes of the stage's table from now on, until Ctrl-C.
+ * Yields the changes of the stage's table from now on, until Ctrl-C.
  * @param what follows "Following" in the progress line once the reader is ready
  */
 export async function* followTable(

@@ -5,10 +5,10 @@ import { nameOf, ownerOf, subjectOf } from "../../../domain/event/subjects.ts";
 import { type Subscriber, wants } from "../../../domain/message/subscribers.ts";
 import type { EventDeadLetter } from "./event-dead-letters.ts";
 
-/** One step of an event's timeline; `done` is absent where it can't be reported any more. */
+/** A step of an event's timeline; `done` is undefined if the records don't show it any more. */
 export type Step = { readonly step: string; readonly done?: boolean; readonly detail: string };
 
-/** The timeline of a stored event through the pipeline, as far as its records report. */
+/** The timeline of a stored event, as far as its records show. */
 export function eventTimeline(
   stored: StoredEvent,
   details: EventDetails | undefined,
@@ -91,7 +91,8 @@ function publishedStep(
     return { step: "published", done: true, detail: `to no subscriber: no filter matches ${event.type}` };
   const { state } = progressOf(stored, records);
   const to = `to ${names.join(", ")}`;
-  // The relay writes nothing of an event that announces data: whether it has sent the message shows when that is read.
+  // The relay stores nothing for an event that announces data; a read document shows that the message was
+  // sent.
   if (state === "past" || state === "fetching") return { step: "published", detail: to };
   return { step: "published", done: state !== "stored", detail: to };
 }

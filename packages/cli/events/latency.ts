@@ -3,22 +3,25 @@ import { latencyMetrics } from "../../../domain/core/latency-metrics.ts";
 import type { Clients } from "../core/clients.ts";
 import type { Deployment } from "../core/deployment.ts";
 
-/** Seconds from a webhook's receipt; absent if no event came. */
+/** Seconds from a webhook's receipt; undefined without events. */
 type Percentiles = { readonly p50?: number; readonly p99?: number };
 
 export type Latency = {
-  /** Until its message is on the subscribers' queues. */
+  /** Until the event's message is on the subscribers' queues. */
   readonly toSubscriber: Percentiles;
   /** Until the announced document is stored. */
   readonly toDocument: Percentiles;
 };
 
-/** GetMetricData bills each. */
+/** Each query of GetMetricData is billed. */
 export const latencyQueries = 4;
 
 const periodInSeconds = 900;
 
-/** The latency in the last 15 minutes, or in the 15 before: CloudWatch's periods begin at whole quarters of an hour. */
+/**
+ * The latency of the last 15 minutes, or of the 15 before: CloudWatch's periods start at each quarter of an
+ * hour.
+ */
 export async function readLatency(
   { output }: Pick<Deployment, "output">,
   { cloudWatch }: Pick<Clients, "cloudWatch">,

@@ -1,7 +1,7 @@
 import { fieldPattern } from "../../../adapters/aws/log-groups.ts";
 import { type LogEntry, type LogPlace, selectEntries, stageLogLines } from "../logs/log-entries.ts";
 
-/** Webhooks that were refused for one reason from one address. Times are ISO 8601. */
+/** Webhooks refused for one reason from one address. Times are ISO 8601. */
 export type Refusal = {
   readonly kind: string;
   readonly reason: string;

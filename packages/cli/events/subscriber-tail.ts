@@ -13,8 +13,8 @@ import { oneLine } from "../core/printable.ts";
 import type { KnownRecords } from "../records/known-records.ts";
 
 /**
- * The messages that a change of the table leads to for one subscriber, as the relay sends them.
- * @param origin the stage's, as in all its messages
+ * The messages that the relay sends to one subscriber because of a change of the table.
+ * @param origin the stage's, as in its messages
  */
 export function messagesOf(
   record: StreamRecord,
@@ -22,7 +22,7 @@ export function messagesOf(
   origin: MessageOrigin,
 ): readonly Message[] {
   if (!leadsToMessages(record.dynamodb?.NewImage)) return [];
-  // Which dates are read by matters to tasks alone.
+  // Ranges only matter for tasks.
   const settings = { ...origin, readByRange: [] };
   return consequencesOf(readChange(record), settings).flatMap((consequence) =>
     consequence.type === "publish" && wants(subscriber, consequence.message.type)
@@ -31,13 +31,13 @@ export function messagesOf(
   );
 }
 
-/** Only events, states, documents and readiness do. */
+/** Whether an item's changes lead to messages: events, states, documents and readiness. */
 function leadsToMessages(image: Readonly<Record<string, unknown>> | undefined): boolean {
   const key = isFields(image?.sk) ? String(image.sk.S) : "";
   return key === "STATE" || key === "READINESS" || key.startsWith("EVENT#") || key.startsWith("DOCUMENT#");
 }
 
-/** A message with the attributes of the user whose account or data it is about, as the relay adds them. */
+/** Adds the attributes of the message's user, as the relay does. */
 export async function addAttributes(
   message: Message,
   loadState: KnownRecords["loadState"],
@@ -47,7 +47,9 @@ export async function addAttributes(
   return user === undefined || message.type.startsWith("user.") ? message : withAttributes(message, user);
 }
 
-/** Income by month of the document that a message announces; undefined where it is no income, or not as the default endpoint has it. */
+/**
+ * Income by month of the announced document; undefined if it is not an income document in the default form.
+ */
 export async function incomeOf(
   record: StreamRecord,
   message: Message,
@@ -82,13 +84,13 @@ function paymentOf(value: unknown) {
 /** A message for a terminal. */
 type ShownMessage = Omit<Message, "data"> & { readonly data: object };
 
-/** A message without what the provider's attributes say of a user. */
+/** Masks the attributes of a message's user. */
 export function maskAttributes(message: ShownMessage): ShownMessage {
   if (!("attributes" in message.data)) return message;
   return { ...message, data: { ...message.data, attributes: mask(message.data.attributes) } };
 }
 
-/** A message on a line, in columns as far as that goes while more is to come. */
+/** A message in one line, in approximate columns, because later lines are unknown. */
 export function messageLine(
   { time, type, subject, id, data }: ShownMessage,
   income: readonly MonthlyIncome[] = [],

@@ -10,7 +10,7 @@ export type ForwardPorts = {
   readonly sqs: SQSClient;
   readonly queueUrl: string;
   readonly post: Post;
-  /** Ends it. */
+  /** Stops it. */
   readonly signal: AbortSignal;
   readonly wait: (seconds: number) => Promise<void>;
   readonly report: (text: string) => void;
@@ -18,12 +18,12 @@ export type ForwardPorts = {
 
 export type Forwarded = { readonly forwarded: number; readonly refused: number };
 
-/** Over the time-out of a post and the longest wait between two. */
+/** Visibility time-out, longer than the time-out of a post and the longest wait between two. */
 const hiddenInSeconds = 60;
-/** How long a receive waits: an end has to wait for it, so that nothing that it brings is left hidden. */
+/** Seconds of a long poll. Stopping waits for it, so that no received message stays invisible. */
 const pollInSeconds = 3;
 const longestWaitInSeconds = 10;
-/** A refused message comes back later and later, until its queue makes it a dead letter. */
+/** Maximum delay of a refused message. Delays grow until the queue makes it a dead letter. */
 const longestReturnInSeconds = 300;
 
 /**
@@ -52,7 +52,7 @@ export async function forward(ports: ForwardPorts): Promise<Forwarded> {
   return { forwarded, refused };
 }
 
-/** Tries until each is accepted or refused; only what nobody answered is tried again here. */
+/** Posts until each message is accepted or refused; only unanswered ones are retried here. */
 async function forwardBatch(batch: readonly Message[], ports: ForwardPorts): Promise<Forwarded> {
   const { sqs, queueUrl, post, signal, wait, report } = ports;
   let [forwarded, refused] = [0, 0];
@@ -120,7 +120,7 @@ async function hold({ sqs, queueUrl }: ForwardPorts, messages: readonly Message[
   );
 }
 
-/** A message in a line: type, subject and id, as far as it has them. */
+/** A message in one line: type, subject and id, if present. */
 function describeMessage(body: string): string {
   const fields = fieldsOrUndefined(body);
   if (fields === undefined) return "no CloudEvent";

@@ -4,9 +4,9 @@ import { fieldsOf, isFields } from "../../../domain/core/parse.ts";
 import { CommandError } from "../core/command-error.ts";
 
 export type NewApp = {
-  /** Files of the packages that it depends on, by name; undefined: a registry has them. */
+  /** Files of the packages that it depends on, by name; undefined if they come from a registry. */
   readonly files: ReadonlyMap<string, string> | undefined;
-  /** Holds the app as it is written, but for its name. */
+  /** The directory of the app's template. */
   readonly template: string;
 };
 
@@ -14,14 +14,14 @@ export type NewApp = {
 const harmless: ReadonlySet<string> = new Set([".git", ".DS_Store"]);
 /** Files that tests create in the template's folder; they are not copied. */
 const leftOut: ReadonlySet<string> = new Set(["node_modules", "package-lock.json", "cdk.out", ".local"]);
-/** npm leaves a file of this name out of packages. */
+/** npm leaves files with this name out of packages. */
 const renamed: Readonly<Record<string, string>> = { gitignore: ".gitignore" };
 const folderOfPackages = "packages";
 
 /**
- * Writes a small app of CDK's into a folder that is not there, or empty.
- * @returns the files that it has, relative to the folder
- * @throws CommandError where the name is none, or the folder holds something
+ * Writes a small CDK app into a new or empty folder.
+ * @returns the written files, relative to the folder
+ * @throws CommandError if the folder's name is no package name, or if it contains files
  */
 export function writeApp(folder: string, { files, template }: NewApp): readonly string[] {
   const name = nameOf(folder);
@@ -41,7 +41,7 @@ export function writeApp(folder: string, { files, template }: NewApp): readonly 
     .sort();
 }
 
-/** A package's name: that of the folder. */
+/** The package's name, from the folder's. */
 function nameOf(folder: string): string {
   const name = basename(resolve(folder));
   if (/^[a-z0-9][a-z0-9._-]{0,63}$/.test(name) && name !== "node_modules") return name;
@@ -80,7 +80,7 @@ function withPaths(versions: Readonly<Record<string, unknown>>, files: NewApp["f
   );
 }
 
-/** The packages of ours that an app depends on: their names on a registry, and their files. */
+/** This project's packages that an app depends on: their names in a registry, and their files. */
 export const packageFiles: Readonly<Record<string, string>> = {
   "@income-events/cdk": "income-events-cdk",
   "@income-events/subscriber": "income-events-subscriber",
@@ -88,17 +88,17 @@ export const packageFiles: Readonly<Record<string, string>> = {
 };
 
 /**
- * The packages' files, where this one was installed from its file: they are on no registry then.
+ * The packages' files, if this package was installed from a file rather than from a registry.
  * @param installed the folder of this package
- * @returns paths by name; undefined: it came from a registry, which has the others, too
- * @throws CommandError where one of the others is not beside it
+ * @returns paths by name; undefined if a registry has the packages
+ * @throws CommandError if another package's file is not beside this one's
  */
 export function filesBeside(installed: string, version: string): ReadonlyMap<string, string> | undefined {
   const file = installedFile(installed);
   return file === undefined ? undefined : filesIn(dirname(file), version);
 }
 
-/** @throws CommandError naming what is not there */
+/** @throws CommandError naming a missing file */
 export function filesIn(folder: string, version: string): ReadonlyMap<string, string> {
   const files = Object.entries(packageFiles).map(
     ([name, file]) => [name, join(folder, `${file}-${version}.tgz`)] as const,
@@ -111,7 +111,7 @@ export function filesIn(folder: string, version: string): ReadonlyMap<string, st
   return new Map(files);
 }
 
-/** The file that a folder was installed from, as npm has noted it beside. */
+/** The file that a folder was installed from, according to npm's own record. */
 function installedFile(folder: string): string | undefined {
   const modules = dirname(dirname(folder));
   const notes = join(modules, ".package-lock.json");

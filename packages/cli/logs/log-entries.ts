@@ -14,15 +14,15 @@ import { oneLine } from "../core/printable.ts";
 export const logLevels = ["INFO", "WARN", "ERROR"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** A line that a function has logged. */
+/** A log line of a function. */
 export type LogEntry = Fields & { readonly timestamp: string; readonly level: string };
 
 export type LogFilter = {
-  /** ISO 8601; older lines are left out. */
+  /** ISO 8601; older lines are skipped. */
   readonly since: string;
   /** The line contains this text: an id or a part of one, or the whole id of a user or account. */
   readonly text?: string;
-  /** The lowest level. */
+  /** The minimum level. */
   readonly level?: LogLevel;
 };
 
@@ -38,12 +38,12 @@ export function selectEntries(lines: readonly string[], filter: LogFilter): read
     );
 }
 
-/** The filter pattern of a search for a text of `LogFilter`. */
+/** The filter pattern for a `text`. */
 export function patternOf(text: string): string {
   return textPattern(...textsOf(text));
 }
 
-/** The forms of a text in log lines: as it is, and the digest of a user's or account's id. */
+/** The forms of a text in log lines: unchanged, and as the digest of a user's or account's id. */
 export function textsOf(text: string): readonly string[] {
   return [text, loggedText(text)];
 }
@@ -69,7 +69,7 @@ function isOfLevel(level: string, lowest: LogLevel = "INFO"): boolean {
   return rank === -1 || rank >= names.indexOf(lowest);
 }
 
-/** An entry in a line: when, how bad, who, what, and the rest as it was logged. */
+/** A log line for people: time, level, function, code, then the other fields. */
 export function entryText({
   timestamp,
   level,
@@ -88,8 +88,8 @@ export type LogPlace = Pick<Operation, "deployment" | "clients">;
 /**
  * Log lines of a pipeline's functions, unordered, without those of other pipelines in its stack.
  * @param search `functions` selects by the logical ids of log groups; if undefined, all
- * @param onRead is called after each page
- * @throws CommandError where there is no such log group: nothing found would be taken for nothing logged
+ * @param onRead called after each page
+ * @throws CommandError if there is no such log group, because an empty result would be misleading
  */
 export async function stageLogLines(
   { deployment, clients }: LogPlace,

@@ -94,7 +94,10 @@ export function meaningOf(kind: WebhookKind, name: string): WebhookEventType | u
   return isWebhookEventType(type) ? type : undefined;
 }
 
-/** The words of a name in any style, in lower case: `accountId`, `account_id` and `Account-ID` have the same two. */
+/**
+ * The words of a name in any style, in lower case: `accountId`, `account_id` and `Account-ID` have the same
+ * two words.
+ */
 export function wordsOf(name: string): readonly string[] {
   return name
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")

@@ -12,9 +12,9 @@ export type FieldTrial = {
   readonly field: Field;
   readonly source: MappingSource;
   readonly gave: unknown;
-  /** Why it can't be taken. */
+  /** Why the value is invalid. */
   readonly fault?: string;
-  /** The form that a time was read in. */
+  /** The recognized form of a time. */
   readonly readAs?: string;
 };
 
@@ -50,7 +50,7 @@ export function remedyFor(
   return `Set ${setting} to where it is, perhaps ${JSON.stringify(elsewhere)}${header}.`;
 }
 
-/** The place of the first list of several elements. */
+/** The path of the first list with several elements. */
 function listIn(body: unknown): string | undefined {
   if (Array.isArray(body)) return "@";
   if (!isFields(body)) return undefined;
@@ -68,7 +68,7 @@ function fieldIn(reason: string): Field | undefined {
   return allFields.find((field) => field === name);
 }
 
-/** A single value in a sample, where it is, and all names on the way to it in words. */
+/** A single value in a sample, its path, and the words of all names on the path. */
 type Place = {
   readonly source: MappingSource;
   readonly words: readonly string[];
@@ -78,10 +78,10 @@ type Place = {
 const deepest = 8;
 const maxPlaces = 2_000;
 const plainName = /^[A-Za-z_][A-Za-z0-9_]*$/;
-// Others could not be written into an expression, or are names that every object has.
+// Other names can't be written in an expression, or exist on every object.
 const usableName = /^[\p{L}\p{N}_.:@$/ -]{1,100}$/u;
 
-/** The place in a sample whose name and form suit a field best, other than where it is looked for now. */
+/** The value in a sample whose name and form suit a field best, except the one that the mapping uses. */
 function likelyPlace(
   kind: WebhookKind,
   field: Field,
@@ -96,7 +96,10 @@ function likelyPlace(
   return ranked[0]?.source;
 }
 
-/** Every single value of a sample that an expression or a header can name; lists of one count as what they hold. */
+/**
+ * All single values of a sample that an expression or a header can select; a list of one counts as its
+ * element.
+ */
 function placesIn({ sample, body }: ReadSample): readonly Place[] {
   const found: Place[] = Object.entries(sample.headers)
     .filter(([name]) => !mayHoldCredential(name))
@@ -125,7 +128,7 @@ function placesIn({ sample, body }: ReadSample): readonly Place[] {
   return found;
 }
 
-/** Whether a value has the form that a field asks for. */
+/** Whether a value has the form that a field needs. */
 function fits(field: Field, value: Place["value"]): boolean {
   const text = String(value);
   const isTime = readTime(value) !== undefined;

@@ -3,7 +3,7 @@ import { oneLine } from "../core/printable.ts";
 import { tableText } from "../core/table.ts";
 import type { EventTrial, Trial } from "./trial.ts";
 
-/** A trial for people: what each field's source gave, and what comes of it; of a list one after the other. */
+/** A trial for people: the value of each field, and the event; for a list, one event after the other. */
 export function trialText(trial: Trial): string {
   if (!("events" in trial)) return eventText(trial);
   const texts = trial.events.map(
@@ -38,7 +38,7 @@ function outcomeText(trial: EventTrial): string {
   ].join("\n");
 }
 
-/** One line: for a list of several. */
+/** A trial in one line, for tables of several. */
 export function trialLine(trial: Trial): string {
   if ("events" in trial) {
     const mapped = trial.events.filter((event) => event.mapped);
@@ -52,7 +52,7 @@ export function ignoredText({ kind, ignored }: { readonly kind: string; readonly
   return `${kind}: ignored by mapping.${kind}.types: ${oneLine(JSON.stringify(ignored))}`;
 }
 
-/** Names of events are shown whole. */
+/** Maximum length; event names are shown whole. */
 const longest = 128;
 
 function valueText(value: unknown): string {

@@ -4,23 +4,23 @@ import { parseExact } from "../../../domain/event/lossless-json.ts";
 import { inspectPayload } from "../../../domain/event/payload.ts";
 import { CommandError } from "../core/command-error.ts";
 
-/** A webhook in a file: its body's bytes, and headers by names in lower case. */
+/** A webhook in a file: the body's bytes, and headers by lower-case name. */
 export type Sample = {
   readonly name: string;
   readonly bytes: Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** A sample whose body was read as a receiver does: live credentials of users are dropped. */
+/** A sample whose body was read as a receiver does, without live credentials of users. */
 export type ReadSample = { readonly sample: Sample; readonly body: unknown };
 
 const headerLine = /^([A-Za-z0-9!#$%&'*+.^_`|~-]+):[ \t]*(.*?)[ \t]*$/;
 const requestLine = /^[A-Z]+ \S+( HTTP\/[\d.]+)?$/;
 
 /**
- * Reads a file: one whose name ends in `.http` has headers, a line each, an empty line, and the body; it may begin
- * with the request's line. Any other is a body alone.
- * @throws CommandError naming the line that is no header
+ * Reads a sample file. If its name ends in `.http`, it has an optional request line, headers, an empty line, and the body;
+ * any other file is a body.
+ * @throws CommandError naming a line that is not a header
  */
 export function parseSample(name: string, content: Buffer): Sample {
   if (!name.endsWith(".http")) return { name, bytes: content, headers: {} };
@@ -31,7 +31,7 @@ export function parseSample(name: string, content: Buffer): Sample {
   return { name, bytes, headers: parseHeaders(lines.filter(Boolean), name) };
 }
 
-/** @throws CommandError naming the first line that is no header */
+/** @throws CommandError naming the first line that is not a header */
 export function parseHeaders(lines: readonly string[], where: string): Sample["headers"] {
   const entries = lines.map((line, index) => {
     const [, header, value = ""] = headerLine.exec(line) ?? [];
@@ -42,9 +42,8 @@ export function parseHeaders(lines: readonly string[], where: string): Sample["h
 }
 
 /**
- * The sample without the codings that its headers name and in UTF-8, as a receiver reads it; its identity is that of these
- * bytes.
- * @throws CommandError where it is not in its codings, or inflates over the limit
+ * Decodes a sample's content codings, and its text to UTF-8, as a receiver does. The event's identity is that of these bytes.
+ * @throws CommandError if it can't be decoded, or exceeds the limit when decompressed
  */
 export async function plainSample(sample: Sample, maxBytes: number): Promise<Sample> {
   const { name, bytes, headers } = sample;

@@ -8,7 +8,7 @@ import { stagesDirectory } from "../core/places.ts";
 
 export type StageMapping = Readonly<Record<WebhookKind, KindMapping>>;
 
-/** The mapping of a stage, or of a file of settings, as a deployment would have it. @throws CommandError */
+/** The mapping of a stage, or of a settings file, as it would be deployed. @throws CommandError */
 export function readStageMapping(stage: string, settings: string | undefined): StageMapping {
   const file = settings ?? join(stagesDirectory, `${stage}.json`);
   if (!existsSync(file)) {
@@ -21,7 +21,7 @@ export function readStageMapping(stage: string, settings: string | undefined): S
   return checkMapping(readSettings(file), file);
 }
 
-/** The settings of a file, as they are written there. @throws CommandError where it holds no JSON object */
+/** The settings in a file. @throws CommandError if it is not a JSON object */
 function readSettings(file: string): object {
   try {
     const settings: unknown = JSON.parse(readFileSync(file, "utf8"));
@@ -33,7 +33,7 @@ function readSettings(file: string): object {
   }
 }
 
-/** Settings are evaluated as at synth. @throws CommandError naming each setting in error and its remedy */
+/** Settings are checked as at synth. @throws CommandError naming each invalid setting and its remedy */
 export function checkMapping(settings: unknown, file: string): StageMapping {
   try {
     return parseMappingPart(settings, file);

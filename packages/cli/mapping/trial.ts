@@ -35,14 +35,14 @@ export type EventTrial = { readonly kind: WebhookKind; readonly fields: readonly
   | { readonly mapped: false; readonly reason: string; readonly remedy: string }
 );
 
-/** A webhook whose events are a list, each for itself: it is mapped if each of them is mapped or ignored. */
+/** A webhook with a list of events. It counts as mapped if each event is mapped or ignored. */
 export type ListTrial = {
   readonly kind: WebhookKind;
   readonly fields: readonly [];
   readonly events: readonly EventTrial[];
 } & (
   | { readonly mapped: true }
-  /** Those of the first event that is not. */
+  /** Reason and remedy of the first event that is not mapped. */
   | { readonly mapped: false; readonly reason: string; readonly remedy: string }
 );
 
@@ -55,7 +55,7 @@ type Tried = {
   readonly search: Search;
 };
 
-/** Maps a sample as if it were received now, as receiver and consumer of its kind do. It never throws, whatever the sample holds. */
+/** Maps a sample as if it were received now, like receiver and consumer of its kind. It never throws. */
 export function tryMapping(kind: WebhookKind, mapping: KindMapping, sample: Sample, search: Search): Trial {
   const headers = pickHeaders(headersOf(mapping), sample.headers);
   const read = readSample({ ...sample, headers });

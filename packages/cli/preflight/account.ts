@@ -9,7 +9,7 @@ import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import type { Settings } from "../../../lib/settings/settings.ts";
 import { CommandError } from "../core/command-error.ts";
 
-/** The account and region that a stage would be deployed to, and what looks into it. */
+/** The account and region of the future deployment, with clients. */
 export type Account = Disposable & {
   readonly id: string;
   readonly region: string;
@@ -37,8 +37,8 @@ export type PreflightCheck = {
 };
 
 /**
- * The account of the operator's credentials, in the region of AWS's own tools.
- * @throws CommandError where no region is set, and what AWS answers to credentials that it does not accept
+ * Opens the account of the operator's credentials, in the region that AWS's own tools use.
+ * @throws CommandError if no region is set, or AWS's error if it refuses the credentials
  */
 export async function openAccount(): Promise<Account> {
   const sts = new STSClient({});
@@ -53,7 +53,7 @@ export async function openAccount(): Promise<Account> {
   }
 }
 
-/** Node 22, which the commands run on too, has no `DisposableStack`. */
+/** Node 22, which also runs the commands, has no `DisposableStack`. */
 function openClients(): Omit<Account, "id" | "region"> {
   const clients = {
     cloudFormation: new CloudFormationClient({}),
@@ -69,7 +69,7 @@ function openClients(): Omit<Account, "id" | "region"> {
   return { ...clients, resolveCname, [Symbol.dispose]: end };
 }
 
-/** A problem that prevents a deployment, or keeps it from working. */
+/** A problem that makes a deployment fail or not work. */
 export type Finding = {
   readonly what: string;
   /** The consequence if it is not fixed. */
@@ -77,7 +77,7 @@ export type Finding = {
   readonly fix: string;
 };
 
-/** Numbered, each with what would happen and what fixes it. */
+/** A numbered list with consequences and remedies. */
 export function findingsText(findings: readonly Finding[]): readonly string[] {
   return findings.flatMap(({ what, why, fix }, index) => {
     const number = `${index + 1}. `;

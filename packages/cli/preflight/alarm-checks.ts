@@ -69,7 +69,7 @@ async function checkTopicKey({ kms }: Account, topicArn: string, KeyId: string):
 }
 
 /**
- * SNS forgets an address that does not follow its link within 48 hours. Source: SNS developer guide, "Subscription
+ * SNS deletes a subscription that is not confirmed within 48 hours. Source: SNS developer guide, "Subscription
  * confirmation".
  */
 export async function checkSubscriptions(

@@ -12,7 +12,7 @@ import {
 } from "./place-checks.ts";
 import { bootstrapCheck, registrationCheck, stackCheck } from "./stack-checks.ts";
 
-/** Something that could not be looked at. */
+/** A check that was not possible. */
 export type Unseen = { readonly name: string; readonly reason: string };
 
 export type Preflight = {
@@ -21,7 +21,7 @@ export type Preflight = {
   readonly unseen: readonly Unseen[];
 };
 
-/** In the order in which a deployment meets them. */
+/** In the order in which a deployment reaches them. */
 const checks: readonly PreflightCheck[] = [
   bootstrapCheck,
   functionUrlCheck,
@@ -53,7 +53,7 @@ const neverSeen: readonly Unseen[] = [
   },
 ];
 
-/** Looks at what would fail the stage's deployment, or lose something after it, before there is one. */
+/** Looks for what would make the stage's deployment fail, or lose data after it. */
 export async function examinePreflight(plan: Plan): Promise<Preflight> {
   const outcomes = await Promise.all(checks.map((check) => outcomeOf(check, plan)));
   return {
@@ -67,7 +67,7 @@ async function outcomeOf({ name, examine }: PreflightCheck, plan: Plan) {
   try {
     return { name, findings: await examine(plan) };
   } catch (error) {
-    // The region answered the first call: a service that has no address there is not in it.
+    // The region answered the first call, so a service without an address does not exist there.
     if (isWithoutAddress(error)) return { name, findings: [absent(name, plan.account.region)] };
     return { name, unseen: [{ name, reason: reasonOf(error) }] };
   }

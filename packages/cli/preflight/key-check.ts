@@ -87,7 +87,7 @@ type Statement = {
   readonly actions: readonly string[];
 };
 
-/** The allowing statements of a resource's policy; conditions are left out. */
+/** The allowing statements of a resource policy, without conditions. */
 export function parsePolicy(text: string | undefined): readonly Statement[] {
   if (text === undefined) return [];
   const { Statement } = fieldsOf(parseJson(text, "the policy"), "the policy");
@@ -97,7 +97,7 @@ export function parsePolicy(text: string | undefined): readonly Statement[] {
     .map(({ Principal, Action }) => ({ principals: principalsOf(Principal), actions: textsOf(Action) }));
 }
 
-/** Whether a principal may do something: as far as the policy says who and what, under whichever condition. */
+/** Whether a policy allows an action to a principal, under whatever condition. */
 export function allows(statements: readonly Statement[], principal: string, action: string): boolean {
   return statements.some(
     ({ principals, actions }) =>
@@ -106,7 +106,7 @@ export function allows(statements: readonly Statement[], principal: string, acti
   );
 }
 
-/** Names of actions are compared without case; `*` stands for anything. */
+/** Action names are compared without case; `*` matches anything. */
 function matches(pattern: string, action: string): boolean {
   const parts = pattern.split("*").map(escapePattern);
   return new RegExp(`^${parts.join(".*")}$`, "i").test(action.replace(/\*$/, ""));

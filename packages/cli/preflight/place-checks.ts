@@ -9,7 +9,7 @@ import { commandLine } from "../core/command-line.ts";
 import type { Finding, PreflightCheck } from "./account.ts";
 import { deployedSettings, findStack } from "./stack-checks.ts";
 
-/** Settings that name something of AWS by its ARN, which must be where the stage is. */
+/** Checks that settings with ARNs name resources in the stage's region. */
 export const placeCheck: PreflightCheck = {
   name: "the region of what settings name",
   examine: async ({ account, settings, stage }) => {
@@ -67,7 +67,7 @@ export const firewallCheck: PreflightCheck = {
   },
 };
 
-/** By the names that Service Quotas gives them. */
+/** Quotas by their names in Service Quotas. */
 const throttles = [
   { quota: "Throttle rate", setting: "requestsPerSecond" },
   { quota: "Throttle burst rate", setting: "burst" },
@@ -84,7 +84,7 @@ export const throttleCheck: PreflightCheck = {
     return throttles.flatMap(({ quota, setting }): readonly Finding[] => {
       const value = values.get(quota);
       const own = settings.webhooks.throttle[setting];
-      // It leaves out quotas whose value for the account it does not know.
+      // Service Quotas omits quotas whose value for the account is unknown.
       if (value === undefined) throw new Error(`Service Quotas names no "${quota}"`);
       if (own <= value) return [];
       return [
@@ -98,9 +98,9 @@ export const throttleCheck: PreflightCheck = {
   },
 };
 
-/** Lambda refuses to reserve them. Source: Lambda developer guide, "Configuring reserved concurrency". */
+/** Executions that can't be reserved. Source: Lambda developer guide, "Configuring reserved concurrency". */
 const alwaysUnreserved = 100;
-/** With fewer the functions of one stage wait for each other. */
+/** Minimum executions for one stage; with fewer its functions wait for each other. */
 const enough = 100;
 
 const raise =
@@ -163,13 +163,13 @@ const perLogGroup = 300;
 export const logPolicyCheck: PreflightCheck = {
   name: "the log delivery policy",
   examine: async ({ account: { logs } }) => {
-    // One page holds all that an account may have.
+    // One page contains the maximum of an account.
     const { resourcePolicies = [] } = await logs.send(new DescribeResourcePoliciesCommand({}));
     return checkLogPolicies(resourcePolicies);
   },
 };
 
-/** Log groups below /aws/vendedlogs/ are admitted together, by the policy that AWS writes for services' logs. */
+/** Log groups below /aws/vendedlogs/ share the policy that AWS writes for service logs. */
 function checkLogPolicies(policies: readonly ResourcePolicy[]): readonly Finding[] {
   const delivery = policies.find(({ policyName }) => policyName?.startsWith("AWSLogDeliveryWrite"));
   const why =

@@ -13,7 +13,7 @@ import type { Finding, Plan, PreflightCheck } from "./account.ts";
 /** The bootstrap version that CDK requires for assets (aws-cdk-lib, MIN_BOOTSTRAP_STACK_VERSION). */
 const neededBootstrap = 6;
 
-/** Undefined where there is none. */
+/** Undefined if it does not exist. */
 export async function findStack(client: CloudFormationClient, name: string): Promise<Stack | undefined> {
   try {
     return (await client.send(new DescribeStacksCommand({ StackName: name }))).Stacks?.[0];
@@ -31,7 +31,7 @@ export function outputOf({ Outputs = [] }: Stack, name: string): string | undefi
   return Outputs.find(({ OutputKey }) => OutputKey === name)?.OutputValue;
 }
 
-/** @throws where the stack does not tell its settings */
+/** @throws if the stack does not report its settings */
 export function deployedSettings(stack: Stack): Fields {
   const deployed = unpackSettings(outputOf(stack, "SettingsPacked") ?? "");
   if (isFields(deployed)) return deployed;

@@ -8,12 +8,12 @@ type Turn = {
   readonly reason?: string;
 };
 
-/** A time in which the provider was found down. */
+/** A period in which the provider was down. */
 export type Outage = {
   readonly from: string;
-  /** Absent: it goes on. */
+  /** Undefined while it lasts. */
   readonly until?: string;
-  /** How often it was found down: by calls, and then by each probe. */
+  /** Failed calls and probes in this period. */
   readonly probes: number;
   readonly reason?: string;
 };

@@ -20,7 +20,7 @@ export type ProviderTurn = {
   readonly at: string;
   readonly topic: ProviderTopic;
   readonly code: string;
-  /** The function that saw to it, or found it. */
+  /** The function that did or found it. */
   readonly by: string;
   readonly reason?: string;
   /** The result: `listed`, `missing`, `conflicting` and so on. */
@@ -84,7 +84,7 @@ export function historyText(history: readonly ProviderTurn[], since: string, now
   );
 }
 
-/** In words: `listed 12, missing 1`. */
+/** Counts in words: `listed 12, missing 1`. */
 function countsText(counts: ProviderTurn["counts"]): string {
   return Object.entries(counts)
     .map(([name, value]) => `${name} ${value}`)

@@ -11,19 +11,19 @@ import { type RegistrationStatus, registrationStatus } from "../status/registrat
 import { tokenText } from "../status/status-text.ts";
 import { type TokenStatus, tokenStatus } from "../status/token-status.ts";
 
-/** How the provider is called, and how it answers. */
+/** The state of calls to the provider, and its answers. */
 export type ProviderStatus = {
-  /** Whether it is called: `open` after it was found down; then one call probes it at `nextProbeAt`. */
+  /** `open` after failures: no calls until one probe at `nextProbeAt`. */
   readonly breaker: {
     readonly state: "closed" | "open";
     readonly timesDown: number;
     readonly nextProbeAt?: string;
   };
-  /** Undefined where the provider is not called for webhooks in this stage. */
+  /** Undefined if this stage does not ask the provider about webhooks. */
   readonly answersNow: boolean | undefined;
   readonly answer?: string;
   readonly callsInLastMinute: number;
-  /** The answers to the fetcher of the last quarter of an hour; undefined where its log can't be read. */
+  /** Answers to the fetcher in the last 15 minutes; undefined if its log can't be read. */
   readonly lastAnswers?: RecentAnswers;
   readonly requestsPerMinute: number;
   readonly token: TokenStatus;
@@ -36,7 +36,7 @@ export async function providerStatus(
 ): Promise<ProviderStatus> {
   const { dynamodb } = clients;
   const table = deployment.output("TableName");
-  // First: this call may itself be the probe that finds the provider back.
+  // First, because this call may be the probe that closes the breaker.
   const registrations = await registrationStatus(deployment, clients);
   const [breaker, calls, token, lastAnswers] = await Promise.all([
     loadBreaker(dynamodb, table),
@@ -118,14 +118,14 @@ function breakerText({ state, timesDown, nextProbeAt }: ProviderStatus["breaker"
   return `open: nobody calls it, ${down}; it is tried again ${next}`;
 }
 
-/** The function that reads the provider's data, as it names itself in its log. */
+/** The fetcher's name in its log. */
 const fetcher = "fetch/data";
 
 /** How often an answer was received since a time. */
 type RecentAnswers = {
-  /** Calls that were answered as they should be, by the tasks that they did. */
+  /** Successful calls, by finished tasks. */
   readonly done: number;
-  /** By status, or `none` where no answer came. */
+  /** By status, or `none` without an answer. */
   readonly failed: Readonly<Record<string, number>>;
 };
 
@@ -144,7 +144,7 @@ export function recentAnswers(entries: readonly LogEntry[]): RecentAnswers {
   return { done, failed };
 }
 
-/** @returns undefined where it is no answer that was waited for, but the rate, the breaker or a token */
+/** @returns undefined if the task waited for the rate, the breaker or a token, not for an answer */
 function answerIn(reason: string): string | undefined {
   const status = /^the provider answered (\d{3})\b/.exec(reason)?.[1];
   if (status !== undefined) return status;
@@ -152,7 +152,7 @@ function answerIn(reason: string): string | undefined {
   return /could not be reached|broke off|content coding/.test(reason) ? "none" : undefined;
 }
 
-/** In words: `succeeded: 12, 503: 3`. */
+/** Answers in words: `succeeded: 12, 503: 3`. */
 export function answersText({ done, failed }: RecentAnswers): string {
   const counts = Object.entries(failed).toSorted(([one], [other]) => one.localeCompare(other));
   const words = counts.map(([status, count]) => `${answerText(status)}: ${count}`);

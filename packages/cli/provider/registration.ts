@@ -10,8 +10,8 @@ export type Registered =
   | { readonly count: number; readonly secret: "previous"; readonly readyInSeconds: number };
 
 /**
- * Registers the webhooks with the provider: the stage's own function does, with its own permissions.
- * @param takeOver also those that another stage has registered
+ * Registers the webhooks at the provider, through the stage's function with its permissions.
+ * @param takeOver replaces registrations of another stage, too
  */
 export async function registerWebhooks(
   lambda: LambdaClient,
