@@ -5,7 +5,7 @@ import { outputOf, queuesOf } from "./outputs.ts";
 import type { SubscriberCaller } from "./stack/subscriber-callers.ts";
 import type { System } from "./system.ts";
 
-/** Where everything is, and what is needed to use it; for a file as well as for the screen. */
+/** The addresses and credentials of a system, as printed and as written to a file. */
 export type Addresses = {
   readonly region: string;
   readonly endpoints: {
@@ -14,15 +14,20 @@ export type Addresses = {
     readonly api: string;
     readonly sandbox: string;
   };
-  /** The operator's. */
+  /** Credentials of the operator. */
   readonly credentials: Credentials;
-  /** What opens the paths of all kinds to programs of one's own: the service carries another value for each kind. */
+  /**
+   * Headers that let a client post webhooks of any kind; the provider sends a different value for each kind.
+   */
   readonly webhookHeaders: Readonly<Record<string, string>>;
   readonly table: string;
   readonly queues: Readonly<Record<string, string>>;
-  /** Where subscribers read states and documents. */
+  /** URL of the HTTP API that serves states and documents to subscribers. */
   readonly documents: { readonly url: string };
-  /** By name: each may read its queue and the documents that are announced to it, and nothing else. */
+  /**
+   * By subscriber name. Each can read its own queue and the documents that its messages announce, nothing
+   * else.
+   */
   readonly subscribers: Readonly<Record<string, SubscriberAddress>>;
 };
 
@@ -30,7 +35,10 @@ const webhookSecret = z.object({ current: z.string() });
 
 type SubscriberAddress = Omit<SubscriberCaller, "name">;
 
-/** @param pipeline the one that is meant, where the stack has several @throws where it has no webhook secret */
+/**
+ * @param pipeline defaults to the first of the stack
+ * @throws if the pipeline has no webhook secret
+ */
 export function addressesOf({ stack, pipelines }: System, pipeline = pipelines[0]): Addresses {
   const { sandbox, subscribers } = pipeline;
   const secret = webhookSecret.parse(JSON.parse(stack.secretValue(outputOf(pipeline, "WebhookSecretArn"))));
@@ -61,14 +69,14 @@ export function addressesOf({ stack, pipelines }: System, pipeline = pipelines[0
   };
 }
 
-/** Without what the SDK's clients write into credentials that they are given. */
+/** Copies only the key pair: SDK clients add fields to credentials that they receive. */
 function pairOf({ accessKeyId, secretAccessKey }: Credentials): Credentials {
   return { accessKeyId, secretAccessKey };
 }
 
 /**
- * What a person needs first, in a few lines: `npx income-events local show` prints the rest.
- * @param file the file that commands read the addresses and credentials from
+ * A short summary of the addresses; `npx income-events local show` prints the rest.
+ * @param file the file from which commands read the addresses and credentials
  */
 export function firstAddresses(
   { endpoints, webhookHeaders }: Addresses,
@@ -90,7 +98,7 @@ export function firstAddresses(
 }
 
 /**
- * All addresses for a person.
+ * Formats all addresses for printing.
  * @param logs the directory of the functions' logs
  */
 export function printableAddresses(
@@ -127,7 +135,7 @@ export function printableAddresses(
   ].join("\n");
 }
 
-/** What a person pastes to read a subscriber's queue: the environment and, in a clone, a program that gets something by it. */
+/** Commands for reading a subscriber's queue: its environment and, in a clone, a program that uses it. */
 function subscriberLines(
   name: string,
   addresses: Addresses,
@@ -143,17 +151,17 @@ function subscriberLines(
   return [`For the subscriber ${name}, ${prints}:`, ...environment, `  node ${program}`];
 }
 
-/** The environment in which AWS's own tools and a subscriber's reader work on this system, as that subscriber. */
+/** Environment variables with which AWS tools and a reader program act as the subscriber on this system. */
 function subscriberEnvironment(addresses: Addresses, subscriber: SubscriberAddress): readonly string[] {
   const pairs = Object.entries(variablesOf(addresses, subscriber)).map(([name, value]) => `${name}=${value}`);
   return [0, 2, 4].map((first) => pairs.slice(first, first + 2).join(" "));
 }
 
 /**
- * That environment, for a program that is started in it.
- * @param all by the ids of pipelines
- * @param wanted `billing`, or `Payroll/billing` where several have one
- * @throws naming those that there are
+ * Selects a subscriber's environment variables.
+ * @param all addresses by pipeline id
+ * @param wanted `billing`, or `Payroll/billing` if several pipelines have one
+ * @throws listing the subscribers if none matches
  */
 export function subscriberVariables(
   all: ReadonlyMap<string, Addresses>,
@@ -181,7 +189,7 @@ function variablesOf(
 ) {
   return {
     AWS_REGION: region,
-    // boto3 reads this one.
+    // boto3 reads this variable.
     AWS_DEFAULT_REGION: region,
     AWS_ACCESS_KEY_ID: accessKeyId,
     AWS_SECRET_ACCESS_KEY: secretAccessKey,
@@ -190,7 +198,7 @@ function variablesOf(
   };
 }
 
-/** The header's value, as `Authorization` has it where the stage's settings name a scheme. */
+/** The `Authorization` value: the secret, after the scheme if the settings name one. */
 function withScheme(scheme: string | undefined, secret: string): string {
   if (scheme === undefined) return secret;
   return `${scheme} ${scheme === "Basic" ? Buffer.from(`:${secret}`).toString("base64") : secret}`;

@@ -4,30 +4,31 @@ import { z } from "zod";
 import { type PipelineOutputs, pipelinesIn } from "./outputs.ts";
 import type { LocalStack } from "./stack.ts";
 
-/** Where commands look for systems that stay up on this machine. Tests name a directory of their own. */
+/** Directory in which commands find running systems. Tests use their own. */
 const runningSystemsDirectory =
   process.env.INCOME_EVENTS_RUNNING ?? join(projectDirectory(), ".local/running");
 
-/** The repository, or the folder that the packaged program is run in. */
+/** The repository, or the directory in which the packaged program runs. */
 function projectDirectory(): string {
   return import.meta.filename.endsWith(".ts") ? join(import.meta.dirname, "../..") : process.cwd();
 }
 
-/** What is known of a system beside its stack. */
+/** Details of a system beyond its stack. */
 export type Surroundings = {
-  /** The directory of the functions' logs; absent: they are in memory only. */
+  /** Directory of the functions' logs; absent if logs are kept in memory only. */
   readonly logs?: string;
-  /** All addresses, for people. */
+  /** All addresses, formatted for printing. */
   readonly details?: string;
-  /** Which of the stack's; absent: the first. */
+  /** Pipeline to announce; defaults to the first of the stack. */
   readonly pipeline?: PipelineOutputs;
-  /** The provider, with its first token, and the address that makes it fail. */
+  /** The sandbox, its first token, and the URL of its fault controls. */
   readonly sandbox?: { readonly baseUrl: string; readonly token: string; readonly control?: string };
 };
 
 /**
- * Writes a file that shows commands where a system is and how to use it; its credentials are worth nothing else.
- * @returns takes the file away again
+ * Writes the file from which commands read a system's addresses and credentials. The credentials work on that
+ * system only.
+ * @returns a function that deletes the file
  */
 export function announce(stack: LocalStack, surroundings: Surroundings = {}): () => void {
   const { logs, sandbox, details, pipeline = pipelinesIn(stack.outputs)[0] } = surroundings;
@@ -52,14 +53,14 @@ export function announce(stack: LocalStack, surroundings: Surroundings = {}): ()
       : { sandbox: { baseUrl: sandbox.baseUrl, token: sandbox.token, control: sandbox.control } }),
   };
   mkdirSync(runningSystemsDirectory, { recursive: true });
-  // Renamed into place, so that nobody reads half of it.
+  // Renamed into place so that no reader sees a partial file.
   const draft = `${file}.draft`;
   writeFileSync(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
   renameSync(draft, file);
   return () => rmSync(file, { force: true });
 }
 
-/** @param id of the pipeline; empty where the stack has one */
+/** @param id the pipeline's id; empty if the stack has only one */
 export function announcementFile(stack: string, id: string): string {
   return join(
     runningSystemsDirectory,
@@ -72,7 +73,7 @@ const announced = z.object({ pid: z.number(), stack: z.string(), endpoint: z.str
 /** A system that stays up on this machine. */
 export type RunningSystem = z.output<typeof announced>;
 
-/** Those that run now: one that was killed could not take its file away. */
+/** Lists the systems that are running now. Skips files left behind by a killed system. */
 export function findRunningSystems(): readonly RunningSystem[] {
   return globSync("*.json", { cwd: runningSystemsDirectory }).flatMap((name) => {
     const system = readAnnounced(join(runningSystemsDirectory, name));
@@ -80,7 +81,7 @@ export function findRunningSystems(): readonly RunningSystem[] {
   });
 }
 
-/** Undefined where it ends at this moment, and has taken its file away. */
+/** Returns undefined if the system has just ended and deleted its file. */
 function readAnnounced(file: string): RunningSystem | undefined {
   try {
     return announced.parse(JSON.parse(readFileSync(file, "utf8")));

@@ -2,8 +2,8 @@ import type { RunningSystem } from "./announce.ts";
 import { startCommand } from "./options.ts";
 
 /**
- * Explains why a start failed, and what to do.
- * @param running systems that stay up on this machine
+ * Explains why a start failed and how to fix it.
+ * @param running other systems that run on this machine
  */
 export function explain(error: unknown, running: readonly RunningSystem[] = []): string {
   if (!(error instanceof Error)) return String(error);

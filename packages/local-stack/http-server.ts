@@ -1,20 +1,20 @@
 import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from "node:http";
 
-/** A whole answer, from an engine or made here. */
+/** A complete answer, from an engine or the gateway. */
 export type Answer = {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
   readonly body: Buffer;
 };
 
-/** Milliseconds: longer than any client keeps an idle connection, so that none is closed in its face. */
+/** Milliseconds; longer than any client keeps an idle connection, so that the server never closes first. */
 export const keepAliveTimeout = 120_000;
 
 /**
  * Listens on loopback.
- * @param port 0: any free one
- * @param name of what listens, for people
- * @throws Error where the port is in use
+ * @param port 0 for any free port
+ * @param name of the server, for errors
+ * @throws Error if the port is in use
  */
 export function listen(
   server: Server,
@@ -32,7 +32,7 @@ export function listen(
   });
 }
 
-/** Ends the connections, too. */
+/** Closes the server and its connections. */
 export async function closeServer(server: Server): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve));
   server.closeAllConnections();
@@ -40,8 +40,8 @@ export async function closeServer(server: Server): Promise<void> {
 }
 
 /**
- * A request's body; undefined where it is over a limit: the rest of it is read and dropped, so that the answer arrives.
- * A trap: `node:stream/consumers` takes twice the processor time, by way of a Blob.
+ * Reads a request's body; returns undefined if it exceeds a limit: the rest is read and dropped so that the
+ * answer arrives. A trap: `node:stream/consumers` takes twice the CPU time because it creates a Blob.
  */
 export function bodyOf(
   request: IncomingMessage,
@@ -61,7 +61,7 @@ export function bodyOf(
   });
 }
 
-/** Node sends no body of an answer to HEAD; an engine's says how long that of GET is. */
+/** For HEAD, keeps the engine's Content-Length, which is that of the GET response. */
 export function writeAnswer(response: ServerResponse, { status, headers, body }: Answer): void {
   const length = { "content-length": body.length };
   const isHead = response.req.method === "HEAD";

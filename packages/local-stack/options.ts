@@ -5,23 +5,23 @@ import type { SubscriberProgram } from "./stay-up/subscriber-program.ts";
 import { wholeNumber } from "./whole-number.ts";
 
 export type StartOptions = {
-  /** Whether it runs the scenario and ends, instead of staying up. */
+  /** Whether to run the scenario and exit instead of staying up. */
   readonly once: boolean;
-  /** The program of that scenario. */
+  /** Program of the scenario. */
   readonly scenario?: string;
   readonly users: number;
   /** Seconds between new data of sample users while it stays up; 0 or absent: none. */
   readonly earnEvery?: number;
   readonly json?: string;
   readonly assembly?: string;
-  /** Where each function's log is written to a file of its own; absent: in memory only. */
+  /** Directory of the functions' log files; absent: in memory only. */
   readonly logs?: string;
-  /** Where its state is kept from one start to the next; absent: it ends with the process. */
+  /** Directory of the state that persists between starts; absent: in memory only. */
   readonly keep?: string;
   readonly stage: string;
-  /** Which stack of the assembly, where there are several. */
+  /** Stack of the assembly, if there are several. */
   readonly stack?: string;
-  /** Whether it follows what the app becomes while it stays up. */
+  /** Whether to restart or update when the app changes. */
   readonly watch?: boolean;
   /** Programs that read subscribers' queues. */
   readonly subscriber?: readonly SubscriberProgram[];
@@ -29,11 +29,11 @@ export type StartOptions = {
   readonly apiPort: number;
   readonly awsPort: number;
   readonly sandboxPort: number;
-  /** The version of the provider's interface that the sandbox speaks; absent: 0.4. */
+  /** Provider interface version of the sandbox; absent: 0.4. */
   readonly interface?: ProviderInterface;
-  /** Of the address that makes the sandbox fail on purpose; absent: there is none. */
+  /** Port of the sandbox's fault controls; absent: none. */
   readonly controlPort?: number;
-  /** A program of commands that serves a page on the system; absent: there is none. */
+  /** Program that serves the console; absent: none. */
   readonly console?: string;
   readonly consolePort?: number;
   /** See `StackOptions`. */
@@ -42,7 +42,7 @@ export type StartOptions = {
   readonly alarmClock?: () => number;
 };
 
-/** Where the running system is found; a scenario takes free ports instead, so that several run at once. */
+/** Ports of a system that stays up. A scenario takes free ports, so several can run at once. */
 const defaultPorts = {
   apiPort: 4000,
   awsPort: 4566,
@@ -53,13 +53,13 @@ const defaultPorts = {
 
 const freePorts = { apiPort: 0, awsPort: 0, sandboxPort: 0, controlPort: 0, consolePort: 0 };
 
-/** Begun again at each start. */
+/** Overwritten at each start. */
 const defaultLogs = ".local/logs";
 
-/** Whether this is a clone, not an app that has installed the package. */
+/** Whether this runs in a clone rather than from an installed package. */
 export const isClone = import.meta.filename.endsWith(".ts");
 
-/** What a person types, in a clone or in an app that has installed the package. */
+/** Start command to show, in a clone or an installed package. */
 export const startCommand = isClone ? "npm start --" : "npx income-events dev";
 
 const examplesInClone = `
@@ -79,7 +79,7 @@ Examples:
   ${startCommand} --keep .local/state
       keep the state, and continue with it at the next start${isClone ? examplesInClone : ""}`;
 
-/** Reads the command line. Prints help, or what is wrong with it, and exits. */
+/** Parses the command line. Prints help or the error, and exits. */
 export function parseOptions(args: readonly string[]): StartOptions {
   const command = new Command(startCommand)
     .description("Starts the synthesized pipeline and a sandbox of the income-data service on this machine.")
@@ -165,7 +165,7 @@ export function parseOptions(args: readonly string[]): StartOptions {
 
 const port = wholeNumber(0, 65_535);
 
-/** Each time that the option is written adds one. */
+/** Parses one occurrence of a repeatable option and appends it. */
 function subscriberProgram(
   text: string,
   before: readonly SubscriberProgram[] = [],

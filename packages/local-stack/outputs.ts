@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** A stack's outputs, or those of one of its pipelines. */
+/** A stack or one of its pipelines, with its outputs. */
 type WithOutputs = { readonly outputs: Readonly<Record<string, string>> };
 
 const subscribersOutput = z.array(
@@ -12,12 +12,12 @@ const subscribersOutput = z.array(
   }),
 );
 
-/** A subscriber as the stack's output announces it. */
+/** A subscriber in the stack's output. */
 export type SubscriberOutput = z.output<typeof subscribersOutput>[number];
 
 /**
- * An output by its name in the pipeline; of a stack with several pipelines that of the first.
- * @throws with its name where the assembly has none: it is not this pipeline's
+ * Returns an output of the pipeline, by default of the first.
+ * @throws naming the output if the assembly has none
  */
 export function outputOf({ outputs }: WithOutputs, name: string): string {
   const value = firstOf(outputs)[name] ?? outputs[name];
@@ -29,13 +29,13 @@ export function subscribersOf(stack: WithOutputs): readonly SubscriberOutput[] {
   return subscribersOutput.parse(JSON.parse(outputOf(stack, "Subscribers")));
 }
 
-/** Every queue by a short name: `users`, `users-dead-letter`, `subscriber-everything`. */
+/** Queue URLs by a short name: `users`, `users-dead-letter`, `subscriber-everything`. */
 export function queuesOf({ outputs }: WithOutputs): Readonly<Record<string, string>> {
   const urls = Object.entries(firstOf(outputs)).filter(([name]) => name.endsWith("QueueUrl"));
   return Object.fromEntries(urls.map(([name, url]) => [kebabCase(name.replace(/QueueUrl$/, "")), url]));
 }
 
-/** Each dead-letter queue with the queue that its messages come from. */
+/** Each dead-letter queue with its source queue. */
 export function deadLetterQueuesOf(
   stack: WithOutputs,
 ): readonly { readonly url: string; readonly source: string }[] {
@@ -54,23 +54,29 @@ function kebabCase(name: string): string {
   return name.replace(/(?<=[a-z0-9])[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
 }
 
-/** A pipeline in a stack: what its outputs and parameters begin with, and the outputs without that. */
+/**
+ * A pipeline in a stack: its id, which prefixes its outputs and parameters, and its outputs without the
+ * prefix.
+ */
 export type PipelineOutputs = {
-  /** The construct's id; empty where the pipeline is the stack. */
+  /** The construct's id; empty if the pipeline is the stack. */
   readonly id: string;
   readonly outputs: Readonly<Record<string, string>>;
 };
 
-/** An output that each pipeline has, and nothing else. */
+/** An output that only pipelines have, and each has. */
 const mark = "SettingsDigest";
 
-/** The ids of the pipelines in a stack, by the names of its outputs; at least one. */
+/** Ids of the pipelines in a stack, by the names of its outputs; at least one. */
 export function pipelineIds(outputNames: readonly string[]): readonly string[] {
   const ids = outputNames.filter((name) => name.endsWith(mark)).map((name) => name.slice(0, -mark.length));
   return ids.length === 0 ? [""] : ids;
 }
 
-/** `PayrollTableName` is the output `TableName` of the pipeline `Payroll`; others are of the one whose id is empty. */
+/**
+ * Groups outputs by pipeline: `PayrollTableName` is the output `TableName` of the pipeline `Payroll`; others
+ * belong to the one with an empty id.
+ */
 export function pipelinesIn(outputs: Readonly<Record<string, string>>): readonly PipelineOutputs[] {
   const names = Object.keys(outputs);
   const ids = pipelineIds(names);

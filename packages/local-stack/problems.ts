@@ -1,16 +1,16 @@
 import type { LocalStack } from "./stack.ts";
 
-/** Looks out for problems that no retry fixes while something else goes on. */
+/** Watches for problems that retrying cannot fix. */
 export type Watch = {
   /**
-   * What `work` comes to.
-   * @throws the problems, as soon as there are any or `work` fails with them; else what `work` throws
+   * Resolves with the result of `work`.
+   * @throws the problems as soon as there are any, or if `work` fails with them; else the error of `work`
    */
   during<T>(work: Promise<T>): Promise<T>;
   stop(): void;
 };
 
-/** @param patience milliseconds after which all that is going on fails */
+/** @param patience milliseconds until the work in progress fails */
 export function watchForProblems(stack: Pick<LocalStack, "problems">, patience: number): Watch {
   const { promise: broken, reject } = Promise.withResolvers<never>();
   const watch = setInterval(() => {
@@ -18,14 +18,14 @@ export function watchForProblems(stack: Pick<LocalStack, "problems">, patience: 
     if (problems.length > 0) reject(new Error(problems.join("\n")));
   }, 250);
   const late = setTimeout(() => reject(new Error(`Not done within ${patience / 60_000} minutes`)), patience);
-  // Whoever races with it learns of it; nobody may be listening yet.
+  // Nobody may be listening yet; a later race receives the rejection.
   broken.catch(() => undefined);
   return {
     during: async (work) => {
       try {
         return await Promise.race([work, broken]);
       } catch (cause) {
-        // What failed may be the quicker one to report: the reason is what is wrong behind it.
+        // The failure may arrive before its cause is reported: the cause is what to show.
         const problems = problemsOf(stack);
         throw problems.length === 0 ? cause : new Error(problems.join("\n"), { cause });
       }

@@ -15,18 +15,18 @@ type Content = {
   readonly text?: string;
 };
 
-/** An answer: a status alone, content (with 200), or whatever the test writes by itself. */
+/** An answer: a status alone, content (with 200), or a function that writes the response. */
 export type ProviderAnswer = number | Content | ((response: ServerResponse) => void);
 
 export type TestProvider = {
   readonly url: string;
   readonly requests: ProviderRequest[];
-  /** Answers from now on, for example by path or by how many calls there were. */
+  /** Sets the answers, for example by path or by number of calls. */
   answer: (request: ProviderRequest, count: number) => ProviderAnswer | Promise<ProviderAnswer>;
   readonly close: () => Promise<void>;
 };
 
-/** A real HTTP server in the provider's place, which says what a test wants it to say. */
+/** Starts an HTTP server in the provider's place that answers as a test tells it. */
 export async function startTestProvider(): Promise<TestProvider> {
   const requests: ProviderRequest[] = [];
   const server = createServer({ keepAliveTimeout }, async (message, response) => {

@@ -37,9 +37,10 @@ const defaultRegion = "eu-central-1";
 const operatorName = "operator";
 
 /**
- * Starts a synthesized stack on this machine: engines, gateway, functions, event sources, HTTP API, schedules.
- * @throws UnrunnableAssemblyError listing everything that can't be run; Error where an engine or a port can't be
- * had. What was started until then is closed.
+ * Starts a synthesized stack on this machine: engines, gateway, functions, event sources, HTTP API,
+ * schedules. Closes what it started if it fails.
+ * @throws UnrunnableAssemblyError listing every problem of the assembly; Error if an engine or a port is
+ * unavailable
  */
 export async function startStack(options: StackOptions): Promise<LocalStack> {
   const cleanup = new AsyncDisposableStack();
@@ -77,7 +78,7 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
   const invoker = createAsynchronousInvoker(delay);
   cleanup.adopt(invoker, ({ close }) => close());
   const hosts = new Map<string, HostedFunction>();
-  // All come after the gateway, and are read through it.
+  // Created after the gateway, which reads them later.
   let alarmsOf: Alarms | undefined;
   const logGroups: LogGroup[] = [];
   let listed: StackPlan | undefined;
@@ -161,7 +162,7 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
   return stackControls({ ...parts, ...controlled, plan, engine: tables.name, failures, functionsOf });
 }
 
-/** What the gateway tells of alarms and metrics, once there are alarms. */
+/** The gateway's alarms and metrics, once they exist. */
 function monitoringBy(
   alarms: () => Alarms | undefined,
 ): Pick<GatewayOptions, "alarms" | "sumsOfMetric" | "percentilesOfMetric"> {
@@ -172,7 +173,7 @@ function monitoringBy(
   };
 }
 
-/** A stack without tables needs no engine for them. */
+/** A stack without tables needs no table engine. */
 async function startTables(
   plan: StackPlan,
   { engine, keep }: Pick<StackOptions, "engine" | "keep">,
@@ -186,7 +187,7 @@ async function startTables(
   return { url: "http://127.0.0.1:1", name, kind: "none", close: async () => {} };
 }
 
-/** Who operates the stack may do everything. */
+/** Registers the operator, who may do everything. */
 function registerOperator(gateway: Gateway): Credentials {
   const operator = newCredentials(operatorName);
   const arn = `arn:aws:iam::${localAccount}:user/${operatorName}`;
@@ -194,7 +195,7 @@ function registerOperator(gateway: Gateway): Credentials {
   return operator;
 }
 
-/** Starts the HTTP APIs of a plan, and measures their requests once there are alarms. The first has the port of the options. */
+/** Starts the HTTP APIs of a plan and measures their requests. The first API uses the options' port. */
 async function startApis(
   { apis: plans }: StackPlan,
   { gateway, options, cleanup }: Pick<StackParts, "gateway" | "options" | "cleanup">,
@@ -231,7 +232,7 @@ async function startUrls(
   return started;
 }
 
-/** Functions are hosted after their alarms are there: what they log counts from the first line on. */
+/** Functions start after their alarms so that their first lines count. */
 function watch(
   plan: StackPlan,
   functions: ReadonlyMap<string, HostedFunction>,
@@ -253,7 +254,7 @@ function watch(
   });
 }
 
-/** Templates name addresses as they would be in AWS: the API's is built from its id, a function's URL is an attribute. */
+/** Replaces AWS addresses: a template builds the API's from its id, and a function's URL is an attribute. */
 function withLocalAddresses(
   plan: StackPlan,
   apis: ReadonlyMap<string, HttpApi>,

@@ -13,7 +13,7 @@ const secondsSoFar = () => Math.round((performance.now() - started) / 100) / 10;
 const { stdout } = process;
 const clear = stdout.isTTY ? "\r\u001b[K" : "";
 const print = (text: string) => void stdout.write(`${clear}${text}\n`);
-/** One line of a terminal, rewritten in place; nothing in a pipe. */
+/** Rewrites one line of a terminal; does nothing in a pipe. */
 const status = (line: string) => {
   if (stdout.isTTY) stdout.write(`${clear}${line.slice(0, (stdout.columns || 100) - 1)}`);
 };
@@ -21,7 +21,7 @@ const withTime = (text: string) => `${secondsSoFar().toFixed(1).padStart(6)} s  
 const progress = (step: string) => status(withTime(step));
 const notice = (text: string) => print(withTime(text));
 
-/** Resolves when the operator wants it to end. */
+/** Resolves when the operator interrupts the program. */
 const interrupted = new Promise<undefined>((resolve) => {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     process.once(signal, () => resolve(undefined));
@@ -34,7 +34,7 @@ async function main({ once, scenario }: StartOptions): Promise<number> {
   return program.runScenario(options, surface);
 }
 
-/** A program that exercises a new system and reports whether it passed. */
+/** A program that runs a scenario on a new system and reports whether it passed. */
 type ScenarioProgram = {
   /** @returns the exit code */
   readonly runScenario: (options: StartOptions, surface: Surface) => Promise<number>;

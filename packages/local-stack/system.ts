@@ -13,23 +13,23 @@ import { registerSubscribers, type SubscriberCaller } from "./stack/subscriber-c
 import { type LocalStack, startStack } from "./stack.ts";
 import { synthesize } from "./synthesis/synthesize.ts";
 
-/** A pipeline with its provider, which it is registered with, and its subscribers. */
+/** A pipeline, the sandbox that it is registered with, and its subscribers. */
 export type Pipeline = PipelineOutputs & {
   readonly sandbox: Sandbox;
   readonly subscribers: readonly SubscriberCaller[];
 };
 
-/** Everything that runs: the stack as it was synthesized, and a sandbox for each pipeline in it. */
+/** The running system: the synthesized stack and a sandbox for each of its pipelines. */
 export type System = Pick<Pipeline, "sandbox" | "subscribers"> & {
   readonly stack: LocalStack;
-  /** The operator's way to the engines. */
+  /** The operator's clients of the engines. */
   readonly access: Access;
-  /** All of the stack; sandbox and subscribers above are those of the first. */
+  /** All pipelines of the stack; the sandbox and subscribers above are those of the first. */
   readonly pipelines: readonly [Pipeline, ...Pipeline[]];
   close(): Promise<void>;
 };
 
-/** How the engines are reached from outside of the pipeline. */
+/** Clients of the engines for programs outside the pipeline. */
 export type Access = {
   readonly endpoint: string;
   readonly region: string;
@@ -41,13 +41,13 @@ export type Progress = (step: string) => void;
 
 export type Reports = {
   readonly progress: Progress;
-  /** Reports what stays worth knowing: an alarm, a change that can't be followed. */
+  /** Reports an event worth keeping on screen: an alarm, a change that needs attention. */
   readonly notice: (text: string) => void;
 };
 
 /**
- * Synthesizes the stack (unless an assembly is given), starts it with a sandbox for each of its pipelines, gives it the
- * sandbox's token and registers its webhooks. What was started is closed again where a step fails.
+ * Synthesizes the stack (unless an assembly is given), starts it with a sandbox for each of its pipelines,
+ * sets the sandbox's token and registers its webhooks. Closes what it started if a step fails.
  */
 export async function startSystem(
   options: StartOptions,
@@ -65,7 +65,10 @@ export async function startSystem(
   }
 }
 
-/** As `startSystem`, but no provider knows the stack until it is registered: other things can be started meanwhile. */
+/**
+ * Like `startSystem`, but leaves the provider unregistered so that the caller can start other things
+ * meanwhile.
+ */
 export async function startUnregistered(
   options: StartOptions,
   sandboxOptions: SandboxOptions,
@@ -90,13 +93,13 @@ export async function startUnregistered(
     const stack = await startStack({
       assembly,
       ...(options.stack === undefined ? {} : { stackName: options.stack }),
-      // The provider of this machine, whatever the stage names: the template takes its address as a parameter.
+      // The local sandbox replaces the stage's provider; the template takes its address as a parameter.
       parameters: Object.fromEntries(
         [...sandboxes].map(([id, { baseUrl }]) => [`${id}ProviderBaseUrl`, baseUrl]),
       ),
       apiPort: options.apiPort,
       gatewayPort: options.awsPort,
-      // On a machine of two cores more processes only start longer.
+      // More processes only start slower on a two-core machine.
       maximumProcesses: 2,
       onProgress: progress,
       onAnswered,
@@ -142,19 +145,19 @@ async function registerAll({ stack, pipelines }: System, progress: Progress): Pr
   }
 }
 
-/** Begins before anything else, as the engine takes a second in which it needs nothing of what is synthesized. */
+/** Starts first: the engine takes a second and does not need the assembly. */
 function startTables(
   { engine, keep }: StartOptions,
   closers: (() => Promise<void>)[],
 ): Promise<RunningDynamoDb> {
   const starting = startDynamoDb({ keep, ...(engine !== undefined && { engine }) });
-  // Until the stack waits for it: what fails first is what the operator is told.
+  // Nobody awaits it yet; the first failure is the one to report.
   const ended = starting.catch(() => undefined);
   closers.push(async () => (await ended)?.close());
   return starting;
 }
 
-/** The first one has the ports of the options, the others any free ones. */
+/** The first sandbox uses the options' ports, the others any free ones. */
 function sandboxOf(
   id: string,
   isFirst: boolean,
@@ -170,14 +173,17 @@ function sandboxOf(
   };
 }
 
-/** Invokes a function by name and waits. @throws with the function's error */
+/**
+ * Invokes a function by name and waits.
+ * @throws with the function's error
+ */
 export async function invoke(stack: LocalStack, name: string): Promise<void> {
   const target = stack.functions.find((candidate) => candidate.name === name);
   if (target === undefined) throw new Error(`The assembly has no function ${name}`);
   const outcome = await target.invoke("{}");
   if (outcome.kind === "returned") return;
   const why = outcome.kind === "failed" ? outcome.error.errorMessage : "throttled";
-  // A function announces an error of AWS by its name only: what was refused is known here.
+  // A function reports an AWS error only by its name; the problems of the stack give the reason.
   throw new Error([`The function ${target.logicalId} failed: ${why}`, ...problemsOf(stack)].join("\n"));
 }
 

@@ -1,8 +1,8 @@
 import type { System } from "./system.ts";
 
 /**
- * Resolves when nothing is on its way any more. Fetches lead to events and events to fetches: it is over when a
- * whole round brings nothing new.
+ * Resolves when nothing is in progress. Fetches cause events and events cause fetches, so it ends after a
+ * full round without new work.
  * @param patience milliseconds for each round
  */
 export async function waitUntilIdle(

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 
-/** A parser of an option's value: a whole number between two bounds, both included. */
+/** Parses an option's value: a whole number between two inclusive bounds. */
 export function wholeNumber(least: number, most = 999_999_999): (text: string) => number {
   return (text) => {
     const value = Number(text);

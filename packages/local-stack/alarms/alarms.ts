@@ -12,11 +12,11 @@ export type AlarmState = Pick<
   "logicalId" | "name" | "description" | "actions" | "taken" | "periodSeconds" | "evaluationPeriods"
 > & {
   readonly state: AlarmStateValue;
-  /** When it came to be so, in milliseconds since 1970. */
+  /** Time of the last state change, in milliseconds since 1970. */
   readonly since: number;
 };
 
-/** A message to a topic, which nothing here sends. */
+/** A notification for an SNS topic. The local system does not deliver it. */
 export type AlarmNotice = {
   readonly alarm: string;
   readonly description: string;
@@ -29,29 +29,32 @@ export type AlarmsOptions = {
   readonly alarms: readonly AlarmPlan[];
   readonly compositeAlarms?: readonly CompositeAlarmPlan[];
   readonly filters: readonly MetricFilterPlan[];
-  /** What a service has counted since its start; undefined where it announces each (see `record`). */
+  /**
+   * Total that a service has counted since its start; undefined if the service reports each value through
+   * `record`.
+   */
   readonly totalOf: (metric: MetricPlan) => number | undefined;
-  /** What a service measures at this moment; undefined: nothing. */
+  /** Current value of a gauge; undefined if there is none. */
   readonly gaugeOf: (metric: MetricPlan) => Promise<number | undefined>;
   readonly delay: Delay;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Is called once when an alarm goes off, and when it is over. */
+  /** Called when an alarm enters or leaves ALARM. */
   readonly onChange: (alarm: AlarmState) => void;
-  /** Is called for each message that an alarm would send to a topic. */
+  /** Called for each notification that an alarm would send. */
   readonly onNotice?: (notice: AlarmNotice) => void;
 };
 
 export type Alarms = {
-  /** A line that was written to a log group. */
+  /** Processes a line that was written to a log group. */
   onLine(logGroupName: string, line: string): void;
-  /** A value that a service measured. */
+  /** Records a value that a service measured. */
   record(metric: MetricPlan, value: number): void;
-  /** The states by what is measured so far. */
+  /** States by the values measured so far. */
   states(): readonly AlarmState[];
-  /** Measures what is only measured by looking, then the states. */
+  /** Polls the gauges, then evaluates all alarms. */
   look(): Promise<readonly AlarmState[]>;
-  /** The sums of a metric that a filter makes of lines, or that a service recorded; see `MinuteCounts`. */
+  /** Sums of a metric that a filter extracts from lines, or that a service recorded; see `MinuteCounts`. */
   sums(metric: MetricPlan, from: number, to: number, period: number): ReadonlyMap<number, number>;
   /** Percentiles of a metric in embedded metric format; see `Samples`. */
   percentiles(
@@ -59,15 +62,15 @@ export type Alarms = {
     percent: number,
     range: { readonly from: number; readonly to: number; readonly period: number },
   ): ReadonlyMap<number, number>;
-  /** What an alarm is evaluated by, the latest period first; undefined where nothing was measured. */
+  /** Values by which an alarm is evaluated, latest period first; undefined for periods without a value. */
   values(logicalId: string): readonly (number | undefined)[];
   close(): Promise<void>;
 };
 
-/** CloudWatch looks at an alarm once a minute. */
+/** CloudWatch evaluates alarms once a minute. */
 const evaluatedEvery = 60_000;
 
-/** Measures what metric filters and services say, and evaluates the alarms on it each minute. */
+/** Collects metrics from log filters and services, and evaluates the alarms every minute. */
 export function startAlarms(options: AlarmsOptions): Alarms {
   const { alarms, filters, delay, now, onChange } = options;
   const closing = new AbortController();
@@ -106,7 +109,7 @@ export function startAlarms(options: AlarmsOptions): Alarms {
     const changed: AlarmState = { ...identity, state, since: now() };
     known.set(logicalId, changed);
     notify(alarm, state, options);
-    // That a new alarm is off is no news.
+    // A new alarm that starts outside ALARM is not reported.
     if (before.state === "ALARM" || state === "ALARM") onChange(changed);
     return changed;
   };
@@ -128,7 +131,7 @@ export function startAlarms(options: AlarmsOptions): Alarms {
   const run = async (): Promise<void> => {
     while (!closing.signal.aborted) {
       await delay(evaluatedEvery, closing.signal);
-      // What can't be measured because all is closing is measured no more.
+      // Gauges fail while the system closes.
       if (!closing.signal.aborted) await look().catch(() => evaluate());
     }
   };

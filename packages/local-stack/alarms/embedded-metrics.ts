@@ -14,7 +14,7 @@ const target = z.union([z.number(), z.array(z.number()).max(100)]);
 export type EmbeddedMetric = { readonly metric: MetricPlan; readonly values: readonly number[] };
 
 /**
- * The metrics in a line in embedded metric format. A document that breaks a rule has none.
+ * Parses the metrics of a line in embedded metric format; a document that breaks a rule has none.
  * Source: CloudWatch user guide, "Specification: Embedded metric format".
  */
 export function embeddedMetricsIn(line: string): readonly EmbeddedMetric[] {
@@ -41,11 +41,11 @@ function pick(fields: Readonly<Record<string, unknown>>, keys: readonly string[]
   return Object.fromEntries(keys.map((key) => [key, fields[key]]));
 }
 
-/** Single values of metrics, for percentiles. */
+/** Individual metric values, for percentiles. */
 export type Samples = {
   /** @param at milliseconds since 1970 */
   add(name: string, values: readonly number[], at: number): void;
-  /** Percentiles by the beginning of each period with values. Times are in seconds since 1970. */
+  /** Percentiles by period start, for periods with values. Times are in seconds since 1970. */
   percentiles(
     name: string,
     percent: number,
@@ -53,7 +53,7 @@ export type Samples = {
   ): ReadonlyMap<number, number>;
 };
 
-/** Enough for a dashboard of this machine; CloudWatch keeps them for 15 days. */
+/** Long enough for local dashboards; CloudWatch keeps the values for 15 days. */
 const keptForMilliseconds = 3 * 3_600_000;
 
 export function createSamples(): Samples {

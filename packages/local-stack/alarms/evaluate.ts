@@ -8,8 +8,8 @@ export type PeriodValue = { readonly value: number | undefined; readonly isBreac
 type EvaluationTime = { readonly begin: number; readonly now: number };
 
 /**
- * What an alarm is evaluated by: the values of its latest periods, which end now, the latest first. Of the time before
- * the begin nothing is known, which is no lack.
+ * Values of an alarm's latest periods, latest first; the latest period ends now. Periods before `begin` are
+ * omitted rather than counted as missing.
  */
 export function valuesOf(
   alarm: AlarmPlan,
@@ -26,7 +26,7 @@ export function valuesOf(
   });
 }
 
-/** Whether a period that begins at this time lies within the hours of the week that the alarm is about, if it names some. */
+/** Whether a period starts within the hours of the week that the alarm covers; true if it names none. */
 function isDuring({ during }: AlarmPlan, begin: number): boolean {
   if (during === undefined) return true;
   const time = new Date(begin);
@@ -53,8 +53,8 @@ function measuredIn(
 }
 
 /**
- * The state that the values of an alarm's periods decide.
- * @param before its state so far, which lasts where the periods without a value could decide otherwise
+ * Determines an alarm's state from the values of its periods.
+ * @param before the previous state, which is kept while the missing values could change the result
  */
 export function stateBy(
   { missing, datapointsToAlarm }: AlarmPlan,
@@ -76,14 +76,17 @@ type Value = { readonly at: number; readonly value: number };
 
 type Statistic = "Sum" | "Maximum";
 
-/** The values of one metric, as long as an alarm looks back at them. */
+/** Values of one metric for as long as an alarm needs them. */
 export type Metric = {
   add(value: number, at: number): void;
-  /** Of the values added after `from`, up to `to`; undefined if there are none. In milliseconds since 1970. */
+  /**
+   * Statistic of the values after `from`, up to and including `to`, in milliseconds since 1970; undefined if
+   * there are none.
+   */
   of(statistic: Statistic, from: number, to: number): number | undefined;
 };
 
-/** @param keptForMilliseconds older values are forgotten */
+/** @param keptForMilliseconds older values are dropped */
 export function createMetric(keptForMilliseconds: number): Metric {
   const values: Value[] = [];
   return {

@@ -1,7 +1,7 @@
 import { PlanError } from "../assembly/problems.ts";
 import { fieldsOfLine } from "../gateway/operation.ts";
 
-/** A line's JSON must have one of these texts in this field. */
+/** Matches lines whose JSON has one of these texts in this field. */
 export type LogPattern = { readonly field: string; readonly texts: readonly string[] };
 
 const term = String.raw`\$\.(\w+) = "([^"*\\]+)"`;
@@ -11,10 +11,10 @@ const forms = [
 ];
 
 /**
- * Reads the forms of filter patterns that are known here: `{ $.code = "TEXT" }`, and `{ ($.code = "ONE") || ($.code = "OTHER") }`
- * of one field, without `*` in the texts.
+ * Parses a filter pattern. Supported: `{ $.code = "TEXT" }`, and `{ ($.code = "ONE") || ($.code = "OTHER") }`
+ * on one field, without `*` in the texts.
  * Source: CloudWatch Logs user guide, "Filter pattern syntax", JSON log events.
- * @throws PlanError for any other
+ * @throws PlanError for any other pattern
  */
 export function parseLogPattern(pattern: string): LogPattern {
   const terms = [...pattern.matchAll(new RegExp(term, "g"))];
@@ -29,9 +29,9 @@ export function parseLogPattern(pattern: string): LogPattern {
 }
 
 /**
- * What a line adds to a metric.
+ * The value that a line adds to a metric.
  * @param value a number, or the field of the line that holds it
- * @returns undefined where the pattern does not match, or the field holds no number
+ * @returns undefined if the pattern does not match or the field holds no number
  */
 export function valueOfLine(
   line: string,

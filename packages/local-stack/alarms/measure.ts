@@ -1,4 +1,4 @@
-/** What the runner's own parts report, as metrics of AWS's services. */
+/** Converts what the local services report into CloudWatch metrics. */
 
 import type { Exchange } from "../api/http-api.ts";
 import type { ApiPlan, FunctionPlan, MetricPlan, StackPlan } from "../assembly/plan.ts";
@@ -6,7 +6,7 @@ import type { FunctionCounts } from "../lambda/hosted-function.ts";
 import type { SourceMetricName } from "../sources/batch-response.ts";
 import type { Alarms } from "./alarms.ts";
 
-/** What Lambda counts of a function; undefined for what it reports otherwise. */
+/** Lambda's counter of this name; undefined for metrics that are not counters. */
 export function functionTotal(counts: FunctionCounts, { name }: MetricPlan): number | undefined {
   switch (name) {
     case "Invocations":
@@ -20,7 +20,7 @@ export function functionTotal(counts: FunctionCounts, { name }: MetricPlan): num
   }
 }
 
-/** A request to the HTTP API is counted, and written into its access log. */
+/** Counts a request to the HTTP API and writes it to the access log. */
 export function measureRequest(
   { status, route }: Exchange,
   { id, accessLog }: ApiPlan,
@@ -33,7 +33,7 @@ export function measureRequest(
   alarms.onLine(accessLog.logGroupName, accessLogLine(accessLog.format, { route, status, time: Date.now() }));
 }
 
-/** The age of records is the function's metric; counts of events are the mapping's. */
+/** IteratorAge is a metric of the function; event counts are metrics of the mapping. */
 export function sourceMetric(
   name: SourceMetricName,
   source: Pick<StackPlan["sources"][number], "id">,
@@ -45,8 +45,8 @@ export function sourceMetric(
 }
 
 /**
- * A line of an HTTP API's access log: its format with `$context.` names in it, of which those are filled in that are
- * known here. Any other becomes "-", as in AWS where there is no value.
+ * Formats an access-log line. `$context.` variables that are not supported here become "-", as variables
+ * without a value do in AWS.
  * Source: API Gateway developer guide, "Customize HTTP API access logs".
  */
 export function accessLogLine(

@@ -1,8 +1,8 @@
 import type { MetricPlan } from "../assembly/plan.ts";
 
 /**
- * What this machine measures as AWS's services do, by namespace and dimension. Sources: the services' own guides,
- * "metrics and dimensions" (Lambda, SQS, API Gateway for HTTP APIs, DynamoDB).
+ * AWS service metrics that this machine measures, by namespace and dimension. Sources: the "metrics and
+ * dimensions" pages of Lambda, SQS, API Gateway for HTTP APIs, and DynamoDB.
  */
 const serviceMetrics: Readonly<Record<string, readonly string[]>> = {
   "AWS/Lambda FunctionName": ["Invocations", "Errors", "Throttles", "IteratorAge", "Url5xxCount"],
@@ -22,21 +22,21 @@ const serviceMetrics: Readonly<Record<string, readonly string[]>> = {
   "AWS/DynamoDB TableName": ["ReadThrottleEvents", "WriteThrottleEvents"],
 };
 
-/** Whether the metric is measured here, provided that its dimension names something of the stack. */
+/** Whether the metric is measured here, if its dimension names a resource of the stack. */
 export function isServiceMetric({ namespace, name, dimensions }: MetricPlan): boolean {
   const [dimension, ...others] = Object.keys(dimensions);
   if (dimension === undefined || others.length > 0) return false;
   return serviceMetrics[`${namespace} ${dimension}`]?.includes(name) ?? false;
 }
 
-/** For people: all that can be watched here. */
+/** Lists the measured metrics for an error message. */
 export function knownServiceMetrics(): string {
   return Object.entries(serviceMetrics)
     .map(([by, names]) => `${by.replace(" ", " by ")}: ${names.join(", ")}`)
     .join("; ");
 }
 
-/** What is measured when it is looked at, not when it happens. */
+/** Whether the metric is polled rather than recorded when something happens. */
 export function isGauge({ namespace }: MetricPlan): boolean {
   return namespace === "AWS/SQS";
 }

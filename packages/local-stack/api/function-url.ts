@@ -10,7 +10,7 @@ import { httpAnswer, httpEvent, messageAnswer, receivedRequest } from "./http-ev
 export type FunctionUrl = {
   /** With a slash at its end, as in AWS. */
   readonly url: string;
-  /** Serves the function; before that every request waits. */
+  /** Sets the function to serve. Requests wait until then. */
   serve(target: HostedFunction): void;
   close(): Promise<void>;
 };
@@ -21,8 +21,8 @@ type Authorizer = Pick<Gateway, "identifyCaller" | "authorize" | "account">;
 const longestBody = 6 * 1024 * 1024;
 
 /**
- * Listens as the URL of a function on loopback. The caller signs with Signature Version 4, and needs both permissions
- * that function URLs ask for.
+ * Serves a function URL on loopback. Callers sign with Signature Version 4 and need both permissions that
+ * function URLs require.
  * Source: Lambda developer guide, "Control access to Lambda function URLs", "Invoking Lambda function URLs".
  */
 export async function startFunctionUrl(
@@ -68,7 +68,7 @@ async function answer(
   const outcome = await host.invoke(event, [], plan.streams ? streamed.take : undefined);
   if (outcome.kind === "throttled") return refuse(429, "Too Many Requests");
   if (streamed.hasBegun()) {
-    // Half of an answer must not pass for the whole.
+    // A client must not take half an answer for a complete one.
     if (outcome.kind === "failed") response.destroy();
     else response.end();
     return;
@@ -77,7 +77,7 @@ async function answer(
   writeAnswer(response, httpAnswer(outcome.payload));
 }
 
-/** By the caller's own policies, or the function's. */
+/** Checks the caller's own policies and the function's resource policy. */
 function mayInvoke(
   { name }: Principal,
   { plan: { arn } }: HostedFunction,
@@ -106,18 +106,18 @@ function eventOf(request: Parameters<typeof httpEvent>[0], { url }: UrlPlan, cal
   return { ...event, requestContext };
 }
 
-/** A role is known by its session: without its path. */
+/** Policies see a role by its session's ARN, which has no path. */
 function sessionArn(arn: string): string {
   const [, account = "", path = ""] = /^arn:aws:iam::(\d{12}):role\/(.+)$/.exec(arn) ?? [];
   return path === "" ? arn : `arn:aws:sts::${account}:assumed-role/${path.split("/").at(-1)}/local`;
 }
 
-/** Status and headers, which a function that streams sends first. */
+/** Status and headers, which a streaming function sends first. */
 type StreamedHead = { readonly status: number; readonly headers: OutgoingHttpHeaders };
 
 type StreamedAnswer = {
   readonly take: (chunk: Buffer) => void;
-  /** Whether the head is there. */
+  /** Whether the status and headers have been sent. */
   readonly hasBegun: () => boolean;
 };
 
@@ -129,7 +129,7 @@ const metadataSchema = z.object({
 });
 
 /**
- * Takes the parts of a streamed answer: metadata as JSON, eight zero bytes, and then the body.
+ * Parses a streamed answer: metadata as JSON, eight zero bytes, then the body.
  * Source: Lambda developer guide, "Response streaming for Lambda functions".
  */
 function streamedAnswer(

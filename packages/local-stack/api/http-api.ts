@@ -11,27 +11,27 @@ export type AccessLogEntry = {
   readonly method: string;
   readonly path: string;
   readonly status: number;
-  /** The function's name; undefined where no route took the request. */
+  /** Name of the function; undefined if no route matched. */
   readonly function: string | undefined;
 };
 
-/** A request and its answer, with the body as it came. */
+/** A request and its answer, with the raw request body. */
 export type Exchange = {
   readonly path: string;
   readonly body: Buffer;
   readonly status: number;
-  /** The key of the route that took it. */
+  /** Key of the route that matched. */
   readonly route: string | undefined;
 };
 
 export type HttpApi = {
   /** Origin without a trailing slash. */
   readonly url: string;
-  /** The latest requests, oldest first. */
+  /** Latest requests, oldest first. */
   accessLog(): readonly AccessLogEntry[];
-  /** How many requests got which status. */
+  /** Number of requests by status. */
   statusCounts(): ReadonlyMap<number, number>;
-  /** Serves the plan's routes; before that every request waits. */
+  /** Sets the routes to serve. Requests wait until then. */
   serve(plan: ApiPlan, functions: ReadonlyMap<string, HostedFunction>): void;
   close(): Promise<void>;
 };
@@ -41,9 +41,9 @@ const longestBody = 10 * 1024 * 1024;
 const keptEntries = 10_000;
 
 /**
- * Listens as the stack's HTTP API on loopback.
- * @param port 0: any free one
- * @throws Error where the port is in use
+ * Serves the stack's HTTP API on loopback.
+ * @param port 0 for any free port
+ * @throws Error if the port is in use
  */
 export async function startHttpApi(
   port: number,
@@ -123,7 +123,7 @@ function throttleOf({ throttle }: ApiPlan): Throttle {
   return throttle === undefined ? () => true : createThrottle(throttle, Date.now);
 }
 
-/** The function's resource policy decides whether this API may call it by this route. */
+/** Whether the function's resource policy lets this API invoke it from this route. */
 function mayInvoke(
   target: HostedFunction,
   { route, method, apiId }: { readonly route: RoutePlan; readonly method: string; readonly apiId: string },

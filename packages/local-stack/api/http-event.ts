@@ -13,7 +13,7 @@ export type ReceivedRequest = {
   readonly method: string;
   /** Path and query as sent. */
   readonly target: string;
-  /** Name and value by turns, as received. */
+  /** Alternating names and values, as received. */
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
   readonly sourceIp: string;
@@ -29,7 +29,7 @@ export function receivedRequest(request: IncomingMessage, body: Buffer): Receive
   return { method, target: url, rawHeaders, body, sourceIp: socket.remoteAddress ?? "127.0.0.1" };
 }
 
-/** The event of one request. */
+/** Creates the event of one request. */
 export function httpEvent(request: ReceivedRequest, route: Route, apiId: string, now: Date) {
   const [rawPath = "/", ...query] = request.target.split("?");
   const rawQueryString = query.join("?");
@@ -73,7 +73,7 @@ export function httpEvent(request: ReceivedRequest, route: Route, apiId: string,
   };
 }
 
-/** Names in lower case, repeated ones joined by a comma (cookies by a semicolon). */
+/** Lowercases header names and joins repeated headers with a comma (cookies with a semicolon). */
 function joinHeaders(rawHeaders: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = Object.create(null);
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -88,7 +88,7 @@ function joinHeaders(rawHeaders: readonly string[]): Record<string, string> {
 const textTypes = /^(text\/|application\/(json|javascript|xml|x-www-form-urlencoded)\b|[^;]*\+(json|xml)\b)/i;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** A body is passed on as text by its type, and only where no byte is lost by that. */
+/** Whether the body is passed as text: the content type says so and decoding loses no byte. */
 function isText(contentType: string | undefined, body: Buffer): boolean {
   if (contentType === undefined || !textTypes.test(contentType)) return false;
   try {
@@ -109,7 +109,7 @@ const responseSchema = z.object({
 });
 
 /**
- * The answer that a function's result stands for: as it says where it has a statusCode, else 200 with the result
+ * Converts a function's result to an HTTP answer: as given if it has a statusCode, else 200 with the result
  * as JSON.
  * @param payload JSON text
  */
@@ -135,7 +135,7 @@ export function httpAnswer(payload: string): Answer {
   };
 }
 
-/** What the API itself answers. */
+/** Creates an answer of the API itself. */
 export function messageAnswer(status: number, message: string): Answer {
   return jsonAnswer(status, JSON.stringify({ message }));
 }

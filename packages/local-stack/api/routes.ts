@@ -6,8 +6,8 @@ export type MatchedRoute = {
 };
 
 /**
- * The route of a request: the path's exact segments win over `{parameters}`, those over `{greedy+}`, then the
- * method over ANY, and `$default` takes the rest.
+ * Finds the route of a request. Exact path segments win over `{parameters}`, which win over `{greedy+}`; then
+ * the method wins over ANY; `$default` matches the rest.
  * Source: API Gateway developer guide, "Routing API requests".
  */
 export function matchRoute(
@@ -64,11 +64,11 @@ function decode(segment: string): string {
   }
 }
 
-/** Whether a request of a route is let through now. */
+/** Returns whether a request to the route may pass now. */
 export type Throttle = (routeKey: string) => boolean;
 
 /**
- * Throttles each route by itself with a token bucket: `burst` requests at once, filled again at `ratePerSecond`.
+ * Creates a token bucket for each route: up to `burst` requests at once, refilled at `ratePerSecond`.
  * Source: API Gateway developer guide, "Throttle requests to your HTTP APIs".
  * @param now milliseconds since 1970
  */

@@ -1,6 +1,6 @@
 import { authorizationFor } from "../gateway/signature.ts";
 
-/** Who signs a request, for what, and what goes wrong on its way. */
+/** Signer, service and faults of a request. */
 export type Signing = {
   readonly region?: string;
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
@@ -9,11 +9,11 @@ export type Signing = {
   readonly headers?: Readonly<Record<string, string>>;
   readonly method?: string;
   readonly unsigned?: boolean;
-  /** What the address ends with when it is sent, and did not when it was signed. */
+  /** Text appended to the address after signing, to make the signature invalid. */
   readonly tamper?: string;
 };
 
-/** Calls a function's URL, signed with Signature Version 4. Compressed answers are expanded by `fetch`. */
+/** Calls a function URL, signed with Signature Version 4. `fetch` decompresses the answer. */
 export function signedFetch(url: URL, signing: Signing): Promise<Response> {
   const { service = "lambda", region = "", at = new Date(), method = "GET", headers = {} } = signing;
   const { accessKeyId = "", secretAccessKey = "" } = signing.credentials ?? {};

@@ -5,8 +5,9 @@ import { brokenRules, PlanError, type Problem } from "./problems.ts";
 const mostReceives = 1000;
 
 /**
- * What SQS refuses when queues are created and their dead-letter queues set.
- * Source: SQS API reference, "CreateQueue" and "SetQueueAttributes"; developer guide, "Dead-letter queues", "FIFO queues".
+ * Checks queues by the rules of CreateQueue and SetQueueAttributes.
+ * Source: SQS API reference, "CreateQueue" and "SetQueueAttributes"; developer guide, "Dead-letter queues",
+ * "FIFO queues".
  */
 export function checkQueues(queues: readonly QueuePlan[]): Problem[] {
   return queues.flatMap((queue) => [...checkFifo(queue), ...checkRedrive(queue, queues)]);
@@ -17,7 +18,7 @@ export function isFifo({ attributes }: Pick<QueuePlan, "attributes">): boolean {
 }
 
 /**
- * @throws PlanError for a policy that SQS would not take
+ * @throws PlanError for a policy that SQS would refuse.
  * Source: SQS developer guide, "Amazon SQS policy quotas".
  */
 export function checkQueuePolicy(document: unknown, { statements }: Policy): void {

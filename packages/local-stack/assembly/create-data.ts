@@ -1,4 +1,4 @@
-/** Creates what keeps data in the engines, through the gateway and as the operator. */
+/** Creates queues, tables, buckets and secrets in the engines, through the gateway as the operator. */
 
 import {
   CreateTableCommand,
@@ -29,14 +29,14 @@ export type DataEngines = {
 
 /**
  * Creates queues, tables, buckets and secrets.
- * @returns the identities that the engines gave to them
+ * @returns the identities that the engines assigned
  */
 export async function createData(
   plan: StackPlan,
   engines: DataEngines,
 ): Promise<ReadonlyMap<string, Identity>> {
   const queues = await Promise.all(plan.queues.map((queue) => createQueue(queue, engines.sqs)));
-  // Only now, when every dead-letter queue exists.
+  // Redrive policies need their dead-letter queues to exist.
   await Promise.all(
     plan.queues.map((queue, index) => setRedrive(queue, queues[index]?.[1].ref ?? "", engines.sqs)),
   );
@@ -66,7 +66,7 @@ async function createQueue(queue: QueuePlan, sqs: SQSClient): Promise<[string, I
   ];
 }
 
-/** One that was kept gets the attributes that the template has now. */
+/** Gives an existing queue the template's current attributes. */
 async function createOrUpdateQueue(
   QueueName: string,
   Attributes: Record<string, string>,
@@ -98,7 +98,7 @@ async function createTable(table: TablePlan, dynamodb: DynamoDBClient): Promise<
   return [table.logicalId, { ref: table.name, attributes }];
 }
 
-/** @returns its stream; undefined where it was kept, or has none */
+/** @returns the stream's ARN; undefined if the table already existed or has no stream */
 async function createNewTable(table: TablePlan, dynamodb: DynamoDBClient): Promise<string | undefined> {
   const command = new CreateTableCommand({
     TableName: table.name,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** What Ref and Fn::GetAtt answer for one resource. */
+/** Values of Ref and Fn::GetAtt for one resource. */
 export type Identity = {
   readonly ref: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -8,7 +8,7 @@ export type Identity = {
 
 export type Place = { readonly stackName: string; readonly region: string; readonly account: string };
 
-/** Types that this machine runs. Whatever else a function needs is refused. */
+/** Resource types that this machine runs. A function that needs any other type is refused. */
 const runTypes = [
   "AWS::ApiGatewayV2::Api",
   "AWS::ApiGatewayV2::Integration",
@@ -39,7 +39,7 @@ const runTypes = [
 ] as const;
 export type RunType = (typeof runTypes)[number];
 
-/** Types that watch, describe or back up: they may name functions without being able to call them. */
+/** Types that monitor, describe or back up. They may name functions but cannot call them. */
 const watchingTypes: readonly string[] = [
   "AWS::Backup::BackupPlan",
   "AWS::Backup::BackupSelection",
@@ -50,7 +50,7 @@ const watchingTypes: readonly string[] = [
   "AWS::SNS::TopicPolicy",
 ];
 
-/** Narrows a template's type to one that this machine runs. */
+/** Narrows a template's type to one that this machine runs; undefined for others. */
 export function runType(type: string): RunType | undefined {
   return runTypes.find((known) => known === type);
 }
@@ -76,12 +76,15 @@ const nameProperties: Readonly<Partial<Record<RunType, string>>> = {
   "AWS::ApiGatewayV2::Stage": "StageName",
 };
 
-/** The property that names resources of the type, where it has one. */
+/** The property that sets the physical name of a resource of this type, if it has one. */
 export function nameProperty(type: RunType): string | undefined {
   return nameProperties[type];
 }
 
-/** The name of a resource that its template leaves unnamed. CloudFormation adds random characters; this does not. */
+/**
+ * Physical name of a resource that the template does not name. Unlike CloudFormation's, it has no random
+ * characters.
+ */
 export function generatedName(
   type: RunType,
   { logicalId, isFifo }: { readonly logicalId: string; readonly isFifo: boolean },
@@ -112,8 +115,8 @@ export function generatedName(
 }
 
 /**
- * The identity of a resource as far as its name gives it. What an engine decides itself (a queue's URL, a
- * stream's label, a secret's suffix) is a stand-in of the same shape, until the resource exists.
+ * Identity of a resource that its name determines. Values that an engine assigns (a queue's URL, a stream's
+ * label, a secret's suffix) are placeholders of the same form until the resource exists.
  */
 export function identityOf(type: RunType, name: string, { region, account }: Place): Identity {
   const arn = (service: string, resource: string): string =>
@@ -169,12 +172,12 @@ export function identityOf(type: RunType, name: string, { region, account }: Pla
   }
 }
 
-/** Where an HTTP API stands in AWS; templates build this address from the API's id. */
+/** Origin of an HTTP API in AWS; templates build it from the API's id. */
 export function executeApiOrigin(apiId: string, region: string): string {
   return `https://${apiId}.execute-api.${region}.amazonaws.com`;
 }
 
-/** Where a function's URL is in AWS, by its id. */
+/** URL of a function in AWS, by its id. */
 export function functionUrl(id: string, region: string): string {
   return `https://${id}.lambda-url.${region}.on.aws/`;
 }

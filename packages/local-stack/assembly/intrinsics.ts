@@ -7,7 +7,7 @@
 import { isObject } from "../gateway/operation.ts";
 import { PlanError } from "./problems.ts";
 
-/** What a template's names stand for. Each function throws a `PlanError` for a name that it doesn't know. */
+/** Values of a template's names. Each function throws a `PlanError` for an unknown name. */
 export type Scope = {
   ref(name: string): unknown;
   attribute(logicalId: string, attribute: string): unknown;
@@ -15,12 +15,12 @@ export type Scope = {
   mapping(map: string, first: string, second: string): unknown;
 };
 
-/** A marker for `AWS::NoValue`: the property or list entry that holds it does not exist. */
+/** Marker for `AWS::NoValue`: the property or list entry is removed. */
 export const noValue = Symbol("AWS::NoValue");
 
 /**
  * Resolves every intrinsic function within `value`.
- * @throws PlanError naming the function or the name that can't be resolved
+ * @throws PlanError naming the function or name that cannot be resolved
  */
 export function resolveValue(value: unknown, scope: Scope): unknown {
   if (typeof value === "string") return refuseDynamicReference(value);
@@ -59,7 +59,7 @@ export function resolveCondition(expression: unknown, scope: Scope): boolean {
   }
 }
 
-/** Logical ids and parameters that `value` names through Ref, Fn::GetAtt and Fn::Sub. */
+/** Logical ids and parameters that `value` references with Ref, Fn::GetAtt and Fn::Sub. */
 export function referencesIn(value: unknown): readonly string[] {
   if (Array.isArray(value)) return value.flatMap(referencesIn);
   if (!isObject(value)) return [];

@@ -1,4 +1,4 @@
-/** Plans of what watches: metric filters on the logs of functions, and alarms. */
+/** Plans monitoring: metric filters on the functions' logs, and alarms. */
 
 import { z } from "zod";
 import { parseLogPattern } from "../alarms/log-pattern.ts";
@@ -31,7 +31,7 @@ const filterSchema = z.strictObject({
   ]),
 });
 
-/** A metric made of a log group's lines. */
+/** Plans a metric filter of a log group. */
 export const planMetricFilter: Planner<MetricFilterPlan> = (logicalId, properties, scope) => {
   const { FilterPattern, LogGroupName, MetricTransformations } = parseProperties(
     filterSchema,
@@ -50,7 +50,9 @@ export const planMetricFilter: Planner<MetricFilterPlan> = (logicalId, propertie
   };
 };
 
-/** The metric within some days, from 1, Monday, and hours of the week; 1 outside of them. */
+/**
+ * Math expression that is the metric within days (from 1, Monday) and hours of the week, and 1 outside them.
+ */
 const duringHours =
   /^IF\(DAY\(m0\) >= (\d) AND DAY\(m0\) <= (\d) AND HOUR\(m0\) >= (\d+) AND HOUR\(m0\) < (\d+), m0, 1\)$/;
 
@@ -123,7 +125,7 @@ const compositeSchema = z.strictObject({
   AlarmRule: z.string(),
 });
 
-/** An alarm on other alarms, of which one suffices. */
+/** Plans a composite alarm: OR of other alarms' states. */
 export const planCompositeAlarm: Planner<CompositeAlarmPlan> = (logicalId, properties, scope) => {
   const alarm = parseProperties(compositeSchema, properties, scope, ignoredOfAlarms);
   return {
@@ -156,7 +158,7 @@ function actionsOf({ AlarmActions, OKActions }: Properties): Pick<AlarmPlan, "ac
   return { actions: actions.parse(AlarmActions), okActions: actions.parse(OKActions) };
 }
 
-/** Nothing here publishes to a topic: one of the stack is named by its logical id. */
+/** Topics are not created here: one of the stack's is identified by its logical id. */
 const action = z.union([z.string(), z.object({ Ref: z.string() }).transform(({ Ref }) => Ref)]);
 
 function measured(
@@ -199,8 +201,8 @@ function watchedMetric(
 }
 
 /**
- * An alarm on what nothing measures here would always be silent.
- * @param names what of the stack a dimension can name
+ * Finds alarms on metrics that are not measured here, which would never fire.
+ * @param names resources of the stack that a dimension can name
  */
 export function unmeasuredAlarms(
   alarms: readonly AlarmPlan[],

@@ -40,13 +40,13 @@ const ignoredOfStages = ["Description", "Tags"];
 
 type OfApi = { readonly apiId: string };
 
-/** Checks the API's own settings; its routes are planned one by one. */
+/** Checks the API's own settings. Routes are planned separately. */
 export const planApi: Planner<Pick<ApiPlan, "logicalId" | "id">> = (logicalId, properties, scope) => {
   parseProperties(apiSchema, properties, scope, ignoredOfApis);
   return { logicalId, id: scope.identity(logicalId).ref };
 };
 
-/** Only the default stage is served, as it stands without a prefix in the path. */
+/** Only the default stage is served: it has no prefix in the path. */
 export const planStage: Planner<OfApi & Pick<ApiPlan, "throttle" | "accessLog">> = (_, properties, scope) => {
   const stage = parseProperties(stageSchema, properties, scope, ignoredOfStages);
   const byDefault = throttleIn(stage.DefaultRouteSettings ?? {});
@@ -71,7 +71,7 @@ function throttleIn({
   return ratePerSecond === undefined || burst === undefined ? undefined : { ratePerSecond, burst };
 }
 
-/** A route with the function behind its integration. */
+/** Plans a route and the function of its integration. */
 export const planRoute: Planner<RoutePlan & OfApi> = (logicalId, properties, scope) => {
   const route = parseProperties(routeSchema, properties, scope);
   const integrationId = [...scope.resources]
@@ -97,9 +97,8 @@ export const planRoute: Planner<RoutePlan & OfApi> = (logicalId, properties, sco
 };
 
 /**
- * The names that the template gives an API, beside the address that AWS gives it. No name is served here: the API's local
- * address stands in the place of each.
- * @param api its logical id
+ * Custom domain names of an API. They are not served here: the API's local address replaces each.
+ * @param api logical id
  */
 export function planDomains(api: string, scope: StackScope): readonly string[] {
   const mapped = [...scope.resources.values()]
@@ -118,7 +117,7 @@ const urlSchema = z.strictObject({
   TargetFunctionArn: z.string(),
 });
 
-/** The address of a function for callers whom IAM knows; one that is open to all is refused. */
+/** Plans a function URL with IAM authorization. A URL that is open to all is refused. */
 export const planUrl: Planner<UrlPlan> = (logicalId, properties, scope) => {
   const parsed = parseProperties(urlSchema, properties, scope);
   return {

@@ -1,4 +1,4 @@
-/** Plans of what keeps data: queues, tables, buckets, secrets, and the policies on them. */
+/** Plans data resources: queues, tables, buckets, secrets, and their policies. */
 
 import { z } from "zod";
 import { generationRules } from "../engines/secret-string.ts";
@@ -27,7 +27,7 @@ const queueSchema = z.strictObject({
 });
 const encryptionOfQueues = ["KmsDataKeyReusePeriodSeconds", "KmsMasterKeyId", "SqsManagedSseEnabled"];
 
-/** Encryption is left out: nothing here is encrypted at rest. */
+/** Encryption is ignored: nothing is encrypted at rest here. */
 export const planQueue: Planner<QueuePlan> = (logicalId, properties, scope) => {
   const queue = parseProperties(queueSchema, properties, scope, encryptionOfQueues);
   const { QueueName: _, Tags, ...attributes } = queue;
@@ -91,8 +91,8 @@ const ignoredOfTables = [
 ];
 
 /**
- * A table, or a global table as its replica in the stage's region. Every table is on demand here; backups, encryption,
- * protection against deletion and other replicas have no meaning.
+ * Plans a table, or a global table as its replica in the stage's region. Every table is on demand here;
+ * backups, encryption, deletion protection and other replicas are ignored.
  */
 export const planTable: Planner<TablePlan> = (logicalId, properties, scope) => {
   const table = parseProperties(tableSchema, properties, scope, ignoredOfTables);
@@ -107,7 +107,10 @@ export const planTable: Planner<TablePlan> = (logicalId, properties, scope) => {
   };
 };
 
-/** Life cycles, versions and encryption have no effect here; a notification would be an event source. */
+/**
+ * Lifecycle rules, versioning and encryption are ignored. Notifications are refused: they would be an event
+ * source.
+ */
 export const planBucket: Planner<BucketPlan> = (logicalId, properties, scope) => {
   const notifications = resolveValue(properties.NotificationConfiguration ?? noValue, scope);
   if (notifications !== noValue) {
@@ -126,7 +129,7 @@ const secretSchema = z.strictObject({
   GenerateSecretString: generationRules.optional(),
 });
 
-/** The value itself is made by the stand-in when the secret is created. */
+/** The engine generates the value when it creates the secret. */
 export const planSecret: Planner<SecretPlan> = (logicalId, properties, scope) => {
   const secret = parseProperties(secretSchema, properties, scope, ["KmsKeyId", "ReplicaRegions", "Tags"]);
   return {
@@ -142,7 +145,7 @@ const queuePolicySchema = z.strictObject({ Queues: z.array(z.string()), PolicyDo
 const bucketPolicySchema = z.strictObject({ Bucket: z.string(), PolicyDocument: z.unknown() });
 const secretPolicySchema = z.strictObject({ SecretId: z.string(), ResourcePolicy: z.unknown() });
 
-/** The policy of queues, by their URLs. */
+/** Plans the policy of queues, which it names by URL. */
 export function planQueuePolicy(
   logicalId: string,
   properties: Properties,
@@ -159,13 +162,13 @@ export function planQueuePolicy(
   });
 }
 
-/** The policy of a bucket, by its name. */
+/** Plans the policy of a bucket, which it names by name. */
 export const planBucketPolicy: Planner<ResourcePolicyPlan[]> = (logicalId, properties, scope) => {
   const parsed = parseProperties(bucketPolicySchema, properties, scope);
   return [{ arn: `arn:aws:s3:::${parsed.Bucket}`, policy: parsePolicy(parsed.PolicyDocument, logicalId) }];
 };
 
-/** The policy of a secret, by its ARN. */
+/** Plans the policy of a secret, which it names by ARN. */
 export const planSecretPolicy: Planner<ResourcePolicyPlan[]> = (logicalId, properties, scope) => {
   const parsed = parseProperties(secretPolicySchema, properties, scope, ["BlockPublicPolicy"]);
   return [{ arn: parsed.SecretId, policy: parsePolicy(parsed.ResourcePolicy, logicalId) }];

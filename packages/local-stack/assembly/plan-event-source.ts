@@ -43,7 +43,7 @@ const mappingSchema = z.strictObject({
 });
 type Mapping = z.infer<typeof mappingSchema>;
 
-/** An event source mapping of a queue or a table's stream. */
+/** Plans an event source mapping of a queue or a table's stream. */
 export function planEventSource(
   logicalId: string,
   properties: Properties,
@@ -133,7 +133,10 @@ const ruleSchema = z.strictObject({
     .default([]),
 });
 
-/** A rule with a schedule. What a target says about failed delivery has no effect: delivery can't fail here. */
+/**
+ * Plans a rule with a schedule. Retry and dead-letter settings of targets are ignored: local delivery cannot
+ * fail.
+ */
 export const planRule: Planner<RulePlan> = (logicalId, properties, scope) => {
   const rule = parseProperties(ruleSchema, properties, scope, ["Description", "EventBusName", "Tags"]);
   parseSchedule(rule.ScheduleExpression);

@@ -3,8 +3,8 @@ import { PlanError } from "./problems.ts";
 import type { StackScope } from "./stack-scope.ts";
 
 /**
- * The name under which an output is exported. Source: CloudFormation user guide, "Outputs".
- * @throws PlanError where CloudFormation would refuse it
+ * Export name of an output. Source: CloudFormation user guide, "Outputs".
+ * @throws PlanError if CloudFormation would refuse it
  */
 export function planExport(name: unknown, scope: StackScope): string {
   const resource = referencesIn(name).find((id) => scope.resources.has(id));

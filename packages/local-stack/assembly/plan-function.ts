@@ -1,4 +1,4 @@
-/** Plans of functions with the permissions of their roles. */
+/** Plans functions with the permissions of their roles. */
 
 import { existsSync } from "node:fs";
 import { z } from "zod";
@@ -28,7 +28,7 @@ const functionSchema = z.strictObject({
       ApplicationLogLevel: z.enum(logLevels).default("INFO"),
       LogFormat: z.enum(["Text", "JSON"]).default("Text"),
       LogGroup: z.string().optional(),
-      // Of what Lambda itself writes the runner writes failures only.
+      // The runner writes only the failures of Lambda's system log.
       SystemLogLevel: z.enum(["DEBUG", "INFO", "WARN"]).optional(),
     })
     .prefault({}),
@@ -48,14 +48,14 @@ const ignoredOfFunctions = [
   "TracingConfig",
 ];
 
-/** Code that is deployed here is the latest: an alias of another version would run what is not there. */
+/** Only the latest code runs here, so an alias of any other version is refused. */
 const aliasSchema = z.strictObject({
   FunctionName: z.string(),
   FunctionVersion: z.literal("$LATEST"),
   Name: z.string().regex(/^(?!\d+$)[\w-]{1,128}$/),
 });
 
-/** The ARN of an alias. */
+/** Returns the ARN of an alias. */
 export const planAlias: Planner<string> = (logicalId, properties, scope) => {
   parseProperties(aliasSchema, properties, scope, ["Description"]);
   return scope.identity(logicalId).ref;
@@ -63,14 +63,14 @@ export const planAlias: Planner<string> = (logicalId, properties, scope) => {
 
 const environmentBytes = 4096;
 
-/** Runtimes whose functions run on the Node that runs this. */
+/** Runtimes that run on the current Node. */
 const runtimes: readonly string[] = ["nodejs22.x", "nodejs24.x"];
 
 type InvokeConfig = { readonly maximumRetryAttempts: number; readonly maximumEventAgeSeconds: number };
 
 /**
- * @param assets directories of the assembly's file assets by object key
- * @param invokeConfig what AWS::Lambda::EventInvokeConfig says about the function
+ * @param assets directories of the assembly's file assets, by object key
+ * @param invokeConfig settings of AWS::Lambda::EventInvokeConfig for the function
  * @param aliases ARNs of all aliases of the stack
  */
 export function planFunction(
@@ -116,7 +116,10 @@ export function planFunction(
   };
 }
 
-/** Source: Lambda developer guide, "Lambda quotas"; names that CloudFormation makes are longer than those here. */
+/**
+ * Source: Lambda developer guide, "Lambda quotas". Names that CloudFormation generates are longer than local
+ * ones.
+ */
 function checkEnvironment(environment: FunctionPlan["environment"]): void {
   const bytes = Buffer.byteLength(JSON.stringify(environment));
   if (bytes <= environmentBytes) return;
@@ -142,7 +145,7 @@ const invokeConfigSchema = z.strictObject({
   MaximumEventAgeInSeconds: number.default(21_600),
 });
 
-/** What applies to asynchronous invocations of a function. */
+/** Plans the settings of a function's asynchronous invocations. */
 export const planInvokeConfig: Planner<InvokeConfig & { readonly functionName: string }> = (
   _,
   properties,
@@ -168,7 +171,7 @@ const attachedPolicySchema = z.strictObject({
   Roles: z.array(z.string()).default([]),
 });
 
-/** The managed policy that functions get by default, as AWS publishes it. */
+/** AWSLambdaBasicExecutionRole as AWS publishes it; CDK attaches it to functions by default. */
 const basicExecution = {
   arn: "arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole",
   document: {
@@ -183,7 +186,7 @@ const basicExecution = {
   },
 };
 
-/** Logical ids of the role with this ARN and of the policies attached to it. */
+/** Logical ids of the role with this ARN and of its policies. */
 export function roleAndPolicyIds(roleArn: string, scope: StackScope): readonly string[] {
   const roleId = roleIdOf(roleArn, scope);
   return [roleId, ...attachedPolicies(scope.identity(roleId).ref, scope).map(({ logicalId }) => logicalId)];

@@ -14,7 +14,7 @@ const permissionSchema = z.strictObject({
   SourceArn: z.string().optional(),
 });
 
-/** A permission is a statement of the function's resource policy. */
+/** Plans a permission as a statement of the function's resource policy. */
 export const planPermission: Planner<ResourcePolicyPlan> = (logicalId, properties, scope) => {
   const parsed = parseProperties(permissionSchema, properties, scope);
   const arn = isAlias(parsed.FunctionName, scope)

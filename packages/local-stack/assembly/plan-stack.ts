@@ -28,14 +28,14 @@ export type PlanOptions = {
   readonly region: string;
   readonly account: string;
   readonly parameters?: Readonly<Record<string, string>>;
-  /** What engines decided for resources that exist by now; absent before anything is started. */
+  /** Identities that engines assigned to existing resources; absent before anything is started. */
   readonly known?: KnownIdentities;
 };
 
 /**
- * Plans a synthesized stack. It has no effects, so that it can be done twice: before anything is started, to
- * list all problems, and again with what the engines gave to the resources.
- * @throws UnrunnableAssemblyError with every problem, each naming the logical id and the remedy
+ * Plans a synthesized stack. Has no effects, so it runs twice: before the start, to list all problems, and
+ * again with the identities that the engines assigned.
+ * @throws UnrunnableAssemblyError with every problem, each with its logical id and remedy
  */
 export function planStack(stack: SynthesizedStack, options: PlanOptions): StackPlan {
   const place: Place = { stackName: stack.name, region: options.region, account: options.account };
@@ -47,7 +47,7 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
   problems.add(...unknownParameters(stack, options.parameters ?? {}));
   problems.add(...unknownCallers(scope));
 
-  /** Plans every resource of a type; one that can't be planned is noted and left out. */
+  /** Plans every resource of a type. Notes and omits those that cannot be planned. */
   const each = <T>(type: RunType, plan: Planner<T>): T[] =>
     [...scope.resources].flatMap(([logicalId, { Type, Properties }]) => {
       if (Type !== type) return [];
@@ -132,7 +132,7 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
   };
 }
 
-/** The names of exported outputs; one that can't be exported is noted and left out. */
+/** Plans the names of exported outputs. Notes and omits those that cannot be exported. */
 function planExports(
   { template }: SynthesizedStack,
   scope: StackScope,
@@ -157,7 +157,7 @@ class ProblemList {
     }
   }
 
-  /** Runs one step of planning; what it can't do becomes a problem of the named resource. */
+  /** Runs one planning step. A PlanError becomes a problem of the named resource. */
   attempt<T>(logicalId: string, plan: () => T): T | undefined {
     try {
       return plan();
@@ -185,8 +185,8 @@ function unknownParameters(
 }
 
 /**
- * What a function names without needing a value of it: by DependsOn, its own or that of its role and policies.
- * (Ref and Fn::GetAtt are met when the function is resolved.)
+ * Problems in the DependsOn of a function, its role and its policies. (Ref and Fn::GetAtt are checked when
+ * the function is resolved.)
  */
 function unknownDependencies(functionId: string, scope: StackScope): Problem[] {
   const role = scope.resources.get(functionId)?.Properties.Role;
@@ -194,7 +194,7 @@ function unknownDependencies(functionId: string, scope: StackScope): Problem[] {
   return ids.flatMap((logicalId) =>
     (scope.resources.get(logicalId)?.DependsOn ?? []).flatMap((needed) => {
       const type = scope.resources.get(needed)?.Type;
-      // What only watches, or acts while a stack is deployed, is there as soon as it is waited for.
+      // Resources that only monitor, or act only during a deployment, need not exist here.
       if (type === undefined || runType(type) !== undefined || onlyWatches(type)) return [];
       return [
         {
@@ -207,7 +207,9 @@ function unknownDependencies(functionId: string, scope: StackScope): Problem[] {
   );
 }
 
-/** Resources of unknown types that name a function or its role: they would call it, or give it permissions. */
+/**
+ * Finds resources of unknown types that name a function or its role: they could call it or grant permissions.
+ */
 function unknownCallers(scope: StackScope): Problem[] {
   const isOfFunctions = (logicalId: string): boolean => {
     const type = scope.resources.get(logicalId)?.Type;
@@ -257,7 +259,7 @@ function resourcesNotRun(scope: StackScope): string[] {
     .map(([logicalId, { Type }]) => `${logicalId} (${Type})`);
 }
 
-/** A key has a name here, which others refer to, and encrypts nothing. */
+/** Whether the type is ignored here. KMS keys do nothing but have a name that others refer to. */
 function isNotRun(type: string): boolean {
   return type === "AWS::KMS::Key" || (runType(type) === undefined && type !== "AWS::CDK::Metadata");
 }

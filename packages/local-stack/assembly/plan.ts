@@ -1,4 +1,6 @@
-/** What a stack comes to on this machine, every value resolved. Names are physical names, ARNs complete. */
+/**
+ * A stack's plan for this machine, with every value resolved. Names are physical names; ARNs are complete.
+ */
 
 import type { CreateTableCommandInput } from "@aws-sdk/client-dynamodb";
 import type { LogPattern } from "../alarms/log-pattern.ts";
@@ -12,7 +14,7 @@ export type QueuePlan = {
   readonly logicalId: string;
   readonly name: string;
   readonly arn: string;
-  /** As CreateQueue takes them. */
+  /** Attributes for CreateQueue. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly tags: Readonly<Record<string, string>>;
   readonly visibilitySeconds: number;
@@ -32,7 +34,7 @@ export type TablePlan = {
   readonly logicalId: string;
   readonly name: string;
   readonly arn: string;
-  /** As CreateTable takes it. */
+  /** Input of CreateTable. */
   readonly definition: TableDefinition;
   readonly streamArn?: string;
   readonly timeToLiveAttribute?: string | undefined;
@@ -56,37 +58,37 @@ export type FunctionPlan = {
   readonly policies: readonly Policy[];
   /** Absolute path of the unpacked bundle. */
   readonly directory: string;
-  /** `<file without ending>.<export>` */
+  /** `<file without extension>.<export>` */
   readonly handler: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
   readonly reservedConcurrency?: number | undefined;
-  /** Absent: Lambda ends a chain that comes back too often. */
+  /** Absent: Lambda stops recursive loops. */
   readonly recursiveLoop?: "Allow";
-  /** The ARNs of its aliases, all of the latest version; absent: it has none. */
+  /** ARNs of aliases of the latest version; absent if there are none. */
   readonly aliasArns?: readonly string[];
   readonly logGroupName: string;
-  /** Its log format is JSON, and less than the level is left out; absent: plain text, all of it. */
+  /** JSON log format, from this level on; absent: plain text without a filter. */
   readonly jsonLog?: { readonly level: LogLevel };
-  /** Of asynchronous invocations, 0 to 2. */
+  /** Retries of asynchronous invocations, 0 to 2. */
   readonly maximumRetryAttempts: number;
   readonly maximumEventAgeSeconds: number;
 };
 
 type EventSourcePlan = {
   readonly logicalId: string;
-  /** The mapping's UUID. */
+  /** UUID of the mapping. */
   readonly id: string;
-  /** The function's logical id. */
+  /** Logical id of the function. */
   readonly function: string;
   readonly enabled: boolean;
   readonly batchSize: number;
   readonly windowSeconds: number;
-  /** A record is taken where any of them matches; empty: every record. */
+  /** A record is processed if any filter matches; empty: every record. */
   readonly filters: readonly EventFilter[];
   readonly reportsItemFailures: boolean;
-  /** Whether it counts events, for CloudWatch. */
+  /** Whether the mapping publishes EventCount metrics. */
   readonly countsEvents: boolean;
 };
 
@@ -101,12 +103,12 @@ export type StreamSourcePlan = EventSourcePlan & {
   readonly table: TablePlan;
   readonly streamArn: string;
   readonly startingPosition: "TRIM_HORIZON" | "LATEST";
-  /** -1: until the records are too old. */
+  /** -1: retries until the record expires. */
   readonly maximumRetryAttempts: number;
-  /** -1: as long as the stream keeps them. */
+  /** -1: as long as the stream retains the record. */
   readonly maximumRecordAgeSeconds: number;
   readonly bisects: boolean;
-  /** The bucket that takes what is given up. */
+  /** Failure destination for discarded batches. */
   readonly failureBucket?: BucketPlan | undefined;
 };
 
@@ -114,38 +116,38 @@ export type RoutePlan = {
   readonly logicalId: string;
   /** As in the template: `POST /webhooks/users`, `ANY /x/{id}`, `$default`. */
   readonly key: string;
-  /** The function's logical id. */
+  /** Logical id of the function. */
   readonly function: string;
   readonly timeoutMilliseconds: number;
 };
 
-/** What each route lets through, by itself. */
+/** Throttle of a single route. */
 export type RouteThrottle = { readonly ratePerSecond: number; readonly burst: number };
-/** The throttle of each route that is not in `routes`. */
+/** Default throttle of each route, and overrides by route key. */
 export type ThrottlePlan = RouteThrottle & { readonly routes?: Readonly<Record<string, RouteThrottle>> };
 
-/** A line for each request: `$context.` names stand for what is known of it. */
+/** Access log of the API; the format has `$context.` variables. */
 export type AccessLogPlan = { readonly logGroupName: string; readonly format: string };
 
 export type ApiPlan = {
   readonly logicalId: string;
   readonly id: string;
   readonly routes: readonly RoutePlan[];
-  /** Names of its own, without a scheme. */
+  /** Custom domain names, without a scheme. */
   readonly domains: readonly string[];
-  /** Of the default stage; absent: nothing is throttled. */
+  /** Throttle of the default stage; absent: none. */
   readonly throttle?: ThrottlePlan;
   readonly accessLog?: AccessLogPlan;
 };
 
-/** A function's URL, whose callers IAM knows. */
+/** A function URL with IAM authorization. */
 export type UrlPlan = {
   readonly logicalId: string;
-  /** As in AWS, with a slash at its end. */
+  /** URL as in AWS, with a trailing slash. */
   readonly url: string;
-  /** The function's logical id. */
+  /** Logical id of the function. */
   readonly function: string;
-  /** Whether the answer is sent as the function writes it. */
+  /** Whether the response is streamed. */
   readonly streams: boolean;
 };
 
@@ -164,9 +166,9 @@ export type MetricFilterPlan = {
   readonly logGroupName: string;
   readonly pattern: LogPattern;
   readonly metric: MetricName;
-  /** What a line that matches adds to the metric. */
+  /** Value that a matching line adds to the metric. */
   readonly value: number | { readonly field: string };
-  /** A dimension whose value is a field of the line. */
+  /** Dimension whose value is a field of the line. */
   readonly by?: { readonly dimension: string; readonly field: string };
 };
 
@@ -174,18 +176,18 @@ type MetricName = { readonly namespace: string; readonly name: string };
 
 export type MetricPlan = MetricName & { readonly dimensions: Readonly<Record<string, string>> };
 
-/** A metric, and what one value of it is made of. */
+/** A metric and its statistic. */
 export type WatchedMetric = MetricPlan & { readonly statistic: "Sum" | "Maximum" };
 
-/** It is in alarm while of its latest `evaluationPeriods` values `datapointsToAlarm` breach. */
+/** In alarm if `datapointsToAlarm` of the latest `evaluationPeriods` values breach the threshold. */
 export type AlarmPlan = {
   readonly logicalId: string;
   readonly name: string;
   readonly description: string;
   readonly metrics: readonly WatchedMetric[];
-  /** How its metrics make one value; together, what was not measured counts as 0. */
+  /** How several metrics combine to one value; in a combination, missing values count as 0. */
   readonly taken: "alone" | "as sum" | "as greatest";
-  /** Days from 1, Monday, and hours in UTC in which the metric counts; outside of them its value is 1. */
+  /** Days (from 1, Monday) and hours in UTC in which the metric counts; outside them its value is 1. */
   readonly during?: {
     readonly firstDay: number;
     readonly lastDay: number;
@@ -193,9 +195,9 @@ export type AlarmPlan = {
     readonly to: number;
   };
   readonly periodSeconds: number;
-  /** Values at the threshold breach, and those above it, or below it. */
+  /** Side of the threshold that breaches; a value equal to the threshold breaches too. */
   readonly breaches: "above" | "below";
-  /** What a period without a value counts as; ignored: it leaves the state as it is where that matters. */
+  /** How a period without a value counts; ignored: it keeps the state if it could decide it. */
   readonly missing: "breaching" | "notBreaching" | "ignore";
   readonly threshold: number;
   readonly evaluationPeriods: number;
@@ -203,13 +205,13 @@ export type AlarmPlan = {
 } & AlarmActions;
 
 type AlarmActions = {
-  /** What is notified when it goes off: ARNs, or logical ids of topics. */
+  /** Actions when the alarm fires: ARNs, or logical ids of topics. */
   readonly actions: readonly string[];
-  /** What is notified when it becomes OK. */
+  /** Actions when the alarm returns to OK. */
   readonly okActions: readonly string[];
 };
 
-/** It is in alarm while one of its terms is true. */
+/** In alarm while one of its terms is true. */
 export type CompositeAlarmPlan = AlarmActions & {
   readonly logicalId: string;
   readonly name: string;
@@ -217,7 +219,7 @@ export type CompositeAlarmPlan = AlarmActions & {
   readonly terms: readonly AlarmTerm[];
 };
 
-/** Whether the alarm of this name is in a state, or is not. */
+/** Whether the alarm of this name is in a state, or is not in it. */
 export type AlarmTerm = {
   readonly alarm: string;
   readonly state: "OK" | "ALARM" | "INSUFFICIENT_DATA";
@@ -240,13 +242,13 @@ export type StackPlan = {
   readonly metricFilters: readonly MetricFilterPlan[];
   readonly alarms: readonly AlarmPlan[];
   readonly compositeAlarms: readonly CompositeAlarmPlan[];
-  /** One for each resource, its statements merged. */
+  /** One per resource, with merged statements. */
   readonly resourcePolicies: readonly ResourcePolicyPlan[];
-  /** What CloudFormation would list of it: all that runs here. */
+  /** Resources that CloudFormation would list, limited to those that run here. */
   readonly resources: StackListing["resources"];
   readonly outputs: Readonly<Record<string, string>>;
-  /** The names under which outputs are exported, by the output's name. */
+  /** Export names by output name. */
   readonly exports: Readonly<Record<string, string>>;
-  /** For people: what the template holds and this machine does not run, with the reason. */
+  /** Resources that this machine does not run, with the reason, for printing. */
   readonly notRun: readonly string[];
 };

@@ -1,7 +1,7 @@
-/** Something in an assembly that can't be run here: which resource, what about it, and what to do. */
+/** Why a resource cannot run here: its logical id, the problem and the remedy. */
 export type Problem = { readonly logicalId: string; readonly what: string; readonly remedy: string };
 
-/** All that keeps an assembly from running, together, so that a reader fixes it in one go. */
+/** Lists every problem that keeps an assembly from running. */
 export class UnrunnableAssemblyError extends Error {
   override readonly name = "UnrunnableAssemblyError";
   readonly problems: readonly Problem[];
@@ -13,7 +13,7 @@ export class UnrunnableAssemblyError extends Error {
   }
 }
 
-/** A problem met in the middle of planning one resource; the planner gives it the resource's name. */
+/** A problem found while planning a resource; the planner adds the resource's logical id. */
 export class PlanError extends Error {
   override readonly name = "PlanError";
   readonly remedy: string;
@@ -24,7 +24,7 @@ export class PlanError extends Error {
   }
 }
 
-/** A rule of a service, whether a resource breaks it, and what to do then. */
+/** A service's rule: whether a resource breaks it, the problem and the remedy. */
 export type Rule = readonly [isBroken: boolean, what: string, remedy: string];
 
 export function brokenRules(logicalId: string, rules: readonly Rule[]): Problem[] {

@@ -3,21 +3,24 @@ import { noValue, resolveValue, type Scope } from "./intrinsics.ts";
 import { PlanError } from "./problems.ts";
 import type { StackScope } from "./stack-scope.ts";
 
-/** A resource's properties as its template has them. */
+/** A resource's unresolved properties. */
 export type Properties = Readonly<Record<string, unknown>>;
 
-/** Plans one resource. @throws PlanError where it can't run here */
+/**
+ * Plans one resource.
+ * @throws PlanError if it cannot run here
+ */
 export type Planner<Plan> = (logicalId: string, properties: Properties, scope: StackScope) => Plan;
 
-/** Numbers and booleans may be strings in a template, above all where a parameter stands behind them. */
+/** Templates may hold numbers and booleans as strings, for example from parameters. */
 export const number = z.coerce.number();
 export const boolean = z.union([z.boolean(), z.enum(["true", "false"]).transform((text) => text === "true")]);
 
 /**
  * Resolves and parses a resource's properties.
- * @param schema a strict object: what it does not name is refused
- * @param ignored properties without an effect on this machine; they are not even resolved
- * @throws PlanError naming the properties that don't fit
+ * @param schema a strict object: unknown properties are refused
+ * @param ignored properties without an effect on this machine, left unresolved
+ * @throws PlanError naming the invalid properties
  */
 export function parseProperties<T>(
   schema: z.ZodType<T>,
@@ -39,8 +42,8 @@ export function parseProperties<T>(
 }
 
 /**
- * The logical id of the function that a name or an ARN stands for.
- * @throws PlanError where it is not a function of the stack
+ * Logical id of the function with a name or an ARN.
+ * @throws PlanError if the stack has no such function
  */
 export function functionIdOf(nameOrArn: string, scope: StackScope): string {
   for (const [logicalId, { Type }] of scope.resources) {
@@ -56,7 +59,7 @@ export function functionIdOf(nameOrArn: string, scope: StackScope): string {
   );
 }
 
-/** The older form in which an integration names a function. */
+/** The older form of an integration's function ARN. */
 function invocationUri(arn = ""): string {
   const region = arn.split(":")[3] ?? "";
   return `arn:aws:apigateway:${region}:lambda:path/2015-03-31/functions/${arn}/invocations`;

@@ -4,15 +4,15 @@ import { z } from "zod";
 import { UnrunnableAssemblyError } from "./problems.ts";
 import { parseTemplate, type Template } from "./template.ts";
 
-/** One synthesized stack with the files that its template names. */
+/** A synthesized stack and its file assets. */
 export type SynthesizedStack = {
   /** The assembly directory as given, for messages. */
   readonly directory: string;
   readonly name: string;
-  /** Undefined where the stack is synthesized for any region. */
+  /** Undefined if the stack is region-agnostic. */
   readonly region: string | undefined;
   readonly template: Template;
-  /** Absolute path of a file asset (a directory where it is to be zipped), by its S3 object key. */
+  /** Absolute path of each file asset (a directory if it is to be zipped), by S3 object key. */
   readonly assets: ReadonlyMap<string, string>;
 };
 
@@ -37,9 +37,9 @@ const assetManifestSchema = z.object({
 });
 
 /**
- * Reads a cloud assembly directory (what `cdk synth` writes; nested assemblies of stages included).
- * @param stackName needed where the assembly holds more than one stack
- * @throws UnrunnableAssemblyError where the directory, its manifest or the stack can't be read
+ * Reads a cloud assembly directory (the output of `cdk synth`), including nested assemblies.
+ * @param stackName required if the assembly holds several stacks
+ * @throws UnrunnableAssemblyError if the directory, its manifest or the stack cannot be read
  */
 export function readAssembly(directory: string, stackName?: string): SynthesizedStack {
   const stacks = stacksOf(directory, directory);

@@ -3,24 +3,24 @@ import { noValue, resolveCondition, resolveValue, type Scope } from "./intrinsic
 import { PlanError } from "./problems.ts";
 import type { Template, TemplateResource } from "./template.ts";
 
-/** What the engines gave to resources that exist by now, by logical id. */
+/** Identities that the engines assigned to existing resources, by logical id. */
 export type KnownIdentities = ReadonlyMap<string, Identity>;
 
-/** The names of one stack: its resources, parameters, conditions and mappings, and AWS's pseudo parameters. */
+/** Names of one stack: resources, parameters, conditions, mappings and AWS's pseudo parameters. */
 export type StackScope = Scope & {
-  /** The resources whose condition holds. */
+  /** Resources whose condition is true. */
   readonly resources: ReadonlyMap<string, TemplateResource>;
-  /** @throws PlanError where the resource is not one that this machine runs */
+  /** @throws PlanError if this machine does not run the resource */
   identity(logicalId: string): Identity;
   /** An attribute of a resource. @throws PlanError as `identity`, or for an unknown attribute */
   attributeText(logicalId: string, attribute: string): string;
-  /** The physical name of a resource. */
+  /** Physical name of a resource. */
   name(logicalId: string): string;
 };
 
 /**
- * @param parameters values given by the caller, which win over defaults
- * @param known identities that the engines decided
+ * @param parameters override the template's defaults
+ * @param known identities that the engines assigned
  */
 export function stackScope(
   template: Template,

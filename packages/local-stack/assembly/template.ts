@@ -35,14 +35,13 @@ const templateSchema = z.object({
     .default({}),
 });
 
-/** One resource as the template has it, intrinsic functions unresolved. */
+/** A resource of the template, with intrinsic functions unresolved. */
 export type TemplateResource = z.infer<typeof resourceSchema>;
 export type Template = z.infer<typeof templateSchema>;
 
 /**
- * Parses the parts of a CloudFormation template that decide what runs; metadata, rules and the rest are left
- * out.
- * @throws ZodError where it is no template
+ * Parses the parts of a CloudFormation template that affect the local system.
+ * @throws ZodError if it is not a template
  */
 export function parseTemplate(value: unknown): Template {
   return templateSchema.parse(value);

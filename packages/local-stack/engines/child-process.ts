@@ -2,23 +2,23 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 
 export type EngineCommand = {
-  /** A path, or a name that is looked up in the environment's PATH. */
+  /** A path, or a name to look up in PATH. */
   readonly file: string;
   readonly arguments: readonly string[];
   readonly directory: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
-/** An engine in a process of its own that can't outlive this one. */
+/** An engine in its own process, which cannot outlive this one. */
 export type EngineProcess = {
-  /** Resolves with what it said last when it ended by itself or was stopped. */
+  /** Resolves with the process's last output when it ends. */
   readonly ended: Promise<string>;
   stop(): Promise<void>;
 };
 
 /**
- * Keeps the engine from outliving us, even when we are killed with SIGKILL: the shell's `read` returns when the
- * pipe to us closes, whoever closed it. A trap: `cat` in its place would itself be left behind.
+ * Ends the engine when this process ends, even by SIGKILL: the shell's `read` returns when the pipe closes.
+ * `cat` in its place would survive.
  */
 const watchdog = [
   "exec 3<&0",
@@ -35,8 +35,8 @@ const watchdog = [
 const lastWordsInCharacters = 2000;
 
 /**
- * Starts a command under the watchdog. It has a process group of its own, so that Ctrl-C in the terminal reaches
- * us first and we decide the order in which things stop.
+ * Starts a command under the watchdog. It has its own process group, so that Ctrl-C reaches only this
+ * process, which decides the order of shutdown.
  */
 export function startEngineProcess(command: EngineCommand): EngineProcess {
   const child = spawn("/bin/sh", ["-c", watchdog, "engine", command.file, ...command.arguments], {
@@ -50,7 +50,7 @@ export function startEngineProcess(command: EngineCommand): EngineProcess {
     () => lastWords(),
     (error: unknown) => String(error),
   );
-  // The pipe's only use is to be closed; its end may be gone before we write to it.
+  // The pipe may close before anything is written to it.
   child.stdin.on("error", () => undefined);
   return {
     ended,

@@ -12,25 +12,25 @@ import { type EngineCommand, type EngineProcess, startEngineProcess } from "./ch
 import { loopbackLauncher } from "./loopback/launcher.ts";
 import { newRunSecret, withRunSecret } from "./run-secret.ts";
 
-/** `dynamodb-local` is Amazon's own, and needs a JDK 17, whose compiler makes its launcher. */
+/** `dynamodb-local` is Amazon's and needs a JDK 17 or later: its compiler builds the launcher. */
 export const dynamoDbEngines = ["dynamodb-local", "dynoxide"] as const;
 export type DynamoDbEngine = (typeof dynamoDbEngines)[number];
 
 export type RunningDynamoDb = {
-  /** With the secret of the run, where the engine asks for one. */
+  /** Includes the run's secret if the engine requires one. */
   readonly url: string;
-  /** For people: which engine answers, and where from. */
+  /** The engine and its origin, for printing. */
   readonly name: string;
-  /** Which engine it is, whatever its address. */
+  /** The type of engine, whatever its address. */
   readonly kind: string;
   close(): Promise<void>;
 };
 
 export type DynamoDbOptions = {
-  /** Asks for one engine by name; without it, `DYNAMODB_ENDPOINT`, Java and the native engine are tried in turn. */
+  /** Engine to use; by default `DYNAMODB_ENDPOINT`, then Java, then the native engine. */
   readonly engine?: DynamoDbEngine;
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Where tables and their streams are kept; undefined: in memory. */
+  /** Directory of tables and streams; undefined: in memory. */
   readonly keep?: string | undefined;
 };
 
@@ -40,9 +40,9 @@ const probeIntervalInMs = 20;
 const portAttempts = 3;
 
 /**
- * Starts the table engine: the one at `DYNAMODB_ENDPOINT` (then nothing is started), else Amazon's DynamoDB Local
- * on a JDK 17 or later, else the native engine on Linux x64. Data is in memory unless it is to be kept.
- * @throws Error naming the remedies where none of them can be had
+ * Starts DynamoDB: the one at `DYNAMODB_ENDPOINT` (nothing is started), else DynamoDB Local on a JDK 17 or
+ * later, else the native engine on Linux x64. Keeps data in memory unless a directory is given.
+ * @throws Error with the remedies if none is available
  */
 export async function startDynamoDb(options: DynamoDbOptions = {}): Promise<RunningDynamoDb> {
   const environment = options.environment ?? process.env;
@@ -56,9 +56,9 @@ export async function startDynamoDb(options: DynamoDbOptions = {}): Promise<Runn
 
 type EngineKind = Pick<EngineCommand, "file" | "directory"> & {
   readonly name: string;
-  /** On loopback. */
+  /** Loopback address. */
   readonly host: string;
-  /** Of the run, where it asks for one. */
+  /** Secret of the run, if the engine requires one. */
   readonly secret?: string;
   arguments(port: number): readonly string[];
 };
@@ -133,7 +133,7 @@ function dynamoDbLocalDirectory(): string | undefined {
   return root === undefined || jar === undefined ? undefined : dirname(join(root, jar));
 }
 
-/** The major version that `java -version` reports; 0 where there is none. */
+/** Major version that `java -version` reports; 0 if Java is missing. */
 async function javaVersion(
   java: string,
   environment: Readonly<Record<string, string | undefined>>,
@@ -162,8 +162,8 @@ function dynoxide({ engine, keep }: DynamoDbOptions): EngineKind | undefined {
 }
 
 /**
- * Dynoxide checks neither the Host header nor a secret: no page in a browser knows the address that it is to reach it by, one
- * of the 16 million of loopback on Linux.
+ * Dynoxide checks neither the Host header nor a secret. A page in a browser cannot guess the address: Linux
+ * has 16 million loopback addresses.
  */
 function unguessableLoopback(): string {
   return ["127", randomInt(256), randomInt(256), randomInt(1, 255)].join(".");
@@ -183,7 +183,7 @@ async function freePort(host: string): Promise<number> {
   return port;
 }
 
-/** A free port can be taken by another process before the engine has it: then another is tried. */
+/** Retries with another port if a process takes the free port before the engine does. */
 async function start(kind: EngineKind, environment: EngineCommand["environment"]): Promise<RunningDynamoDb> {
   const failures: string[] = [];
   while (failures.length < portAttempts) {
@@ -207,7 +207,7 @@ async function start(kind: EngineKind, environment: EngineCommand["environment"]
   throw new Error(`${kind.name} did not start: ${failures.join("; ")}`);
 }
 
-/** Waits until the engine answers; a string says why it won't. */
+/** Waits until the engine answers; returns the reason if it fails. */
 async function ready(engine: EngineProcess, url: string): Promise<string | undefined> {
   const limit = AbortSignal.timeout(startLimitInMs);
   const ended = engine.ended.then((lastWords) => explainEnd(lastWords));

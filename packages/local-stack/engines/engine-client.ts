@@ -10,15 +10,15 @@ export type EngineRequest = {
   readonly body: Buffer;
 };
 
-/** The way to one engine. */
+/** HTTP client of one engine. */
 export type EngineClient = {
   send(request: EngineRequest): Promise<Answer>;
   close(): void;
 };
 
 /**
- * Keeps connections open between calls.
- * @param address of the engine, with the secret of its run where it asks for one
+ * Creates a client that keeps connections alive.
+ * @param address the engine's address, with its secret if it requires one
  */
 export function createEngineClient(address: string): EngineClient {
   const { hostname, port } = new URL(address);
@@ -47,7 +47,7 @@ export function createEngineClient(address: string): EngineClient {
         },
       );
       upstream.on("error", (error: NodeJS.ErrnoException) => {
-        // The engine may close an idle connection just as it is used again; it has then seen nothing of the call.
+        // The engine closed an idle connection before it received the request, so a retry is safe.
         if (!isRetry && upstream.reusedSocket && error.code === "ECONNRESET") {
           attempt(outgoing, true).then(resolve, reject);
         } else {
@@ -63,7 +63,7 @@ export function createEngineClient(address: string): EngineClient {
 
 const connectionHeaders = ["connection", "keep-alive", "transfer-encoding", "expect", "host"];
 
-/** Headers that belong to one connection and not to the message. */
+/** Removes hop-by-hop headers. */
 export function withoutConnectionHeaders(
   headers: IncomingHttpHeaders | OutgoingHttpHeaders,
 ): OutgoingHttpHeaders {
@@ -74,27 +74,27 @@ export function withoutConnectionHeaders(
   );
 }
 
-/** How many messages a queue holds, by their visibility, and when the oldest of those that its age counts was sent. */
+/** Number of messages by visibility, and the time at which the oldest that counts for its age was sent. */
 export const queueSummary = z.object({
   ready: z.number(),
   delayed: z.number(),
   inflight: z.number(),
-  /** In milliseconds since 1970; missing where the queue holds no message that counts. */
+  /** Milliseconds since 1970; absent if no message counts. */
   oldestSent: z.number().optional(),
 });
 export type QueueSummary = z.infer<typeof queueSummary>;
 
 /**
- * A message of a standard queue that was received this often has moved to the back of the queue, and counts for its age no
- * more until it is processed; also with a redrive policy. FIFO queues keep their order.
+ * A message of a standard queue that was received this often moves to the back of the queue and no longer
+ * counts for its age, even with a redrive policy. FIFO queues keep their order.
  * Source: SQS developer guide, "Available CloudWatch metrics for Amazon SQS", ApproximateAgeOfOldestMessage.
  */
 const receivesUntilIgnored = 3;
 
 /**
- * A trap: a schema of all messages would copy each of them, of which a queue may hold a hundred thousand.
- * @param inspected a queue as the engine shows it, with all messages
- * @returns undefined where it is none
+ * Summarizes a queue. A trap: a schema for the messages would copy each of them, up to hundreds of thousands.
+ * @param inspected a queue as the engine returns it, with all messages
+ * @returns undefined if it is not a queue
  */
 export function summaryOf(inspected: unknown): QueueSummary | undefined {
   const messages = memberOf(inspected, "messages");
@@ -104,7 +104,7 @@ export function summaryOf(inspected: unknown): QueueSummary | undefined {
   const name = memberOf(inspected, "name");
   const isFifo = typeof name === "string" && name.endsWith(".fifo");
   const receives = isFifo ? Number.POSITIVE_INFINITY : receivesUntilIgnored;
-  // Messages in flight and delayed ones count, too.
+  // Messages in flight and delayed messages count too.
   const oldestSent = Math.min(
     oldestOf(ready, receives, (message) => message),
     oldestOf(delayed, receives, (message) => message),
@@ -135,5 +135,5 @@ function memberOf(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-/** The account of every ARN and QueueUrl in the local system: the queue engine knows no other. */
+/** Account of every ARN and QueueUrl: the queue engine supports no other. */
 export const localAccount = "000000000000";

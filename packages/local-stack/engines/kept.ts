@@ -2,18 +2,21 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 
-/** Whose state a directory keeps, and in which engine's form. */
+/** Stack and engine that wrote a directory. */
 export type Kept = { readonly stack: string; readonly engine: string };
 
 const keptBy = z.object({ stack: z.string(), engine: z.string() });
 const fileName = "kept";
 
-/** Whether a directory holds the state of an earlier start. */
+/** Whether a directory holds a previous start's state. */
 export function holdsState(directory: string): boolean {
   return keptJson(directory, fileName).load() !== undefined;
 }
 
-/** Marks a directory as a system's own. @throws where it is another's, or of another engine */
+/**
+ * Claims a directory for a system.
+ * @throws if another system or another engine wrote it
+ */
 export function checkKept(directory: string | undefined, own: Kept): void {
   if (directory === undefined) return;
   const file = keptJson(directory, fileName);
@@ -26,9 +29,9 @@ export function checkKept(directory: string | undefined, own: Kept): void {
   file.save(own);
 }
 
-/** A value that is kept in a file from one start to the next. */
+/** A JSON value that persists between starts. */
 export type KeptJson = {
-  /** Undefined where nothing was kept yet. */
+  /** Returns undefined if nothing was saved. */
   readonly load: () => unknown;
   readonly save: (value: unknown) => void;
 };
@@ -48,7 +51,7 @@ export function keptJson(directory: string | undefined, name: string): KeptJson 
     },
     save: (value) => {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
-      // Renamed into place, so that a process that is killed leaves no half of it.
+      // Renamed into place so that a killed process leaves no partial file.
       const draft = `${file}.draft`;
       writeFileSync(draft, JSON.stringify(value), { mode: 0o600 });
       renameSync(draft, file);

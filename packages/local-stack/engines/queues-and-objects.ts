@@ -3,27 +3,27 @@ import { z } from "zod";
 import { type EngineClient, summaryOf, withoutConnectionHeaders } from "./engine-client.ts";
 import { isOfThisRun, newRunSecret, secretHeadersFor, withRunSecret } from "./run-secret.ts";
 
-/** Where the engine shows a queue, by its name; here it answers a summary. */
+/** Engine's path for inspecting a queue by name; here it returns a summary. */
 export const queuePath = "/_fauxqs/queues/";
 
 export type QueuesAndObjects = {
-  /** Of both, with the secret of the run. */
+  /** URL of both engines, with the run's secret. */
   readonly url: string;
-  /** The way to the queues within this process. */
+  /** In-process client of the queues. */
   readonly queues: EngineClient;
   close(): Promise<void>;
 };
 
 /**
- * Starts the engine of queues and objects in this process, on loopback and a free port.
- * A trap: the package's own `startFauxqs` listens on every interface of the machine.
+ * Starts the engine of queues and objects in this process, on loopback and a free port. A trap: the package's
+ * own `startFauxqs` listens on all interfaces.
  */
 export async function startQueuesAndObjects({
   region,
   keep,
 }: {
   readonly region: string;
-  /** Where messages and objects are kept; undefined: in memory. */
+  /** Directory of messages and objects; undefined: in memory. */
   readonly keep?: string | undefined;
 }): Promise<QueuesAndObjects> {
   const kept = keep === undefined ? undefined : await openKeptStores(keep);
@@ -32,7 +32,7 @@ export async function startQueuesAndObjects({
   app.addHook("onRequest", async ({ headers }, reply) => {
     if (!isOfThisRun(headers, secret)) return reply.code(403).send();
   });
-  // Of a queue with many messages each look would else write all their bodies, for a few numbers.
+  // Without a summary, each inspection would serialize the bodies of all messages.
   app.addHook("preSerialization", (request, _reply, payload, done) =>
     done(null, request.url.startsWith(queuePath) ? (summaryOf(payload) ?? payload) : payload),
   );
@@ -48,8 +48,8 @@ export async function startQueuesAndObjects({
 }
 
 /**
- * Hands requests over without a connection, which takes a third of the time.
- * A trap: it resolves dots in a path as a browser does. Calls to queues have none, those to objects may.
+ * Calls the engine without a connection, in a third of the time. A trap: it normalizes dots in a path as a
+ * browser does, which is safe for queues but not for objects.
  */
 function withinProcess(app: ReturnType<typeof buildApp>, url: string): EngineClient {
   const own = { host: new URL(url).host, ...secretHeadersFor(url) };
@@ -68,7 +68,7 @@ function withinProcess(app: ReturnType<typeof buildApp>, url: string): EngineCli
 }
 
 type Stores = NonNullable<NonNullable<Parameters<typeof buildApp>[0]>["stores"]>;
-/** The engine's own persistence. */
+/** The engine's own persistence API. */
 type Persistence = {
   readonly db: { prepare(statement: string): { run(messageId: string): unknown } };
   load(...stores: readonly object[]): void;
@@ -89,8 +89,8 @@ const modules = {
 } as const;
 
 /**
- * Stores that the engine writes to a file at each change, and loads from it.
- * A trap: the engine's own way to have them, `startFauxqs`, listens on every interface of the machine.
+ * Opens stores that save each change to a file. A trap: the engine's own way, `startFauxqs`, listens on all
+ * interfaces.
  */
 async function openKeptStores(
   directory: string,
@@ -108,9 +108,10 @@ async function openKeptStores(
   const makeReady = persistence.db.prepare(
     "UPDATE sqs_messages SET receipt_handle = NULL, visibility_deadline = NULL WHERE message_id = ?",
   );
-  // A trap: the engine's own forgets how often a message was received, which its table refuses; the message is lost.
+  // A trap: the engine's own version loses the receive count, its table refuses the row, and the message is
+  // lost.
   persistence.updateMessageReady = (messageId) => void makeReady.run(messageId);
-  // First: what is loaded is not to be written again.
+  // Loads before attaching the persistence, which would save the loaded data again.
   persistence.load(stores.sqsStore, stores.snsStore, stores.s3Store);
   const persistent: readonly Persistent[] = [...Object.values(stores), ...stores.sqsStore.allQueues()];
   for (const store of persistent) store.persistence = persistence;

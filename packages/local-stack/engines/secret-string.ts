@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import { z } from "zod";
 import { boolean, number } from "../assembly/properties.ts";
 
-/** What `AWS::SecretsManager::Secret`'s GenerateSecretString says, in the template's spelling. */
+/** Properties of GenerateSecretString of `AWS::SecretsManager::Secret`. */
 export const generationRules = z.strictObject({
   SecretStringTemplate: z.string().optional(),
   GenerateStringKey: z.string().optional(),
@@ -20,7 +20,7 @@ export type GenerateSecretString = z.output<typeof generationRules>;
 const defaultLength = 32;
 
 /**
- * Makes a secret's value: a password, or the template's JSON with the password under its key.
+ * Generates a secret's value: a password, or the template's JSON with the password under its key.
  * Source: CloudFormation reference, AWS::SecretsManager::Secret GenerateSecretString.
  */
 export function generateSecretString(rules: GenerateSecretString): string {

@@ -18,7 +18,7 @@ export type Secret = {
 export const current = "AWSCURRENT";
 const previous = "AWSPREVIOUS";
 
-/** The first version of a secret is its current one, whatever else it is labelled. */
+/** Adds a version. The first version of a secret becomes current whatever its labels. */
 export function addVersion(
   secret: Secret,
   { id, value, created }: Omit<Version, "stages">,
@@ -31,7 +31,7 @@ export function addVersion(
   return version;
 }
 
-/** @throws SecretsError where there is no such version, or it does not have the label */
+/** @throws SecretsError if there is no such version, or it does not have the label */
 export function readVersion(secret: Secret, id: string | undefined, label: string | undefined): Version {
   if (id === undefined) {
     const version = labelled(secret, label ?? current);
@@ -50,7 +50,10 @@ export function readVersion(secret: Secret, id: string | undefined, label: strin
   return version;
 }
 
-/** The compare-and-swap that a token's promotion relies on: the version that loses the label must be named. */
+/**
+ * Moves a label. Acts as a compare-and-swap, on which token promotion relies: the caller must name the
+ * version that loses the label.
+ */
 export function updateStage(
   secret: Secret,
   label: string,
@@ -87,7 +90,9 @@ export function updateStage(
   moveLabel(secret, label, target);
 }
 
-/** A label is on one version at a time; whoever loses AWSCURRENT becomes AWSPREVIOUS. */
+/**
+ * Moves a label, which is on one version at a time. The version that loses AWSCURRENT becomes AWSPREVIOUS.
+ */
 function moveLabel(secret: Secret, label: string, target: Version): void {
   const holder = labelled(secret, label);
   if (holder === target) return;
@@ -96,12 +101,12 @@ function moveLabel(secret: Secret, label: string, target: Version): void {
   if (label === current && holder !== undefined) moveLabel(secret, previous, holder);
 }
 
-/** The version that has a staging label. */
+/** Returns the version with a staging label. */
 export function labelled(secret: Secret, label: string): Version | undefined {
   return [...secret.versions.values()].find(({ stages }) => stages.has(label));
 }
 
-/** What the service answers of a version, its value left out. */
+/** Describes a version without its value. */
 export function describeVersion(secret: Secret, version: Version): Readonly<Record<string, unknown>> {
   return { ARN: secret.arn, Name: secret.name, VersionId: version.id, VersionStages: [...version.stages] };
 }

@@ -1,4 +1,4 @@
-/** A refusal in the service's own terms. */
+/** An error with the service's name and wording. */
 export class SecretsError extends Error {
   override readonly name: string;
 

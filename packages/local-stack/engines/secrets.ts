@@ -15,15 +15,18 @@ import {
 import { notFound, SecretsError, versionExists } from "./secrets-error.ts";
 
 export type SecretsEngine = {
-  /** Creates a secret as CloudFormation does; answers its ARN (with the random suffix). */
+  /** Creates a secret as CloudFormation does; returns its ARN (with the random suffix). */
   create(secret: {
     readonly name: string;
     readonly secretString?: string | undefined;
     readonly generate?: GenerateSecretString | undefined;
   }): { readonly arn: string };
-  /** The ARN of a secret named by its name, its ARN or its ARN without the suffix. */
+  /** Resolves a name, an ARN, or an ARN without the suffix to the secret's ARN. */
   arnOf(secretId: string): string | undefined;
-  /** Runs one operation of the service's JSON interface. @throws SecretsError in the service's terms */
+  /**
+   * Runs one operation of the service's JSON protocol.
+   * @throws SecretsError with the service's errors
+   */
   call(operation: string, input: unknown): Readonly<Record<string, unknown>>;
 };
 
@@ -31,7 +34,7 @@ export type SecretsEngineOptions = {
   readonly region: string;
   readonly account: string;
   readonly now?: () => Date;
-  /** Where secrets are kept from one start to the next; absent: in memory. */
+  /** Persistent storage of secrets; absent: in memory. */
   readonly kept?: KeptJson;
 };
 
@@ -70,7 +73,7 @@ const inputs = {
 };
 
 /**
- * A stand-in for Secrets Manager, in memory: versions and their staging labels as the service keeps them.
+ * In-memory Secrets Manager with versions and staging labels.
  * Source: Secrets Manager API reference, the operation of each name.
  */
 export function createSecretsEngine(options: SecretsEngineOptions): SecretsEngine {
@@ -156,7 +159,7 @@ export function createSecretsEngine(options: SecretsEngineOptions): SecretsEngin
 
   return {
     create: ({ name, secretString, generate }) => {
-      // Kept: a stack that is deployed again leaves the values of its secrets.
+      // Redeploying a stack keeps the values of its secrets.
       const known = options.kept && secrets.get(name);
       if (known !== undefined) return { arn: known.arn };
       const generated = generate === undefined ? undefined : generateSecretString(generate);
@@ -194,7 +197,7 @@ function listedVersion({ id, stages, created }: Version): Readonly<Record<string
 function parse<Shape>(schema: z.ZodType<Shape>, input: unknown): Shape {
   const result = schema.safeParse(input);
   if (result.success) return result.data;
-  // Paths and rules only: a message of the service never carries the secret's value either.
+  // Only paths and rules: errors must not contain the secret's value.
   const issues = result.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
   throw new SecretsError(
     "ValidationException",
@@ -222,7 +225,7 @@ const keptSecrets = z.array(
   }),
 );
 
-/** Secrets as they are kept in a file. */
+/** Serializes secrets for the file. */
 function secretsToKeep(secrets: readonly Secret[]): z.input<typeof keptSecrets> {
   return secrets.map(({ versions, ...secret }) => ({
     ...secret,
@@ -230,7 +233,7 @@ function secretsToKeep(secrets: readonly Secret[]): z.input<typeof keptSecrets> 
   }));
 }
 
-/** @param value undefined where nothing was kept yet */
+/** @param value undefined if nothing was saved */
 function loadSecrets(value: unknown): readonly Secret[] {
   return keptSecrets.parse(value ?? []).map(({ versions, ...secret }) => ({
     ...secret,

@@ -4,22 +4,22 @@ import type { Policy } from "../iam/policy.ts";
 import type { Need, Operation } from "./operation.ts";
 import type { Call, Denial, Gateway, Principal } from "./types.ts";
 
-/** Who may do what, what was done, and what was refused. */
+/** Records of permissions, calls and denials. */
 export type AccessBook = Pick<
   Gateway,
   "register" | "setResourcePolicy" | "calls" | "denials" | "authorize" | "permissionsOf"
 > & {
   principal(accessKeyId: string): Principal | undefined;
-  /** Checks every need of an operation; answers the first refusal, and records it. */
+  /** Checks every permission that an operation needs. Records and returns the first denial. */
   refusal(principal: Principal, operation: Operation): Denial | undefined;
-  /** Whether one need is met; nothing is recorded. */
+  /** Whether a permission is granted; records nothing. */
   allows(principal: Principal, need: Need): boolean;
-  /** Records a refusal that has other reasons than policies. */
+  /** Records a denial that policies did not cause. */
   deny(denial: Denial): void;
   count(principal: Principal, operation: Operation, request: Pick<Call, "isFromFunction" | "body">): Call;
 };
 
-/** The gateway stands where TLS would end, so every call counts as sent over TLS. */
+/** The gateway stands for AWS's TLS endpoints, so every call counts as sent over TLS. */
 const standingContext = { "aws:SecureTransport": "true" } as const;
 
 export function createAccessBook(): AccessBook {
@@ -127,7 +127,7 @@ export function createAccessBook(): AccessBook {
   };
 }
 
-/** A bucket's policy holds for its objects. */
+/** The resource whose policy applies: for an object, its bucket. */
 function policyHolder(resource: string): string {
   return resource.startsWith("arn:aws:s3:::") ? (resource.split("/")[0] ?? resource) : resource;
 }

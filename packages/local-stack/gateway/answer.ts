@@ -3,7 +3,7 @@ import type { OutgoingHttpHeaders } from "node:http";
 import type { Answer } from "../http-server.ts";
 import type { Fault, Service } from "./types.ts";
 
-/** An error in the shape that the service's clients understand. */
+/** Formats an error for the service's clients. */
 export function errorAnswer(service: Service | undefined, fault: Fault): Answer {
   if (service === "s3") {
     const text =
@@ -22,11 +22,11 @@ export function errorAnswer(service: Service | undefined, fault: Fault): Answer 
   );
 }
 
-/** Where a service's clients take an error's code from a header. */
+/** Error headers for services whose clients read the error code there. */
 function errorHeaders(service: Service | undefined, { errorType, status }: Fault): OutgoingHttpHeaders {
   switch (service) {
     case "sqs":
-      // As from the service's former protocol.
+      // Compatibility header of SQS's former query protocol.
       return { "x-amzn-query-error": `${errorType};${status < 500 ? "Sender" : "Receiver"}` };
     case "lambda":
       return { "x-amzn-errortype": errorType };
@@ -43,7 +43,7 @@ export function jsonAnswer(status: number, content: unknown, headers: OutgoingHt
   };
 }
 
-/** How each service says that a caller may not do something. */
+/** The service's error for a missing permission. */
 export function accessDenied(service: Service | undefined, message: string): Fault {
   switch (service) {
     case "s3":

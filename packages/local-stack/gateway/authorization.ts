@@ -8,7 +8,7 @@ import { asObject, asString, type Operation, parseJsonObject, UnknownOperationEr
 import { parseAuthorization, type SignatureClaim, type SignedRequest, verifySignature } from "./signature.ts";
 import type { Fault, Principal, Service } from "./types.ts";
 
-/** A request, read whole, before anything of it is believed. */
+/** A complete request that is not yet authenticated. */
 export type ReceivedRequest = {
   readonly message: IncomingMessage;
   readonly body: Buffer;
@@ -21,7 +21,9 @@ export type AuthorizationContext = IdentifyContext & {
   readonly engines: { readonly sqs: EngineClient };
 };
 
-/** The caller that signed a request, by its access key; otherwise the fault in the service's own terms. */
+/**
+ * Identifies the caller by its access key and verifies the signature; otherwise returns the service's error.
+ */
 export function authenticate(
   { message, body, claim, service }: ReceivedRequest,
   { access, scope: { region } }: AuthorizationContext,
@@ -43,7 +45,8 @@ export function authenticate(
     };
   }
   const signed = { method: message.method ?? "", target: message.url ?? "", headers: message.headers, body };
-  // People's tools may be set to any region, and here is only one; a function's environment names the right one.
+  // An operator's tools may use any region, as there is only one here. Functions get the region from their
+  // environment.
   const isRightRegion = claim.region === region || principal.policies === "all";
   if (isRightRegion && verifySignature(claim, signed, principal.secretAccessKey)) return principal;
   return {
@@ -55,10 +58,10 @@ export function authenticate(
   };
 }
 
-/** Longer a signature is not good for a function's URL, and so far clocks may be apart. */
+/** Maximum age of a signature for a function URL, which is also the tolerated clock skew. */
 const signatureLifeInMillis = 5 * 60_000;
 
-/** The caller that signed a request to a function's URL: the signature is for Lambda, and of now. */
+/** Identifies the caller of a function URL: the signature must be for Lambda and recent. */
 export function identifyCaller(
   { method, target, headers, body }: SignedRequest,
   { access, scope: { region } }: Pick<AuthorizationContext, "access" | "scope">,
@@ -79,20 +82,20 @@ export function identifyCaller(
     return refused("Signature expired");
   if (claim.region !== region || claim.service !== "lambda")
     return refused("Credential should be scoped to correct service: 'lambda', and to a valid region.");
-  // What is not signed could be another host's request.
+  // An unsigned host could let the request be replayed on another host.
   if (!claim.signedHeaders.includes("host")) return refused("'Host' must be a signed header.");
   if (verifySignature(claim, { method, target, headers, body }, principal.secretAccessKey)) return principal;
   return refused("The request signature we calculated does not match the signature you provided.");
 }
 
-/** Milliseconds since 1970 of `20261124T010203Z`. */
+/** Parses `20261124T010203Z` to milliseconds since 1970. */
 function timeOf(date: string): number | undefined {
   const iso = date.replace(/^(\d{4})(\d\d)(\d\dT\d\d)(\d\d)(\d\dZ)$/, "$1-$2-$3:$4:$5");
   const time = Date.parse(iso);
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** What a request asks for, where the caller may do that; otherwise the fault in the service's own terms. */
+/** Identifies the operation and checks the caller's permissions; otherwise returns the service's error. */
 export async function authorize(
   { message, body, service }: ReceivedRequest,
   caller: Principal,
@@ -122,7 +125,7 @@ export async function authorize(
   }
 }
 
-/** How AWS says who may not do what, and why. */
+/** AWS's wording of a denial: the caller, the action, the resource and the reason. */
 export function denialMessage(
   caller: Principal,
   need: { action: string; resource: string; reason: string },
@@ -133,7 +136,7 @@ export function denialMessage(
   );
 }
 
-/** The operation with the tags of its queue, for a caller whose policies decide by tags. */
+/** Adds the tags of the operation's queue if the caller's policies depend on tags. */
 async function withQueueTags(
   operation: Operation,
   { policies }: Principal,
@@ -147,7 +150,7 @@ async function withQueueTags(
   return { ...operation, needs: await Promise.all(needs) };
 }
 
-/** @param arn of a queue, or `*`; one that is not there has no tags */
+/** @param arn of a queue, or `*`. A missing queue has no tags. */
 async function tagsOf(arn: string, sqs: EngineClient): Promise<Readonly<Record<string, string>>> {
   const [account, name] = arn.split(":").slice(4);
   if (name === undefined) return {};

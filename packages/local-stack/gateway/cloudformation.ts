@@ -3,7 +3,7 @@ import type { Answer } from "../http-server.ts";
 import { errorAnswer, escapeXml } from "./answer.ts";
 import { type Operation, type Place, UnknownOperationError } from "./operation.ts";
 
-/** The running stack as CloudFormation lists it. */
+/** CloudFormation's listing of the running stack. */
 export type StackListing = {
   readonly name: string;
   readonly resources: readonly {
@@ -16,7 +16,7 @@ export type StackListing = {
 const pageSize = 100;
 
 /**
- * Which resources a stack has. Source: CloudFormation API reference, "ListStackResources".
+ * Parses a call to CloudFormation. Source: CloudFormation API reference, "ListStackResources".
  * @throws UnknownOperationError for every other operation
  */
 export function cloudFormationOperation(body: string, { region, account }: Place): Operation {

@@ -13,12 +13,12 @@ import {
 } from "./operation.ts";
 import { type QueueMetricName, type QueueMetrics, queueMetricNames } from "./queue-metrics.ts";
 
-/** What CloudWatch knows of the local system. */
+/** CloudWatch data of the local system. */
 export type Monitoring = {
-  /** The template's alarms as they are at this moment; a stack has them after its gateway. */
+  /** Current alarm states. The gateway starts before the stack's alarms. */
   readonly alarms: () => readonly AlarmState[] | Promise<readonly AlarmState[]>;
   readonly queueMetrics: QueueMetrics;
-  /** Metrics that filters make of log lines, and those of HTTP APIs; a stack has them after its gateway. */
+  /** Metrics of log filters and HTTP APIs. The gateway starts before them. */
   readonly sumsOfMetric: SumsOfMetric;
   /** Percentiles of metrics in embedded metric format. */
   readonly percentilesOfMetric: Alarms["percentiles"];
@@ -45,8 +45,9 @@ const knownInputs: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
+ * Parses a call to CloudWatch.
  * Source: CloudWatch API reference, "DescribeAlarms" and "GetMetricData"; service authorization reference.
- * @throws UnknownOperationError for what this machine does not answer as CloudWatch would
+ * @throws UnknownOperationError for calls that this machine does not answer as CloudWatch would
  */
 export function cloudWatchOperation(name: string, input: JsonObject, scope: Place): Operation {
   checkInputs(`cloudwatch:${name}`, input, knownInputs);
@@ -101,7 +102,7 @@ function isWanted({ name, state }: AlarmState, { AlarmNamePrefix, AlarmNames, St
   );
 }
 
-/** Of an alarm on an expression CloudWatch reports the periods of its metrics. */
+/** CloudWatch reports an expression alarm's periods in its metrics. */
 function described(alarm: AlarmState) {
   const { name, description, state, since, actions, taken, periodSeconds, evaluationPeriods } = alarm;
   return {

@@ -18,7 +18,7 @@ import type { RunStatements } from "./tables/run-statements.ts";
 import { batchAction } from "./tables/statements.ts";
 import type { Capacity, Principal } from "./types.ts";
 
-/** A request whose caller is known and may do what it asks for. */
+/** A request whose caller is identified and authorized. */
 export type AuthorizedRequest = Pick<ReceivedRequest, "message" | "body"> & {
   readonly caller: Principal;
   readonly operation: Operation;
@@ -34,19 +34,19 @@ export type ForwardContext = Pick<IdentifyContext, "scope" | "secrets"> & {
   readonly runStatements: RunStatements;
   readonly monitoring: Monitoring;
   readonly logs: LogsEngine;
-  /** Undefined until it is planned. */
+  /** Undefined until the stack is planned. */
   readonly stack: () => StackListing | undefined;
-  /** Absent: the engine's own window. */
+  /** Absent: the engine's own deduplication window. */
   readonly deduplication: Deduplication | undefined;
   readonly traces: MessageTraces;
   readonly inFlight: InFlightLimit;
 };
 
-/** Engines with several databases choose one by these; one system has one database. */
+/** Some engines select a database by credentials; the local system uses one. */
 const engineCredentials =
   "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=local";
 
-/** Has the service's engine answer a call that its caller may make. */
+/** Forwards an authorized call to the service's engine. */
 export async function forward(call: AuthorizedRequest, context: ForwardContext): Promise<Answer> {
   const { message, body, operation, caller } = call;
   const outgoing = operation.body === undefined ? call : { ...call, body: Buffer.from(operation.body) };
@@ -104,7 +104,7 @@ async function countInFlight(call: AuthorizedRequest, context: ForwardContext): 
   return Number(asObject(parseJsonObject(answer.body.toString()).Attributes)[name] ?? 0);
 }
 
-/** Calls the engine of queues for the gateway itself, beside a caller's own call. */
+/** Calls the queue engine for the gateway's own needs. */
 function callQueue(
   operation: string,
   input: JsonObject,
@@ -138,7 +138,7 @@ function sendToTable(call: AuthorizedRequest, context: ForwardContext): Promise<
   });
 }
 
-/** Calls the table's engine for the gateway itself; undefined where the engine has no such table. */
+/** Calls the table engine for the gateway's own needs; returns undefined if the table does not exist. */
 export async function askTable(
   engine: EngineClient,
   operation: string,
@@ -165,9 +165,9 @@ function engineRequest(
   const { authorization, ...headers } = withoutConnectionHeaders(message.headers);
   return {
     method: message.method ?? "GET",
-    // A trap: some clients send to the QueueUrl's path, where the engine of queues and objects expects an object.
+    // A trap: some clients send to the path of the QueueUrl, where the engine expects an object.
     target: operation.service === "s3" ? (message.url ?? "/") : "/",
-    // The engine of queues and objects keeps one world per region, and takes it from here.
+    // The engine of queues and objects separates regions, and reads the region from the signature.
     headers: { ...headers, authorization: scopedTo(region, String(authorization)) },
     body,
   };
@@ -183,7 +183,7 @@ function rewrite({ rewriteAnswer }: Pick<Operation, "rewriteAnswer">, answer: An
   return { status: 200, headers, body: Buffer.from(rewriteAnswer(answer.body.toString())) };
 }
 
-/** Who may not list a bucket does not learn that an object is missing. Source: S3 API reference, GetObject. */
+/** Returns 403 instead of 404 to callers that cannot list the bucket. Source: S3 API reference, GetObject. */
 function concealMissingObject(
   operation: Operation,
   answer: Answer,
@@ -209,9 +209,9 @@ function secretsAnswer(operation: Operation, body: Buffer, secrets: SecretsEngin
 }
 
 /**
- * A caller that goes away while it waits for messages must not take them with it: the engine does not notice, so
- * what it hands out afterwards is made visible again at once (with one more receive counted).
- * @returns what the engine did not take back, in words: it comes again once its visibility timeout is over
+ * Makes messages visible again that the engine hands to a receive call whose caller has gone (their receive
+ * count stays one higher).
+ * @returns an error message if the engine refused; the messages then reappear after their visibility timeout
  */
 export async function giveBack(
   call: AuthorizedRequest,

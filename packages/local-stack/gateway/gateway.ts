@@ -36,7 +36,7 @@ import { type ThrottleEvent, throttleEvents } from "./tables/throttle-events.ts"
 import type { Call, Detour, Fault, Gateway, Interceptor, Outcome, Service } from "./types.ts";
 
 export type GatewayOptions = {
-  /** 0 or absent: any free port. */
+  /** Port; 0 or absent: any free port. */
   readonly port?: number;
   readonly region: string;
   readonly account: string;
@@ -44,26 +44,26 @@ export type GatewayOptions = {
   readonly queues: EngineClient;
   readonly s3Url: string;
   readonly secrets: SecretsEngine;
-  /** Absent: there is no function. */
+  /** Absent: there are no functions. */
   readonly lambda?: LambdaEngine;
-  /** Asks the table's engine what each call consumes, which costs both time. */
+  /** Asks the table engine for the consumed capacity of each call, at a cost in time. */
   readonly countsCapacity?: boolean;
-  /** How long a FIFO queue knows a deduplication id, five minutes by default and at most. */
+  /** Deduplication window of FIFO queues; five minutes by default and at most. */
   readonly deduplicationSeconds?: number | undefined;
-  /** Messages of one queue in flight at once, SQS's own limit by default. */
+  /** Maximum messages in flight per queue; SQS's quota by default. */
   readonly mostInFlight?: number;
-  /** Is called for each throttled call to a table. */
+  /** Called for each throttled call to a table. */
   readonly onThrottled?: (event: ThrottleEvent) => void;
-  /** Is called with what went wrong beside a call, in words. */
+  /** Called with problems that no call reports. */
   readonly onProblem?: (message: string) => void;
-  /** Absent: there is no alarm. */
+  /** Absent: there are no alarms. */
   readonly alarms?: Monitoring["alarms"];
-  /** Absent: no metric is made of log lines. */
+  /** Absent: no metrics of log lines. */
   readonly sumsOfMetric?: Monitoring["sumsOfMetric"];
   readonly percentilesOfMetric?: Monitoring["percentilesOfMetric"];
-  /** Absent: there is no log group. */
+  /** Absent: there are no log groups. */
   readonly logs?: LogsEngine;
-  /** Absent: CloudFormation knows no stack. */
+  /** Absent: CloudFormation lists no stack. */
   readonly stack?: () => StackListing | undefined;
 };
 
@@ -75,8 +75,9 @@ type Context = AuthorizationContext &
   };
 
 /**
- * Starts the gateway on loopback: the one address for every AWS service of the local system. It knows callers by
- * their signature, checks their permissions, counts calls, lets interceptors inject faults, and passes calls on.
+ * Starts the gateway on loopback: one endpoint for every AWS service of the local system. It identifies
+ * callers by signature, checks permissions, counts calls, lets interceptors inject faults, and forwards calls
+ * to the engines.
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const access = createAccessBook();
@@ -184,7 +185,7 @@ async function answerRequest(
   if (problem !== undefined) context.onProblem(problem);
 }
 
-/** The engine itself never throttles: an interceptor does. */
+/** The engines never throttle; interceptors do. */
 function countThrottles(operation: Operation, answer: Fault | Answer, { onThrottled }: Context): void {
   for (const event of throttleEvents(operation, answer)) onThrottled(event);
 }
@@ -200,7 +201,7 @@ function fail({ response, service }: Reply, outcome: Refusal): void {
   else writeAnswer(response, errorAnswer(service, outcome));
 }
 
-/** One half of the answer, and then nothing more. */
+/** Sends half of the answer, then cuts the connection. */
 function cut(response: ServerResponse, { status, headers, body }: Answer): void {
   response.writeHead(status, { ...headers, "content-length": body.length });
   response.write(body.subarray(0, body.length / 2), () => response.destroy());
@@ -223,7 +224,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The first interceptor that has an outcome for a call decides it. */
+/** Returns the first outcome of an interceptor. */
 async function firstOutcome(
   interceptors: ReadonlySet<Interceptor>,
   call: Call,
@@ -236,14 +237,14 @@ async function firstOutcome(
   return undefined;
 }
 
-/** An outcome that takes the place of the service's answer. */
+/** An outcome that replaces the service's answer. */
 type Refusal = Fault | "hang" | "drop";
 
 function isRefusal(outcome: Outcome): outcome is Refusal {
   return outcome === "hang" || outcome === "drop" || (typeof outcome === "object" && "status" in outcome);
 }
 
-/** Sends a call as its detour says: as often, with the body and the changes to the answer that it names. */
+/** Forwards a call as a detour describes: number of times, changed body, changed answer. */
 async function forwardBy(
   { times = 1, body, answer: changed, delayAnswerMs = 0 }: Detour,
   original: Buffer,

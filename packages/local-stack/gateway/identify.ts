@@ -35,16 +35,16 @@ const targetPrefixes: Readonly<Record<string, Service>> = {
 
 const withoutTarget = ["s3", "lambda", "sts", "cloudformation"] as const;
 
-/** The service that a request is for, by its target header or its signing name; undefined for others. */
+/** The service of a request, by its target header or signing name; undefined for unknown services. */
 export function serviceOf(request: IncomingMessage, signingName: string): Service | undefined {
   const [prefix = ""] = targetOf(request).split(".");
   return targetPrefixes[prefix] ?? withoutTarget.find((service) => service === signingName);
 }
 
 /**
- * What a request asks for, and the permissions that it needs.
- * @throws UnknownOperationError where the gateway would have to guess
- * @throws SyntaxError where the body is no JSON
+ * Parses a request's operation and the permissions that it needs.
+ * @throws UnknownOperationError for requests that the gateway does not understand
+ * @throws SyntaxError if the body is not JSON
  */
 export function identify(
   request: IncomingMessage,
@@ -90,7 +90,9 @@ function targetOf(request: IncomingMessage): string {
   return request.headers["x-amz-target"]?.toString() ?? "";
 }
 
-/** Subresources of a bucket or object that are not understood would otherwise pass as the plain operation. */
+/**
+ * Known query parameters. Any other would be a subresource that turns the call into a different operation.
+ */
 const knownParameters = new Set([
   "continuation-token",
   "delete",
@@ -111,7 +113,9 @@ const knownParameters = new Set([
   "x-id",
 ]);
 
-/** A path-style request of the REST interface. Source: S3 API reference, "Required permissions" by operation. */
+/**
+ * Parses a path-style request of the REST API. Source: S3 API reference, "Required permissions" by operation.
+ */
 function s3Operation(
   method: string,
   target: string,
@@ -144,7 +148,7 @@ function operation(name: string, needs: readonly Need[]): Operation {
   return { service: "s3", action: `s3:${name}`, needs };
 }
 
-/** Operations by what they are asked for with, and the permission that each needs. */
+/** Operations by method and parameter, with the permission that each needs. */
 const s3Operations: Readonly<Record<string, readonly [name: string, permission: string]>> = {
   "GET key": ["GetObject", "GetObject"],
   "HEAD key": ["HeadObject", "GetObject"],
@@ -196,11 +200,11 @@ const sqsOperations: readonly string[] = [
   "UntagQueue",
 ];
 
-/** Answers of these carry QueueUrls, which must name the gateway: clients send to the address in them. */
+/** Operations that return QueueUrls. These must name the gateway: clients send to the address in them. */
 const answersWithQueueUrls = new Set(["CreateQueue", "GetQueueUrl", "ListQueues"]);
 
 function sqsOperation(name: string, input: JsonObject, scope: QueueScope): Operation {
-  // A batch needs the permission of its single operation.
+  // A batch needs the permission of the single operation.
   const permission = name.replace(/^(ChangeMessageVisibility|DeleteMessage|SendMessage)Batch$/, "$1");
   if (!sqsOperations.includes(permission))
     throw new UnknownOperationError(`sqs:${name}`, `the operation sqs:${name}`);
@@ -219,14 +223,14 @@ function queueArn(input: JsonObject, scope: QueueScope): string {
   return `arn:aws:sqs:${scope.region}:${account}:${name}`;
 }
 
-/** The engine finds a queue by the path of its QueueUrl, so requests need no rewriting back. */
+/** Replaces the origin in QueueUrls. Requests need no change: the engine finds a queue by path. */
 function withGatewayOrigin(body: string, scope: QueueScope): string {
   return body.replace(/"https?:\/\/[^/"]+(\/\d{12}\/[^"/]+)"/g, (_, path: string) =>
     JSON.stringify(scope.origin + path),
   );
 }
 
-/** An operation on a secret, which may be named by its name or its ARN. */
+/** Parses an operation on a secret, identified by name or ARN. */
 function secretsManagerOperation(
   name: string,
   input: JsonObject,

@@ -5,19 +5,22 @@ import { errorAnswer, jsonAnswer } from "./answer.ts";
 import { asObject, asString, type JsonObject, type Operation, parseJsonObject } from "./operation.ts";
 import type { Fault } from "./types.ts";
 
-/** How many messages a queue may have in flight. */
+/** Quota of messages in flight. */
 export type InFlightLimit = {
-  /** What a receive is answered in the place of messages; undefined: the queue may hand out more. */
+  /** Returns the answer that replaces a receive at the limit; undefined below it. */
   refusal(body: Buffer, count: () => Promise<number>): Promise<Answer | undefined>;
   onReceived(body: Buffer, answer: Answer): void;
 };
 
-/** Of standard and of FIFO queues. Source: SQS developer guide, "Amazon SQS standard queue quotas", "FIFO queue quotas". */
+/**
+ * For standard and FIFO queues. Source: SQS developer guide, "Amazon SQS standard queue quotas", "FIFO queue
+ * quotas".
+ */
 export const mostInFlight = 120_000;
 
 /**
- * Counts what was received, and asks the engine only when that reaches the limit.
- * @param limit less than SQS's for tests
+ * Counts received messages, and asks the engine only when the count reaches the limit.
+ * @param limit lower than SQS's in tests
  */
 export function createInFlightLimit(limit: number): InFlightLimit {
   const received = new Map<string, number>();
@@ -30,7 +33,7 @@ export function createInFlightLimit(limit: number): InFlightLimit {
       received.set(queue, inFlight);
       if (inFlight < limit) return undefined;
       const isLongPoll = Number(WaitTimeSeconds ?? 0) > 0;
-      // Long polling and FIFO queues are told nothing.
+      // Long polling and FIFO queues get an empty answer instead of an error.
       if (isLongPoll) await wait(1_000);
       if (isLongPoll || queue.endsWith(".fifo")) return jsonAnswer(200, {});
       const message = `Too many messages in flight: ${inFlight}`;
@@ -46,12 +49,12 @@ export function createInFlightLimit(limit: number): InFlightLimit {
 
 const longestDelaySeconds = 900;
 const mostAttributes = 10;
-/** Letters, digits and punctuation of ASCII. */
+/** ASCII letters, digits and punctuation. */
 const fifoId = /^[\x21-\x7e]{1,128}$/;
 
 /**
- * The fault of a message that SQS refuses and the queue engine accepts. The gateway refuses a
- * whole batch, SQS only the entry.
+ * Returns SQS's error for a message that the queue engine would accept. The gateway refuses a whole batch,
+ * SQS only the entry.
  * Source: SQS API reference, "SendMessage"; developer guide, "Amazon SQS message quotas".
  */
 export function messageFault({ action }: Operation, body: Buffer): Fault | undefined {
@@ -80,15 +83,15 @@ function reasonToRefuse(entry: JsonObject): string | undefined {
   return undefined;
 }
 
-/** The window in which a FIFO queue takes a message with a known deduplication id for the same one. */
+/** Deduplication window of FIFO queues. */
 export type Deduplication = {
-  /** A request for the engine, whose own window is five minutes: ids that are due again are others for it. */
+  /** Rewrites ids whose window has passed, because the engine's own window is always five minutes. */
   forEngine(operation: Operation, body: Buffer): Buffer;
-  /** An answer for the caller, with the ids that were sent. */
+  /** Restores the caller's ids in the engine's answer. */
   forCaller(body: string): string;
 };
 
-/** Stands between an id and how often it has become due again; no id may hold it. */
+/** Separates an id from the number of windows that have passed. Ids must not contain it. */
 const mark = "#again";
 
 /** @param now milliseconds since 1970 */
@@ -122,14 +125,14 @@ export function createDeduplication(windowSeconds: number, now: () => number): D
   };
 }
 
-/** Keeps the trace header with which a message was sent, as SQS does; the engine of queues knows none. */
+/** Keeps the trace header of each message, as SQS does; the queue engine does not. */
 export type MessageTraces = {
   onSent(operation: Operation, message: Pick<IncomingMessage, "headers">, answer: Answer): void;
-  /** An answer to a receive, with the attribute AWSTraceHeader of messages that have one. */
+  /** Adds the attribute AWSTraceHeader to received messages that have one. */
   withTraces(body: string): string;
 };
 
-/** More than a queue of this machine holds; the oldest are forgotten first. */
+/** Exceeds what a local queue holds; the oldest entries are dropped first. */
 const mostKept = 100_000;
 
 export function createMessageTraces(): MessageTraces {

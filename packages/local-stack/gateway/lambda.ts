@@ -7,16 +7,16 @@ import { isRecursionError } from "../lambda/lineage.ts";
 import { errorAnswer, jsonAnswer } from "./answer.ts";
 import { type Operation, type Place, parseJsonObject, UnknownOperationError } from "./operation.ts";
 
-/** The functions that can be invoked, and who invokes them where nobody waits. */
+/** Functions that can be invoked, and the invoker of asynchronous events. */
 export type LambdaEngine = {
-  /** A stack starts its functions after its gateway, so that they come later. */
+  /** The gateway starts before the stack's functions. */
   readonly functions: ReadonlyMap<string, HostedFunction>;
   readonly invoker: Pick<AsynchronousInvoker, "invoke">;
-  /** As they are at this moment; absent: there are none. */
+  /** Current event source mappings; absent: none. */
   readonly mappings?: () => readonly EventSourceMapping[];
 };
 
-/** A function's name, also from its ARN or a part of it, and its alias. */
+/** A function's name, full or partial ARN, with an optional alias. */
 const identifierPattern =
   /^(?:(?:arn:aws:lambda:(?<region>[a-z0-9-]+):)?(?<account>\d{12}):function:)?(?<name>[A-Za-z0-9_-]+)(?::(?<alias>[A-Za-z0-9_-]+))?$/;
 
@@ -25,13 +25,13 @@ const mappingsPath = /^\/2015-03-31\/event-source-mappings\/?$/;
 const mappingPath = /^\/2015-03-31\/event-source-mappings\/(?<id>[^/?]+)$/;
 
 /**
- * Invoke and GetFunctionConfiguration of a function's latest version, ListEventSourceMappings and UpdateEventSourceMapping.
+ * Parses Invoke, GetFunctionConfiguration, ListEventSourceMappings and UpdateEventSourceMapping.
  * Source: Lambda API reference; service authorization reference.
  */
 export function lambdaOperation(method: string, target: string, scope: Place): Operation {
   const [path = "", query = ""] = target.split("?");
   if (method === "GET" && mappingsPath.test(path)) {
-    // The permission has no resource: it holds for all mappings or for none.
+    // This permission has no resource: it covers all mappings or none.
     return operationOf("ListEventSourceMappings", "*");
   }
   const mapping = method === "PUT" ? mappingPath.exec(path)?.groups : undefined;
@@ -71,7 +71,7 @@ type InvokeRequest = {
   readonly trace: string | undefined;
 };
 
-/** Answers any of the operations. */
+/** Answers a parsed operation. */
 export async function lambdaAnswer(
   { action, needs: [need] }: Operation,
   request: InvokeRequest & { readonly target: string },
@@ -94,7 +94,7 @@ function functionOf(arn: string, engine: LambdaEngine | undefined): HostedFuncti
   return engine && [...engine.functions.values()].find(({ plan }) => isOf(plan, arn));
 }
 
-/** Its own ARN, or that of an alias. */
+/** Whether the ARN is the function's or one of its aliases'. */
 function isOf({ arn, aliasArns = [] }: HostedFunction["plan"], asked: string): boolean {
   return arn === asked || aliasArns.includes(asked);
 }
@@ -114,7 +114,7 @@ function configurationAnswer(arn: string, engine: LambdaEngine | undefined): Ans
   });
 }
 
-/** Invokes the function; waits for its answer unless the invocation's type is Event. */
+/** Invokes the function, and waits for its answer unless the invocation type is Event. */
 async function invokeAnswer(
   arn: string,
   { type, body, trace }: InvokeRequest,
@@ -175,17 +175,17 @@ function isJson(text: string): boolean {
   }
 }
 
-/** An event source mapping as Lambda announces it. */
+/** An event source mapping as Lambda's API returns it. */
 export type EventSourceMapping = {
   readonly id: string;
   readonly eventSourceArn: string;
   readonly functionArn: string;
   readonly enabled: boolean;
-  /** Absent where this machine can't change it. */
+  /** Absent if the mapping cannot be changed here. */
   readonly setEnabled?: (enabled: boolean) => void;
 };
 
-/** All on one page, filtered as asked. Source: Lambda API reference, "ListEventSourceMappings". */
+/** Returns all matching mappings on one page. Source: Lambda API reference, "ListEventSourceMappings". */
 function mappingsAnswer(target: string, mappings: readonly EventSourceMapping[]): Answer {
   const query = new URLSearchParams(target.split("?")[1]);
   const source = query.get("EventSourceArn");

@@ -1,20 +1,20 @@
-/** Sums of what was counted, by the minute, as CloudWatch keeps the metrics of AWS's services, or by less. */
+/** Counters that are summed by period, by default one minute as in CloudWatch. */
 export type MinuteCounts = {
   add(name: string, value: number): void;
   /**
-   * What was counted from `from` to before `to`, in periods of so many seconds, the earliest first; periods without
-   * a count are left out. Times are seconds since 1970.
+   * Sums from `from` (inclusive) to `to` (exclusive) in periods of this many seconds, earliest first; periods
+   * without a count are left out. Times are in seconds since 1970.
    */
   sums(name: string, from: number, to: number, period: number): ReadonlyMap<number, number>;
 };
 
 const minute = 60;
-/** CloudWatch keeps values of a minute for 15 days. Source: CloudWatch user guide, "Metrics retention". */
+/** CloudWatch keeps one-minute values for 15 days. Source: CloudWatch user guide, "Metrics retention". */
 const keptFor = 15 * 24 * 60 * minute;
 
 /**
- * @param now the clock, in milliseconds since 1970
- * @param resolution in seconds: below a minute for stages that divide their durations
+ * @param now milliseconds since 1970
+ * @param resolution seconds; below a minute for stages that divide their durations
  */
 export function createMinuteCounts(now: () => number, resolution = minute): MinuteCounts {
   const counts = new Map<string, Map<number, number>>();
@@ -24,7 +24,7 @@ export function createMinuteCounts(now: () => number, resolution = minute): Minu
       const minutes = counts.get(name) ?? new Map<number, number>();
       counts.set(name, minutes);
       minutes.set(at, (minutes.get(at) ?? 0) + value);
-      // Minutes were added in their order, so that the oldest comes first.
+      // Minutes are inserted in order: the oldest comes first.
       for (const old of minutes.keys()) {
         if (old > at - keptFor) break;
         minutes.delete(old);
@@ -41,7 +41,7 @@ export function createMinuteCounts(now: () => number, resolution = minute): Minu
   };
 }
 
-/** When the period began in which a moment lies. */
+/** Start of the period that contains a time. */
 export function beginOf(seconds: number, period: number): number {
   return Math.floor(seconds / period) * period;
 }

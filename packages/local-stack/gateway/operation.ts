@@ -1,40 +1,40 @@
 import type { RequestContext } from "../iam/evaluate.ts";
 import type { Service } from "./types.ts";
 
-/** One permission that a call needs. */
+/** A permission that a call needs. */
 export type Need = {
   readonly action: string;
   readonly resource: string;
-  /** What conditions may ask for. */
+  /** Values for conditions. */
   readonly context?: RequestContext;
 };
 
-/** A request as its service understands it. */
+/** A parsed request. */
 export type Operation = {
   readonly service: Service;
   /** For example `sqs:SendMessageBatch`. */
   readonly action: string;
-  /** All of them must be allowed. */
+  /** Every need must be allowed. */
   readonly needs: readonly Need[];
-  /** The body for the engine, where it differs from the caller's. */
+  /** Body for the engine, if it differs from the caller's. */
   readonly body?: string;
-  /** Turns the engine's successful answer into the caller's. */
+  /** Transforms the engine's successful answer for the caller. */
   readonly rewriteAnswer?: (body: string) => string;
 };
 
-/** A request that is not understood; it is refused with 403 and recorded. */
+/** A request that the gateway does not understand; refused with 403 and recorded. */
 export class UnknownOperationError extends Error {
   override readonly name = "UnknownOperationError";
   readonly action: string;
 
-  /** @param what the gateway does not know, and what it knows in its place */
+  /** @param what the unsupported part, and what is supported instead */
   constructor(action: string, what: string) {
     super(`The local gateway does not know ${what}`);
     this.action = action;
   }
 }
 
-/** @throws UnknownOperationError for an operation, or an input of it, that is not among those that are known */
+/** @throws UnknownOperationError for an operation or input outside the supported ones */
 export function checkInputs(
   action: string,
   input: JsonObject,
@@ -49,7 +49,7 @@ export function checkInputs(
   throw new UnknownOperationError(action, `the operation ${what}; it knows ${operations}${hint}`);
 }
 
-/** Where every resource of the local system is. */
+/** Region and account of every local resource. */
 export type Place = { readonly region: string; readonly account: string };
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -62,7 +62,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** An object's members; nothing where it is no object. */
+/** Returns an object's members; empty if the value is not an object. */
 export function asObject(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
@@ -71,7 +71,7 @@ export function asString(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** The members of a line that is a JSON object; nothing of any other. */
+/** Returns the members of a line that is a JSON object; empty for any other line. */
 export function fieldsOfLine(line: string): JsonObject {
   if (!line.startsWith("{")) return {};
   try {

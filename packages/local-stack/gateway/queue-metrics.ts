@@ -4,20 +4,20 @@ import type { Answer } from "../http-server.ts";
 import { beginOf, createMinuteCounts } from "./minute-counts.ts";
 import { type Operation, parseJsonObject } from "./operation.ts";
 
-/** Metrics of the namespace AWS/SQS that are measured here; every one has the dimension QueueName. */
+/** Metrics of AWS/SQS that are measured here; each has the dimension QueueName. */
 const counted = ["NumberOfMessagesSent", "NumberOfMessagesReceived", "NumberOfEmptyReceives"] as const;
-/** So long a call may be under way. */
+/** Maximum duration of a call. */
 const timestampInSeconds = 120;
 const age = "ApproximateAgeOfOldestMessage";
 export const queueMetricNames = [...counted, age] as const;
 export type QueueMetricName = (typeof queueMetricNames)[number];
 
 export type QueueMetrics = {
-  /** Counts what a call to SQS did. */
+  /** Counts the effects of a call to SQS. */
   onAnswer(operation: Operation, answer: Answer): void;
-  /** The value of a metric at this moment; undefined where the metric is none of a moment, or says nothing. */
+  /** Current value of a gauge; undefined if the metric is not a gauge or has no value. */
   gauge(queueName: string, metric: string): Promise<number | undefined>;
-  /** The values of a metric by the beginning of their period; times are seconds since 1970. */
+  /** Values of a metric by period start, in seconds since 1970. */
   values(
     queueName: string,
     metric: QueueMetricName,
@@ -27,7 +27,7 @@ export type QueueMetrics = {
 
 /**
  * Source: SQS developer guide, "Available CloudWatch metrics for Amazon SQS".
- * @param sqs the engine of queues, which says what its queues hold without receiving it
+ * @param sqs the queue engine, which reports its messages without receiving them
  * @param now milliseconds since 1970
  */
 export function createQueueMetrics(sqs: EngineClient, now: () => number): QueueMetrics {
@@ -51,8 +51,7 @@ export function createQueueMetrics(sqs: EngineClient, now: () => number): QueueM
       if (metric !== age) return counts.sums(`${queueName} ${metric}`, from, to, period);
       const sent = (await heldBy(sqs, queueName))?.oldestSent;
       const seconds = now() / 1000;
-      // The age of this moment only: what it was before is not kept. A range that a caller lets end now has ended
-      // a moment ago.
+      // Only the current age is known; past ages are not kept. A range that ends "now" has just ended.
       const at = beginOf(Math.min(seconds, to - 0.001), period);
       if (sent === undefined || at < from || seconds - to > timestampInSeconds) return new Map();
       return new Map([[at, Math.max(0, Math.floor((now() - sent) / 1000))]]);
@@ -85,14 +84,17 @@ function lengthOf(body: Buffer, field: string): number {
   return Array.isArray(list) ? list.length : 0;
 }
 
-/** Which messages a metric counts. */
+/** Message visibilities that each metric counts. */
 const visibilities = new Map<string, "ready" | "delayed" | "inflight">([
   ["ApproximateNumberOfMessagesVisible", "ready"],
   ["ApproximateNumberOfMessagesDelayed", "delayed"],
   ["ApproximateNumberOfMessagesNotVisible", "inflight"],
 ]);
 
-/** Asks the engine, without receiving. @returns undefined where there is no such queue */
+/**
+ * Asks the engine without receiving messages.
+ * @returns undefined if the queue does not exist
+ */
 async function heldBy(sqs: EngineClient, queueName: string): Promise<QueueSummary | undefined> {
   const target = `${queuePath}${encodeURIComponent(queueName)}`;
   const answer = await sqs.send({ method: "GET", target, headers: {}, body: Buffer.alloc(0) });

@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 
-/** What the Authorization header of Signature Version 4 claims. */
+/** Claims of a Signature Version 4 Authorization header. */
 export type SignatureClaim = {
   readonly accessKeyId: string;
   readonly date: string;
@@ -23,7 +23,7 @@ export type SignedRequest = {
 const authorizationPattern =
   /^AWS4-HMAC-SHA256 Credential=([^/,\s]+)\/(\d{8})\/([^/,\s]+)\/([^/,\s]+)\/aws4_request,\s*SignedHeaders=([^,\s]+),\s*Signature=([0-9a-f]{64})$/;
 
-/** Reads the Authorization header; undefined where it is missing or of another form. */
+/** Parses the Authorization header; returns undefined if it is missing or has another form. */
 export function parseAuthorization(header: string | undefined): SignatureClaim | undefined {
   const [, accessKeyId, date, region, service, signedHeaders, signature] =
     authorizationPattern.exec(header ?? "") ?? [];
@@ -32,8 +32,9 @@ export function parseAuthorization(header: string | undefined): SignatureClaim |
 }
 
 /**
- * Whether the request was signed with this secret key and its body is the signed one.
- * Source: IAM user guide, "Create a signed AWS API request". The age of the signature is not checked.
+ * Whether the request was signed with this secret key and its body is the signed one. Does not check the
+ * signature's age.
+ * Source: IAM user guide, "Create a signed AWS API request".
  */
 export function verifySignature(
   claim: SignatureClaim,
@@ -47,7 +48,7 @@ export function verifySignature(
   return timingSafeEqual(Buffer.from(expected), Buffer.from(claim.signature));
 }
 
-/** The Authorization header for a request; its headers must carry `host` and `x-amz-date`. */
+/** Creates the Authorization header of a request; its headers must include `host` and `x-amz-date`. */
 export function authorizationFor(
   scope: { readonly accessKeyId: string; readonly region: string; readonly service: string },
   request: SignedRequest,
@@ -93,7 +94,7 @@ function sign(
 const signingKeys = new Map<string, KeyObject>();
 const signingKeysKept = 1000;
 
-/** Four digests that are the same for a day: kept, because every call needs them. */
+/** Caches the signing key, four digests that are the same for a day. */
 function signingKey(
   claim: Pick<SignatureClaim, "date" | "region" | "service">,
   secretAccessKey: string,
@@ -116,7 +117,7 @@ function splitTarget(target: string): [string, string] {
   return mark === -1 ? [target, ""] : [target.slice(0, mark), target.slice(mark + 1)];
 }
 
-/** As RFC 3986 has it: `encodeURIComponent` leaves five characters more than that. */
+/** Percent-encodes by RFC 3986; `encodeURIComponent` leaves five more characters unescaped. */
 function encoded(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (character) => {
     return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;

@@ -5,8 +5,9 @@ import { type Operation, UnknownOperationError } from "./operation.ts";
 import type { Principal } from "./types.ts";
 
 /**
- * Who calls: the one operation that needs no permission. Source: STS API reference, "GetCallerIdentity".
- * @throws UnknownOperationError for every other one
+ * Parses a call to STS. GetCallerIdentity is the one operation without a permission. Source: STS API
+ * reference, "GetCallerIdentity".
+ * @throws UnknownOperationError for every other operation
  */
 export function stsOperation(body: string): Operation {
   const name = new URLSearchParams(body).get("Action") ?? "";
@@ -17,7 +18,7 @@ export function stsOperation(body: string): Operation {
 }
 
 export function stsAnswer({ arn, accessKeyId }: Principal): Answer {
-  // That of the caller, which may be another one than the stack's.
+  // The caller's account, which may differ from the stack's.
   const [, , , , account = ""] = arn.split(":");
   const identity = `<Arn>${escapeXml(arn)}</Arn><UserId>${accessKeyId}</UserId><Account>${account}</Account>`;
   const text =

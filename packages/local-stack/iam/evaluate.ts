@@ -1,29 +1,32 @@
 import type { Condition, Policy, PrincipalPattern, Statement } from "./policy.ts";
 import { wildcardPattern } from "./policy.ts";
 
-/** One question: may `principal` (an ARN, or a service such as `events.amazonaws.com`) do this? */
+/** May `principal` (an ARN, or a service such as `events.amazonaws.com`) do this? */
 export type AccessRequest = {
   readonly principal: string;
   /** For example `sqs:SendMessage`. */
   readonly action: string;
-  /** An ARN, or `*` for actions that know no resource. */
+  /** An ARN, or `*` for actions without a resource. */
   readonly resource: string;
   readonly context: RequestContext;
 };
 
-/** Facts of a request by condition key, for example `{"aws:SecureTransport": "true"}`; a list where a key has many values. */
+/**
+ * Facts of a request by condition key, for example `{"aws:SecureTransport": "true"}`; multivalued keys have a
+ * list.
+ */
 export type RequestContext = Readonly<Record<string, string | readonly string[]>>;
 
 export type Decision = {
   readonly allowed: boolean;
   readonly reason: string;
-  /** Every statement that allows it; absent where it is refused. */
+  /** Every statement that allows the request; absent if it is denied. */
   readonly allowing?: readonly Statement[];
 };
 
 /**
- * Decides as IAM does: an explicit deny wins, then within one account one allow from either side suffices, and between
- * two accounts both must allow it.
+ * Evaluates policies as IAM does: an explicit deny wins; within one account one allow from either side
+ * suffices; across accounts both sides must allow.
  * Source: IAM user guide, "Policy evaluation logic", single account and cross-account.
  * @param identity policies of the caller; empty for services
  * @param resource policy of the resource, if it has one
@@ -51,7 +54,9 @@ export function decide(
     : { allowed: true, reason: `allowed by ${permission.place}`, allowing: allowing.flat() };
 }
 
-/** Whether the caller is of another account than the resource; services, and buckets, have none in their names. */
+/**
+ * Whether the caller is in a different account from the resource. Services and bucket ARNs have no account.
+ */
 function isForeign({ principal, resource }: AccessRequest): boolean {
   const [caller = "", owner = ""] = [principal, resource].map((arn) => arn.split(":")[4]);
   return caller !== "" && owner !== "" && caller !== owner;
@@ -69,7 +74,7 @@ function namesPrincipal(statement: Statement, principal: string): boolean {
   return statement.principals?.some((pattern) => matchesPrincipal(pattern, principal)) ?? false;
 }
 
-/** A trap: an account as principal lets its administrators decide; it gives nothing to a role by itself. */
+/** A trap: an account as principal delegates to its administrators and grants nothing to a role directly. */
 function grantsDirectly(statement: Statement, request: AccessRequest): boolean {
   return (
     statement.principals?.some(
@@ -110,7 +115,7 @@ function matches(condition: Condition, actual: string): boolean {
   }
 }
 
-/** Wildcards are matched within each of the six parts. */
+/** Matches wildcards within each of an ARN's six parts. */
 function matchesArn(pattern: string, arn: string): boolean {
   const actual = arnParts(arn);
   const wanted = arnParts(pattern);

@@ -1,10 +1,10 @@
 import type { AccessRequest } from "./evaluate.ts";
 import type { Policy, Statement } from "./policy.ts";
 
-/** One action on one resource, as a statement names both. */
+/** An action on a resource, as in a statement. */
 export type Grant = { readonly action: string; readonly resource: string };
 
-/** What policies allow, each once. */
+/** Lists the grants of policies, each once. */
 export function grantsOf(policies: readonly Policy[]): readonly Grant[] {
   const allowing = policies
     .flatMap(({ statements }) => statements)
@@ -13,8 +13,9 @@ export function grantsOf(policies: readonly Policy[]): readonly Grant[] {
 }
 
 /**
- * What a request was allowed by, where that is one grant alone: without it the request would be refused.
- * @param allowing every statement that allows it
+ * Returns the grant that a request depends on: without it, the request would be denied. Undefined if several
+ * allow it.
+ * @param allowing every statement that allows the request
  */
 export function neededFor(
   request: Pick<AccessRequest, "action" | "resource">,
@@ -35,7 +36,7 @@ function grantsIn({ actions, resources = [] }: Pick<Statement, "actions" | "reso
   );
 }
 
-/** The text that `wildcardPattern` made a pattern of. */
+/** Recovers the text of a pattern from `wildcardPattern`. */
 function patternText({ source }: RegExp): string {
   return source
     .slice(1, -1)

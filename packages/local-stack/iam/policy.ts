@@ -1,16 +1,16 @@
 /**
- * IAM policy documents, parsed into a form that `decide` evaluates.
+ * Parses IAM policy documents for `decide`.
  *
- * Only what the stack's own policies use is understood. Whatever else stands in a document is refused with
- * an `UnsupportedPolicyError`: a rule that is skipped here would be a permission nobody has tested.
+ * Supports only the elements that the stack's policies use. Any other is refused with an
+ * `UnsupportedPolicyError`: a skipped rule would be an untested permission.
  */
 
-/** A policy document that this evaluator would have to guess about. */
+/** A policy document that this evaluator does not support. */
 export class UnsupportedPolicyError extends Error {
   override readonly name = "UnsupportedPolicyError";
 }
 
-/** The request facts that conditions may ask for. */
+/** Supported condition keys. */
 const conditionKeys = [
   "aws:PrincipalArn",
   "aws:SecureTransport",
@@ -41,7 +41,7 @@ const conditionOperators: Readonly<Record<string, Pick<Condition, "operator" | "
 
 export type Condition = {
   readonly operator: ConditionOperator;
-  /** Whether it holds where the request has no such fact. Of several all must match. */
+  /** Whether the condition is true if the request has no such fact. All of several values must match. */
   readonly holdsWithout: boolean;
   readonly key: ConditionKey;
   readonly values: readonly string[];
@@ -50,7 +50,7 @@ export type Condition = {
 export type PrincipalPattern =
   | { readonly kind: "anyone" }
   | { readonly kind: "service"; readonly name: string }
-  /** Every principal of the account; in an Allow it only delegates to the account's identity policies. */
+  /** The account as principal; in an Allow it only delegates to the account's identity policies. */
   | { readonly kind: "account"; readonly account: string }
   | { readonly kind: "arn"; readonly arn: string };
 
@@ -58,7 +58,7 @@ export type Statement = {
   readonly place: string;
   readonly effect: "Allow" | "Deny";
   readonly actions: readonly RegExp[];
-  /** Undefined in trust policies only, whose resource is the role itself. */
+  /** Undefined only in trust policies, whose resource is the role itself. */
   readonly resources: readonly RegExp[] | undefined;
   /** Undefined in identity policies. */
   readonly principals: readonly PrincipalPattern[] | undefined;
@@ -70,7 +70,7 @@ export type Policy = { readonly where: string; readonly statements: readonly Sta
 /**
  * Parses a policy document whose intrinsic functions (`Ref`, `Fn::GetAtt`, …) are already resolved.
  * @param where names the document in errors, for example `StoreUsersRole policy DefaultPolicy`
- * @throws UnsupportedPolicyError naming the statement and the element that it does not understand
+ * @throws UnsupportedPolicyError naming the statement and the unsupported element
  */
 export function parsePolicy(document: unknown, where: string): Policy {
   const policy = parseObject(document, where);
@@ -105,7 +105,10 @@ function parseStatement(value: unknown, where: string, index: number): Statement
   };
 }
 
-/** `service:Action`, `service:Prefix*`, `service:*` or `*`; action names ignore case, as IAM's do. */
+/**
+ * Parses `service:Action`, `service:Prefix*`, `service:*` or `*`. Action names are case-insensitive, as in
+ * IAM.
+ */
 function parseAction(action: string, place: string): RegExp {
   if (!/^(\*|[a-z0-9-]+:[A-Za-z0-9]*\*?)$/.test(action)) refuse(place, `Action ${JSON.stringify(action)}`);
   return wildcardPattern(action, "i");
@@ -152,20 +155,20 @@ function parseConditions(value: unknown, place: string): Condition[] {
   });
 }
 
-/** Names of keys ignore case, but not those of tags. */
+/** Key names are case-insensitive, but tag names are not. */
 function conditionKeyOf(name: string): ConditionKey | undefined {
   if (name.startsWith(resourceTag)) return `${resourceTag}${name.slice(resourceTag.length)}`;
   return conditionKeys.find((known) => known.toLowerCase() === name.toLowerCase());
 }
 
-/** Whether policies decide by the tags of resources. */
+/** Whether any policy depends on resource tags. */
 export function asksForTags(policies: readonly Policy[]): boolean {
   return policies.some(({ statements }) =>
     statements.some(({ conditions }) => conditions.some(({ key }) => key.startsWith(resourceTag))),
   );
 }
 
-/** Tags of a resource as conditions ask for them. */
+/** Tags of a resource as condition keys. */
 export function tagContext(tags: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(tags).map(([key, value]) => [`${resourceTag}${key}`, value]));
 }
@@ -201,7 +204,7 @@ function refuse(place: string, what: string): never {
   );
 }
 
-/** A pattern of IAM (`*` any characters, `?` one character) as an anchored regular expression. */
+/** Converts an IAM pattern (`*` any characters, `?` one character) to an anchored regular expression. */
 export function wildcardPattern(pattern: string, flags = ""): RegExp {
   const source = pattern
     .replace(/[\\^$+.()|[\]{}]/g, "\\$&")

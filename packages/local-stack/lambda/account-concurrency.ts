@@ -1,16 +1,18 @@
-/** The executions that functions of an account may have at once, without those that are reserved for single functions. */
+/** Unreserved concurrency of an account. */
 export type AccountConcurrency = {
-  /** Takes one execution; false: all are taken, and the invocation is throttled. */
+  /** Takes one execution; returns false if none is left, and the invocation is throttled. */
   take(): boolean;
   release(): void;
-  /** Lets other functions of the account hold so many executions; the result ends that. */
+  /**
+   * Occupies this many executions for other functions of the account; returns a function that releases them.
+   */
   occupy(count: number): () => void;
 };
 
-/** What an account has by default; a new one may have 10. Source: Lambda developer guide, "Lambda quotas". */
+/** Default quota of an account; new accounts may have 10. Source: Lambda developer guide, "Lambda quotas". */
 const defaultConcurrency = 1000;
 
-/** @param reserved what functions have reserved: nobody else gets it, whether they use it or not */
+/** @param reserved concurrency that functions reserve, unavailable to others even while unused */
 export function createAccountConcurrency(
   reserved: readonly number[],
   concurrency: number = defaultConcurrency,

@@ -2,30 +2,30 @@ import type { Delay } from "./delay.ts";
 import type { HostedFunction } from "./hosted-function.ts";
 import { isRecursionError } from "./lineage.ts";
 
-/** Lambda's limit for the event of an asynchronous invocation, in bytes. */
+/** Lambda's limit for an asynchronous event, in bytes. */
 export const asynchronousPayloadBytes = 1_048_576;
 
 export type AsynchronousInvoker = {
   /**
-   * Accepts an event (JSON text); resolves when it is done with, successfully or not.
-   * @throws RangeError where the event is over 1 MiB
+   * Accepts an event (JSON text); resolves when it succeeded or was discarded.
+   * @throws RangeError if the event exceeds 1 MiB
    */
   invoke(
     target: HostedFunction,
     event: string,
     traces?: readonly string[],
   ): Promise<"succeeded" | "given up">;
-  /** Events that are neither done nor given up. */
+  /** Number of events in progress. */
   pending(): number;
   close(): Promise<void>;
 };
 
 const minute = 60_000;
-/** A throttled event is tried again until it is too old; AWS's intervals grow from 1 s to 5 min. */
+/** Retries a throttled event until it expires; AWS's intervals grow from 1 s to 5 min. */
 const longestThrottleWait = 5 * minute;
 
 /**
- * Asynchronous invocation: a failed event is tried twice more, after one minute and after two.
+ * Invokes functions asynchronously: a failed event is retried twice, after one minute and two.
  * Source: Lambda developer guide, "How Lambda handles errors and retries with asynchronous invocation".
  */
 export function createAsynchronousInvoker(delay: Delay, now: () => number = Date.now): AsynchronousInvoker {

@@ -1,6 +1,6 @@
 /**
- * Runs in a function's own process, as the runtime of Lambda does: imports the handler from the bundle once,
- * then takes one invocation after the other. Its last arguments are the bundle's directory and the handler.
+ * Runs in a function's own process as Lambda's runtime: imports the handler from the bundle once, then
+ * handles one invocation at a time. Its last arguments are the bundle's directory and the handler.
  */
 
 import { existsSync, readFileSync } from "node:fs";
@@ -14,7 +14,10 @@ import type { FunctionError, Held, Invocation, ProcessMessage, RunnerMessage, Us
 
 type Handler = ((event: unknown, context: unknown) => unknown) & { readonly [streaming]?: "response" };
 
-/** How the runtime knows a handler that streams. Source: aws-lambda-nodejs-runtime-interface-client, src/UserFunction.js. */
+/**
+ * Property by which the runtime recognizes a streaming handler. Source:
+ * aws-lambda-nodejs-runtime-interface-client, src/UserFunction.js.
+ */
 const streaming = Symbol.for("aws.lambda.runtime.handler.streaming");
 const metadataType = "application/vnd.awslambda.http-integration-response";
 const endOfMetadata = Buffer.alloc(8);
@@ -26,7 +29,7 @@ class RuntimeError extends Error {
   }
 }
 
-/** Sends what is written to the runner, part by part, as the parts are taken. */
+/** Sends written data to the runner in chunks, with backpressure. */
 class ResponseStream extends Writable {
   readonly #requestId: string;
   #beforeFirstWrite: Buffer | undefined;
@@ -36,7 +39,7 @@ class ResponseStream extends Writable {
     this.#requestId = requestId;
   }
 
-  /** A trap, as in Lambda: nothing of this is sent unless something is written, be it empty. */
+  /** A trap, as in Lambda: the metadata is sent only with the first write, which may be empty. */
   static from(stream: ResponseStream, metadata: object): ResponseStream {
     stream.setContentType(metadataType);
     stream.#beforeFirstWrite = Buffer.concat([Buffer.from(JSON.stringify(metadata)), endOfMetadata]);
@@ -62,9 +65,9 @@ Object.assign(globalThis, {
 
 const [directory = "", handlerName = ""] = process.argv.slice(-2);
 const toRunner = process.send?.bind(process);
-// The channel is ours: code that looks for it must find nothing, as in Lambda.
+// As in Lambda, the function's code must not find the runner's channel.
 Object.assign(process, { send: undefined, disconnect: undefined });
-// The runner is gone: nobody would ever end this process.
+// The runner has gone, and nobody else would end this process.
 process.on("disconnect", () => process.exit(0));
 
 let currentRequest: string | undefined;
@@ -126,14 +129,14 @@ async function answer(handle: Handler, invocation: Invocation): Promise<void> {
   }
 }
 
-/** @returns JSON; nothing where the function streamed its answer */
+/** @returns JSON; empty if the function streamed its answer */
 async function payloadOf(handle: Handler, invocation: Invocation): Promise<string> {
   const event: unknown = JSON.parse(invocation.event);
   if (handle[streaming] === undefined)
     return JSON.stringify(await handle(event, contextOf(invocation))) ?? "null";
   const stream = new ResponseStream(invocation.requestId);
   const isSent = finished(stream);
-  // Thrown by the handler first.
+  // The handler's own error is thrown first.
   isSent.catch(() => undefined);
   const run: (...args: unknown[]) => unknown = handle;
   await run(event, stream, contextOf(invocation));
@@ -147,17 +150,20 @@ function usageSince({ cpu, at }: { readonly cpu: NodeJS.CpuUsage; readonly at: n
   return { cpuMicros: user + system, millis: performance.now() - at, maxResidentBytes: maxResidentBytes() };
 }
 
-/** Collects all garbage, which Lambda never asks for: what is measured meanwhile is not what a function takes there. */
+/**
+ * Measures memory after a garbage collection, which Lambda never forces: measurements taken meanwhile are not
+ * representative.
+ */
 function measureMemory(): Held {
   setFlagsFromString("--expose-gc");
   const collectGarbage: unknown = runInNewContext("gc");
-  // A collection leaves the buffers that it found to be swept beside it; the next one waits for that.
+  // The first collection leaves buffers to be swept; the second waits for that.
   for (const _time of [1, 2]) if (typeof collectGarbage === "function") collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
   return { liveBytes: heapUsed + external, maxResidentBytes: maxResidentBytes() };
 }
 
-/** A trap: what the kernel counts for a process (`maxRSS`) begins with what its parent held when it started it. */
+/** A trap: the kernel's `maxRSS` of a process starts with its parent's. */
 function maxResidentBytes(): number {
   const kilobytes =
     process.platform === "linux"
@@ -194,8 +200,8 @@ function describe(error: unknown): FunctionError {
 }
 
 /**
- * Lambda's runtime writes what a function throws into its log, all of its own properties among it, which can be more
- * than its message says. Source: aws-lambda-nodejs-runtime-interface-client, src/Errors.js and src/LogPatch.js.
+ * Writes an error as Lambda's runtime does: with all its own properties, which may reveal more than its
+ * message. Source: aws-lambda-nodejs-runtime-interface-client, src/Errors.js and src/LogPatch.js.
  */
 function writePlatformLine(title: string, thrown: unknown): void {
   const timestamp = new Date().toISOString();

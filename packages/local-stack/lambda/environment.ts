@@ -3,8 +3,8 @@ import type { FunctionPlan } from "../assembly/plan.ts";
 export type Credentials = { readonly accessKeyId: string; readonly secretAccessKey: string };
 
 /**
- * The whole environment of a function's process: what the template sets, and what Lambda adds. Nothing comes
- * from the runner's own environment.
+ * Environment of a function's process: the template's variables and those that Lambda adds. Inherits nothing
+ * from the runner.
  * Source: Lambda developer guide, "Defined runtime environment variables".
  */
 export function functionEnvironment(

@@ -4,34 +4,35 @@ import type { Gateway } from "../gateway/types.ts";
 import { createLogFile, type LogFile, type LoggedLine, type LogPage, timeOfLine } from "./log-file.ts";
 import { isOfLevel } from "./log-level.ts";
 
-/** How many lines of a function are kept in memory. */
+/** Maximum lines of a function in memory. */
 const keptLines = 1000;
 
 export type FunctionLog = {
   write(line: string): void;
-  /** The latest lines, oldest first. */
+  /** Latest lines, oldest first. */
   lines(): readonly string[];
-  /** Where to read from for all lines since a time, in milliseconds since 1970. */
+  /** Position from which to read all lines since a time in milliseconds since 1970. */
   beginOf(since: number): number;
-  /** The lines from there on, or some of them: all of the file where there is one, else those in memory. */
+  /** Reads a page of lines from a position: of the file if there is one, else of those in memory. */
   page(from: number): Promise<LogPage>;
-  /** Of all lines so far, line ends left out. */
+  /** Total bytes logged so far, without line ends. */
   bytes(): number;
   close(): Promise<void>;
 };
 
 export type LogDestination = {
-  /** Where `<function>.log` is written again; absent: in memory only. */
+  /** Directory in which `<function>.log` is overwritten; absent: in memory only. */
   readonly directory?: string | undefined;
-  /** Takes what keeps the file from being written, for example a full disk. */
+  /** Called when the file cannot be written, for example when the disk is full. */
   readonly onError: (message: string) => void;
-  /** Sees each line that is in the log group. */
+  /** Called for each line that reaches the log group. */
   readonly onWritten?: (line: string) => void;
 };
 
 /**
- * The log group of one function. What its role may not write is lost, as in AWS, and stands among the gateway's
- * denials (once for each action, whose answer can't change). Below the function's log level nothing is written.
+ * Creates the log group of a function. Lines that its role may not write are lost, as in AWS, and recorded as
+ * a denial (once per action, since the answer never changes). Lines below the function's log level are
+ * dropped.
  */
 export function createFunctionLog(
   plan: FunctionPlan,

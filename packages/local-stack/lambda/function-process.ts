@@ -7,12 +7,12 @@ import { transformSync } from "esbuild";
 import type { FunctionPlan } from "../assembly/plan.ts";
 import type { FunctionError, Held, Invocation, ProcessMessage, RunnerMessage, Usage } from "./protocol.ts";
 
-/** How one invocation ended. A payload is JSON text. */
+/** Outcome of an invocation. Payloads are JSON text. */
 export type Call = {
   readonly event: string;
   readonly trace: string;
   readonly onChunk: OnChunk | undefined;
-  /** As the function sees it. */
+  /** ARN in the function's context. */
   readonly invokedArn: string;
 };
 
@@ -20,27 +20,27 @@ export type InvocationOutcome =
   | { readonly kind: "returned"; readonly payload: string; readonly usage?: Usage }
   | { readonly kind: "failed"; readonly error: FunctionError };
 
-/** Takes the parts of the answer of a function that streams, in their order. */
+/** Receives the chunks of a streamed answer, in order. */
 export type OnChunk = (chunk: Buffer) => void;
 
 export type FunctionProcess = {
-  /** Resolves once the handler is imported; `undefined` if it is, else why not. */
+  /** Resolves once the handler is imported; with the error if the import failed. */
   readonly initialized: Promise<FunctionError | undefined>;
   readonly exited: Promise<void>;
-  /** Runs one invocation; the process takes one at a time. It never rejects. */
+  /** Runs one invocation; the process takes one at a time. Never rejects. */
   invoke(call: Call): Promise<InvocationOutcome>;
-  /** What it holds after all garbage is collected, while nothing runs in it; undefined where it ends instead. */
+  /** Measures memory after a garbage collection, while idle; undefined if the process ends instead. */
   measureMemory(): Promise<Held | undefined>;
   kill(): void;
 };
 
-/** Lambda's limit for importing the handler, in seconds; here it is the function's time-out where that is longer. */
+/** Lambda's limit for importing the handler, in seconds; here the function's time-out if that is longer. */
 const importingSeconds = 10;
-/** The type of Lambda's error for what did not end in its time. */
+/** Lambda's error type for a time-out. */
 export const timedOutType = "Sandbox.Timedout";
 const bootstrap = join(import.meta.dirname, `bootstrap${extname(import.meta.filename)}`);
 
-/** Ended with the runner, also where a handler never gives way to the news that the channel is closed. */
+/** Killed with the runner, since a busy handler may never notice that the channel closed. */
 const living = new Set<ChildProcess>();
 process.on("exit", () => {
   for (const child of living) child.kill("SIGKILL");
@@ -48,9 +48,9 @@ process.on("exit", () => {
 
 /**
  * Starts a process for one function.
- * @param environment everything that the process sees of an environment
- * @param onLine takes each line that it writes to stdout or stderr
- * @param shortestImport seconds that it has to import the handler, whatever its time-out is
+ * @param environment the complete environment of the process
+ * @param onLine called for each line of stdout or stderr
+ * @param shortestImport minimum seconds for importing the handler, whatever its time-out
  */
 export function startFunctionProcess(
   plan: FunctionPlan,
@@ -70,7 +70,8 @@ export function startFunctionProcess(
   );
   living.add(child);
   child.once("exit", () => living.delete(child));
-  // Without a listener an error of the channel (the process is killed while a message is on its way) would throw.
+  // Without a listener, an error of the channel would throw, for example when the process is killed during a
+  // send.
   child.on("error", () => child.kill("SIGKILL"));
   for (const stream of [child.stdout, child.stderr]) {
     if (stream) createInterface({ input: stream }).on("line", onLine);
@@ -135,7 +136,7 @@ function runInvocation(
   { onLine, onChunk }: { readonly onLine: (line: string) => void; readonly onChunk: OnChunk | undefined },
 ): Promise<InvocationOutcome> {
   const { requestId } = invocation;
-  // To whoever wants no parts the answer comes whole.
+  // Callers that do not stream get the complete answer.
   const parts: Buffer[] = [];
   const takeChunk = onChunk ?? ((chunk: Buffer) => void parts.push(chunk));
   return new Promise((resolve) => {
@@ -145,7 +146,7 @@ function runInvocation(
       child.off("exit", exit);
       resolve(outcome);
     };
-    /** What the runtime itself says goes to the function's log, as in AWS. */
+    /** Writes the runtime's own errors to the function's log, as in AWS. */
     const endByForce = (error: FunctionError): void => {
       child.kill("SIGKILL");
       onLine(`${error.errorType} ${error.errorMessage}`);
@@ -187,7 +188,7 @@ function measured(child: ChildProcess): Promise<Held> {
   });
 }
 
-/** What can't be sent any more has no answer: that the process has ended says so. */
+/** Send errors are ignored: the end of the process reports them. */
 function send(child: ChildProcess, message: RunnerMessage): void {
   child.send(message, () => {});
 }
@@ -210,8 +211,8 @@ function exitReason(code: number | null, signal: string | null): string {
 const known = new Map<string, string>();
 
 /**
- * A module's source without its types. A process that takes them off itself holds 17 MB more for it and starts later,
- * which would count as its function's own.
+ * Strips a module's types. A process that does so itself uses 17 MB more and starts later, which would count
+ * as the function's own.
  */
 export function stripped(file: string): string {
   const kept = known.get(file);

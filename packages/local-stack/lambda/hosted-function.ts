@@ -11,35 +11,35 @@ import {
 import { isLoop, nextTrace, recursionError } from "./lineage.ts";
 import type { FunctionError, Held } from "./protocol.ts";
 
-/** Lambda's limit for the request and the response of a synchronous invocation, in bytes. */
+/** Lambda's limit for a synchronous request or response, in bytes. */
 export const synchronousPayloadBytes = 6_291_556;
 
 export type Outcome = InvocationOutcome | { readonly kind: "throttled" };
 
 export type HostedFunction = {
   readonly plan: FunctionPlan;
-  /** How many invocations run at once: reserved concurrency, or the cap of this machine. */
+  /** Maximum concurrent invocations: reserved concurrency, or this machine's cap. */
   readonly concurrency: number;
   /**
-   * Invokes synchronously with JSON text. It never rejects.
-   * @param traces the trace headers of the requests that led to it
-   * @param onChunk takes what a function streams; absent: the payload is all of it
-   * @param invokedArn as the function sees it: its own, or that of an alias
+   * Invokes synchronously with JSON text. Never rejects.
+   * @param traces trace headers of the requests that caused it
+   * @param onChunk receives a streamed answer; absent: the payload holds all of it
+   * @param invokedArn the function's own ARN or an alias's
    */
   invoke(event: string, traces?: readonly string[], onChunk?: OnChunk, invokedArn?: string): Promise<Outcome>;
   /**
-   * Serves invocations with the code and the environment of these plans from now on, in turn: one is an update, two are
-   * a shift of traffic between two versions. What runs already ends as it began.
+   * Serves new invocations with these plans in turn: one is an update, two a traffic shift between versions.
+   * Invocations in progress finish unchanged.
    */
   serve(plans: Codes): void;
-  /** Kills the processes that are working; answers how many. */
+  /** Kills the busy processes; returns how many. */
   killWorking(): number;
-  /** Kills all its processes, idle ones too; answers how many. */
+  /** Kills all its processes, including idle ones; returns how many. */
   kill(): number;
-  /** What each of its warm processes that is idle holds, after all garbage is collected. */
+  /** Memory of each idle warm process, after a garbage collection. */
   measureMemory(): Promise<readonly Held[]>;
   counts(): FunctionCounts;
-  /** Distinct reasons why the handler could not be imported. */
+  /** Distinct errors from importing the handler. */
   initErrors(): readonly string[];
   close(): Promise<void>;
 };
@@ -49,37 +49,37 @@ export type FunctionCounts = {
   readonly errors: number;
   readonly throttles: number;
   readonly coldStarts: number;
-  /** Invocations that run at this moment. */
+  /** Invocations in progress. */
   readonly running: number;
-  /** The most that ran at one moment. */
+  /** Peak of concurrent invocations. */
   readonly peak: number;
 };
 
-/** What a function runs; role, log group and concurrency stay those that it was hosted with. */
+/** Code of a function; role, log group and concurrency stay as first hosted. */
 export type Codes = readonly [FunctionPlan, ...FunctionPlan[]];
 
 export type HostOptions = {
   readonly environmentOf: (plan: FunctionPlan) => Readonly<Record<string, string>>;
   readonly onLine: (line: string) => void;
-  /** Cap of processes for a function without reserved concurrency; further invocations wait their turn. */
+  /** Maximum processes for a function without reserved concurrency; further invocations queue. */
   readonly maximumProcesses: number;
-  /** What it shares with the other functions that have none reserved; absent: there is no limit. */
+  /** Concurrency that functions without a reservation share; absent: no limit. */
   readonly account?: AccountConcurrency;
-  /** Seconds that a process has to import the handler, whatever its time-out is; else Lambda's. */
+  /** Minimum seconds for importing the handler, whatever its time-out; absent: Lambda's. */
   readonly shortestImport?: number;
 };
 
 /**
- * Hosts one function: warm processes are reused (the latest used first), new ones start while the concurrency
- * allows. Over its reserved concurrency, or over the account's, an invocation is throttled; over the cap of this machine
- * it waits, where Lambda would grow.
+ * Hosts one function. Reuses warm processes (latest used first) and starts new ones within the concurrency.
+ * Over its reserved concurrency or the account's, an invocation is throttled; over this machine's cap it
+ * queues, where Lambda would scale.
  */
 export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFunction {
   let served: readonly [Served, ...Served[]] = [serving(plan)];
   const working = new Set<FunctionProcess>();
   const waiting: (() => void)[] = [];
   const alive = new Set<FunctionProcess>();
-  /** Ended on purpose: that they could not finish importing says nothing about the handler. */
+  /** Killed on purpose: a failed import is not the handler's fault. */
   const killed = new WeakSet<FunctionProcess>();
   const initErrors = new Set<string>();
   const counts = { invocations: 0, errors: 0, throttles: 0, coldStarts: 0, running: 0, peak: 0 };
@@ -102,7 +102,7 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
     let used = begin();
     let failure = await used.initialized;
     if (failure?.errorType === timedOutType) {
-      // As on Lambda: an import that ran out of its time begins once more.
+      // As on Lambda, an import that timed out starts again.
       working.delete(used);
       used = begin();
       failure = await used.initialized;
@@ -181,7 +181,7 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
   };
 }
 
-/** Starts a process that is alive, and one of the warm ones, until it exits. */
+/** Starts a process, which is alive and warm until it exits. */
 function startProcess(
   { plan, idle }: Served,
   alive: Set<FunctionProcess>,
@@ -197,15 +197,15 @@ function startProcess(
   return started;
 }
 
-/** Code with its warm processes, the latest used last. */
+/** A plan with its warm processes, latest used last. */
 type Served = { readonly plan: FunctionPlan; readonly idle: FunctionProcess[] };
 
-/** What goes on being served keeps its warm processes. */
+/** Reuses the warm processes of a plan that is still served. */
 function serving(plan: FunctionPlan, before: readonly Served[] = []): Served {
   return before.find((known) => known.plan === plan) ?? { plan, idle: [] };
 }
 
-/** Several codes take turns. */
+/** Rotates several plans. */
 function nextInTurn(served: readonly [Served, ...Served[]]): readonly [Served, ...Served[]] {
   const [last, first, ...rest] = served;
   return first === undefined ? served : [first, ...rest, last];

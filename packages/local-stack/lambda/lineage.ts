@@ -2,16 +2,16 @@ import { createHash, randomBytes } from "node:crypto";
 import type { FunctionError } from "./protocol.ts";
 
 /**
- * How often each function was invoked in one chain of requests, as the trace header tells it from one request to the next.
+ * Invocations of each function in one chain of requests, as the trace header carries them.
  * Source: Lambda developer guide, "Use Lambda recursive loop detection to prevent infinite loops".
  */
 type Lineage = ReadonlyMap<string, number>;
 
-/** After so many invocations in one chain Lambda stops the next one. */
+/** Maximum invocations of a function in one chain; Lambda stops the next. */
 export const mostInvocationsInChain = 16;
 const recursionType = "RecursiveInvocationException";
 
-/** The trace header of an invocation by requests with these headers. */
+/** Trace header of an invocation that requests with these headers caused. */
 export function nextTrace(functionArn: string, traces: readonly string[]): string {
   const lineage = new Map(merged(traces));
   const id = lineageId(functionArn);
@@ -26,7 +26,7 @@ export function nextTrace(functionArn: string, traces: readonly string[]): strin
   ].join(";");
 }
 
-/** Whether requests with these headers would take a function round its loop once too often. */
+/** Whether requests with these headers would exceed the limit of a function's loop. */
 export function isLoop(functionArn: string, traces: readonly string[]): boolean {
   return (merged(traces).get(lineageId(functionArn)) ?? 0) >= mostInvocationsInChain;
 }
@@ -42,7 +42,7 @@ export function isRecursionError({ errorType }: FunctionError): boolean {
   return errorType === recursionType;
 }
 
-/** A batch is of several chains: of each function the greatest count is taken. */
+/** A batch merges several chains: takes each function's highest count. */
 function merged(traces: readonly string[]): Lineage {
   const counts = new Map<string, number>();
   for (const trace of traces) {

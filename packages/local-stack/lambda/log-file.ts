@@ -2,15 +2,15 @@ import { createWriteStream, mkdirSync, type WriteStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** A line in a log, and where the next one begins. */
+/** A line of a log, with its position and that of the next line. */
 export type LoggedLine = { readonly at: number; readonly text: string; readonly next: number };
 
-/** Some lines in their order; `next` is absent at the end of the log. */
+/** Lines in order; `next` is absent at the end of the log. */
 export type LogPage = { readonly lines: readonly LoggedLine[]; readonly next?: number };
 
 export type LogFile = {
   write(line: string): void;
-  /** Where lines begin that are not older, or somewhat before. */
+  /** Position from which to read all lines since a time; may be somewhat earlier. */
   beginOf(since: number): number;
   page(from: number): Promise<LogPage>;
   close(): Promise<void>;
@@ -18,7 +18,7 @@ export type LogFile = {
 
 const pageBytes = 1024 * 1024;
 
-/** A log in a file that is written again; what is read of it is read in pages. */
+/** Creates a log in a file, which it overwrites; reads in pages. */
 export function createLogFile(path: string, onError: (message: string) => void): LogFile {
   mkdirSync(dirname(path), { recursive: true });
   const stream = createWriteStream(path, { flags: "w" });
@@ -33,7 +33,7 @@ export function createLogFile(path: string, onError: (message: string) => void):
       size += Buffer.byteLength(line) + 1;
       stream.write(`${line}\n`);
     },
-    // Lines of several processes lie a moment apart: one mark more.
+    // Lines of concurrent processes may be slightly out of order: start one mark earlier.
     beginOf: (since) => marks.filter(({ at }) => at < since).at(-2)?.offset ?? 0,
     page: async (from) => {
       const end = size;
@@ -52,13 +52,13 @@ export function createLogFile(path: string, onError: (message: string) => void):
   };
 }
 
-/** What was written so far is in the file. */
+/** Resolves when everything written so far is in the file. */
 function flushed(stream: WriteStream): Promise<void> {
   if (stream.writableLength === 0 || stream.writableEnded) return Promise.resolve();
   return new Promise((resolve) => stream.write("", () => resolve()));
 }
 
-/** About a page of text, to the end of its last line. */
+/** Reads about a page of text, up to the end of its last line. */
 async function wholeLines(file: FileHandle, from: number, end: number): Promise<string> {
   for (let length = Math.min(pageBytes, end - from); ; length = Math.min(length * 2, end - from)) {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, from);
@@ -81,8 +81,8 @@ function linesOf(text: string, from: number, before: number): readonly LoggedLin
 const first = /^\{"timestamp":"([^"]+)"/;
 
 /**
- * When a line was logged, in milliseconds since 1970.
- * @param before of the line before it, which stands for a line that does not say
+ * Time of a line, in milliseconds since 1970.
+ * @param before time of the previous line, used if the line has none
  */
 export function timeOfLine(line: string, before: number): number {
   const time = Date.parse(first.exec(line)?.[1] ?? /"time(?:stamp)?":"([^"]+)"/.exec(line)?.[1] ?? "");

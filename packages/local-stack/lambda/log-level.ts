@@ -1,12 +1,12 @@
 import { fieldsOfLine } from "../gateway/operation.ts";
 
-/** Lambda's levels, from the most detailed one on. */
+/** Lambda's log levels, most detailed first. */
 export const logLevels = ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 /**
- * Whether a line of a function with JSON logs reaches its log group: a JSON object's own `level` decides, where its
- * `timestamp` is one, too; all else counts as INFO.
+ * Whether a line of a function with JSON logs reaches its log group. The `level` of a JSON object decides if
+ * it also has a `timestamp`; all other lines count as INFO.
  * Source: Lambda developer guide, "Log-level filtering".
  */
 export function isOfLevel(line: string, least: LogLevel): boolean {

@@ -1,6 +1,6 @@
-/** What the runner and a function's process say to each other. Payloads travel as JSON text. */
+/** Messages between the runner and a function's process. Payloads are JSON text. */
 
-/** A failed invocation in the shape that Lambda answers. */
+/** A failed invocation, as Lambda returns it. */
 export type FunctionError = {
   readonly errorType: string;
   readonly errorMessage: string;
@@ -11,7 +11,7 @@ export type Invocation = {
   readonly kind: "invoke";
   readonly requestId: string;
   readonly event: string;
-  /** The trace header that its calls to AWS carry on. */
+  /** Trace header that the function's calls to AWS carry on. */
   readonly trace: string;
   /** Milliseconds since 1970. */
   readonly deadline: number;
@@ -24,29 +24,29 @@ export type Invocation = {
   };
 };
 
-/** What the process spent on one invocation, and the most memory that it has held until then. */
+/** Cost of one invocation, and the process's peak memory so far. */
 export type Usage = {
   readonly cpuMicros: number;
-  /** From the event to the answer. */
+  /** Milliseconds from the event to the answer. */
   readonly millis: number;
   readonly maxResidentBytes: number;
 };
 
-/** What a process holds of memory. */
+/** Memory of a process. */
 export type Held = {
-  /** What its code can still reach: its heap and the buffers outside of it, after all garbage is collected. */
+  /** Reachable memory: heap and external buffers, after a garbage collection. */
   readonly liveBytes: number;
-  /** The most that it has taken of the machine until then. */
+  /** Peak resident memory so far. */
   readonly maxResidentBytes: number;
 };
 
-/** What the runner asks of a process; what it holds only while nothing runs in it. */
+/** Requests to a process; memory is measured only while it is idle. */
 export type RunnerMessage = Invocation | { readonly kind: "measure-memory" };
 
 export type ProcessMessage =
   | { readonly kind: "ready" }
   | { readonly kind: "init-error"; readonly error: FunctionError }
-  /** A part of the answer of a function that streams; `base64`. */
+  /** Chunk of a streamed answer. */
   | { readonly kind: "chunk"; readonly requestId: string; readonly base64: string }
   | {
       readonly kind: "returned";

@@ -4,9 +4,9 @@ import { PlanError } from "../assembly/problems.ts";
 const minutes: Readonly<Record<string, number>> = { minute: 1, hour: 60, day: 1440 };
 
 /**
- * Reads a schedule expression of EventBridge: `rate(5 minutes)`, or `cron(0 10 * * ? *)` in UTC.
- * @returns the first time after a given one
- * @throws PlanError where it is neither
+ * Parses a schedule expression of EventBridge: `rate(5 minutes)`, or `cron(0 10 * * ? *)` in UTC.
+ * @returns a function that returns the first time after a given one
+ * @throws PlanError for any other expression
  */
 export function parseSchedule(expression: string): (after: Date) => Date {
   const rate = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression);
@@ -19,7 +19,7 @@ export function parseSchedule(expression: string): (after: Date) => Date {
 
 function parseCron(expression: string, pattern: string): (after: Date) => Date {
   try {
-    // EventBridge numbers the days of the week from 1 for Sunday; `?` leaves one of the two day fields open.
+    // EventBridge numbers weekdays from 1, Sunday; `?` leaves one of the two day fields open.
     const cron = new Cron(pattern.replaceAll("?", "*"), {
       timezone: "UTC",
       paused: true,

@@ -7,11 +7,10 @@ import type { HostedFunction } from "../lambda/hosted-function.ts";
 import { parseSchedule } from "./next-time.ts";
 
 export type Schedules = {
-  /** Names of the rules, enabled or not. */
+  /** Names of the rules, including disabled ones. */
   readonly names: readonly string[];
   /**
-   * Fires a rule by its name or logical id, without waiting for its time; resolves when its functions are done
-   * with it, retries included.
+   * Fires a rule now, by its name or logical id; resolves when its functions have finished, retries included.
    * @throws Error for an unknown rule
    */
   fire(rule: string): Promise<void>;
@@ -27,10 +26,10 @@ export type SchedulesOptions = {
   readonly now: () => Date;
 };
 
-/** Timers of the runtime overflow after 24.8 days, so that long waits are made of short ones. */
+/** Node's timers overflow after 24.8 days, so long waits are split. */
 const longestWait = 24 * 60 * 60_000;
 
-/** Runs the enabled rules; each fires for the first time when its first period is over. */
+/** Runs the enabled rules; each first fires after one full period. */
 export function startSchedules(options: SchedulesOptions): Schedules {
   const closing = new AbortController();
   const { signal } = closing;
@@ -74,7 +73,7 @@ async function fireTarget(
   const context = { "aws:SourceArn": rule.arn, "aws:SourceAccount": gateway.account };
   if (target === undefined) return;
   const { arn } = target.plan;
-  // A refusal stands among the gateway's denials.
+  // A denial is recorded by the gateway.
   if (!gateway.authorize("events.amazonaws.com", "lambda:InvokeFunction", arn, context).allowed) return;
   await invoker.invoke(target, input ?? JSON.stringify(scheduledEvent(rule, gateway, now())));
 }

@@ -1,14 +1,14 @@
 import { isObject } from "../gateway/operation.ts";
 import type { Outcome } from "../lambda/hosted-function.ts";
 
-/** What became of a batch. */
+/** Outcome of a batch. */
 export type BatchResult =
   | { readonly kind: "succeeded" }
-  /** These identifiers failed, all others succeeded. */
+  /** Only these identifiers failed. */
   | { readonly kind: "partial"; readonly failed: ReadonlySet<string> }
   | { readonly kind: "failed"; readonly reason: string };
 
-/** The function's IteratorAge in milliseconds, and counts of events, which a mapping may ask for. */
+/** IteratorAge in milliseconds, and the event counts that a mapping may publish. */
 export type SourceMetricName =
   | "IteratorAge"
   | "InvokedEventCount"
@@ -17,10 +17,10 @@ export type SourceMetricName =
   | "DroppedEventCount";
 
 /**
- * Reads how a function answered a batch.
+ * Parses a function's answer to a batch.
  * Source: Lambda developer guide, "Success and failure conditions" of partial batch responses.
- * @param reportsItemFailures whether the mapping asks for ReportBatchItemFailures; without it the answer's
- * content has no meaning
+ * @param reportsItemFailures whether the mapping has ReportBatchItemFailures; without it the answer's content
+ * is ignored
  * @param identifiers the batch's message ids or sequence numbers
  */
 export function batchResult(
@@ -62,8 +62,9 @@ function malformed(what: string): BatchResult {
 }
 
 /**
- * How many events of a batch count as FailedInvokeEventCount: those that the response names, or all. A throttled invocation
- * was none. Source: Lambda developer guide, "Types of metrics for Lambda functions", event source mapping metrics.
+ * Number of events that count as FailedInvokeEventCount: those that the response names, or all; none if the
+ * invocation was throttled. Source: Lambda developer guide, "Types of metrics for Lambda functions", event
+ * source mapping metrics.
  */
 export function failedEvents(outcome: Outcome, result: BatchResult, events: number): number {
   if (outcome.kind === "throttled" || result.kind === "succeeded") return 0;

@@ -1,4 +1,4 @@
-/** What Lambda checks when an event source mapping is created. */
+/** Checks that Lambda runs when an event source mapping is created. */
 
 import { isFifo } from "../assembly/check-queues.ts";
 import type {
@@ -11,9 +11,10 @@ import { brokenRules, type Problem } from "../assembly/problems.ts";
 import { decide } from "../iam/evaluate.ts";
 
 /**
- * Answers each reason for which Lambda would refuse to create the mapping: a missing permission of the function's
- * role, or a queue whose messages would come back while the function still works on them.
- * Source: Lambda developer guide, "Using Lambda with Amazon SQS", "… with Amazon DynamoDB", required permissions.
+ * Returns each reason for which Lambda would refuse to create the mapping: a permission that the function's
+ * role lacks, or a visibility timeout shorter than the function's time-out.
+ * Source: Lambda developer guide, "Using Lambda with Amazon SQS", "… with Amazon DynamoDB", required
+ * permissions.
  */
 export function checkEventSource(
   source: QueueSourcePlan | StreamSourcePlan,

@@ -8,22 +8,21 @@ export type DrainOptions = {
 
 type Drained = {
   readonly sqs: SQSClient;
-  /** Of the queues that feed functions. */
+  /** Queues that feed functions. */
   readonly queueUrls: readonly string[];
   readonly streams: readonly { caughtUp(): Promise<void> }[];
   readonly functions: readonly HostedFunction[];
-  /** Asynchronous invocations that are neither done nor given up. */
+  /** Asynchronous events in progress. */
   pendingEvents(): number;
 };
 
-/** Between two checks, growing from the first to the last: each check calls the engine. */
+/** Milliseconds between two checks, from the first to the longest: each check calls the engine. */
 const shortestInterval = 25;
 const longestInterval = 250;
 
 /**
- * Resolves when nothing is left to do. Each part feeds others, so all of them must be found idle without any
- * invocation in between.
- * @throws Error at the deadline, naming what is left
+ * Resolves when all work is done. Parts feed each other, so all must be idle with no invocation in between.
+ * @throws Error at the deadline, naming the remaining work
  */
 export async function waitUntilDrained(parts: Drained, { deadline }: DrainOptions): Promise<void> {
   const late = AbortSignal.timeout(deadline);
@@ -63,7 +62,7 @@ function notDrained(left: string, deadline: number): Error {
   return new Error(`Not drained within ${deadline / 1000} s: ${left}. problems() may say why.`);
 }
 
-/** How many messages a queue holds, delayed ones and those in flight included. */
+/** Number of messages in a queue, including delayed ones and those in flight. */
 export async function queueDepth(sqs: SQSClient, QueueUrl: string): Promise<number> {
   const { Attributes = {} } = await sqs.send(
     new GetQueueAttributesCommand({

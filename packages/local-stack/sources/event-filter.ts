@@ -1,19 +1,19 @@
 /**
- * Filter criteria of event source mappings, in the language of EventBridge's patterns.
+ * Filter criteria of event source mappings, in EventBridge's pattern language.
  *
  * Source: Lambda developer guide, "Filter rule syntax": exact values, null, exists, prefix, numeric,
- * anything-but; lists are alternatives, keys must all match.
+ * anything-but; lists are alternatives, all keys must match.
  */
 
 import { PlanError } from "../assembly/problems.ts";
 import { isObject } from "../gateway/operation.ts";
 
-/** Whether a record (as an object) is taken. */
+/** Whether a record (as an object) matches. */
 export type EventFilter = (record: unknown) => boolean;
 
 /**
  * Parses one pattern, a JSON object in text.
- * @throws PlanError for an operator that is not known here
+ * @throws PlanError for an unsupported operator
  */
 export function parseEventFilter(pattern: string): EventFilter {
   let parsed: unknown;
@@ -40,7 +40,7 @@ function matcherOfObject(pattern: Readonly<Record<string, unknown>>): Matcher {
     );
 }
 
-/** Stands for a key that is not there, which differs from one that is null. */
+/** A missing key, as opposed to null. */
 const absent = Symbol("absent");
 
 function matcherOfAlternatives(alternatives: readonly unknown[]): Matcher {

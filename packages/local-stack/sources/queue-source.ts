@@ -13,7 +13,7 @@ import { batchResult, failedEvents, type SourceMetricName } from "./batch-respon
 import type { EventFilter } from "./event-filter.ts";
 
 export type QueueSource = {
-  /** Batches that are with the function at this moment. */
+  /** Number of batches in progress. */
   working(): number;
   close(): Promise<void>;
 };
@@ -23,26 +23,26 @@ export type QueueSourceOptions = {
   readonly queueUrl: string;
   readonly region: string;
   readonly target: HostedFunction;
-  /** With the function's own credentials, as Lambda polls in the name of its role. */
+  /** Client with the function's own credentials: Lambda polls in its role's name. */
   readonly sqs: SQSClient;
   readonly delay: Delay;
-  /** Is called for what CloudWatch would measure of the mapping. */
+  /** Called for each metric of the mapping. */
   readonly onMeasured?: (name: SourceMetricName, value: number) => void;
-  /** Takes what keeps the source from polling. */
+  /** Called with errors that keep the source from polling. */
   readonly onProblem: (message: string) => void;
 };
 
-/** SQS's own limits of one call. */
+/** SQS's limits per call. */
 const receivedAtOnce = 10;
 const longestPollSeconds = 20;
 const longestBackOff = 5_000;
-/** Lambda begins with so many batches at once. */
+/** Lambda starts with this many concurrent batches. */
 const firstPollers = 5;
 const shortestThrottleWait = 50;
 const longestThrottleWait = 5_000;
 
 /**
- * Polls a queue for a function: long polling, as many batches at once as the mapping allows.
+ * Polls a queue for a function with long polling, and as many concurrent batches as the mapping allows.
  * Source: Lambda developer guide, "Using Lambda with Amazon SQS".
  */
 export function startQueueSource(options: QueueSourceOptions): QueueSource {
@@ -69,7 +69,7 @@ export function startQueueSource(options: QueueSourceOptions): QueueSource {
     return records.filter((record) => !refused.includes(record));
   };
 
-  /** Gathers up to the batch size, or until the window is over, counted from the first message. */
+  /** Collects up to the batch size, or until the window ends, counted from the first message. */
   const gather = async (): Promise<QueueRecord[]> => {
     const gathered = await receive(plan.batchSize, longestPollSeconds);
     const closes = Date.now() + plan.windowSeconds * 1000;
@@ -90,7 +90,7 @@ export function startQueueSource(options: QueueSourceOptions): QueueSource {
     }
   };
 
-  /** Lambda tries again while a function is throttled, until the messages are about to be visible again. */
+  /** Retries while the function is throttled, until the messages are about to become visible again. */
   const invoke = async (records: readonly QueueRecord[]): Promise<Outcome> => {
     const event = JSON.stringify({ Records: records });
     const traces = records.flatMap(({ attributes }) => attributes.AWSTraceHeader ?? []);
@@ -156,8 +156,9 @@ export function startQueueSource(options: QueueSourceOptions): QueueSource {
 }
 
 /**
- * A trap of Lambda: it receives before it knows whether the function may run, so that messages of a function that is
- * throttled are received in vain. What waits for a process of this machine would not wait there, and is not received.
+ * A trap of Lambda: it receives before it knows whether the function may run, so a throttled function's
+ * messages are received in vain. Invocations that would only queue for this machine's processes are not
+ * polled for.
  */
 function batchesAtOnce(
   { maximumConcurrency }: QueueSourcePlan,
@@ -167,7 +168,7 @@ function batchesAtOnce(
   return maximumConcurrency ?? Math.max(firstPollers, concurrency);
 }
 
-/** Batches end before they are over what a function takes. */
+/** Splits batches before they exceed a function's payload limit. */
 function splitByPayload(records: readonly QueueRecord[]): QueueRecord[][] {
   const batches: QueueRecord[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
@@ -184,7 +185,7 @@ function splitByPayload(records: readonly QueueRecord[]): QueueRecord[][] {
 }
 
 /**
- * A received message as a function sees it.
+ * Creates a record of the event from a received message.
  * Source: Lambda developer guide, "Example standard queue message event".
  */
 export function queueRecord(
@@ -222,7 +223,7 @@ function attribute(value: MessageAttributeValue) {
   };
 }
 
-/** Whether one of the filters takes the message; a pattern for the body sees it as JSON where it is JSON. */
+/** Whether a filter matches the message; patterns for the body see it as JSON if it is JSON. */
 function isTaken(record: QueueRecord, filters: readonly EventFilter[]): boolean {
   if (filters.length === 0) return true;
   const filtered = { ...record, body: parsedBody(record.body) };

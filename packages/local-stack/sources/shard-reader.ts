@@ -9,9 +9,9 @@ import { type BatchRunner, runStreamBatch } from "./stream-batch.ts";
 import { isOlder, type StreamRecord, streamRecord } from "./stream-record.ts";
 
 export type ShardReader = {
-  /** Resolves when the shard is closed and read to its end, or the signal aborts. */
+  /** Resolves when the shard is closed and fully read, or the signal aborts. */
   readonly finished: Promise<void>;
-  /** Something may have been written: look at once. */
+  /** Reads at once, since something may have been written. */
   wake(): void;
   /** Resolves when everything written before the call is processed. */
   caughtUp(): Promise<void>;
@@ -23,10 +23,10 @@ export type ShardReaderOptions = Omit<BatchRunner, "plan"> & {
   readonly startingPosition: "TRIM_HORIZON" | "LATEST";
   readonly streams: DynamoDBStreamsClient;
   readonly region: string;
-  /** What is read meanwhile waits: read at once, it has the time of its writing. */
+  /** Records read while disabled wait: reading at once preserves the time of their writing. */
   readonly isEnabled: () => boolean;
   readonly onProblem: (message: string) => void;
-  /** The last record that is done with, where an earlier start has kept it. */
+  /** Last processed record, if an earlier start saved it. */
   readonly kept?: KeptPosition | undefined;
 };
 
@@ -36,22 +36,22 @@ export type KeptPosition = {
 };
 
 /**
- * How long a reader sleeps that finds nothing, or whose read fails: it grows from the first to the last. A write wakes
- * it at once where it was idle.
+ * Milliseconds a reader sleeps after an empty or failed read; grows from the shortest to the longest. A write
+ * wakes an idle reader.
  */
 const shortestSleep = 20;
 const longestSleep = 1_000;
 /**
- * Between the beginnings of two reads, so that under load a batch has several records; one record after a pause is
- * read at once. AWS reads a shard four times a second.
+ * Milliseconds between the starts of two reads, so that under load a batch has several records; one record
+ * after a pause is read at once. AWS reads a shard four times a second.
  */
 const readInterval = 100;
 
-/** Reads one shard from its starting position, one batch at a time and in order. */
+/** Reads one shard from its starting position, in order, one batch at a time. */
 export function readShard(options: ShardReaderOptions): ShardReader {
   const { plan, shardId, streams, signal } = options;
   const wakeUp = createWakeUp();
-  /** Somebody waits for the next read. */
+  /** Signals that somebody waits for the next read. */
   const hurry = createWakeUp();
   let pending: StreamRecord[] = [];
   let gatheringSince = 0;
@@ -66,7 +66,7 @@ export function readShard(options: ShardReaderOptions): ShardReader {
     for (const { resolve } of done) resolve();
   };
 
-  /** Reads once; answers the next iterator, and whether the reader has something to do at once. */
+  /** Reads once; returns the next iterator and whether there is more to do at once. */
   const pass = async (iterator: string): Promise<{ next: string | undefined; isBusy: boolean }> => {
     passesStarted += 1;
     const started = passesStarted;
@@ -89,9 +89,9 @@ export function readShard(options: ShardReaderOptions): ShardReader {
     return { next, isBusy: records.length > 0 };
   };
 
-  /** With a window, a batch that is not full waits for more records until the window is over. */
+  /** With a window, a partial batch waits for more records until the window ends. */
   const runFullBatches = async (isLast: boolean): Promise<void> => {
-    // A closed shard is not read again: what came last waits here.
+    // A closed shard is not read again: its last records wait here.
     while (isLast && !options.isEnabled() && !signal.aborted) await wakeUp.sleep(longestSleep, signal);
     while (options.isEnabled() && !signal.aborted) {
       pending = withoutTrimmed(pending, options);
@@ -164,7 +164,7 @@ async function iteratorAfter(
   return (await streams.send(command, { abortSignal: signal })).ShardIterator;
 }
 
-/** Drops what the stream keeps no more: in AWS it would be read only now, and nobody is notified. */
+/** Drops records past the stream's retention: AWS would read only now, and notifies nobody. */
 function withoutTrimmed(pending: StreamRecord[], options: ShardReaderOptions): StreamRecord[] {
   const { plan, shardId, retentionSeconds, onProblem } = options;
   const now = options.now();
@@ -179,7 +179,7 @@ function isTaken(record: StreamRecord, { filters }: StreamSourcePlan): boolean {
   return filters.length === 0 || filters.some((matches) => matches(record));
 }
 
-/** As many records as fit the batch size and a function's payload. */
+/** Takes as many records as fit the batch size and the payload limit. */
 function firstBatch(records: readonly StreamRecord[], batchSize: number): readonly StreamRecord[] {
   let bytes = 16;
   const end = records.slice(0, batchSize).findIndex((record, index) => {
@@ -189,13 +189,13 @@ function firstBatch(records: readonly StreamRecord[], batchSize: number): readon
   return records.slice(0, end < 0 ? batchSize : end);
 }
 
-/** A sleep that ends early when something happened, also if it happened shortly before. */
+/** A sleep that ends early on an event, even one shortly before the sleep. */
 type WakeUp = {
   wake(): void;
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
 };
 
-/** For one sleeper. */
+/** Supports one sleeper. */
 export function createWakeUp(): WakeUp {
   let isDue = false;
   let end = (): void => {};

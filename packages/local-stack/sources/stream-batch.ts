@@ -12,25 +12,25 @@ export type BatchRunner = {
   readonly delay: Delay;
   readonly signal: AbortSignal;
   readonly now: () => Date;
-  /** How long the stream keeps a record: then it is lost, whatever the mapping says. */
+  /** Retention of the stream; records are lost after it, whatever the mapping says. */
   readonly retentionSeconds: number;
-  /** Is called for what CloudWatch would measure of the function or the mapping. */
+  /** Called for each metric of the function or the mapping. */
   readonly onMeasured?: (name: SourceMetricName, value: number) => void;
-  /** Takes what is given up; it must not reject. */
+  /** Handles discarded records; must not reject. */
   readonly giveUp: (givenUp: Omit<GivenUp, "shardId" | "functionArn" | "now">) => Promise<void>;
 };
 
-/** Records that are retried together, and how often these very records have failed. */
+/** Records that are retried together, and how often exactly these have failed. */
 type Segment = { readonly records: readonly StreamRecord[]; readonly failures: number };
 
 const longestBackOff = 30_000;
 
 /**
- * Has one batch processed, in order: retried from the lowest reported record on, bisected, and given up when its
- * retries or its age are used up. Resolves when nothing of it is left (or the signal aborts).
+ * Processes one batch in order: retries from the lowest reported record on, bisects, and discards records
+ * once their retries or age are exhausted. Resolves when nothing is left (or the signal aborts). The rest of
+ * a batch that progressed or was split counts as a new batch: its retries and backoff start over.
  * Source: Lambda developer guide, "Using AWS Lambda with Amazon DynamoDB": partial batch responses, retained
- * records; splitting a batch does not count towards the retries. So what is left of a batch that got on, or was
- * halved, is another batch: its retries and its waits start over.
+ * records; splitting a batch does not count towards the retries.
  */
 export async function runStreamBatch(records: readonly StreamRecord[], runner: BatchRunner): Promise<void> {
   const segments: Segment[] = [{ records, failures: 0 }];
@@ -40,7 +40,7 @@ export async function runStreamBatch(records: readonly StreamRecord[], runner: B
   }
 }
 
-/** Runs records once; answers what is left of them, in order. */
+/** Runs records once; returns the remaining ones, in order. */
 async function runSegment(segment: Segment, runner: BatchRunner): Promise<Segment[]> {
   const { plan, target } = runner;
   const records = await dropExpired(segment, runner);
@@ -75,7 +75,7 @@ async function runSegment(segment: Segment, runner: BatchRunner): Promise<Segmen
   return [{ records, failures }];
 }
 
-/** What is tried next in place of a batch that failed; undefined where it is the same batch again. */
+/** Batches to try next after a failure; undefined to retry the same batch. */
 function smallerBatches(
   records: readonly StreamRecord[],
   firstFailed: number,
@@ -87,7 +87,7 @@ function smallerBatches(
   return [records.slice(0, middle), records.slice(middle)];
 }
 
-/** Gives up records that are too old; answers the others. */
+/** Discards expired records; returns the others. */
 async function dropExpired(segment: Segment, runner: BatchRunner): Promise<readonly StreamRecord[]> {
   const { retentionSeconds, plan } = runner;
   const { maximumRecordAgeSeconds: maximum } = plan;
@@ -114,7 +114,7 @@ export type GivenUp = {
 };
 
 /**
- * Puts the invocation record of a batch that was given up into the mapping's bucket, the whole batch included.
+ * Puts the invocation record of a discarded batch into the mapping's bucket, including the whole batch.
  * Source: Lambda developer guide, "Retain discarded records for a DynamoDB event source".
  */
 export async function putInvocationRecord(

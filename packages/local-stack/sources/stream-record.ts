@@ -1,7 +1,7 @@
 import type { _Record, AttributeValue } from "@aws-sdk/client-dynamodb-streams";
 
 /**
- * A stream's record as a function sees it.
+ * A stream record in a function's event.
  * Source: Lambda developer guide, "Using AWS Lambda with Amazon DynamoDB", example event.
  */
 export type StreamRecord = {
@@ -26,8 +26,8 @@ export type StreamRecord = {
 type Item = Readonly<Record<string, unknown>>;
 
 /**
- * @param streamArn the event source's ARN, as the mapping names it
- * @param readAt when the record was read
+ * @param streamArn the event source's ARN in the mapping
+ * @param readAt time of the read
  */
 export function streamRecord(record: _Record, streamArn: string, region: string, readAt: Date): StreamRecord {
   const { dynamodb = {} } = record;
@@ -55,9 +55,8 @@ export function isOlder({ dynamodb }: StreamRecord, seconds: number, now: Date):
 }
 
 /**
- * A trap: DynamoDB Local cuts the time to the minute, so that a record would be up to a minute too old. Such a
- * time is taken for the last moment that it can mean.
- * @returns seconds since 1970
+ * Returns the creation time in seconds since 1970. A trap: DynamoDB Local truncates it to the minute, so a
+ * record would look up to a minute too old; takes the latest time it can stand for.
  */
 function creationTime(created: Date | undefined, readAt: Date): number {
   const seconds = Math.floor((created ?? readAt).getTime() / 1000);
@@ -68,7 +67,7 @@ function item(attributes: Readonly<Record<string, AttributeValue>>): Item {
   return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, plain(value)]));
 }
 
-/** The SDK decodes binary values; events carry them in base64. */
+/** Encodes binary values in base64: the SDK decodes them, but events carry base64. */
 function plain(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
   if (Array.isArray(value)) return value.map(plain);

@@ -14,10 +14,10 @@ import { createWakeUp, type KeptPosition, readShard, type ShardReader } from "./
 import { type BatchRunner, type GivenUp, putInvocationRecord } from "./stream-batch.ts";
 
 export type StreamSource = {
-  /** Resolves when everything written before the call is processed or given up. */
+  /** Resolves when everything written before the call is processed or discarded. */
   caughtUp(): Promise<void>;
   isEnabled(): boolean;
-  /** Nothing is handed over while it is disabled, but what is with the function already. */
+  /** While disabled, no new batch is handed over; a batch in progress finishes. */
   setEnabled(enabled: boolean): void;
   close(): Promise<void>;
 };
@@ -26,22 +26,22 @@ export type StreamSourceOptions = {
   readonly plan: StreamSourcePlan;
   readonly region: string;
   readonly target: HostedFunction;
-  /** Both with the function's own credentials. */
+  /** Both clients have the function's own credentials. */
   readonly streams: DynamoDBStreamsClient;
   readonly s3: S3Client;
   readonly gateway: Pick<Gateway, "intercept">;
   readonly delay: Delay;
-  /** How far each shard was read, from one start to the next; absent: each start reads all that the stream holds. */
+  /** Saved position of each shard; absent: each start reads the whole stream. */
   readonly kept?: KeptJson;
   readonly now?: () => Date;
-  /** How long the stream keeps a record, 24 hours by default. */
+  /** Retention of a record, 24 hours by default. */
   readonly retentionSeconds?: number | undefined;
   readonly onMeasured?: NonNullable<BatchRunner["onMeasured"]>;
   readonly onProblem: (message: string) => void;
 };
 
 const dayInSeconds = 24 * 60 * 60;
-/** How often new shards are looked for while none is at its end. */
+/** Milliseconds between searches for new shards while no shard has ended. */
 const discoveryInterval = 10_000;
 const writes = [
   "dynamodb:BatchExecuteStatement",
@@ -53,8 +53,8 @@ const writes = [
 ];
 
 /**
- * Reads a table's stream for a function: each shard in order, children after their parents. Readers sleep longer
- * and longer while nothing comes, and a write that passes the gateway wakes them.
+ * Reads a table's stream for a function: each shard in order, children after their parents. Idle readers back
+ * off, and a write through the gateway wakes them.
  * Source: Lambda developer guide, "Using AWS Lambda with Amazon DynamoDB".
  */
 export function startStreamSource(options: StreamSourceOptions): StreamSource {
@@ -115,7 +115,7 @@ export function startStreamSource(options: StreamSourceOptions): StreamSource {
     });
   };
 
-  /** Opens shards that are not read yet, where their parent is read to its end or gone. */
+  /** Opens unread shards whose parent is fully read or gone. */
   const discover = async (): Promise<void> => {
     const shards = await listShards(streams, plan.streamArn, signal);
     const ids = new Set(shards.map(({ ShardId }) => ShardId));

@@ -1,4 +1,4 @@
-/** A stack that runs on this machine: how it is started, and what can be asked of it and done to it. */
+/** A stack on this machine: its options, state and controls. */
 
 import type { AlarmNotice, AlarmState, Alarms } from "../alarms/alarms.ts";
 import type { AccessLogEntry, Exchange } from "../api/http-api.ts";
@@ -16,41 +16,46 @@ import type { DrainOptions } from "../sources/drained.ts";
 export type StackOptions = {
   /** A cloud assembly directory. */
   readonly assembly: string;
-  /** Needed where the assembly holds several stacks. */
+  /** Required if the assembly holds several stacks. */
   readonly stackName?: string;
-  /** Values for the template's parameters; they win over defaults. */
+  /** Template parameters, which override the defaults. */
   readonly parameters?: Readonly<Record<string, string>>;
   readonly engine?: DynamoDbEngine;
-  /** An engine that was started for this stack before; whoever started it closes it. */
+  /** A table engine that was started earlier; its starter closes it. */
   readonly tables?: Promise<RunningDynamoDb>;
-  /** Where tables, queues, objects, secrets and stream positions are kept from one start to the next. */
+  /** Directory in which tables, queues, objects, secrets and stream positions persist between starts. */
   readonly keep?: string;
-  /** 0 or absent: any free port. */
+  /** Port; 0 or absent: any free port. */
   readonly apiPort?: number;
   readonly gatewayPort?: number;
-  /** Where each function's log is written to a file; absent: kept in memory only. */
+  /** Directory of the functions' log files; absent: in memory only. */
   readonly logsDir?: string;
   readonly onProgress?: (text: string) => void;
-  /** Is called for each request to the HTTP API and its answer. */
+  /** Called for each request to the HTTP API and its answer. */
   readonly onAnswered?: (exchange: Exchange) => void;
-  /** Is called when an alarm goes off, and when it is over. */
+  /** Called when an alarm enters or leaves ALARM. */
   readonly onAlarm?: (alarm: AlarmState) => void;
-  /** Is called for each message that an alarm would send to a topic. */
+  /** Called for each notification that an alarm would send. */
   readonly onNotice?: (notice: AlarmNotice) => void;
-  /** Milliseconds since 1970, by which alarms are evaluated; absent: this machine's. */
+  /** Clock of the alarms, in milliseconds since 1970; absent: this machine's. */
   readonly alarmClock?: () => number;
   /**
-   * Processes for each function without reserved concurrency, 4 by default. Further invocations wait, where
-   * Lambda would start more.
+   * Maximum processes for each function without reserved concurrency, 4 by default. Further invocations
+   * queue, where Lambda would scale.
    */
   readonly maximumProcesses?: number;
-  /** Executions that all functions together may have at once, 1000 by default; more are throttled. */
+  /** Concurrency of the account, 1000 by default; further invocations are throttled. */
   readonly accountConcurrency?: number;
-  /** How long tables' streams keep a record, 24 hours by default: a stage that divides its waits divides this too. */
+  /**
+   * Retention of stream records, 24 hours by default. A stage that divides its durations divides this too.
+   */
   readonly streamRetentionSeconds?: number;
-  /** How long FIFO queues know a deduplication id, five minutes by default; a stage divides this alike. */
+  /**
+   * Deduplication window of FIFO queues, five minutes by default. A stage that divides its durations divides
+   * this too.
+   */
   readonly deduplicationSeconds?: number;
-  /** Counts the capacity units of the table's calls; see `gateway.capacity()`. */
+  /** Counts the capacity units of table calls; see `gateway.capacity()`. */
   readonly countsCapacity?: boolean;
   /** Waits between retries and until schedules are due. Tests pass one that does not wait. */
   readonly delay?: Delay;
@@ -70,29 +75,32 @@ export type LocalFunction = {
   readonly memoryMb: number;
   /** Invokes synchronously with JSON text. */
   invoke(payload: string): Promise<Outcome>;
-  /** Serves with other code from now on, see `functionsOf`; several take turns. What runs ends as it began. */
+  /**
+   * Serves new invocations with other code (see `functionsOf`), several in turn. Invocations in progress
+   * finish unchanged.
+   */
   serve(plans: Codes): void;
-  /** What each of its warm processes that is idle holds, after all garbage is collected. */
+  /** Memory of each idle warm process, after a garbage collection. */
   measureMemory(): Promise<readonly Held[]>;
-  /** Kills (SIGKILL) the processes that work at this moment; answers how many. */
+  /** Kills (SIGKILL) the busy processes; returns how many. */
   killWorking(): number;
-  /** Kills (SIGKILL) all its processes, so that it starts cold; answers how many. */
+  /** Kills (SIGKILL) all its processes, so that it starts cold; returns how many. */
   kill(): number;
   counts(): FunctionCounts;
-  /** The latest lines of its log. */
+  /** Latest lines of its log. */
   log(): readonly string[];
-  /** How much it has logged so far. */
+  /** Total bytes logged so far. */
   logBytes(): number;
-  /** Adds a line to its log, as if it had written it. */
+  /** Adds a line to its log as if the function had written it. */
   addToLog(line: string): void;
 };
 
 export type StackProblems = {
-  /** What policies refused, log groups included. */
+  /** Calls that policies denied, including writes to log groups. */
   readonly denials: readonly Denial[];
-  /** Functions whose handler can't be imported, with the reason. */
+  /** Functions whose handler cannot be imported, with the error. */
   readonly initErrors: readonly string[];
-  /** What kept event sources, failure destinations or log files from working. */
+  /** Errors of event sources, failure destinations and log files. */
   readonly failures: readonly string[];
 };
 
@@ -100,12 +108,12 @@ export type LocalStack = {
   readonly name: string;
   readonly region: string;
   readonly account: string;
-  /** Of the first HTTP API; undefined where the stack has none. */
+  /** URL of the first HTTP API; undefined if the stack has none. */
   readonly apiUrl: string | undefined;
   readonly gatewayUrl: string;
-  /** For people: which engine keeps the tables. */
+  /** Name of the table engine, for printing. */
   readonly engine: string;
-  /** Credentials that may do everything, at the gateway. */
+  /** Credentials at the gateway that may do everything. */
   readonly operator: Credentials;
   readonly outputs: Readonly<Record<string, string>>;
   readonly queues: ReadonlyMap<string, LocalQueue>;
@@ -113,37 +121,43 @@ export type LocalStack = {
   readonly buckets: StackPlan["buckets"];
   readonly secrets: readonly { readonly logicalId: string; readonly name: string; readonly arn: string }[];
   readonly functions: readonly LocalFunction[];
-  /** For people: what the template holds and this machine does not run. */
+  /** Resources that this machine does not run, for printing. */
   readonly notRun: readonly string[];
   readonly gateway: Gateway;
   readonly schedules: Schedules;
-  /** Lets other functions of the account hold so many executions, for the saturation of an account. The result ends that. */
+  /**
+   * Simulates a saturated account: occupies this many executions for other functions. Returns a function that
+   * releases them.
+   */
   occupyConcurrency: AccountConcurrency["occupy"];
-  /** The template's alarms as they are at this moment. */
+  /** Current alarm states. */
   alarms(): readonly AlarmState[];
   readonly alarmPlans: StackPlan["alarms"];
-  /** Measures first what CloudWatch measures each minute by looking: the ages and depths of queues. */
+  /** Polls the gauges (ages and depths of queues) before evaluating the alarms. */
   lookAtAlarms: Alarms["look"];
-  /** What an alarm is evaluated by. */
+  /** Values by which an alarm is evaluated. */
   alarmValues: Alarms["values"];
   accessLog(): readonly AccessLogEntry[];
-  /** How many requests of the HTTP API got which status. */
+  /** Number of HTTP API requests by status. */
   statusCounts(): ReadonlyMap<number, number>;
   problems(): StackProblems;
   /**
-   * Resolves when every queue that feeds a function is empty (in flight and delayed messages included), streams
-   * are read to their end, and no function is at work.
-   * @throws Error at the deadline, naming what is left
+   * Resolves when every queue that feeds a function is empty (including in-flight and delayed messages),
+   * streams are fully read, and no function is running.
+   * @throws Error at the deadline, naming the remaining work
    */
   drained(options: DrainOptions): Promise<void>;
   /**
-   * The functions of another assembly of this stack, with the resources that this one has: what they would be after an
-   * update or a rollback.
+   * Functions of another assembly of this stack, with this stack's resources: the code after an update or a
+   * rollback.
    */
   functionsOf(assembly: string): readonly FunctionPlan[];
   /** Sets a secret's value (SecretString) by its name or ARN. */
   setSecret(nameOrArn: string, value: string): Promise<void>;
-  /** A secret's value (SecretString) as it is now. @throws where there is none */
+  /**
+   * Current value (SecretString) of a secret.
+   * @throws if there is none
+   */
   secretValue(nameOrArn: string): string;
   close(): Promise<void>;
 };

@@ -10,21 +10,21 @@ import type { Delay } from "../lambda/delay.ts";
 import type { Credentials } from "../lambda/environment.ts";
 import type { StackOptions } from "./local-stack.ts";
 
-/** What functions and event sources are started with. */
+/** Dependencies of functions and event sources. */
 export type StackParts = {
   readonly gateway: Gateway;
   readonly alarms: Alarms;
   readonly account: AccountConcurrency;
   readonly options: StackOptions;
-  /** Between retries. */
+  /** Waits between retries. */
   readonly delay: Delay;
-  /** Takes what keeps event sources, failure destinations or log files from working. */
+  /** Called with errors of event sources, failure destinations or log files. */
   readonly onProblem: (message: string) => void;
-  /** Closes what was started. */
+  /** Closes the started parts. */
   readonly cleanup: AsyncDisposableStack;
 };
 
-/** The gateway knows a caller by its access key, which has letters and digits only. */
+/** Creates credentials whose access key has letters and digits only; the gateway identifies callers by it. */
 export function newCredentials(name: string): Credentials {
   const digest = createHash("sha256").update(name).digest("hex").toUpperCase();
   return { accessKeyId: `LOCAL${digest.slice(0, 15)}`, secretAccessKey: randomUUID() };
@@ -34,7 +34,7 @@ export function clientSettings(gateway: Gateway, credentials: Credentials) {
   return { region: gateway.region, endpoint: gateway.url, credentials };
 }
 
-/** Clients of one caller, destroyed with the stack. */
+/** Creates clients of one caller, destroyed with the stack. */
 export function clientsFor(gateway: Gateway, credentials: Credentials, cleanup: AsyncDisposableStack) {
   const settings = clientSettings(gateway, credentials);
   const clients = {

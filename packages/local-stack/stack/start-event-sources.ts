@@ -16,11 +16,11 @@ type SourcePlan = StackPlan["sources"][number];
 export type RunningSource = {
   readonly plan: SourcePlan;
   readonly running: QueueSource | StreamSource;
-  /** Empty where it is a stream. */
+  /** Empty for a stream. */
   readonly queueUrl: string;
 };
 
-/** Starts every event source of a plan that is enabled and has its function. */
+/** Starts every enabled event source of a plan whose function exists. */
 export function startEventSources(
   plan: StackPlan,
   functions: readonly StartedFunction[],
@@ -58,7 +58,9 @@ function startEventSource(
   });
 }
 
-/** The event source mappings of a plan as Lambda's API shows them; those of streams can be switched off and on. */
+/**
+ * Event source mappings of a plan as Lambda's API returns them; those of streams can be enabled and disabled.
+ */
 export function mappingsOf(
   plan: StackPlan,
   functions: readonly StartedFunction[],
@@ -78,7 +80,7 @@ export function mappingsOf(
   });
 }
 
-/** A function that runs, with its log and what polls its event sources in its name. */
+/** A running function, with its log and the clients that poll its event sources. */
 export type StartedFunction = {
   readonly host: HostedFunction;
   readonly log: FunctionLog;

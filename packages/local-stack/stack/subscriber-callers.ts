@@ -4,16 +4,16 @@ import { outputOf, type PipelineOutputs, subscribersOf } from "../outputs.ts";
 import type { LocalStack } from "./local-stack.ts";
 import { newCredentials } from "./stack-parts.ts";
 
-/** A subscriber with credentials of its own. */
+/** A subscriber with its own credentials. */
 export type SubscriberCaller = {
   readonly name: string;
-  /** Its filter; absent: it gets every type. */
+  /** Filter; absent: every type. */
   readonly types?: readonly string[];
   readonly queueUrl: string;
   readonly credentials: Credentials;
 };
 
-/** What a reader needs of its queue, as IAM says it. */
+/** IAM permissions of a queue's reader. */
 const readQueue = [
   "sqs:ReceiveMessage",
   "sqs:DeleteMessage",
@@ -23,8 +23,8 @@ const readQueue = [
 ];
 
 /**
- * Makes each subscriber a caller of its own, with a policy of its own: the role or user that its settings name first, or
- * a role of the account that they name. One that names none is a role of this account.
+ * Registers each subscriber as a caller with its own policy: the first role or user that its settings name,
+ * or a role of the named account. A subscriber that names none gets a role of this account.
  */
 export function registerSubscribers(
   stack: LocalStack,
@@ -53,7 +53,10 @@ export function registerSubscribers(
   });
 }
 
-/** What a reader needs: by the function's URL, or as the alias of its subscriber; nothing where messages hold documents. */
+/**
+ * Permissions to read documents: through the function URL, or through the subscriber's alias; none if
+ * messages contain documents.
+ */
 function readingOf(pipeline: PipelineOutputs, name: string): readonly object[] {
   const url = outputOf(pipeline, "DocumentsUrl");
   if (url.startsWith("arn:"))
@@ -67,7 +70,7 @@ function readingOf(pipeline: PipelineOutputs, name: string): readonly object[] {
   ];
 }
 
-/** An account's digits, alone or in an ARN. */
+/** Account digits, alone or in an ARN. */
 function accountOf(principal: string | undefined): string | undefined {
   return /^(\d{12})$|^arn:[^:]+:iam::(\d{12}):/
     .exec(principal ?? "")

@@ -17,18 +17,18 @@ import { writePrivateFile } from "../private-file.ts";
 import { type Reports, type System, startUnregistered } from "../system.ts";
 import { runSubscriber } from "./subscriber-program.ts";
 
-/** The terminal or pipe that it was started from. */
+/** The terminal or pipe of the program. */
 export type Surface = Reports & {
   readonly print: (text: string) => void;
   /** Rewrites one line of a terminal; does nothing in a pipe. */
   readonly status: (line: string) => void;
-  /** Resolves when it is to end. */
+  /** Resolves when the session is to end. */
   readonly interrupted: Promise<undefined>;
 };
 
 /**
- * Runs the system once, with all that is beside it.
- * @param stays resolves when it is to end; what it resolves with is the result
+ * Runs the system once, with the console and the subscribers' programs.
+ * @param stays resolves when the session is to end, with its result
  */
 export async function runSession<Result>(
   options: StartOptions,
@@ -84,7 +84,7 @@ export async function runSession<Result>(
   }
 }
 
-/** The addresses of each pipeline, below its name where there are several. */
+/** Formats the addresses of each pipeline, under its name if there are several. */
 function printableSystem({ stack, pipelines }: System, addresses: ReadonlyMap<string, Addresses>): string {
   return pipelines
     .flatMap(({ id, sandbox }) => {
@@ -96,7 +96,7 @@ function printableSystem({ stack, pipelines }: System, addresses: ReadonlyMap<st
     .join("\n\n");
 }
 
-/** The console, unless it fails to start: the system runs without it. */
+/** Starts the console. If it fails, the system runs without it. */
 async function consoleOf(
   { stack, pipelines }: System,
   { console: program, consolePort = 0 }: Pick<StartOptions, "console" | "consolePort">,
@@ -113,7 +113,7 @@ async function consoleOf(
   }
 }
 
-/** Gives one connected account after the other new data, so that there are events to watch. */
+/** Gives connected accounts new data, one after the other, so that there are events to watch. */
 async function keepEarning(sandbox: Sandbox, seconds: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const connected = sandbox.snapshot().accounts.filter((each) => each.connected && !each.company);
@@ -145,33 +145,36 @@ async function showActivity(
   }
 }
 
-/** A page that shows the system, served by a program beside it. */
+/** A page for the system, served by a separate program. */
 type Console = {
-  /** Admits one browser. */
+  /** URL that admits one browser. */
   readonly url: string;
   close(): Promise<void>;
 };
 
 type ConsoleOptions = {
-  /** A program of commands, of which `console` serves the page. */
+  /** Program whose command `console` serves the page. */
   readonly program: string;
   readonly port: number;
-  /** The pipeline to show, if there are several. */
+  /** Pipeline to show, if there are several. */
   readonly pipeline?: string;
-  /** The port of the system's AWS endpoint: how the program finds it among others. */
+  /** Port of the system's AWS endpoint, by which the program finds the system. */
   readonly awsPort: number;
-  /** Is called with what is worth knowing later on: an address for one more browser. */
+  /** Called with lines to print, for example the URL for another browser. */
   readonly onSaid: (line: string) => void;
 };
 
 const announced = z.object({ url: z.url() });
 
-/** Starts it, as one that ends with this process however that ends. @throws with what it said where it can't */
+/**
+ * Starts the console, which ends with this process.
+ * @throws with its output if it fails to start
+ */
 async function startConsole(options: ConsoleOptions): Promise<Console> {
   const { program, port, pipeline, awsPort, onSaid } = options;
   const args = ["console", "--json", "--write", "--local", String(awsPort), "--port", String(port)];
   if (pipeline !== undefined) args.push("--pipeline", pipeline);
-  // Its channel to this process closes with it: the console then ends.
+  // The channel closes with this process, and the console then ends.
   const child = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "pipe", "pipe", "ipc"] });
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
   const url = await firstAddress(child, onSaid);

@@ -10,14 +10,17 @@ import type { System } from "../system.ts";
 import { runSession, type Surface } from "./session.ts";
 import { changedFunctions, type ProjectWatch, watchProject } from "./watch-project.ts";
 
-/** Stays up until it is interrupted, with sample users that connect their accounts. @returns the exit code */
+/**
+ * Stays up until it is interrupted, with sample users that connect accounts.
+ * @returns the exit code
+ */
 export async function stayUp(options: StartOptions, surface: Surface): Promise<number> {
   if (options.watch === true && options.assembly === undefined) await follow(options, surface);
   else await runSession(options, surface, () => surface.interrupted);
   return 0;
 }
 
-/** Runs the project as it is, and as it becomes. */
+/** Runs the project, and restarts or updates it as it changes. */
 async function follow(options: StartOptions, surface: Surface): Promise<void> {
   await using folders = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "income-events-"));
@@ -40,7 +43,8 @@ async function follow(options: StartOptions, surface: Surface): Promise<void> {
     };
     assembly = await runSession({ ...options, ...ports, assembly, keep }, surface, stays).catch(
       (error: unknown): Promise<string | undefined> => {
-        // What was started at first is as the operator wants it; what a change broke, a change can mend.
+        // The first start must succeed. A later change that breaks the project can be followed by one that
+        // repairs it.
         if (count === 1) throw error;
         surface.notice(`The restart failed: ${wordsOf(error)}`);
         return Promise.race([surface.interrupted, changedAssembly(changes)]);
@@ -50,7 +54,7 @@ async function follow(options: StartOptions, surface: Surface): Promise<void> {
   }
 }
 
-/** A new start has the addresses of the one before, also where any free port was taken. */
+/** Reuses the addresses of the previous start, even if they were free ports. */
 function portsOf({ stack, sandbox }: System): Partial<StartOptions> {
   const portOf = (address: string) => Number(new URL(address).port);
   return {
@@ -67,7 +71,10 @@ type Changes = Surface & {
   readonly next: () => Promise<string>;
 };
 
-/** Serves functions with new code as long as nothing else changes. @returns the assembly that takes a new start */
+/**
+ * Updates functions' code while nothing else changes.
+ * @returns the assembly for the next start
+ */
 async function untilRestart(
   stack: LocalStack,
   changes: Changes,
@@ -88,7 +95,7 @@ async function untilRestart(
   }
 }
 
-/** What can't be synthesized is said, and the next change tried. */
+/** Reports a failed synthesis and waits for the next change. */
 async function changedAssembly({ watching, next, progress, notice }: Changes): Promise<string> {
   for (;;) {
     await watching.changed();

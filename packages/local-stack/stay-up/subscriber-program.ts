@@ -3,17 +3,17 @@ import { createInterface } from "node:readline";
 
 export type SubscriberProgram = {
   readonly name: string;
-  /** Relative to the working directory. */
+  /** Path relative to the working directory. */
   readonly program: string;
 };
 
-/** What would be used in the place of the local credentials: who starts this may be logged in to an account. */
+/** Removed so that the program uses the local credentials even if the operator is logged in to an account. */
 const ofAccounts = ["AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN"];
 
 /**
- * Runs a subscriber's own program on its queue, and again whenever a file of it changes.
+ * Runs a subscriber's program on its queue, and restarts it when one of its files changes.
  * @param env its address, credentials and queue
- * @param say is called with each line that it prints
+ * @param say called with each line of output
  * @returns ends it
  */
 export function runSubscriber(

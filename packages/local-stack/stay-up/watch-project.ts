@@ -4,15 +4,17 @@ import { isDeepStrictEqual } from "node:util";
 import type { Template, TemplateResource } from "../assembly/template.ts";
 import { digestOfInputs, filesOf, notesOfInstalls, type Project } from "../synthesis/project.ts";
 
-/** Editors write a file in several steps. */
+/** Debounce in milliseconds, since editors write a file in several steps. */
 const quietMs = 100;
 
 export type ProjectWatch = Disposable & {
-  /** Resolves once something is another than when this was last called, or since the watch began. */
+  /** Resolves once something has changed since the last call, or since the watch began. */
   changed(): Promise<void>;
 };
 
-/** Watches what a project's assembly is made of: the files that `cdk.json` names, and the packages that are installed. */
+/**
+ * Watches the inputs of a project's assembly: the files that `cdk.json` names, and the installed packages.
+ */
 export function watchProject(project: Project): ProjectWatch {
   const digest = () => digestOfInputs(project, {}, []);
   const named = project.watch?.include.map(folderOf) ?? [];
@@ -37,7 +39,7 @@ export function watchProject(project: Project): ProjectWatch {
         clearTimeout(timer);
         timer = setTimeout(look, quietMs);
       });
-      // A folder that goes is not followed any more; its own folder tells.
+      // A deleted folder is no longer watched; its parent reports the deletion.
       watcher.on("error", () => {
         watcher.close();
         watchers.delete(folder);
@@ -59,18 +61,18 @@ export function watchProject(project: Project): ProjectWatch {
   };
 }
 
-/** The folder below which all files of a pattern are. */
+/** Deepest folder that contains all files of a pattern. */
 function folderOf(pattern: string): string {
   const [plain = ""] = pattern.split(/[*?[{]/, 1);
   return plain === pattern ? dirname(pattern) : plain.slice(0, plain.lastIndexOf("/") + 1);
 }
 
-/** Properties of a function that can change without a restart. */
+/** Function properties that can change without a restart. */
 const replaceable: ReadonlySet<string> = new Set(["Code", "Environment"]);
 
 /**
- * Finds the functions whose code or environment has changed.
- * @returns logical ids; undefined if something else has changed, which needs a restart
+ * Finds the functions whose code or environment changed.
+ * @returns logical ids; undefined if anything else changed, which needs a restart
  */
 export function changedFunctions(before: Template, after: Template): readonly string[] | undefined {
   if (!isDeepStrictEqual(withoutCode(before), withoutCode(after))) return undefined;

@@ -10,17 +10,20 @@ const cdkJson = z.looseObject({
   watch: z.looseObject({ include: globs.optional(), exclude: globs.default([]) }).optional(),
 });
 
-/** What `cdk.json` says of a CDK app. */
+/** Settings of a CDK app in `cdk.json`. */
 export type Project = {
   readonly directory: string;
-  /** The command that writes the assembly. */
+  /** Command that writes the assembly. */
   readonly app: string;
   readonly context: Readonly<Record<string, unknown>>;
-  /** Patterns of the files that a synthesis reads, those that are left out too; undefined where nothing names them. */
+  /**
+   * Patterns of the files that a synthesis reads, and of those to exclude; undefined if `cdk.json` names
+   * none.
+   */
   readonly watch: { readonly include: readonly string[]; readonly exclude: readonly string[] } | undefined;
 };
 
-/** @throws where the directory holds no `cdk.json` that names an app */
+/** @throws if the directory has no `cdk.json` with an app */
 export function readProject(directory: string): Project {
   const file = join(directory, "cdk.json");
   try {
@@ -33,7 +36,10 @@ export function readProject(directory: string): Project {
   }
 }
 
-/** Files in which npm, pnpm, yarn 1 and later yarns record what they installed. Manual changes of packages go unnoticed. */
+/**
+ * Files in which npm, pnpm, yarn 1 and later yarns record installed packages. Manual changes to packages go
+ * unnoticed.
+ */
 export const notesOfInstalls: readonly string[] = [
   "node_modules/.package-lock.json",
   "node_modules/.pnpm/lock.yaml",
@@ -42,8 +48,8 @@ export const notesOfInstalls: readonly string[] = [
 ];
 
 /**
- * Digest of all inputs of an assembly: the files that `cdk.json` names under `watch`, those that are given, the installed
- * packages, the context and the version of Node.
+ * Digest of all inputs of an assembly: the files that `cdk.json` names under `watch`, the given files, the
+ * installed packages, the context and the Node version.
  */
 export function digestOfInputs(
   project: Project,
@@ -66,7 +72,7 @@ export function digestOfInputs(
   return hash.digest("hex").slice(0, 32);
 }
 
-/** The files that `cdk.json` names under `watch`, relative to the project, in an order of their own. */
+/** Sorted paths of the files that `cdk.json` names under `watch`, relative to the project. */
 export function filesOf({ directory, watch }: Project): readonly string[] {
   if (watch === undefined) return [];
   const found = globSync([...watch.include], {

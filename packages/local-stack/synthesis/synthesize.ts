@@ -5,13 +5,13 @@ import { delimiter, dirname, join, resolve } from "node:path";
 import { digestOfInputs, type Project, readProject } from "./project.ts";
 
 /**
- * Synthesizes a project's stack into a directory of its own, as `cdk synth` does. Where nothing has changed since an
- * earlier time, that assembly is copied.
+ * Synthesizes a project's stack into a new directory, as `cdk synth` does. Copies a cached assembly if
+ * nothing has changed.
  * @param stage the stage whose settings are used
- * @param settings a file that is read in place of the stage's
- * @param project the directory that holds `cdk.json`
+ * @param settings a file that replaces the stage's settings
+ * @param project the directory of `cdk.json`
  * @returns the directory's absolute path
- * @throws with the app's own words where a setting is wrong
+ * @throws with the app's own output if a setting is wrong
  */
 export async function synthesize(
   stage: string,
@@ -28,7 +28,7 @@ export async function synthesize(
     await runApp(app, context, output);
     return output;
   }
-  // Of a file of settings its content counts, wherever it lies.
+  // The content of a settings file counts, not its path.
   const digest = digestOfInputs(app, { stage, hasSettings: settings !== undefined }, Object.values(named));
   const cached = join(cacheOf(app), digest);
   if (!existsSync(cached)) await fill(app, context, cached);
@@ -41,7 +41,7 @@ function cacheOf({ directory }: Project): string {
   return join(directory, ".local/assemblies");
 }
 
-/** Others may do the same at this moment: whoever is first leaves the assembly there, whole. */
+/** Fills the cache. Processes may race: the first one moves its complete assembly into place. */
 async function fill(app: Project, context: Readonly<Record<string, unknown>>, cached: string): Promise<void> {
   const cache = cacheOf(app);
   await mkdir(cache, { recursive: true });
@@ -57,16 +57,16 @@ async function fill(app: Project, context: Readonly<Record<string, unknown>>, ca
   await forgetOldest(cache);
 }
 
-/** Assemblies that are kept, 20 MB each. */
+/** Maximum cached assemblies, 20 MB each. */
 const kept = 8;
-/** Nobody copies what was last used so long ago, in milliseconds. */
+/** Milliseconds without use after which no process still copies an assembly. */
 const unusedFor = 600_000;
 
 async function forgetOldest(cache: string): Promise<void> {
   const entries = await Promise.all(
     (await readdir(cache)).map(async (name) => {
       const path = join(cache, name);
-      // Somebody else may have forgotten it already.
+      // Another process may have deleted it.
       const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
       return { path, mtimeMs };
     }),
@@ -78,7 +78,10 @@ async function forgetOldest(cache: string): Promise<void> {
   await Promise.all(old.map(({ path }) => rm(path, { recursive: true, force: true })));
 }
 
-/** As the CDK CLI reports an app, beside what `cdk.json` and the command line say; without checks of the template. */
+/**
+ * Context that the CDK CLI passes to an app, besides `cdk.json` and the command line; without template
+ * validation.
+ */
 const contextOfCli = {
   "aws:cdk:enable-path-metadata": true,
   "aws:cdk:enable-asset-metadata": true,
@@ -87,10 +90,11 @@ const contextOfCli = {
 };
 
 /**
- * Runs a project's app as `cdk synth --no-validation` does, which takes several times as long; the template is the same
- * (test/e2e/synthesis.proof.test.ts). `cdk.context.json` is not read: a stack that looks values up in AWS is no local one.
+ * Runs a project's app as `cdk synth --no-validation`, which takes several times as long, with the same
+ * template (test/e2e/synthesis.proof.test.ts). Does not read `cdk.context.json`: a stack that looks values up
+ * in AWS cannot run locally.
  * @param output the directory of the assembly
- * @throws with the app's own words where it fails
+ * @throws with the app's own output if it fails
  */
 export async function runApp(
   { directory, app, context }: Project,
@@ -98,7 +102,7 @@ export async function runApp(
   output: string,
 ): Promise<void> {
   const { PATH = "", HOME = "", TMPDIR = "/tmp" } = process.env;
-  // Nothing else of this process's environment: what the app could read there would be no input of the cache.
+  // Nothing else of this process's environment, because the app's inputs must all be in the cache key.
   const env = {
     PATH: `${dirname(process.execPath)}${delimiter}${PATH}`,
     HOME,

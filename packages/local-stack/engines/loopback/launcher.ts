@@ -7,14 +7,14 @@ import { promisify } from "node:util";
 
 const source = join(import.meta.dirname, "LoopbackDynamoDb.java");
 
-/** What starts DynamoDB Local on loopback: a class in a folder, with the path where Java finds all that it uses. */
+/** Java class that starts DynamoDB Local on loopback, with its class path. */
 export type Launcher = { readonly classPath: string; readonly className: string };
 
 /**
- * Compiles the launcher, once for each version of DynamoDB Local, beside the installed packages.
- * @param javac of the Java that runs it
+ * Compiles the launcher once per version of DynamoDB Local, next to the installed packages.
+ * @param javac compiler of the JDK in use
  * @param directory of DynamoDB Local
- * @returns undefined where there is no compiler: an engine that listens on all interfaces is not started
+ * @returns undefined without a compiler: an engine that listens on all interfaces is not started
  */
 export async function loopbackLauncher(
   javac: string,
@@ -36,7 +36,7 @@ export async function loopbackLauncher(
     if (fresh === undefined) return undefined;
     try {
       await promisify(execFile)(javac, ["-d", fresh, "-cp", engine.join(":"), source], { env: { ...env } });
-      // Another process may have been faster.
+      // Another process may have compiled it first.
       await rename(fresh, compiled).catch(() => undefined);
     } catch {
       return undefined;

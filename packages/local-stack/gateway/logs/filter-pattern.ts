@@ -2,17 +2,17 @@ import { asObject, fieldsOfLine, type JsonObject } from "../operation.ts";
 
 export type LinePredicate = (line: string) => boolean;
 
-/** A pattern that CloudWatch refuses, or that is not known here. */
+/** A filter pattern that CloudWatch refuses or that is not supported here. */
 export class FilterPatternError extends Error {
   override readonly name = "FilterPatternError";
 }
 
 /**
- * Which lines a filter pattern selects: all (nothing), one quoted phrase, one regular expression, or a condition on
- * fields of JSON: `=` with a text or a regular expression, `&&`, `||` and brackets.
- * Source: CloudWatch Logs user guide, "Filter pattern syntax for metric filters, subscription filters, filter log events,
- * and Live Tail".
- * @throws FilterPatternError for any other
+ * Parses a filter pattern: empty (all lines), one quoted phrase, one regular expression, or a condition on
+ * JSON fields with `=`, a text or a regular expression, `&&`, `||` and brackets.
+ * Source: CloudWatch Logs user guide, "Filter pattern syntax for metric filters, subscription filters, filter
+ * log events, and Live Tail".
+ * @throws FilterPatternError for any other pattern
  */
 export function parseFilterPattern(pattern: string): LinePredicate {
   const text = pattern.trim();
@@ -86,7 +86,7 @@ function comparison(tokens: string[], text: string): Condition {
   };
 }
 
-/** `*` stands for anything. */
+/** `*` matches any text. */
 function equalsText(wanted: string): LinePredicate {
   const parts = wanted.split("*").map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
   const whole = new RegExp(`^${parts.join(".*")}$`, "s");
@@ -103,7 +103,7 @@ function matches(expression: string): LinePredicate {
   return (text) => compiled.test(text);
 }
 
-/** A phrase is whole words: the beginning of an id is none. */
+/** Phrases match whole words only, not the beginning of an id. */
 function contains(phrase: string): LinePredicate {
   const escaped = phrase.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
   const whole = new RegExp(`(?<![A-Za-z0-9_])${escaped}(?![A-Za-z0-9_])`);

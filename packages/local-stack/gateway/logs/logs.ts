@@ -4,7 +4,7 @@ import { errorAnswer, jsonAnswer } from "../answer.ts";
 import { asString, checkInputs, type JsonObject, type Operation, type Place } from "../operation.ts";
 import { FilterPatternError, parseFilterPattern } from "./filter-pattern.ts";
 
-/** The functions' log groups. */
+/** Log group of a function. */
 export type LogGroup = {
   readonly name: string;
   beginOf(since: number): number;
@@ -23,12 +23,13 @@ const knownInputs: Readonly<Record<string, readonly string[]>> = {
 const mostGroups = 50;
 const mostEvents = 10_000;
 const maxBytes = 1024 * 1024;
-/** CloudWatch counts so many for each event beyond its message. */
+/** Bytes that CloudWatch adds to the size of each event. */
 const overheadBytes = 26;
 
 /**
+ * Parses a call to CloudWatch Logs.
  * Source: CloudWatch Logs API reference, "DescribeLogGroups" and "FilterLogEvents".
- * @throws UnknownOperationError for what this machine does not answer as CloudWatch Logs would
+ * @throws UnknownOperationError for calls that this machine does not answer as CloudWatch Logs would
  */
 export function logsOperation(name: string, input: JsonObject, scope: Place): Operation {
   const hint = ". A function's output is its log, and the runner writes it";
@@ -70,7 +71,7 @@ function describeGroups(input: JsonObject, groups: readonly LogGroup[]): Answer 
 }
 
 /**
- * The events in one page of the log, which may be none though more follow.
+ * Filters one page of the log. The page may be empty even if more follow.
  * @throws FilterPatternError
  */
 async function filterEvents(group: LogGroup, input: JsonObject): Promise<object> {

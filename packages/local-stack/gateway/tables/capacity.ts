@@ -2,11 +2,11 @@ import type { Answer } from "../../http-server.ts";
 import { asObject, asString, type JsonObject, parseJsonObject } from "../operation.ts";
 import type { Capacity } from "../types.ts";
 
-/** Counts the capacity that calls consume, as the engine says it. */
+/** Sums the capacity that calls consume, as the engine reports it. */
 export type CapacityBook = {
-  /** The request, asking for what it consumes. */
+  /** Adds ReturnConsumedCapacity to a request. */
   readonly asking: (body: string) => string;
-  /** What a call consumed, by its answer. */
+  /** Reads the consumed capacity from an answer. */
   readonly unitsOf: (action: string, answer: Pick<Answer, "body">) => Capacity;
   readonly add: (principal: string, action: string, units: Capacity) => void;
   /** By `<principal's name> <action>`. */
@@ -33,8 +33,9 @@ export function createCapacityBook(): CapacityBook {
 }
 
 /**
- * One entry for a table, a list where a call may name several. A refused condition is billed as a write too, and no
- * engine says how much: one unit, as for an item of up to 1 KB. Source: DynamoDB developer guide, "Working with items".
+ * Sums the consumed capacity: one entry for a table, or a list. A failed condition is billed as a write too,
+ * but no engine reports it: counted as one unit, as for an item of up to 1 KB. Source: DynamoDB developer
+ * guide, "Working with items".
  */
 function consumedUnits({ ConsumedCapacity: consumed, __type: error }: JsonObject): number {
   if (asString(error).endsWith("#ConditionalCheckFailedException")) return 1;

@@ -23,7 +23,7 @@ const tableOperations = new Set([
 ]);
 const batchOperations = new Set(["BatchGetItem", "BatchWriteItem"]);
 
-/** In a transaction each part needs the permission of the single operation. */
+/** In a transaction, each part needs the permission of the single operation. */
 const transactionParts: Readonly<Record<string, string>> = {
   ConditionCheck: "ConditionCheckItem",
   Delete: "DeleteItem",
@@ -80,7 +80,10 @@ function transactionNeeds(input: JsonObject, arns: TableArns): Need[] {
   );
 }
 
-/** Each statement needs the permission of its verb. Source: DynamoDB developer guide, "IAM security policies with PartiQL". */
+/**
+ * Each statement needs the permission of its verb. Source: DynamoDB developer guide, "IAM security policies
+ * with PartiQL".
+ */
 function statementNeeds(input: JsonObject, arns: TableArns): Need[] {
   const entries: unknown[] = Array.isArray(input.Statements) ? input.Statements : [];
   return entries.map((entry) => {
@@ -93,7 +96,7 @@ function statementNeeds(input: JsonObject, arns: TableArns): Need[] {
   });
 }
 
-/** A table may be named by its ARN, which not every engine understands. */
+/** Replaces a table's ARN by its name: not every engine accepts ARNs. */
 function withBareTableNames(input: JsonObject): string | undefined {
   const name = asString(input.TableName);
   if (!name.startsWith("arn:")) return undefined;
@@ -101,8 +104,8 @@ function withBareTableNames(input: JsonObject): string | undefined {
 }
 
 /**
- * Values of policy conditions on single items: the partitions that a request names and the attributes that it reads. The
- * first attribute of a key or key condition counts as the partition key.
+ * Condition values of a read: the partitions that it names and the attributes that it reads. The first
+ * attribute of a key or key condition counts as the partition key.
  * Source: DynamoDB developer guide, "Using IAM policy conditions for fine-grained access control".
  */
 export function contextOfRead(input: JsonObject): RequestContext {

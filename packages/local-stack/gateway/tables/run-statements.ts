@@ -4,7 +4,10 @@ import { asObject, asString, type JsonObject, parseJsonObject } from "../operati
 import type { Capacity } from "../types.ts";
 import { batchEntries, parseStatement, type Statement, type WireValue } from "./statements.ts";
 
-/** Runs a batch of statements. @param onUnits takes what it consumes; without it nothing is measured */
+/**
+ * Runs a batch of statements.
+ * @param onUnits receives the consumed capacity; absent: nothing is measured
+ */
 export type RunStatements = (
   body: Buffer,
   send: () => Promise<Answer>,
@@ -15,11 +18,12 @@ const mostStatements = 25;
 const longestStatement = 8_192;
 
 /**
- * Keeps what DynamoDB Local does not: it applies statements before it finds that a later one has the same key, and says
- * of no batch what it consumes. The other engine says nothing of a batch of which every statement failed. So items are
- * read before and after; callers that write one item at the same time may be measured by each other's.
- * Source: DynamoDB developer guide, "DynamoDB read and write operations": a write consumes by the larger of the item
- * before and after, also where its condition fails (an INSERT whose key is there included).
+ * Runs statements as DynamoDB does, beyond the engines: DynamoDB Local applies statements before it refuses a
+ * later one with the same key, and reports no capacity for batches; the native engine reports none if every
+ * statement fails. Reads items before and after to measure; concurrent writers of an item may distort each
+ * other's measurements.
+ * Source: DynamoDB developer guide, "DynamoDB read and write operations": a write consumes capacity by the
+ * larger of the item before and after, even if its condition fails (including an INSERT of an existing key).
  */
 export function createStatementRunner(call: EngineCall): RunStatements {
   const keys = createStatementKeys(call);
@@ -88,7 +92,7 @@ function tooLong(name: string, most: number): string {
   );
 }
 
-/** No error, or a condition that failed. */
+/** Errors of statements that are billed: none, or a failed condition. */
 const billed = new Set(["", "ConditionalCheckFailed", "DuplicateItem"]);
 
 function attemptedBytes({ verb, attributes }: Statement): number {
@@ -102,7 +106,7 @@ function unitsOf({ verb, isConsistentRead }: Statement, bytes: number): Capacity
 }
 
 /**
- * The size of an item in DynamoDB's protocol, in bytes, as reads and writes are billed by it.
+ * Size of an item in DynamoDB's JSON, in bytes, by which reads and writes are billed.
  * Source: DynamoDB developer guide, "DynamoDB item sizes and formats".
  */
 function itemBytes(item: JsonObject): number {
@@ -125,7 +129,7 @@ function valueBytes(value: JsonObject): number {
     case "NS":
     case "BS":
       return listOf(content).reduce<number>((sum, each) => sum + valueBytes({ [type.slice(0, 1)]: each }), 0);
-    // Lists and maps take three bytes, and one for each element.
+    // Lists and maps take three bytes plus one per element.
     case "L":
       return 3 + listOf(content).reduce<number>((sum, each) => sum + 1 + valueBytes(asObject(each)), 0);
     case "M":
@@ -139,27 +143,27 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Calls the table's engine by itself; undefined where the engine has no such table. */
+/** Calls the table engine; returns undefined if the table does not exist. */
 type EngineCall = (operation: string, input: JsonObject) => Promise<JsonObject | undefined>;
 
 type Item = Readonly<Record<string, WireValue>>;
 
-/** A statement and the item that it is about. */
+/** A statement and its item. */
 type PlacedStatement = {
   readonly statement: Statement;
-  /** Undefined where the statement names no whole key: the engine refuses it. */
+  /** Undefined if the statement does not name the whole key; the engine then refuses it. */
   readonly key: Item | undefined;
-  /** Equal for statements about the same item, and for no others. */
+  /** Equal only for statements about the same item. */
   readonly name: string | undefined;
 };
 
 type StatementKeys = {
   place(body: Buffer): Promise<readonly PlacedStatement[]>;
-  /** The name of the statements about an item. */
+  /** Returns the name of an item's statements. */
   nameOf(table: string, item: Item): Promise<string | undefined>;
 };
 
-/** Finds the keys in statements, by what the engine says of its tables. */
+/** Finds the keys in statements from the engine's table descriptions. */
 function createStatementKeys(call: EngineCall): StatementKeys {
   const keyNames = new Map<string, readonly string[]>();
 

@@ -3,15 +3,15 @@ import { asObject, parseJsonObject } from "../operation.ts";
 import type { Detour } from "../types.ts";
 import { batchEntries } from "./statements.ts";
 
-/** Why one statement of a batch failed. Source: DynamoDB API reference, "BatchStatementError". */
+/** Error of one statement in a batch. Source: DynamoDB API reference, "BatchStatementError". */
 export type StatementError = {
   readonly code: BatchStatementErrorCodeEnum;
   readonly message: string;
 };
 
 /**
- * Lets statements of a batch fail, by their place in it, while the engine applies the others: the request is answered
- * with 200 all the same. With every statement after one failed, and the answer dropped, a caller dies between two.
+ * Fails statements of a batch by index; the engine applies the others, and the answer is still 200. Failing
+ * every statement after one, and dropping the answer, simulates a caller that dies between two.
  */
 export function failStatements(body: Buffer, failures: ReadonlyMap<number, StatementError>): Detour {
   const applied = batchEntries(body).filter((_, place) => !failures.has(place));
@@ -33,7 +33,7 @@ export function failStatements(body: Buffer, failures: ReadonlyMap<number, State
   };
 }
 
-/** Applies the first statements of a batch only; of the others the caller learns nothing where the answer is dropped. */
+/** Applies only the first statements of a batch. The caller cannot tell if the answer is dropped. */
 export function applyFirst(body: Buffer, count: number): Detour {
   const failure = { code: "InternalServerError", message: "The caller ended before this statement" } as const;
   const places = batchEntries(body).map((_, place) => place);

@@ -1,15 +1,15 @@
 import { asObject, asString, type JsonObject, parseJsonObject, UnknownOperationError } from "../operation.ts";
 
-/** An attribute's value as DynamoDB's protocol has it, for example `{"S":"text"}`. */
+/** An attribute value in DynamoDB's JSON, for example `{"S":"text"}`. */
 export type WireValue = JsonObject;
 
-/** One PartiQL statement of a batch, as far as permissions and capacity need it. */
+/** The parts of a PartiQL statement that permissions and capacity need. */
 export type Statement = {
   readonly verb: "Select" | "Insert" | "Update" | "Delete";
   readonly characters: number;
   readonly table: string;
   readonly index: string | undefined;
-  /** An INSERT's item; of other statements, the attributes that their WHERE sets equal to one value. */
+  /** The item of an INSERT; for other statements, the attributes that WHERE sets equal to a value. */
   readonly attributes: Readonly<Record<string, WireValue>>;
   readonly isConsistentRead: boolean;
 };
@@ -17,13 +17,13 @@ export type Statement = {
 export const batchAction = "dynamodb:BatchExecuteStatement";
 const verbs = { SELECT: "Select", INSERT: "Insert", UPDATE: "Update", DELETE: "Delete" } as const;
 
-/** The entries of a batch's request, each still unparsed. */
+/** Unparsed entries of a batch request. */
 export function batchEntries(body: Buffer | string): readonly JsonObject[] {
   const { Statements: entries } = parseJsonObject(body.toString());
   return Array.isArray(entries) ? entries.map(asObject) : [];
 }
 
-/** @throws UnknownOperationError for a statement whose verb or table is not found */
+/** @throws UnknownOperationError if the statement's verb or table is not found */
 export function parseStatement(entry: JsonObject): Statement {
   const text = asString(entry.Statement);
   const parameters: readonly unknown[] = Array.isArray(entry.Parameters) ? entry.Parameters : [];
@@ -50,15 +50,15 @@ function unknownStatement(text: string): UnknownOperationError {
 }
 
 type Tokens = {
-  /** Takes a keyword or sign if it comes next. */
+  /** Consumes the next token if it is this keyword or sign. */
   takes(word: string): boolean;
-  /** Goes on behind the next such keyword, or to the end. */
+  /** Advances past the next such keyword, or to the end. */
   advancePast(word: string): void;
-  /** Takes the next token if it is a name. */
+  /** Consumes the next token if it is a name. */
   name(): string | undefined;
-  /** Takes the next token, or list or map, if it is a value. */
+  /** Consumes the next value, list or map. */
   value(): WireValue | undefined;
-  /** Takes whatever comes next; false at the end. */
+  /** Consumes any token; returns false at the end. */
   advance(): boolean;
 };
 

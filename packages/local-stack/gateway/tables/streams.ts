@@ -8,8 +8,8 @@ import {
 } from "../operation.ts";
 
 /**
- * Operations of DynamoDB Streams. A shard iterator of an engine need not name its stream, so callers are given
- * one that does: the stream's ARN, a space, the engine's iterator, in base64url.
+ * Parses an operation of DynamoDB Streams. An engine's shard iterator may not name its stream, so callers get
+ * the stream's ARN, a space and the engine's iterator, in base64url.
  */
 export function streamsOperation(
   name: string,
@@ -54,8 +54,8 @@ export function streamsOperation(
 }
 
 /**
- * Replaced in the text: a batch may be megabytes. Attribute values are objects in this format, so a member with
- * a string for its value can't be one of the record's own attributes.
+ * Replaces iterators in the text, since a batch may be megabytes. Attribute values are objects in this
+ * format, so a member with a string value cannot be a record's own attribute.
  */
 function nameIteratorsStream(answer: string, stream: string, member: string): string {
   return answer.replace(new RegExp(`"${member}":\\s*("(?:[^"\\\\]|\\\\.)*")`), (_, quoted: string) => {
@@ -71,11 +71,11 @@ function unwrapIterator(wrapped: string): [string, string] {
 }
 
 /**
- * The engines put a region of their own into ARNs (`ddblocal`, `dynoxide`). Callers and policies see the local
- * system's region; this translates in both directions, having learned the engine's from its answers.
+ * Translates table ARNs. Engines use a region of their own in ARNs (`ddblocal`, `dynoxide`), which is learned
+ * from their answers; callers and policies see the local system's region.
  */
 export type TableArns = {
-  /** The ARN of a table that is named by its name or ARN. */
+  /** ARN of a table, by name or ARN. */
   table(nameOrArn: string): string;
   forCaller(answer: string): string;
   forEngine(arn: string): string;

@@ -8,7 +8,7 @@ const throttles = [
   "ProvisionedThroughputExceededException",
   "RequestLimitExceeded",
   "LimitExceededException",
-  // Of one statement in a batch.
+  // Error of one statement in a batch.
   "ThrottlingError",
   "ProvisionedThroughputExceeded",
 ];
@@ -24,7 +24,7 @@ export type ThrottleEvent = {
 type Called = Pick<Operation, "action" | "needs">;
 
 /**
- * What CloudWatch would count of the answer to a call to a table: the call's error, or those of its statements.
+ * Throttling metrics of an answer to a call to a table: the call's error, or those of its statements.
  * Source: DynamoDB developer guide, "DynamoDB metrics and dimensions".
  */
 export function throttleEvents(operation: Called, answer: Fault | Answer): readonly ThrottleEvent[] {
