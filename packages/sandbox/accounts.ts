@@ -4,21 +4,21 @@ import { fieldsOf, listOf, numberOf, textOf, timestampOf } from "./parse.ts";
 
 export type User = {
   readonly id: string;
-  /** As given in the connection flow; shown there and nowhere else. */
+  /** Name given in the connection flow, shown nowhere else. */
   readonly name: string;
   readonly createdAt: Date;
-  /** Opens this user's connection flow: a live credential. */
+  /** Opens this user's connection flow; a live credential. */
   readonly session: string;
   readonly sessionExpiresAt: Date;
-  /** Whether events announce the creation of accounts made in this user's flow; unset: as the environment does. */
+  /** Whether events announce accounts created in this user's flow; absent: the environment's default. */
   readonly accountAlert?: boolean;
-  /** What the operator gave when it created the user, for example its own id. */
+  /** The operator's data about the user, for example its own id. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 };
 
 export type DataVersion = { readonly version: number; readonly updatedAt: Date };
 
-/** The link between a user and a datasource. A company account is managed through the company API. */
+/** The link between a user and a datasource. Company accounts are managed through the company API. */
 export type Account = {
   readonly id: string;
   readonly userId: string;
@@ -28,13 +28,13 @@ export type Account = {
   readonly updatedAt: Date;
   readonly connected: boolean;
   readonly deleted: boolean;
-  /** The size of the picture that its profile holds; 0: none. */
+  /** Size of the profile's picture in bytes; 0: none. */
   readonly pictureBytes: number;
-  /** The endpoints whose data has been fetched. */
+  /** Data by endpoint, for endpoints whose data has been fetched. */
   readonly data: ReadonlyMap<EndpointName, DataVersion>;
 };
 
-/** An account as JSON: what `parseAccount` reads. */
+/** Serializes an account for `parseAccount`. */
 export function keepAccount(account: Account): object {
   return { ...account, data: [...account.data].map(([endpoint, version]) => ({ endpoint, ...version })) };
 }

@@ -1,30 +1,30 @@
-/** The only source of time in the sandbox: deliveries, tokens and data all live on it. */
+/** The sandbox's only source of time, for deliveries, tokens and data. */
 export type Clock = {
   now(): Date;
-  /** Calls back once, at or after `at`. The answer cancels it. */
+  /** Calls back once, at or after `at`; returns a function that cancels it. */
   schedule(at: Date, callback: () => void): () => void;
 };
 
 /** A clock that can be moved forward. */
 export type AdjustableClock = Clock & {
-  /** Moves time forward and calls back what has become due, in order of time. */
+  /** Moves time forward and runs due callbacks in order of time. */
   advance(milliseconds: number): void;
-  /** When the next callback is due. */
+  /** Time of the next callback. */
   nextDue(): Date | undefined;
 };
 
-/** `order` keeps those of one moment in the order in which they were made. */
+/** A scheduled callback; `order` preserves the sequence of simultaneous ones. */
 type Appointment = { readonly at: number; readonly order: number; callback: (() => void) | undefined };
 type Appointments = Heap<Appointment>;
 
-/** Node's timers hold at most a signed 32-bit number of milliseconds; longer waits are taken in parts. */
+/** Node's timers hold at most a signed 32-bit number of milliseconds; longer waits are split. */
 const longestTimer = 2 ** 31 - 1;
 
 export function isAdjustable(clock: Clock): clock is AdjustableClock {
   return "advance" in clock && "nextDue" in clock;
 }
 
-/** A clock's view that ends: what was scheduled through it is not called after `end`. */
+/** A view of a clock that can end: callbacks scheduled through it never run after `end`. */
 export function endingClock(clock: Clock): Clock & { end(): void } {
   let ended = false;
   return {
@@ -39,7 +39,10 @@ export function endingClock(clock: Clock): Clock & { end(): void } {
   };
 }
 
-/** Runs with the system's time, plus what it was advanced by; `offset` is what it was advanced by before. */
+/**
+ * A clock that runs with the system's time.
+ * @param offset milliseconds that earlier runs advanced it by
+ */
 export function runningClock(offset = 0): AdjustableClock {
   let timer: NodeJS.Timeout | undefined;
   let wakesAt = Number.POSITIVE_INFINITY;
@@ -52,12 +55,12 @@ export function runningClock(offset = 0): AdjustableClock {
   };
   const plan = () => {
     const next = earliest(appointments)?.at ?? Number.POSITIVE_INFINITY;
-    // A timer that is set already serves, unless something is due before it.
+    // The current timer is early enough.
     if (next >= wakesAt) return;
     wakesAt = next;
     clearTimeout(timer);
     timer = setTimeout(wake, Math.min(longestTimer, Math.max(0, next - now())));
-    // A sandbox is kept alive by its server, never by a delivery that is due in three days.
+    // Only the server keeps the process alive, not a delivery that is due in three days.
     timer.unref();
   };
   return {
@@ -69,7 +72,7 @@ export function runningClock(offset = 0): AdjustableClock {
   };
 }
 
-/** Stands still until it is advanced: for tests. */
+/** A clock that moves only when advanced, for tests. */
 export function stoppedClock(start: Date): AdjustableClock {
   let time = start.getTime();
   const appointments = emptyAppointments();
@@ -126,7 +129,7 @@ function runDue(appointments: Appointments, now: number): void {
   }
 }
 
-/** The first that was not cancelled. */
+/** Returns the first callback that was not cancelled. */
 function earliest(appointments: Appointments): Appointment | undefined {
   for (;;) {
     const first = appointments.peek();
@@ -135,14 +138,14 @@ function earliest(appointments: Appointments): Appointment | undefined {
   }
 }
 
-/** A binary heap: the smallest item first, in logarithmic time. */
+/** A binary heap: removes the smallest item in logarithmic time. */
 type Heap<T> = {
   push(item: T): void;
   peek(): T | undefined;
   pop(): T | undefined;
 };
 
-/** @param before whether one item comes before another */
+/** @param before whether the first item sorts before the second */
 function createHeap<T>(before: (one: T, other: T) => boolean): Heap<T> {
   const items: T[] = [];
 

@@ -1,15 +1,15 @@
-/** The kinds of income sources, as the service groups them. */
+/** Categories of income sources in the service. */
 export const categories = ["payroll", "driving-and-delivery", "freelance"] as const;
 export type Category = (typeof categories)[number];
 
-/** A source of income that an end user may connect. */
+/** A source of income that an end user can connect. */
 export type Datasource = { readonly id: string; readonly name: string; readonly category: Category };
 
 export function isCategory(text: string): text is Category {
   return categories.some((known) => known === text);
 }
 
-/** Invented platforms: the service's own list is not public. */
+/** Invented platforms, since the service's own list is not public. */
 export const standardDatasources: readonly Datasource[] = [
   { id: "5d1f0a4e-6f0b-4c3e-9a53-0b6a1f6d0001", name: "Paylane", category: "payroll" },
   { id: "5d1f0a4e-6f0b-4c3e-9a53-0b6a1f6d0002", name: "Wagewell", category: "payroll" },

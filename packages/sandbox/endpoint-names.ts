@@ -1,4 +1,4 @@
-/** The business entities that the service organizes data under. */
+/** Endpoints of the service's data. */
 export const endpointNames = [
   "profile",
   "income",

@@ -41,7 +41,10 @@ export type EnvironmentDependencies = {
 
 const dayMs = 86_400_000;
 
-/** Starts an environment on the loopback interface. @throws the listening error if the port is taken */
+/**
+ * Starts an environment on loopback.
+ * @throws the listening error if the port is taken
+ */
 export async function startEnvironment(
   { name, port, clock: serviceClock, store }: EnvironmentDependencies,
   options: EnvironmentOptions,
@@ -122,7 +125,7 @@ export async function startEnvironment(
   const close = async () => {
     await api.close();
     await engine.close();
-    // Last: what is under way until here may still be kept.
+    // Ends last because work in progress may still be saved.
     clock.end();
     store.close();
   };
@@ -177,7 +180,7 @@ function startDeliveries(
   });
 }
 
-/** The newer interface tries three times, 30 s apart, and then drops the event. */
+/** Interface 0.5 makes three attempts, 30 s apart, and then drops the event. */
 function retriesOf(version: ProviderInterface, options: DeliveryOptions) {
   const firstRetryMs = options.firstRetryMs ?? 30_000;
   return version === "0.5"
@@ -200,7 +203,7 @@ export function urlOf(address: AddressInfo | string | null): string {
   return `http://127.0.0.1:${address.port}`;
 }
 
-/** Endpoints whose data changes over time. A profile or a vehicle does not. */
+/** Endpoints whose data changes over time, unlike a profile or a vehicle. */
 const livingEndpoints: ReadonlySet<EndpointName> = new Set([
   "income",
   "activity",
@@ -213,8 +216,8 @@ const livingEndpoints: ReadonlySet<EndpointName> = new Set([
 ]);
 
 /**
- * Fetches the data of connected accounts again at each interval of the clock: only what was fetched before, for an
- * operator that never asked for an endpoint gets no events about it.
+ * Fetches connected accounts' data again at each interval, for endpoints that were fetched before: an
+ * operator that never requested an endpoint gets no events about it.
  */
 function updatePeriodically(model: ProviderModel, clock: Clock, intervalMs: number): void {
   const plan = () => {
@@ -234,7 +237,7 @@ function updateAll(model: ProviderModel): void {
   }
 }
 
-/** Counts calls per minute of the clock; answers how many seconds a call over the limit has to wait. */
+/** Limits calls per minute of the clock; returns the seconds that a call over the limit must wait. */
 function createRateLimit(clock: Clock, requestsPerMinute: number): () => number | undefined {
   let minute = -1;
   let count = 0;

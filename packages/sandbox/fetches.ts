@@ -3,7 +3,7 @@ import { type EndpointName, isEndpointName } from "./endpoint-names.ts";
 import { fieldsOf, listOf, textOf, timestampOf } from "./parse.ts";
 import type { Store } from "./store.ts";
 
-/** A data fetch under way at a datasource. */
+/** A running data fetch at a datasource. */
 export type DataFetch = {
   readonly requestId: string;
   readonly accountId: string;
@@ -13,11 +13,11 @@ export type DataFetch = {
 
 export type Fetches = {
   start(fetch: DataFetch): void;
-  /** Resolves when none is under way. */
+  /** Resolves when no fetch is running. */
   ended(): Promise<void>;
 };
 
-/** Fetches end on the clock; those that a restart interrupted end afterwards. */
+/** Ends fetches on the clock. A fetch that a restart interrupted ends after it. */
 export function createFetches(clock: Clock, store: Store, onEnd: (fetch: DataFetch) => void): Fetches {
   const kept = store.collection("fetches", parseFetch);
   const underWay = countUnderWay();
@@ -51,7 +51,7 @@ function parseFetch(value: unknown): DataFetch {
   };
 }
 
-/** Counts running fetches. */
+/** Counter of running fetches. */
 type UnderWay = {
   begin(): void;
   end(): void;

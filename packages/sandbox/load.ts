@@ -9,8 +9,8 @@ export type Load = {
 const turnsPerSecond = 10;
 
 /**
- * Makes `perSecond` endpoint events in each second of the clock, by fetching data of the connected accounts in turn;
- * where there is none, a user is made first.
+ * Creates `perSecond` endpoint events per second of the clock by fetching data of connected accounts in turn;
+ * creates a user first if there is none.
  */
 export function runLoad(model: ProviderModel, clock: Clock, { perSecond, seconds }: Load): void {
   const accounts = connectedAccounts(model);
@@ -26,7 +26,7 @@ export function runLoad(model: ProviderModel, clock: Clock, { perSecond, seconds
 
 function fetchOne(model: ProviderModel, accountId: string | undefined): void {
   const account = model.account(accountId ?? "");
-  // One that was disconnected since the load began has nothing to fetch.
+  // The account may have been disconnected since the load began.
   if (account?.connected === true) model.startFetch(account.id, ["activity"]);
 }
 

@@ -34,13 +34,12 @@ type Flags = {
   readonly accentColor?: string;
 };
 
-/** How a fault is written on the command line. */
+/** Syntax of a fault on the command line. */
 const faultFlagForm = "status or effect[:count or share%][:path]";
 
 /**
- * Reads a fault as it is written on the command line: `503`, `429:10%`, `hang:3:/users`. Without a count or share it
- * happens to every call.
- * @throws a range error that says how it is written
+ * Parses a fault: `503`, `429:10%`, `hang:3:/users`. Without a count or share it affects every call.
+ * @throws a range error with the syntax
  */
 function parseFaultFlag(text: string): Fault {
   const [what = "", amount = "100%", ...path] = text.split(":");
@@ -125,7 +124,7 @@ Effects of a fault: ${[...faultEffects, ...answerEncodings].join(", ")}. More ca
 async function run(flags: Flags): Promise<void> {
   const sandbox = await startSandbox({ ...optionsOf(flags), branding: await brandingOf(flags) });
   const stop = () => void sandbox.close();
-  // For good, not once: npm passes on the signal that Ctrl-C has already sent to all.
+  // Handles repeated signals: Ctrl-C reaches this process directly and again through npm.
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);
   for (const fault of flags.fault ?? []) sandbox.fault(fault);
@@ -149,7 +148,7 @@ function optionsOf(flags: Flags): SandboxOptions {
     refreshEndsToken: flags.refreshEndsToken,
     retryAfter: flags.retryAfter,
     alertOnAccountCreation: flags.accountAlert,
-    // Long enough to be seen on the page.
+    // Long enough to be visible on the page.
     signInDurationMs: 1000,
     delivery: { firstRetryMs: flags.firstRetry },
     ...(flags.control ? { controlPort: flags.controlPort } : {}),

@@ -1,4 +1,4 @@
-/** Reads values that were kept as JSON, or came from outside; what is not as expected is an error. */
+/** Parses stored or external JSON; throws on unexpected values. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export function fieldsOf(value: unknown): Fields {

@@ -3,8 +3,8 @@ import type { ProviderInterface } from "./provider-interface.ts";
 import { formatNanoseconds, formatTimestamp } from "./timestamps.ts";
 
 /**
- * Payloads of events, which the specification does not show: their shapes are those of a public provider of the same
- * kind. None but an endpoint event's `request_id` distinguishes one event from another, and none has a time of its own.
+ * Payloads of events. The specification does not show them, so they follow a public provider of the same
+ * kind. Only an endpoint event's `request_id` distinguishes events, and none has a timestamp.
  */
 export type AccountEvent =
   | "create_account"
@@ -17,9 +17,9 @@ export type UserEvent = "create_user" | "update_user" | "delete_user";
 
 export type DateRange = { readonly start: string; readonly end: string };
 
-/** How one version of the interface writes its events. */
+/** Event payloads of an interface version. */
 export type Payloads = {
-  /** What announces that a datasource accepted the credentials of an account. */
+  /** Event sent when a datasource accepts an account's credentials. */
   readonly connected: AccountEvent;
   user(event: UserEvent, user: User, accounts: number, link: string): object;
   account(event: AccountEvent, account: Account): object;
@@ -82,7 +82,7 @@ export function endpointPayload(
   };
 }
 
-/** One event for all endpoints of a fetch. */
+/** Creates one event for all endpoints of a fetch. */
 export function multiEndpointPayload(
   account: Account,
   endpoints: readonly { readonly endpoint: string; readonly range: DateRange }[],
@@ -94,7 +94,7 @@ export function multiEndpointPayload(
   };
 }
 
-/** A step in the connection flow: these events have no name. */
+/** Creates the event of a step in the connection flow; these events have no name. */
 export function connectFlowPayload(
   { id, userId, datasource }: Account,
   { status, description, at }: { readonly status: string; readonly description: string; readonly at: Date },
@@ -114,7 +114,7 @@ export function connectFlowPayload(
   };
 }
 
-/** An account of a company is named as any other, with its company beside it. */
+/** Ids of an account; company accounts also have their company's. */
 function accountIds({ id, userId, company, datasource }: Account) {
   return { account_id: id, user_id: userId, ...(company && { company_id: datasource.id }) };
 }

@@ -17,29 +17,32 @@ import type { Store } from "./store.ts";
 import type { WebhookKind } from "./webhooks.ts";
 
 export type ProviderModel = {
-  /** An end user registers through the connection flow. */
+  /** Registers an end user, as through the connection flow. */
   registerUser(registration?: Registration): User;
-  /** Credentials are submitted: the account exists, not connected yet. */
+  /** Submits credentials: creates the account, which is not connected yet. */
   submitCredentials(userId: string, options?: SubmitOptions): Account;
-  /** The datasource accepts the credentials (again). */
+  /** Connects the account: the datasource accepts the credentials (again). */
   connect(accountId: string): Account;
   disconnect(accountId: string): Account;
   deleteAccount(accountId: string): Account;
   deleteUser(userId: string): void;
-  /** Replaces what the operator keeps with a user. */
+  /** Replaces the operator's data about a user. */
   replaceMetadata(userId: string, metadata: User["metadata"]): User;
-  /** Starts a fetch; its endpoint events come once it has ended. @returns the request's id */
+  /**
+   * Starts a fetch, which sends endpoint events when it ends.
+   * @returns the request's id
+   */
   startFetch(accountId: string, endpoints: readonly EndpointName[]): string;
   users(): readonly User[];
   user(id: string): User | undefined;
-  /** The user whose connection flow a session opens, until it expires. */
+  /** User of a session of the connection flow; undefined if it has expired. */
   userOfSession(session: string): User | undefined;
   accounts(): readonly Account[];
   account(id: string): Account | undefined;
   accountsOf(userId: string): readonly Account[];
-  /** An endpoint's data as its API serves it; undefined where none was fetched. */
+  /** An endpoint's data as the API serves it; undefined if none was fetched. */
   data(account: Account, endpoint: EndpointName, days?: Days): DataSet | undefined;
-  /** Resolves when no fetch is under way. */
+  /** Resolves when no fetch is running. */
   fetched(): Promise<void>;
 };
 
@@ -49,9 +52,9 @@ export type SubmitOptions = {
   readonly company?: boolean;
   /** Default: the datasources in turn. */
   readonly datasource?: Datasource;
-  /** The size of the picture that the profile holds; default 0: none. */
+  /** Size of the profile's picture in bytes; default 0: none. */
   readonly pictureBytes?: number;
-  /** Whether an event announces this account's creation; default: as chosen for the user, else the environment's. */
+  /** Whether an event announces this account; default: the user's choice, else the environment's setting. */
   readonly accountAlert?: boolean;
 };
 
@@ -60,19 +63,19 @@ export type ProviderModelDependencies = {
   readonly store: Store;
   readonly interface: ProviderInterface;
   readonly nextId: () => string;
-  /** @param datasource of the account that the event is about */
+  /** @param datasource datasource of the event's account */
   readonly emit: (kind: WebhookKind, payload: object, datasource?: Datasource) => void;
   readonly datasources: readonly [Datasource, ...Datasource[]];
   readonly alertOnAccountCreation: boolean;
-  /** How long the datasource takes to answer a fetch, on the sandbox's clock. */
+  /** Duration of a fetch, in milliseconds of the sandbox's clock. */
   readonly fetchDurationMs: number;
-  /** Where the connection flow is; known once the server listens. */
+  /** URL of the connection flow; known once the server listens. */
   readonly connectUrl: () => string;
 };
 
 const sessionMs = 3_600_000;
 
-/** Users, accounts and what happens to them. Each change informs the operator by an event. */
+/** State and changes of users and accounts. Each change sends an event to the operator. */
 export function createProviderModel(dependencies: ProviderModelDependencies): ProviderModel {
   const { clock, store, nextId, emit, datasources, alertOnAccountCreation, fetchDurationMs, connectUrl } =
     dependencies;
@@ -93,7 +96,7 @@ export function createProviderModel(dependencies: ProviderModelDependencies): Pr
 
   function endFetch({ accountId, endpoints, requestId }: DataFetch): void {
     const account = accounts.known(accountId);
-    // An account that was disconnected or deleted meanwhile yields nothing more.
+    // An account that was disconnected or deleted meanwhile yields no more data.
     if (!account.connected || account.deleted) return;
     const fetched = accounts.change(account, { data: withNewData(account, endpoints, clock.now()) });
     if (account.company && !isNewer) {
@@ -152,7 +155,7 @@ export function createProviderModel(dependencies: ProviderModelDependencies): Pr
     connect: (accountId) => {
       const account = accounts.known(accountId);
       const isNew = account.data.size === 0;
-      // The company API announces its data by "updated" events only, so a company account's data is there at once.
+      // The company API announces data by "updated" events only, so a new company account has data at once.
       const data = account.company && isNew ? withNewData(account, endpointNames, clock.now()) : account.data;
       const connected = accounts.change(account, { connected: true, data });
       return announce(account.company ? "connect_account" : payloads.connected, connected);
@@ -197,7 +200,7 @@ function withNewData({ data: before }: Account, endpoints: readonly EndpointName
   return data;
 }
 
-/** The users that are kept, by id and by session. */
+/** Stored users, by id and by session. */
 function openUsers(store: Store) {
   const users = store.collection("users", parseUser);
   const sessions = new Map([...users.values()].map(({ id, session }) => [session, id]));
@@ -210,14 +213,14 @@ function openUsers(store: Store) {
       users.delete(id);
       sessions.delete(session);
     },
-    /** @throws where there is no such user */
+    /** @throws if the user does not exist */
     known: (userId: string): User => {
       const user = users.get(userId);
       if (user === undefined) throw new Error(`there is no user ${userId}`);
       return user;
     },
     get: (userId: string) => users.get(userId),
-    /** Undefined once the session has expired. */
+    /** Returns undefined once the session has expired. */
     ofSession: (session: string, now: Date) => {
       const user = users.get(sessions.get(session) ?? "");
       return user === undefined || user.sessionExpiresAt <= now ? undefined : user;
@@ -226,7 +229,7 @@ function openUsers(store: Store) {
   };
 }
 
-/** The accounts that are kept, by id and by user. */
+/** Stored accounts, by id and by user. */
 function openAccounts(store: Store, clock: Clock) {
   const accounts = store.collection("accounts", parseAccount, keepAccount);
   const idsOfUsers = Map.groupBy(accounts.keys(), (id) => known(id).userId);
@@ -247,17 +250,17 @@ function openAccounts(store: Store, clock: Clock) {
       idsOfUsers.set(account.userId, [...(idsOfUsers.get(account.userId) ?? []), account.id]);
       return keep(account);
     },
-    /** @throws where the account was deleted */
+    /** @throws if the account was deleted */
     change: (account: Account, fields: Partial<Account>): Account => {
       if (account.deleted) throw new Error(`account ${account.id} was deleted`);
       return keep({ ...account, ...fields, updatedAt: clock.now() });
     },
-    /** @throws where there is no such account */
+    /** @throws if the account does not exist */
     known,
     get: (accountId: string) => accounts.get(accountId),
     all: (): readonly Account[] => [...accounts.values()],
     size: () => accounts.size,
-    /** Those that are not deleted. */
+    /** The user's accounts that are not deleted. */
     ofUser: (userId: string): readonly Account[] =>
       (idsOfUsers.get(userId) ?? []).map(known).filter(({ deleted }) => !deleted),
   };

@@ -5,30 +5,33 @@ import { fieldsOf, numberOf } from "./parse.ts";
 import { openStore, type Store } from "./store.ts";
 
 export type SandboxOptions = EnvironmentOptions & {
-  /** Where the sandbox environment listens, on the loopback interface; 0 (default): a free port. */
+  /** Port of the sandbox environment on loopback; 0 (default): any free port. */
   readonly port?: number;
-  /** The system's time by default, moved by `advance`. */
+  /** Default: system time, moved by `advance`. */
   readonly clock?: Clock;
-  /** Where users, tokens and deliveries are kept over a restart; unset: they end with the process. */
+  /** Directory in which users, tokens and deliveries survive a restart; absent: in memory only. */
   readonly directory?: string;
-  /** Runs the production environment as well, on this port; 0: a free one. */
+  /** Port of the production environment, which runs only if set; 0: any free port. */
   readonly productionPort?: number;
-  /** Opens the control address on this port; 0: a free one. */
+  /** Port of the control API, which runs only if set; 0: any free port. */
   readonly controlPort?: number;
 };
 
-/** The sandbox environment, and what stands beside it. */
+/** The sandbox environment, with production and the controls. */
 export type Sandbox = Environment & {
-  /** Moves the clock forward; whatever becomes due happens in its order. @throws with a clock that can't be moved */
+  /**
+   * Moves the clock forward and runs whatever becomes due, in order.
+   * @throws if the clock cannot be moved
+   */
   advance(seconds: number): Promise<void>;
   readonly production?: Environment;
-  /** The control address. */
+  /** URL of the control API. */
   readonly control?: string;
 };
 
 /**
- * Starts the income-data service on the loopback interface.
- * @throws the listening error (`EADDRINUSE`) if a port is taken; an error if the directory can't be used
+ * Starts the income-data service on loopback.
+ * @throws the listening error (`EADDRINUSE`) if a port is taken; an error if the directory cannot be used
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const closers: (() => Promise<void>)[] = [];
@@ -79,7 +82,7 @@ async function startProduction(options: SandboxOptions, clock: Clock): Promise<E
   );
 }
 
-/** The system's time and what it was advanced by, before a restart too. */
+/** System time plus the stored offset from earlier runs. */
 function keptClock(store: Store): AdjustableClock {
   const kept = store.collection("clock", (value) => ({ offset: numberOf(fieldsOf(value), "offset") }));
   let { offset } = kept.get("current") ?? { offset: 0 };
@@ -94,7 +97,7 @@ function keptClock(store: Store): AdjustableClock {
   };
 }
 
-/** Goes from one due moment to the next, so that days of retries happen as they would, only sooner. */
+/** Advances from one due time to the next, so that days of retries happen in order. */
 async function advanceAll(
   clock: Clock,
   environments: readonly Environment[],

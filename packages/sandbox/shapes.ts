@@ -3,7 +3,7 @@ import { fieldsOf } from "./parse.ts";
 import type { Store } from "./store.ts";
 import { newerWebhookKinds } from "./webhooks.ts";
 
-/** What can be given another shape: the events of each kind, and the API's answers. */
+/** Events of each kind and answers of the API, whose shape can be changed. */
 export const shapedThings = [
   "users",
   "accounts",
@@ -16,14 +16,15 @@ export const shapedThings = [
 ] as const;
 export type ShapedThing = (typeof shapedThings)[number];
 
-/** Rewrites payloads by templates, to rehearse another provider. */
+/** Rewrites payloads by templates, to simulate another provider. */
 export type Shapes = {
   /**
-   * A template is any JSON. A text in it that is `{{path}}` becomes the value at that path of the usual payload (names
-   * joined by dots), or null; within a longer text it becomes text. `undefined` restores the usual shape.
+   * Sets a template, which is any JSON. A string `{{path}}` is replaced by the value at that path of the
+   * usual payload (names joined by dots), or null; inside a longer string, by its text. `undefined` restores
+   * the usual shape.
    */
   set(thing: ShapedThing, template: unknown): void;
-  /** The payload in its shape; undefined where it has the usual one. */
+  /** Applies the template to a payload; undefined if there is none. */
   apply(thing: ShapedThing, payload: unknown): { readonly shaped: unknown } | undefined;
 };
 
@@ -65,7 +66,7 @@ function valueAt(payload: unknown, path: string): unknown {
   return value;
 }
 
-/** Sends an answer, in its shape where it was given one: past the route's schema, which describes the usual one. */
+/** Sends an answer. A changed shape bypasses the route's schema, which describes the usual one. */
 export function answer(reply: FastifyReply, shapes: Shapes, thing: ShapedThing, value: object): unknown {
   const shape = shapes.apply(thing, value);
   if (shape === undefined) return value;

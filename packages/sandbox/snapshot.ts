@@ -1,10 +1,10 @@
 import type { EndpointName } from "./endpoint-names.ts";
 import type { ProviderModel } from "./provider-model.ts";
 
-/** What exists in the service at one moment. */
+/** Everything that exists in the service. */
 export type Snapshot = {
   readonly users: readonly { readonly id: string; readonly createdAt: Date }[];
-  /** Deleted ones included. */
+  /** Including deleted accounts. */
   readonly accounts: readonly {
     readonly id: string;
     readonly userId: string;
@@ -13,7 +13,7 @@ export type Snapshot = {
     readonly connected: boolean;
     readonly deleted: boolean;
   }[];
-  /** The data that can be read; `version` is its `revision`. */
+  /** Readable data; `version` is its `revision`. */
   readonly endpoints: readonly {
     readonly accountId: string;
     readonly company: boolean;

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-/** Values by name, the oldest first, which are kept as JSON: the service goes on after a restart where it was. */
+/** Values by name, oldest first, stored as JSON so that the service continues after a restart. */
 export type Collection<Value> = Pick<
   ReadonlyMap<string, Value>,
   "get" | "has" | "size" | "keys" | "values"
@@ -14,8 +14,8 @@ export type Collection<Value> = Pick<
 export type Store = {
   readonly database: DatabaseSync;
   /**
-   * @param parse reads a value that was kept
-   * @param toKeep what is kept of a value; unset: the value itself
+   * @param parse parses a stored value
+   * @param toKeep serializes a value; absent: stores the value itself
    */
   collection<Value>(
     name: string,
@@ -36,16 +36,16 @@ const schema = `
 `;
 
 /**
- * @param directory where the environment's file is kept; unset: everything ends with the process
- * @throws if the directory can't be written, or another process uses the file
+ * @param directory directory of the environment's file; absent: in memory only
+ * @throws if the directory cannot be written, or another process uses the file
  */
 export function openStore(environment: string, directory?: string): Store {
   if (directory !== undefined) mkdirSync(directory, { recursive: true, mode: 0o700 });
   const file = directory === undefined ? ":memory:" : join(directory, `${environment}.sqlite`);
   const database = new DatabaseSync(file);
   try {
-    // Exclusive: two services on one file would both deliver what it holds.
-    // With NORMAL the machine's power failure can take back the latest changes; a crash of the process never.
+    // Exclusive, because two services on one file would both deliver its events. NORMAL may lose the latest
+    // changes in a power failure, but never in a crash of the process.
     database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;");
     database.exec(schema);
   } catch (error) {

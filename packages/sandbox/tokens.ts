@@ -4,23 +4,29 @@ import type { Clock } from "./clock.ts";
 import { fieldsOf, numberOf, textOf } from "./parse.ts";
 import type { Store } from "./store.ts";
 
-/** Why a call has no access; the answer is 401 in every case. */
+/** Why a call is refused; the answer is always 401. */
 export type TokenRefusal = "missing" | "malformed" | "invalid" | "expired" | "revoked";
 export type TokenCheck =
   | { readonly valid: true; readonly tokenId: string }
   | { readonly valid: false; readonly reason: TokenRefusal };
 
-/** How tokens are ended before their time; the difference is in the error's text only. */
+/** How tokens are invalidated early; only the error's text differs. */
 export type TokenEnd = Extract<TokenRefusal, "expired" | "revoked">;
 
 export type Tokens = {
-  /** Issues a token. `remainingSeconds`: the life left in it, its `iat` being set back accordingly. */
+  /**
+   * Issues a token.
+   * @param remainingSeconds remaining lifetime; `iat` is set back accordingly
+   */
   issue(remainingSeconds?: number): Promise<string>;
-  /** Judges the value of an Authorization header. */
+  /** Checks the value of an Authorization header. */
   verify(authorization: string | undefined): Promise<TokenCheck>;
-  /** Issues a token for a valid one, which ends with it where the service was set up so. */
+  /** Issues a token in exchange for a valid one, which is revoked if the service is configured to. */
   refresh(tokenId: string): Promise<string>;
-  /** Ends every token issued so far. @returns how many were still valid */
+  /**
+   * Invalidates every token issued so far.
+   * @returns how many were still valid
+   */
   endAll(how: TokenEnd): number;
 };
 
@@ -28,19 +34,19 @@ export type TokenSettings = {
   readonly clock: Clock;
   readonly store: Store;
   readonly lifetimeSeconds: number;
-  /** The environment that the tokens are for; those of another are refused. */
+  /** Environment of the tokens; tokens of another environment are refused. */
   readonly environment: string;
-  /** Whether a refresh ends the token that it was called with. */
+  /** Whether a refresh revokes the old token. */
   readonly refreshEndsToken: boolean;
 };
 
 const algorithm = "HS256";
 const issuer = "income-data-service";
 
-/** A token that was issued; `ended` where that was before its time. */
+/** An issued token; `ended` if it was invalidated early. */
 type Issued = { readonly expires: number; readonly ended?: TokenEnd };
 
-/** Signs and checks the environment's access tokens: JWTs with a limited life. */
+/** Signs and checks the environment's access tokens, which are JWTs with a limited lifetime. */
 export function createTokens(settings: TokenSettings): Tokens {
   const { clock, store, lifetimeSeconds, environment, refreshEndsToken } = settings;
   const key = keyOf(store);
@@ -106,7 +112,7 @@ function refuse(reason: TokenRefusal): TokenCheck {
   return { valid: false, reason };
 }
 
-/** The environment's signing key: made once, so that tokens outlive a restart. */
+/** Returns the environment's signing key, created once so that tokens survive a restart. */
 function keyOf(store: Store): Uint8Array {
   const kept = store.collection("token-key", (value) => ({ key: textOf(fieldsOf(value), "key") }));
   const { key } = kept.get("current") ?? { key: randomBytes(32).toString("base64") };

@@ -1,28 +1,28 @@
 import { fieldsOf, textOf } from "./parse.ts";
 import type { Collection, Store } from "./store.ts";
 
-/** What a webhook announces about, in every version of the interface. */
+/** Kinds of webhooks in every version of the interface. */
 export const webhookKinds = ["users", "accounts", "endpoints", "company-accounts"] as const;
-/** In the newer version of the interface as well. */
+/** Kinds that interface 0.5 adds. */
 export const newerWebhookKinds = ["multi-endpoints", "company-endpoints", "connect-events"] as const;
 const allWebhookKinds = [...webhookKinds, ...newerWebhookKinds] as const;
 export type WebhookKind = (typeof allWebhookKinds)[number];
 
-/** The operator's address for one kind of events. */
+/** The operator's webhook for one kind of event. */
 export type Webhook = {
   readonly url: string;
   readonly method: "POST" | "PUT";
   /** Sent with each call, for identification or security. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Signs each body: `X-Signature`, HMAC-SHA512 over the raw body, base64. */
+  /** Key of `X-Signature`: HMAC-SHA512 over the raw body, in base64. */
   readonly secret?: string;
-  /** No event is sent to a webhook that is not enabled. */
+  /** A disabled webhook receives no events. */
   readonly enabled: boolean;
-  /** Of `multi-endpoints`: the datasources that it is limited to. */
+  /** For `multi-endpoints`: datasources that it is limited to. */
   readonly platformIds?: readonly string[];
 };
 
-/** By kind: one that was registered before is replaced as a whole. */
+/** Webhooks by kind; a new registration replaces the old one as a whole. */
 export type WebhookRegistry = Collection<Webhook>;
 
 export function createWebhookRegistry(store: Store): WebhookRegistry {

@@ -17,14 +17,16 @@ import {
   requestIdSchema,
 } from "./schemas.ts";
 
-/** Where accounts are served, and company accounts: under the company API, and beside the accounts. */
+/**
+ * Paths of accounts and of company accounts, which are served under the company API and beside the accounts.
+ */
 const groups = [
   { path: "/api/v0.4/accounts", company: false },
   { path: "/api/v0.4/company-accounts", company: true },
   { path: "/api/company/v0.5/company-accounts", company: true },
 ] as const;
 
-/** A user's accounts; an account's state, its data, and the start of a data fetch. */
+/** Routes for a user's accounts, an account's state and data, and data fetches. */
 export function accountRoutes(app: FastifyInstance, model: ProviderModel, shapes: Shapes): void {
   listRoute(app, model);
   for (const { path, company } of groups) {
@@ -35,7 +37,7 @@ export function accountRoutes(app: FastifyInstance, model: ProviderModel, shapes
   }
 }
 
-/** Company accounts are not among them: they are managed through the company API. */
+/** Lists a user's accounts except company accounts, which are managed through the company API. */
 function listRoute(app: FastifyInstance, model: ProviderModel): void {
   app.get<{ Params: { user_id: string }; Querystring: PageQuery }>(
     "/api/v0.4/users/:user_id/accounts",
@@ -72,7 +74,7 @@ function stateRoute(app: FastifyInstance, path: string, find: Find, shapes: Shap
   );
 }
 
-/** The data of an account's endpoint, below the path of its kind of accounts. */
+/** Adds the route of an account's endpoint data. */
 export function dataRoute(
   app: FastifyInstance,
   path: string,
@@ -97,7 +99,7 @@ export function dataRoute(
   );
 }
 
-/** The start of a data fetch, below the path of its kind of accounts. */
+/** Adds the route that starts a data fetch. */
 export function fetchRoute(app: FastifyInstance, path: string, find: Find, model: ProviderModel): void {
   app.post<{ Params: { account_id: string }; Body: { endpoints: EndpointName[] } }>(
     `${path}/:account_id/fetches`,
@@ -128,7 +130,7 @@ function showAccount(account: Account) {
   };
 }
 
-/** Data can be asked for by its first day, its last, or both. */
+/** Optional first and last day of the data. */
 type DaysQuery = { readonly date_start?: string; readonly date_end?: string };
 
 const day = { type: "string", pattern: "^\\d{4}-\\d{2}-\\d{2}$" } as const;
@@ -137,7 +139,7 @@ const daysProperties = {
   date_end: { ...day, description: "The last day; data of pay periods that begin after it is left out" },
 } as const;
 
-/** @throws 400 for a day that is not on the calendar, and for an end before the start */
+/** @throws 400 for a date that does not exist, or an end before the start */
 function daysOf({ date_start: start = "0000-01-01", date_end: end = "9999-12-31" }: DaysQuery): Days {
   for (const [name, date] of Object.entries({ date_start: start, date_end: end })) {
     if (!isOnCalendar(date)) throw new ApiError(400, "invalid_request", `${name}: is no day`);
@@ -146,7 +148,7 @@ function daysOf({ date_start: start = "0000-01-01", date_end: end = "9999-12-31"
   return { start, end };
 }
 
-// Date takes 30 February for 2 March.
+// Date parses 30 February as 2 March.
 function isOnCalendar(date: string): boolean {
   const timestamp = new Date(date);
   return !Number.isNaN(timestamp.getTime()) && formatDate(timestamp) === date;

@@ -19,17 +19,20 @@ import { webhookRoutes } from "./webhook-routes.ts";
 
 export type ApiDependencies = GuardDependencies & {
   readonly interface: ProviderInterface;
-  /** Where the connection flow is; known once the server listens. */
+  /** URL of the connection flow; known once the server listens. */
   readonly connectUrl: () => string;
   readonly model: ProviderModel;
   readonly webhooks: WebhookRegistry;
   readonly shapes: Shapes;
   readonly flow: FlowDependencies;
-  /** Unset: lists are whole where no part of them is asked for. */
+  /** Absent: lists are complete unless a page is requested. */
   readonly pageSize: number | undefined;
 };
 
-/** The service's API, in which every path needs a token and every error is JSON, and the connection flow's pages. */
+/**
+ * Creates the service's API, in which every path needs a token and every error is JSON, and the connection
+ * flow's pages.
+ */
 export async function createApi(dependencies: ApiDependencies): Promise<FastifyInstance> {
   const { model, webhooks, tokens, shapes, flow, pageSize } = dependencies;
   const app = createHttpApp();
@@ -51,7 +54,7 @@ export async function createApi(dependencies: ApiDependencies): Promise<FastifyI
   return app;
 }
 
-/** A new token for a valid one, under each version of the path. */
+/** Routes that exchange a valid token for a new one, in each version. */
 function tokenRoutes(
   app: FastifyInstance,
   tokens: Tokens,
@@ -66,7 +69,7 @@ function tokenRoutes(
   }
 }
 
-/** The users; their names, links and sessions are not shown: links and sessions are credentials. */
+/** Routes for users. Names, links and sessions are not shown; links and sessions are credentials. */
 function userRoutes(app: FastifyInstance, model: ProviderModel, shapes: Shapes): void {
   const show = (user: User) => ({
     id: user.id,

@@ -1,16 +1,16 @@
-/** How much of an answer is kept, in characters: 100,000 calls must fit. */
+/** Maximum characters of an answer to log: memory must hold 100,000 calls. */
 export const keptAnswerLength = 500;
 
-/** One call that the service's API received. It holds no token, no request's body and no query. */
+/** A call that the API received, without its token, body and query. */
 export type Call = {
   readonly method: string;
   readonly path: string;
   readonly status: number;
-  /** When it came, not when it was answered. */
+  /** Time at which the call arrived. */
   readonly at: Date;
   /** Whether the token was accepted. */
   readonly authorized: boolean;
-  /** The beginning of the answer's body; "" where none was given, or where it holds a token. */
+  /** Start of the answer's body; "" if there was none or if it holds a token. */
   readonly answer: string;
 };
 
@@ -22,7 +22,7 @@ export function createCallLog(limit = 100_000): CallLog {
   return {
     add: (call) => {
       calls.push(call);
-      // Dropped in halves: shifting one at a time would copy the list at every call.
+      // Drops half at once, because shifting single calls would copy the list each time.
       if (calls.length > limit) calls = calls.slice(-Math.ceil(limit / 2));
     },
     list: () => [...calls],

@@ -9,13 +9,13 @@ export type EncodedAnswer = { readonly body: Buffer; readonly headers: Readonly<
 const json = "application/json";
 const byteOrderMark = "\uFEFF";
 
-/** An answer's JSON as an encoding has it. */
+/** Encodes an answer's JSON. */
 export function encoded(text: string, encoding: AnswerEncoding): EncodedAnswer {
   const coded = (body: Buffer) => ({ body, headers: { "content-encoding": encoding } });
   switch (encoding) {
     case "gzip":
       return coded(gzipSync(text));
-    // Without zlib's frame, as some servers send it.
+    // Without the zlib header, as some servers send it.
     case "deflate":
       return coded(deflateRawSync(text));
     case "br":
@@ -33,7 +33,7 @@ export function encoded(text: string, encoding: AnswerEncoding): EncodedAnswer {
   }
 }
 
-/** What ISO-8859-1 lacks is escaped, as JSON allows. */
+/** Escapes characters outside ISO-8859-1, as JSON allows. */
 function latin1(text: string): Buffer {
   const escaped = text.replace(
     /[\u0100-\uFFFF]/g,

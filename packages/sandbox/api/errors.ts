@@ -1,4 +1,4 @@
-/** An answer that says no: thrown by routes, sent as `{"error": code, "message": text}`. */
+/** An error answer: thrown by routes, sent as `{"error": code, "message": text}`. */
 export class ApiError extends Error {
   override name = "ApiError";
   readonly status: number;
@@ -15,7 +15,7 @@ export function notFound(message: string): ApiError {
   return new ApiError(404, "not_found", message);
 }
 
-/** What the service refuses to do was asked wrongly: the caller learns why. */
+/** Runs an action, and answers 400 with the reason if it throws. */
 export function asked<T>(action: () => T): T {
   try {
     return action();

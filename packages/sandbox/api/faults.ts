@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { type AnswerEncoding, answerEncodings } from "./encodings.ts";
 
-/** What can go wrong with an answer beyond its status. */
+/** Effects of a fault beyond a status. */
 export const faultEffects = [
   "hang",
   "slow-body",
@@ -21,40 +21,41 @@ export const faultEffects = [
 ] as const;
 export type FaultEffect = (typeof faultEffects)[number];
 
-/** Statuses that no failure has, and that hold no data either. */
+/** Success statuses that carry no usable data. */
 const withoutData = [202, 204, 206];
 
-/** Calls that match are answered with `status`, or as the effect says. */
+/** Answers matching calls with `status`, or as `effect` describes. */
 export type Fault = {
-  /** A path's beginning, or the source of a regular expression that is found in it; unset: every path. */
+  /** Start of the path, or the source of a regular expression to find in it; absent: every path. */
   readonly path?: string;
-  /** Unset: every method. */
+  /** Absent: every method. */
   readonly method?: string;
-  /** 202, 204, 206, or 300 to 599. One of `status` and `effect` is needed. */
+  /** 202, 204, 206, or 300 to 599. Either `status` or `effect` is required. */
   readonly status?: number;
   /**
-   * `hang`: no answer ever; `slow-body`: a byte each 100 ms, without end; `large-body`: 50 MB; `malformed-json`: JSON
-   * that breaks off; `maintenance`: 200 with a page; `empty`: 200 with nothing; `cut`: a body shorter than its length
-   * says; `error-in-body`: 200 with `{"error": {"code": "PRODUCT_NOT_READY"}}`; `wrong-charset`, `wrong-coding`: bytes
-   * that are not what their headers say; `bomb`: 50 MB as 50 KB of gzip; `redirect`: 302 to `location`;
-   * `forget-accounts`: lists of accounts are empty, and an account's state is 404. An encoding sends the true answer in it.
+   * `hang`: never answers; `slow-body`: one byte each 100 ms, endlessly; `large-body`: 50 MB;
+   * `malformed-json`: truncated JSON; `maintenance`: 200 with an HTML page; `empty`: 200 without a body;
+   * `cut`: a body shorter than its Content-Length; `error-in-body`: 200 with `{"error": {"code":
+   * "PRODUCT_NOT_READY"}}`; `wrong-charset`, `wrong-coding`: bytes that do not match their headers; `bomb`:
+   * 50 MB as 50 KB of gzip; `redirect`: 302 to `location`; `forget-accounts`: lists of accounts are empty,
+   * and an account's state is 404. An encoding sends the true answer in it.
    */
   readonly effect?: FaultEffect | AnswerEncoding;
-  /** Where a redirect leads: an address or a path; unset: another path of the service. */
+  /** Redirect target, a URL or a path; absent: another path of the service. */
   readonly location?: string;
-  /** After this many calls the fault is over; default 1, or no end where a share or seconds are given. */
+  /** Number of calls that the fault affects; default 1, or unlimited with a share or seconds. */
   readonly times?: number;
-  /** The part of the matching calls that meets the fault, over 0 up to 1 (default). */
+  /** Share of the matching calls that the fault affects, over 0 up to 1 (default). */
   readonly share?: number;
   readonly retryAfterSeconds?: number;
-  /** After so many seconds the fault is over, however often it happened; unset: only `times` ends it. */
+  /** Seconds after which the fault ends; absent: only `times` ends it. */
   readonly forSeconds?: number;
 };
 
 export type Faults = {
-  /** @throws a range or syntax error that names what is wrong */
+  /** @throws a range or syntax error naming the invalid part */
   add(fault: Fault): void;
-  /** The fault that a call meets; it is counted as met. */
+  /** Returns the fault for a call, and counts it. */
   take(method: string, path: string): Fault | undefined;
   clear(): void;
 };
@@ -68,16 +69,16 @@ type Planned = {
   due: number;
 };
 
-/** What tells which accounts there are: their states and a user's list. */
+/** Paths of accounts' states and users' lists of accounts. */
 const stateOrList = "/(company-)?accounts(/[^/]+)?$";
 
-/** @param now of the system's time: a fault's seconds are those that an operator waits */
+/** @param now system time: operators wait a fault's seconds in real time */
 export function createFaults(now: () => number = Date.now): Faults {
   let planned: Planned[] = [];
   const meets = (plan: Planned) => {
-    // Shares are dealt out evenly, not by chance: a half is every other call.
+    // Spreads shares evenly instead of randomly: a half is every other call.
     plan.due += plan.fault.share ?? 1;
-    // The sum of ten tenths is a little less than one.
+    // The sum of ten tenths is slightly less than one.
     if (plan.due < 1 - 1e-9) return false;
     plan.due -= 1;
     return true;
@@ -136,7 +137,7 @@ function isFailure(status: number): boolean {
   return Number.isInteger(status) && status >= 300 && status <= 599;
 }
 
-/** The encoding that a fault sends the true answer in; undefined where it is another fault. */
+/** Returns the encoding of a fault's answer; undefined for other faults. */
 export function encodingOf({ effect }: Fault): AnswerEncoding | undefined {
   return answerEncodings.find((encoding) => encoding === effect);
 }
@@ -145,14 +146,17 @@ const megabyte = 1024 * 1024;
 const largeBodyMegabytes = 50;
 const slowByteMs = 100;
 
-/** A fault that is more than a status. */
+/** A fault with an effect. */
 export type PlayedFault = Fault & { readonly effect: FaultEffect };
 
 export function isPlayed(fault: Fault): fault is PlayedFault {
   return faultEffects.some((effect) => effect === fault.effect);
 }
 
-/** Answers a path as the effect says. @returns the status; 0 where there is no answer */
+/**
+ * Answers a call with the effect.
+ * @returns the status; 0 if there is no answer
+ */
 export function playFault({ effect, location }: PlayedFault, path: string, response: ServerResponse): number {
   const json = { "content-type": "application/json" };
   switch (effect) {

@@ -12,16 +12,16 @@ export type GuardDependencies = {
   readonly tokens: Tokens;
   readonly calls: CallLog;
   readonly faults: Faults;
-  /** Seconds to wait, for a call over the rate limit. */
+  /** Seconds to wait for a call over the rate limit. */
   readonly rateLimit: () => number | undefined;
-  /** Writes the value of `Retry-After`. */
+  /** Formats the value of `Retry-After`. */
   readonly retryAfter: (seconds: number) => string;
 };
 
-/** Who makes the calls that are under way. */
+/** Identifies the callers of requests in progress. */
 export type Callers = { tokenIdOf(request: FastifyRequest): string };
 
-/** Logs each call and lets it pass if no fault is planned for it, its token is valid and the rate allows it. */
+/** Logs each call, and lets it pass if no fault applies, its token is valid and the rate limit allows it. */
 export function guardApi(app: FastifyInstance, dependencies: GuardDependencies): Callers {
   const { clock, tokens, calls, faults, rateLimit, retryAfter } = dependencies;
   const tokenIds = new WeakMap<FastifyRequest, string>();
@@ -49,7 +49,7 @@ export function guardApi(app: FastifyInstance, dependencies: GuardDependencies):
   app.addHook("onRequest", async (request, reply) => {
     if (isFlow(pathOf(request))) return;
     arrivals.set(request, clock.now());
-    // A caller that hangs up before the answer's end was called too.
+    // Calls of clients that disconnect early are logged too.
     reply.raw.once("close", () => log(request, reply.raw.headersSent ? reply.raw.statusCode : 0));
     const check = await tokens.verify(request.headers.authorization);
     if (check.valid) tokenIds.set(request, check.tokenId);
@@ -84,16 +84,16 @@ function meet(
     throw new ApiError(status ?? 500, "fault", "this fault was asked for");
   }
   reply.hijack();
-  // Logged at once: some of these answers never end.
+  // Logged at once because some of these answers never end.
   log(playFault(fault, pathOf(reply.request), reply.raw));
 }
 
-/** The connection flow's pages are no calls of the API; the sessions in their paths are credentials. */
+/** The connection flow's pages are not API calls; the sessions in their paths are credentials. */
 function isFlow(path: string): boolean {
   return path === flowPath || path.startsWith(`${flowPath}/`);
 }
 
-/** Its answer is a credential, which no log may hold. */
+/** Its answer contains a token, which must not be logged. */
 function isTokenPath(path: string): boolean {
   return path.includes("/token/");
 }

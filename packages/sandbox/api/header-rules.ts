@@ -1,6 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from "node:http";
 
-/** Headers that belong to the connection, not to the operator: setting them would break the call. */
+/** Connection headers, which would break the call. */
 const reservedHeaders = new Set([
   "connection",
   "content-length",
@@ -11,7 +11,7 @@ const reservedHeaders = new Set([
   "upgrade",
 ]);
 
-/** @throws a range error that names the header which can't be sent with a delivery, and why */
+/** @throws a range error naming a header that cannot be sent with a delivery, and the reason */
 export function checkHeaders(headers: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(headers)) {
     if (reservedHeaders.has(name.toLowerCase())) {

@@ -3,17 +3,17 @@ import { ApiError, notFound } from "./errors.ts";
 
 const bodyLimitInBytes = 1024 * 1024;
 
-/** A server whose every error is an answer in JSON, and never a stack trace. */
+/** Creates a server that answers every error in JSON, without a stack trace. */
 export function createHttpApp(): FastifyInstance {
   const app = Fastify({
     bodyLimit: bodyLimitInBytes,
     forceCloseConnections: true,
-    // Raised before any route or handler is looked for.
+    // For errors before routing.
     frameworkErrors: ({ statusCode = 400 }, _request, { raw }) => {
       const body = { error: "invalid_request", message: "the path is too long or wrongly encoded" };
       raw.writeHead(statusCode, { "content-type": "application/json" }).end(JSON.stringify(body));
     },
-    // What is sent is evaluated as it is: nothing is dropped from it or turned into another type.
+    // Requests are validated as sent: no coercion, no removed properties, no defaults.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false } },
   });
   app.addHook("preValidation", async ({ body }) => {
@@ -28,7 +28,7 @@ export function createHttpApp(): FastifyInstance {
   return app;
 }
 
-/** Deeper JSON can be read, but writing it again would end in an exhausted stack. */
+/** Serializing deeper JSON would overflow the stack. */
 const deepestNesting = 100;
 
 function isNestedOver(levels: number, value: unknown): boolean {

@@ -26,18 +26,21 @@ export type NewerDependencies = {
   readonly webhooks: WebhookRegistry;
   readonly shapes: Shapes;
   readonly clock: Clock;
-  /** Where the connection flow is. */
+  /** URL of the connection flow. */
   readonly connectUrl: () => string;
 };
 
 const root = "/api/v0.5";
-/** The public index writes the company API without `/api`, the specification with it. */
+/** The public index lists the company API without `/api`, the specification with it. */
 const companyRoots = ["/company/v0.5", "/api/company/v0.5"];
 
 type ById = { Params: { id: string } };
 type WithMetadata = { Body: { metadata?: Readonly<Record<string, unknown>> } };
 
-/** Interface 0.5: everything under one version, lists with their size, webhooks that can be listed and deleted. */
+/**
+ * Routes of interface 0.5: one version for all paths, lists with their size, webhooks that can be listed and
+ * deleted.
+ */
 export function newerRoutes(app: FastifyInstance, dependencies: NewerDependencies): void {
   userRoutes(app, dependencies);
   accountRoutes(app, dependencies);
@@ -171,7 +174,7 @@ type WebhookBody = Omit<Webhook, "headers" | "platformIds"> & {
   readonly platform_ids?: readonly string[];
 };
 
-/** @param kinds by the last part of their paths; lists and deletions name them with underscores */
+/** @param kinds by the last part of their paths; lists and deletions write them with underscores */
 function webhookRoutes(
   app: FastifyInstance,
   webhooks: WebhookRegistry,

@@ -4,13 +4,13 @@ import type { FastifyInstance } from "fastify";
 export type Description = {
   readonly title: string;
   readonly description: string;
-  /** Where the description is served. */
+  /** Path of the description. */
   readonly path: string;
   /** Whether every path needs a token. */
   readonly secured: boolean;
 };
 
-/** Describes every route that is added from here on by its schemas, as OpenAPI 3.1. */
+/** Describes every route added from here on, as OpenAPI 3.1 from its schemas. */
 export async function describeRoutes(app: FastifyInstance, about: Description): Promise<void> {
   await app.register(swagger, {
     openapi: {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { ApiError } from "./errors.ts";
 
-/** A part of a list is asked for by `limit`, the next one by the `cursor` that came with the one before. */
+/** `limit` requests a page, and `cursor` the page after the one that returned it. */
 export type PageQuery = { readonly limit?: string; readonly cursor?: string };
 
 const pageProperties = {
@@ -10,7 +10,7 @@ const pageProperties = {
 } as const;
 const pagedQueries = new WeakSet<object>();
 
-/** The query of a list that comes in pages, and what else it takes. */
+/** Query schema of a paged list, with other parameters. */
 export function pagedQuerySchema(others: Readonly<Record<string, object>> = {}): object {
   const properties = { ...pageProperties, ...others };
   const schema = { type: "object", additionalProperties: false, properties };
@@ -25,7 +25,7 @@ export const cursorSchema = {
   description: "The cursor of the next page; null on the last",
 } as const;
 
-/** Pages every list, in parts of at most this many, also where none is asked for. */
+/** Pages every list, in pages of at most this size, even if none is requested. */
 export function pageAlways(app: FastifyInstance, pageSize: number): void {
   app.addHook<{ Querystring: { limit?: string } }>("preHandler", async ({ query, routeOptions }) => {
     const asked = routeOptions.schema?.querystring;
@@ -36,7 +36,7 @@ export function pageAlways(app: FastifyInstance, pageSize: number): void {
 
 export type Page<T> = { readonly items: readonly T[]; readonly next: string | null };
 
-/** @throws 400 for a cursor that was not given out */
+/** @throws 400 for an unknown cursor */
 export function pageOf<T>(list: readonly T[], { limit, cursor }: PageQuery): Page<T> {
   const start = cursor === undefined ? 0 : positionOf(cursor);
   const end = start + Number(limit ?? list.length);
@@ -47,7 +47,7 @@ export function isPaged({ limit, cursor }: PageQuery): boolean {
   return limit !== undefined || cursor !== undefined;
 }
 
-/** A list as it is answered: whole, or a page of it with the next one's cursor where a part was asked for. */
+/** Returns the whole list, or the requested page with the next cursor. */
 export function listAnswer<T>(list: readonly T[], query: PageQuery, show: (item: T) => object): object {
   const { items, next } = pageOf(list, query);
   return isPaged(query) ? { data: items.map(show), next } : items.map(show);

@@ -2,7 +2,7 @@ import type { FastifySchema } from "fastify";
 import { endpointNames } from "../endpoint-names.ts";
 import { cursorSchema } from "./paging.ts";
 
-/** JSON Schemas of the routes: they validate requests, write answers and describe the API. */
+/** JSON Schemas of the routes: they validate requests, serialize answers and describe the API. */
 const uuid = { type: "string", format: "uuid" } as const;
 const timestamp = {
   type: "string",
@@ -43,7 +43,7 @@ export const accountSchema = {
   },
 } as const;
 
-/** Users and accounts of the newer interface. */
+/** Timestamps of users and accounts in the newer interface. */
 const nanoseconds = {
   type: "string",
   format: "date-time",
@@ -81,7 +81,7 @@ export const metadataBodySchema = {
 
 export const sessionSchema = objectSchema({ session: uuid, link: { type: "string" } });
 
-/** A list of the newer interface: with its size, and never in pages. */
+/** A list of the newer interface, with its size and without pages. */
 export function sizedListSchema(item: object) {
   return objectSchema({ data: { type: "array", items: item }, size: { type: "integer", minimum: 0 } });
 }
@@ -113,7 +113,7 @@ export const webhookBodySchema = {
   },
 } as const;
 
-/** Of the newer interface: what is not sent is gone. */
+/** Webhook of the newer interface; fields that are not sent are deleted. */
 export const newerWebhookBodySchema = {
   ...webhookBodySchema,
   required: ["url", "method"],
@@ -154,12 +154,12 @@ export const fetchBodySchema = {
 
 export const requestIdSchema = objectSchema({ request_id: uuid });
 
-/** An object that has all of these. */
+/** Schema of an object with these required properties. */
 export function objectSchema(properties: Readonly<Record<string, object>>) {
   return { type: "object", required: Object.keys(properties), properties };
 }
 
-/** An id in a path is any text: an unknown one is 404, whatever its form. */
+/** Accepts any text as an id in a path: an unknown one is 404, whatever its form. */
 export function pathSchema(...names: readonly string[]) {
   return {
     type: "object",
@@ -168,7 +168,7 @@ export function pathSchema(...names: readonly string[]) {
   } as const;
 }
 
-/** What a route takes, and what it answers: its own, and the error that any route may give. */
+/** Schema of a route: input, answer, and the error that any route may return. */
 export function describe(summary: string, answer: object, takes: FastifySchema = {}, status = 200) {
   return {
     schema: { summary, ...takes, response: { [status]: answer, "4xx": errorSchema, "5xx": errorSchema } },

@@ -4,7 +4,7 @@ import { ApiError, asked, notFound } from "./errors.ts";
 import { checkHeaders } from "./header-rules.ts";
 import { describe, webhookBodySchema, webhookSchema } from "./schemas.ts";
 
-/** The path on which each kind's webhook is defined, under the version of its group. */
+/** Path of each kind's webhook, under the version of its group. */
 export const webhookPaths: Readonly<Record<(typeof webhookKinds)[number], string>> = {
   users: "/api/v0.3/webhooks/users",
   accounts: "/api/v0.3/webhooks/accounts",
@@ -12,7 +12,10 @@ export const webhookPaths: Readonly<Record<(typeof webhookKinds)[number], string
   "company-accounts": "/api/company/v0.5/webhooks/accounts",
 };
 
-/** Defines the webhooks: a PUT replaces the one of its kind. Beside the specification they can be read, too. */
+/**
+ * Routes for webhooks: a PUT replaces the one of its kind. Unlike in the specification, they can also be
+ * read.
+ */
 export function webhookRoutes(app: FastifyInstance, webhooks: WebhookRegistry): void {
   for (const kind of webhookKinds) {
     app.put<{ Body: Omit<Webhook, "enabled"> }>(
@@ -37,7 +40,7 @@ function shown(kind: WebhookKind, { url, method, headers, secret }: Webhook) {
   return { kind, url, method, header_names: Object.keys(headers), signed: secret !== undefined };
 }
 
-/** @throws 400 for an address or a header that no delivery can be sent with */
+/** @throws 400 for a URL or header that cannot be used for deliveries */
 export function checkWebhook({ url, headers }: Webhook): void {
   checkUrl(url);
   asked(() => checkHeaders(headers));

@@ -1,4 +1,4 @@
-/** A step that an end user took in the connection flow. */
+/** A step of an end user in the connection flow. */
 export type FlowStep =
   | "opened"
   | "registered"
@@ -14,7 +14,7 @@ export type FlowEvent = {
   readonly datasourceId?: string;
 };
 
-/** How the connection flow is used: steps and datasources, and nothing about the person. */
+/** Usage of the connection flow: steps and datasources, no personal data. */
 export type Analytics = {
   add(step: FlowStep, datasourceId?: string): void;
   list(): readonly FlowEvent[];
@@ -22,7 +22,7 @@ export type Analytics = {
 
 const limit = 100_000;
 
-/** @param runs only production is measured: clicks of tests would report nothing */
+/** @param runs true in production only: clicks in tests are not representative */
 export function createAnalytics(now: () => Date, runs: boolean): Analytics {
   let events: FlowEvent[] = [];
   return {

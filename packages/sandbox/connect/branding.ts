@@ -1,23 +1,23 @@
 import type { Datasource } from "../datasources.ts";
 
-/** How the connection flow looks for an operator. Production needs all but the list. */
+/** An operator's branding of the connection flow. Production requires all fields but the list. */
 export type Branding = {
   readonly name?: string;
-  /** An image as a `data:` address: PNG, JPEG or SVG, at most 100 kB. */
+  /** A `data:` URL of a PNG, JPEG or SVG image, at most 100 kB. */
   readonly logo?: string;
   /** `#rrggbb`, dark enough for white text on it. */
   readonly accentColor?: string;
-  /** What the search offers; unset: every datasource of the environment. */
+  /** Datasources offered; absent: all of the environment. */
   readonly datasources?: readonly Datasource[];
 };
 
-/** What the pages are made with. */
+/** Branding of the pages, complete. */
 export type Look = { readonly name: string; readonly logo: string; readonly accentColor: string };
 
 const longestLogo = 136_000;
 const leastContrast = 4.5;
 
-/** @throws a range error that names what is wrong and its remedy */
+/** @throws a range error naming the invalid part and its remedy */
 export function checkBranding({ name, logo, accentColor, datasources }: Branding): void {
   if (name !== undefined && (name.trim() === "" || name.length > 80)) {
     throw new RangeError("name: give 1 to 80 characters");
@@ -40,7 +40,7 @@ function checkColor(color: string): void {
   }
 }
 
-/** The contrast ratio of WCAG 2: 1 to 21. */
+/** Contrast ratio by WCAG 2, 1 to 21. */
 function contrastWithWhite(color: string): number {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((start) => {
     const part = Number.parseInt(color.slice(start, start + 2), 16) / 255;
@@ -57,8 +57,8 @@ const exampleLogo = `data:image/svg+xml,${encodeURIComponent(
 const exampleLook: Look = { name: "Example Lending", logo: exampleLogo, accentColor: "#1f4fd8" };
 
 /**
- * The look of an environment's pages. In the sandbox an example stands in for what is missing.
- * @returns in production the names of what is missing
+ * Completes an environment's branding with examples in the sandbox.
+ * @returns in production, the names of missing fields
  */
 export function lookOf(
   branding: Branding,

@@ -2,10 +2,10 @@ import type { EnvironmentName } from "../provider-interface.ts";
 
 export type Credentials = { readonly username: string; readonly password: string };
 
-/** What a datasource says to credentials. */
+/** A datasource's answer to credentials. */
 export type SignIn = { readonly accepted: true } | { readonly accepted: false; readonly reason: string };
 
-/** The sandbox's test credentials; the later ones rehearse what can go wrong. */
+/** Test credentials of the sandbox; all but the first simulate failures. */
 export const testPassword = "test-password";
 const refusalsOfTestUsers: ReadonlyMap<string, string | undefined> = new Map([
   ["test-user", undefined],
@@ -13,7 +13,9 @@ const refusalsOfTestUsers: ReadonlyMap<string, string | undefined> = new Map([
   ["test-unavailable", "The platform does not answer at the moment. Try again in a few minutes."],
 ]);
 
-/** The sandbox takes its test credentials only, production takes all but these. Nobody keeps them. */
+/**
+ * Checks credentials, without storing them. The sandbox accepts only test credentials, production all others.
+ */
 export function signIn(environment: EnvironmentName, { username, password }: Credentials): SignIn {
   const isTest = refusalsOfTestUsers.has(username);
   if (environment === "production") {

@@ -5,11 +5,11 @@ import { testPassword } from "./credentials.ts";
 import type { SignInState } from "./sign-ins.ts";
 import { styleOf } from "./style.ts";
 
-/** What all pages share. */
+/** Values that all pages share. */
 export type PageFrame = {
   readonly look: Look;
   readonly production: boolean;
-  /** Allows this page's own style and script, and no other. */
+  /** CSP nonce for this page's style and script. */
   readonly nonce: string;
 };
 
@@ -61,7 +61,7 @@ function alert(error: string | undefined): Markup | undefined {
   return error === undefined ? undefined : html`<p class="alert" role="alert" id="error">${error}</p>`;
 }
 
-/** Where an end user registers. */
+/** Registration of an end user. */
 export function registrationPage(frame: PageFrame, error?: string): string {
   const invalid = error === undefined ? undefined : html` aria-invalid="true" aria-describedby="error"`;
   return page(frame, {
@@ -91,7 +91,7 @@ export type Choice = {
   readonly accounts: readonly Account[];
 };
 
-/** Where a datasource is searched and picked. */
+/** Search and choice of a datasource. */
 export function choicePage(frame: PageFrame, { user, query, datasources, accounts }: Choice): string {
   const count = datasources.length;
   const groups = categories.map((category) => {
@@ -116,7 +116,7 @@ ${groups}`,
   });
 }
 
-/** Says how many were found; the page's script says the same. */
+/** Number of search results; the page's script uses the same text. */
 function countText(count: number): string {
   if (count === 0) return "No platform has this name. Try fewer letters.";
   return count === 1 ? "1 platform" : `${count} platforms`;
@@ -132,7 +132,7 @@ function tile(user: User, datasource: Datasource, accounts: readonly Account[]):
 <span class="initial" aria-hidden="true">${datasource.name.slice(0, 1)}</span><span>${datasource.name}</span>${tag}</a></li>`;
 }
 
-/** Where credentials are submitted. */
+/** Form for credentials. */
 export function credentialsPage(
   frame: PageFrame,
   user: User,
@@ -159,7 +159,7 @@ ${frame.production ? undefined : hint}
   });
 }
 
-/** Where the account is seen being created and connected, or why not. */
+/** Progress of the account's creation and connection, or the reason for its failure. */
 export function accountPage(frame: PageFrame, user: User, account: Account, state: SignInState): string {
   return page(frame, {
     title: titleOf(state, account),
@@ -203,12 +203,12 @@ export function progressOf(user: User, account: Account, state: SignInState): Ma
   }
 }
 
-/** An end of the road: an unknown link, one that has expired, a flow that is not set up. */
+/** Final error page: an unknown or expired link, or a flow that is not set up. */
 export function errorPage(frame: PageFrame, title: string, text: string): string {
   return page(frame, { title, main: html`<h1>${title}</h1><p>${text}</p>` });
 }
 
-/** Markup that is safe to send: made by `html` only, which escapes every value that is not markup itself. */
+/** Safe markup, created only by `html`, which escapes every other value. */
 export class Markup {
   readonly text: string;
   constructor(text: string) {
@@ -218,7 +218,10 @@ export class Markup {
 
 type Value = Markup | readonly Markup[] | string | number | undefined;
 
-/** Writes markup: `` html`<p>${name}</p>` ``. Values are escaped for text and quoted attributes; undefined is nothing. */
+/**
+ * Creates markup: `` html`<p>${name}</p>` ``. Escapes values for text and quoted attributes; undefined
+ * renders nothing.
+ */
 export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Markup {
   return new Markup(parts.map((part, index) => part + show(values[index])).join(""));
 }
@@ -242,7 +245,7 @@ function escapeText(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
 }
 
-/** Narrows the list while the end user types; without it the search button does. */
+/** Filters the list while the end user types; without scripts, the search button does. */
 export const filterScript = `
 const query = document.getElementById("query");
 const count = document.getElementById("count");
@@ -261,7 +264,7 @@ query.addEventListener("input", () => {
 });
 `;
 
-/** Shows the progress as it happens; without it the end user looks again. */
+/** Updates the progress; without scripts, the end user reloads the page. */
 export const progressScript = `
 const progress = document.getElementById("progress");
 async function look() {

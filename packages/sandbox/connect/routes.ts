@@ -25,10 +25,10 @@ type InSession = { Params: { readonly session: string } };
 type AtDatasource = { Params: { readonly session: string; readonly datasource_id: string } };
 type AtAccount = { Params: { readonly session: string; readonly account_id: string } };
 
-/** Where the hosted connection flow is; its pages need no token, for end users have none. */
+/** Path of the hosted connection flow. Its pages need no token: end users have none. */
 export const flowPath = "/connect";
 
-/** The pages in which an end user registers, picks a datasource, and connects an account. */
+/** Pages in which an end user registers, picks a datasource and connects an account. */
 export async function connectionFlow(flow: FastifyInstance, dependencies: FlowDependencies): Promise<void> {
   acceptForms(flow);
   flow.setErrorHandler((error, _request, reply) => sendErrorPage(error, reply, dependencies));
@@ -66,14 +66,17 @@ function registrationRoutes(flow: FastifyInstance, dependencies: FlowDependencie
   );
 }
 
-/** What the operator chose by its link to the flow. The form is sent to the same address, query included. */
+/**
+ * Parses the operator's choices from its link to the flow. The form is sent to the same URL, including the
+ * query.
+ */
 function choicesIn(query: Opened["Querystring"]): Pick<Registration, "accountAlert" | "metadata"> {
   return { ...alertChoice(query), ...metadataIn(query) };
 }
 
 const mostMetadata = 10_000;
 
-/** `?metadata={"loan_id":"L-1"}`, percent-encoded: what the operator keeps with the user. */
+/** Parses `?metadata={"loan_id":"L-1"}`, percent-encoded: the operator's data about the user. */
 function metadataIn({ metadata }: Opened["Querystring"]): Pick<Registration, "metadata"> {
   if (metadata === undefined) return {};
   try {
@@ -84,8 +87,8 @@ function metadataIn({ metadata }: Opened["Querystring"]): Pick<Registration, "me
 }
 
 /**
- * What the operator chose for the accounts that are made here: `?account_alert=false` in its link to the flow means
- * that no event announces their creation, `true` that one does.
+ * Parses `?account_alert=false` in the operator's link: no event announces accounts created in this flow;
+ * `true`: one does.
  */
 function alertChoice({ account_alert: choice }: Opened["Querystring"]): Pick<Registration, "accountAlert"> {
   switch (choice) {
@@ -190,7 +193,7 @@ function datasourceOf(dependencies: FlowDependencies, id: string): Datasource {
   return datasource;
 }
 
-/** @throws 409 in production as long as the operator has not set up the pages */
+/** @throws 409 in production until the operator has set up the branding */
 function frameOf({ branding, production }: FlowDependencies): pages.PageFrame {
   const look = lookOf(branding(), production);
   if ("missing" in look) {
@@ -219,7 +222,7 @@ function send(reply: FastifyReply, { nonce }: pages.PageFrame, markup: string): 
     reply
       .header("content-security-policy", policy.join("; "))
       .header("cache-control", "no-store")
-      // The session in the address is a credential.
+      // The session in the URL is a credential.
       .header("referrer-policy", "no-referrer")
       .header("x-content-type-options", "nosniff")
       .type("text/html; charset=utf-8")
@@ -256,7 +259,7 @@ function explain(error: unknown) {
   return { status, title: "This could not be read", text: "Go back, fill in the form and send it again." };
 }
 
-/** Fields of a form: texts, and no others. */
+/** Schema of a form with these text fields only. */
 function formSchema(...names: readonly string[]) {
   return {
     type: "object",

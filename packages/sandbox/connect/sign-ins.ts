@@ -13,10 +13,10 @@ export type SignInState =
   | { readonly status: "refused"; readonly reason: string };
 
 export type SignIns = {
-  /** Submits credentials: the account exists from then on, and is connected once the datasource accepts them. */
+  /** Submits credentials: creates the account, and connects it once the datasource accepts them. */
   start(userId: string, datasource: Datasource, credentials: Credentials): Account;
   stateOf(account: Account): SignInState;
-  /** Resolves when no datasource is evaluating credentials. */
+  /** Resolves when no datasource is checking credentials. */
   ended(): Promise<void>;
 };
 
@@ -25,9 +25,9 @@ export type SignInDependencies = {
   readonly model: ProviderModel;
   readonly clock: Clock;
   readonly analytics: Analytics;
-  /** How long a datasource takes to evaluate credentials, on the clock. */
+  /** Time that a datasource takes to check credentials, in milliseconds of the clock. */
   readonly signInDurationMs: number;
-  /** Is called with what came of evaluated credentials. */
+  /** Called with the result of a check. */
   readonly onResult: (account: Account, result: SignIn) => void;
 };
 
@@ -51,7 +51,7 @@ export function createSignIns(dependencies: SignInDependencies): SignIns {
   return {
     start: (userId, datasource, credentials) => {
       analytics.add("submitted", datasource.id);
-      // One that was refused is tried again as the same account.
+      // A retry after a refusal uses the same account.
       const account =
         model.accountsOf(userId).find((known) => known.datasource.id === datasource.id) ??
         model.submitCredentials(userId, { datasource });

@@ -1,4 +1,4 @@
-/** The pages' style. Colours keep a contrast of 4.5 or more. */
+/** CSS of the pages. All colors keep a contrast of at least 4.5. */
 export function styleOf(accentColor: string): string {
   return `
 :root { --accent: ${accentColor}; --ink: #172033; --soft: #55607a; --line: #d9deea; --page: #f3f5fa; }

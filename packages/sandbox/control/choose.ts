@@ -1,5 +1,5 @@
 import type { Environment } from "../environment.ts";
 import type { EnvironmentName } from "../provider-interface.ts";
 
-/** The environment that a call is about. */
+/** Selects the environment of a call. */
 export type Choose = (name: EnvironmentName | undefined) => Environment;

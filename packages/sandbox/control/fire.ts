@@ -3,7 +3,7 @@ import { random } from "../data/random.ts";
 import type { Environment, FireOptions } from "../environment.ts";
 import type { WebhookKind } from "../webhooks.ts";
 
-/** An event as it is asked for; one of `payload`, `body` and `bodyBase64` is its body. */
+/** An event to fire; its body is one of `payload`, `body` and `bodyBase64`. */
 export type FiredEvent = FireOptions & {
   readonly kind: WebhookKind;
   readonly payload?: unknown;
@@ -19,11 +19,11 @@ export type Firing = {
   readonly spacingSeconds?: number;
 };
 
-/** All of them are queued in one turn, in which the service answers nobody. */
+/** Maximum events per request: they are queued at once, which blocks the service. */
 const maxAtOnce = 20_000;
 
 /**
- * Fires events. In an order, each is sent a while after the one before, so that it also arrives so.
+ * Fires events. With an interval, each is sent later than the previous one, so that they arrive in order.
  * @returns the deliveries' ids, in the order of sending
  */
 export function fireAll(
@@ -32,7 +32,7 @@ export function fireAll(
 ): readonly string[] {
   const count = events.reduce((sum, { times = 1 }) => sum + times, 0);
   if (count > maxAtOnce) throw new RangeError(`events: ${count} at once are more than ${maxAtOnce}`);
-  // All are checked before the first is fired.
+  // Validates all before firing any.
   for (const { headers = {} } of events) checkHeaders(headers);
   const bodies = events.map(bodyOf);
   const spacing = order === undefined ? 0 : spacingSeconds;

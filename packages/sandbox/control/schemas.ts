@@ -6,7 +6,7 @@ import { deliveryStatuses } from "../delivery/queue.ts";
 import { shapedThings } from "../shapes.ts";
 import { webhookKinds } from "../webhooks.ts";
 
-/** JSON Schemas of the control address. */
+/** JSON Schemas of the control API. */
 const environment = { enum: ["sandbox", "production"], description: "Default: sandbox" } as const;
 const text = { type: "string" } as const;
 const ids = { type: "array", items: text } as const;

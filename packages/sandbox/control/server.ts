@@ -20,8 +20,8 @@ export type ControlDependencies = {
 };
 
 /**
- * Starts the control address: the operator's bench, and no part of the service's interface. It has no token, so it
- * listens on the loopback interface, and answers no page that another name, site or port has served.
+ * Starts the control API for the operator, which is not part of the service's interface. It has no token, so
+ * it listens on loopback only, and refuses pages of other names, sites and ports.
  */
 export async function startControl(port: number, dependencies: ControlDependencies) {
   const { sandbox, production, clock, advance } = dependencies;
@@ -54,11 +54,11 @@ export async function startControl(port: number, dependencies: ControlDependenci
 
 const ownNames = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
-/** A browser names the page that calls in headers; programs send none, and an address that is typed has the site "none". */
+/** Browsers send the calling page in headers; programs send none, and a typed URL has the site "none". */
 function refuseOtherPages(app: FastifyInstance): void {
   app.addHook("onRequest", async ({ headers }: FastifyRequest) => {
     const { host = "", origin, "sec-fetch-site": site = "none" } = headers;
-    // A page can reach this machine through a name of its own (DNS rebinding).
+    // A page can reach this machine through a DNS name of its own (DNS rebinding).
     if (!ownNames.has(host.replace(/:\d+$/, "")))
       throw new ApiError(403, "foreign_name", "the control address is only for this machine: use 127.0.0.1");
     const isOwnOrigin = origin === undefined || origin === `http://${host}`;
@@ -72,7 +72,7 @@ type DeliveriesQuery = Page & { readonly status?: DeliveryStatus; readonly kind?
 
 const defaultLimit = 1000;
 
-/** Routes of the log: received calls and deliveries. */
+/** Routes for the logs of received calls and deliveries. */
 function logRoutes(app: FastifyInstance, choose: Choose): void {
   app.get<{ Querystring: Page }>(
     "/calls",

@@ -5,22 +5,22 @@ import { formatDate, formatTimestamp } from "../timestamps.ts";
 import { type PayPeriod, payPeriods, sum } from "./ledger.ts";
 import { random } from "./random.ts";
 
-/** What data is made from. */
+/** Inputs of generated data. */
 export type DataSource = {
   readonly accountId: string;
   readonly userId: string;
   readonly datasourceName: string;
   readonly createdAt: Date;
-  /** The size of the profile's picture; 0: none. */
+  /** Size of the profile's picture in bytes; 0: none. */
   readonly pictureBytes: number;
 };
 
 type Items = readonly Readonly<Record<string, unknown>>[];
 
-/** The first and the last of some days, `2026-11-21`. */
+/** First and last day of a range, as `2026-11-21`. */
 export type Days = { readonly start: string; readonly end: string };
 
-/** Endpoints whose records belong to pay periods each; of the others data has no days. */
+/** Endpoints whose records belong to pay periods; data of other endpoints has no dates. */
 const byPayPeriod: ReadonlySet<EndpointName> = new Set([
   "income",
   "activity",
@@ -31,8 +31,8 @@ const byPayPeriod: ReadonlySet<EndpointName> = new Set([
 ]);
 
 /**
- * The records of an endpoint at a version: a pure function, so that no data needs to be kept.
- * @param days of pay periods only those that touch these days
+ * Generates an endpoint's records at a version. A pure function, so no data is stored.
+ * @param days limits pay periods to those that overlap
  */
 export function dataRecords(endpoint: EndpointName, source: DataSource, version: number, days?: Days): Items {
   const all = payPeriods(source.accountId, source.createdAt, version);
@@ -43,7 +43,7 @@ export function dataRecords(endpoint: EndpointName, source: DataSource, version:
 
 const currency = "USD";
 
-/** Cents as a decimal text: `"1234.50"`. */
+/** Formats cents as a decimal: `"1234.50"`. */
 function money(cents: number): string {
   return (cents / 100).toFixed(2);
 }
@@ -52,7 +52,7 @@ type Maker = (source: DataSource, periods: readonly PayPeriod[]) => Items;
 
 const makers: Readonly<Record<EndpointName, Maker>> = {
   profile: ({ userId, accountId, pictureBytes }) => {
-    // Seeded by the user: whatever the platform, it is the same person.
+    // Seeded by the user: the same person on every platform.
     const person = random(userId, "profile");
     const firstName = person.person.firstName();
     const lastName = person.person.lastName();
@@ -139,7 +139,7 @@ const makers: Readonly<Record<EndpointName, Maker>> = {
     {
       id: random(accountId, "wallet").string.uuid(),
       currency,
-      // What the latest period earned is on its way; all before it was paid out.
+      // The latest period's earnings are pending; earlier ones were paid out.
       balance: money(periods.at(-1)?.net ?? 0),
       paid_out: money(sum(periods.slice(0, -1), ({ net }) => net)),
     },
@@ -194,21 +194,21 @@ const makers: Readonly<Record<EndpointName, Maker>> = {
         manufacturer: source.vehicle.manufacturer(),
         model: source.vehicle.model(),
         year: source.number.int({ min: 2012, max: 2026 }),
-        // No plate of this form is issued: made-up data must not point at anybody's car.
+        // No authority issues plates of this form, so the plate cannot match a real car.
         license_plate: `TEST-${source.string.numeric(4)}`,
       },
     ];
   },
 };
 
-/** Bytes that no compression makes small, as base64. */
+/** Generates incompressible bytes in base64. */
 function picture(accountId: string, bytes: number): string {
   const key = createHash("sha256").update(accountId).digest();
   const noise = createCipheriv("aes-256-ctr", key, Buffer.alloc(16)).update(Buffer.alloc(bytes));
   return noise.toString("base64");
 }
 
-/** A made-up person with an address that can't be delivered to (RFC 2606) and a number kept for fiction. */
+/** Generates a person with an undeliverable address (RFC 2606) and a fictional phone number. */
 function identityOf(userId: string, firstName: string, lastName: string) {
   const source = random(userId, "identity");
   const local = `${firstName}.${lastName}`.toLowerCase().replace(/[^a-z.]/g, "");
@@ -227,7 +227,7 @@ function identityOf(userId: string, firstName: string, lastName: string) {
   };
 }
 
-/** The answer to a data call. `revision` counts the changes of the endpoint's data. */
+/** Answer to a data call. `revision` counts the changes of the endpoint's data. */
 export type DataSet = {
   readonly account_id: string;
   readonly endpoint: EndpointName;

@@ -1,7 +1,7 @@
 import { formatDate, formatTimestamp } from "../timestamps.ts";
 import { random } from "./random.ts";
 
-/** One job done for a platform. Amounts are in cents. */
+/** A trip for a platform. Amounts are in cents. */
 export type Trip = {
   readonly id: string;
   readonly startedAt: string;
@@ -12,7 +12,7 @@ export type Trip = {
   readonly tip: number;
 };
 
-/** One week's work and what was paid for it. Amounts are in cents; gross = trips' fares and tips + bonus. */
+/** A week of work and its pay. Amounts are in cents; gross = trips' fares and tips + bonus. */
 export type PayPeriod = {
   readonly id: string;
   readonly start: string;
@@ -30,13 +30,13 @@ const dayMs = 86_400_000;
 const weekMs = 7 * dayMs;
 const openingPeriods = 8;
 
-/** The weeks since 1970 that an account's data covers at a version: each version adds one. */
+/** Weeks since 1970 that an account's data covers; each version adds one. */
 function weeksOf(createdAt: Date, version: number): readonly number[] {
   const first = Math.floor(createdAt.getTime() / weekMs) - openingPeriods;
   return Array.from({ length: openingPeriods + version - 1 }, (_, index) => first + index);
 }
 
-/** The first and the last day of the periods, without making what happened in them. */
+/** First and last day of the periods, without generating their content. */
 export function payPeriodRange(
   createdAt: Date,
   version: number,
@@ -55,8 +55,8 @@ function lastDay(week: number): string {
 }
 
 /**
- * The periods of an account's work, oldest first. A pure function: the same account at a later version has the same
- * periods and newer ones, so that data grows and never rewrites its past.
+ * Generates an account's pay periods, oldest first. A pure function: later versions have the same periods and
+ * newer ones, so data grows but never changes.
  */
 export function payPeriods(accountId: string, createdAt: Date, version: number): readonly PayPeriod[] {
   return weeksOf(createdAt, version).map((week) => payPeriod(accountId, week));

@@ -1,22 +1,22 @@
 import { createHash } from "node:crypto";
-// One locale only: the package's main entry loads all of them, half a second's work.
+// Imports one locale only: the package's main entry takes half a second to load them all.
 import { faker } from "@faker-js/faker/locale/en";
 import { fieldsOf } from "../parse.ts";
 import type { Store } from "../store.ts";
 
-/** One source of made-up values, the same for the same names. It is shared: use it before asking for the next. */
+/** A deterministic source of generated values. Shared: finish using it before you request the next. */
 export type Random = typeof faker;
 
-/** A source seeded by names, for example `random(accountId, "profile")`. */
+/** Seeds the source by names, for example `random(accountId, "profile")`. */
 export function random(...names: readonly string[]): Random {
   faker.seed(createHash("sha256").update(names.join("\0")).digest().readUInt32BE());
   return faker;
 }
 
-/** Counts are reserved in blocks, so that a restart repeats none and not every id costs a write. */
+/** Counters are reserved in blocks: a restart repeats none, and not every id costs a write. */
 const blockSize = 1000;
 
-/** UUIDs that follow from a name: a sandbox with the same seed and the same calls makes the same ones. */
+/** Creates UUIDs derived from a name: the same seed and calls yield the same ids. */
 export function idSource(name: string, store: Store): () => string {
   const blocks = store.collection("id-blocks", fieldsOf);
   let made = blocks.size * blockSize;

@@ -8,26 +8,29 @@ export type RetryPolicy = {
   readonly firstRetryMs: number;
   readonly maxRetryMs: number;
   readonly giveUpAfterMs: number;
-  /** Calls for one delivery, unless the delivery says otherwise; undefined: only time ends them. */
+  /** Maximum attempts per delivery, unless the delivery sets its own; undefined: only time limits them. */
   readonly tries: () => number | undefined;
-  /** How many calls are made at once. */
+  /** Maximum concurrent calls. */
   readonly concurrency: number;
 };
 
-/** One call to a webhook. */
+/** A call to a webhook. */
 export type Attempt = Pick<Claimed, "kind" | "body"> & { readonly result: AttemptResult };
 
 export type DeliveryEngine = {
-  /** Queues an event's delivery; without a webhook of its kind there is nothing to call, which is recorded. */
+  /** Queues an event for delivery. If no webhook of its kind is registered, records that instead. */
   deliver(delivery: NewDelivery): string;
-  /** Records an event that is not delivered. */
+  /** Records an event without delivering it. */
   drop(delivery: NewDelivery): string;
-  /** Delivers an event once more. @returns whether there is one with this id */
+  /**
+   * Queues a delivery again.
+   * @returns whether the id exists
+   */
   resend(id: string): boolean;
   list(query?: DeliveryQuery): readonly Delivery[];
   /** Resolves when no delivery is pending. */
   waitUntilIdle(): Promise<void>;
-  /** Resolves when no attempt is under way or due. */
+  /** Resolves when no attempt is running or due. */
   quiet(): Promise<void>;
   close(): Promise<void>;
 };
@@ -42,8 +45,8 @@ export type EngineDependencies = {
 };
 
 /**
- * Delivers events at least once and in no order: several at a time, each retried with back-off until the receiver
- * answers 2xx or the time for retries is over.
+ * Delivers events at least once, in no particular order: several at a time, each retried with backoff until
+ * the receiver answers 2xx or the retry period ends.
  */
 export function createDeliveryEngine(dependencies: EngineDependencies): DeliveryEngine {
   const { clock, queue, webhooks, sender, policy, onAttempt } = dependencies;
@@ -61,7 +64,7 @@ export function createDeliveryEngine(dependencies: EngineDependencies): Delivery
         ? { error: "no webhook is registered" }
         : await sender.send(webhook, claimed.body, claimed.headers);
     onAttempt({ kind: claimed.kind, body: claimed.body, result });
-    // What was cut short by closing was not tried: it stays queued as it was.
+    // An attempt aborted by closing does not count: the delivery stays queued.
     if (!closed) record(claimed, result);
   }
 
@@ -109,7 +112,7 @@ export function createDeliveryEngine(dependencies: EngineDependencies): Delivery
     if (next === undefined) release(idleWaiters);
   }
 
-  /** Many events are queued in one turn; one look at the queue serves them all. */
+  /** Many events are queued in one turn; one pass over the queue serves them all. */
   function schedulePump(): void {
     if (pumpQueued || closed) return;
     pumpQueued = true;
@@ -148,7 +151,7 @@ function maxAttemptsOf({ maxAttempts }: Claimed, policy: RetryPolicy): number {
   return maxAttempts ?? policy.tries() ?? Number.POSITIVE_INFINITY;
 }
 
-/** The wait before the attempt after `attempts` failed ones: doubled each time, up to the longest. */
+/** Milliseconds before the attempt after `attempts` failures: doubled each time, up to the maximum. */
 function backOff({ firstRetryMs, maxRetryMs }: RetryPolicy, attempts: number): number {
   return Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(attempts - 1, 40));
 }
@@ -165,14 +168,14 @@ function release(waiters: (() => void)[]): void {
 }
 
 type Sender = {
-  /** Makes one call. Never throws: what went wrong is in the answer. */
+  /** Sends one request. Never throws; the result holds the error. */
   send(webhook: Webhook, body: Buffer, headers: Readonly<Record<string, string>>): Promise<AttemptResult>;
   close(): Promise<void>;
 };
 
 /**
- * Calls webhooks over connections that are kept alive.
- * @param timeoutMs of the system's time, for receivers don't live on the sandbox's clock
+ * Creates a sender with keep-alive connections.
+ * @param timeoutMs system time: receivers do not use the sandbox's clock
  */
 export function createSender(connections: number, timeoutMs: number): Sender {
   const dispatcher = new Agent({ connections, pipelining: 1 });
@@ -210,7 +213,7 @@ function signature({ secret }: Webhook, body: Buffer): Record<string, string> {
   return { "x-signature": createHmac("sha512", secret).update(body).digest("base64") };
 }
 
-/** Later ones win; names are compared without regard to case. */
+/** Merges headers; later ones win, and names are case-insensitive. */
 function merge(...parts: readonly Readonly<Record<string, string>>[]): Record<string, string> {
   const merged: Record<string, string> = {};
   for (const part of parts) {

@@ -2,35 +2,35 @@ import { fieldsOf } from "../parse.ts";
 import type { Store } from "../store.ts";
 import { isWebhookKind, type WebhookKind } from "../webhooks.ts";
 
-/** `unregistered`: there was no webhook to call; `dropped`: not sent, as was asked. */
+/** `unregistered`: no webhook was registered; `dropped`: not sent, on request. */
 export const deliveryStatuses = ["pending", "delivered", "given-up", "unregistered", "dropped"] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
-/** One event on its way to the operator. Times are the sandbox's clock's. */
+/** An event to deliver to the operator. Times are those of the sandbox's clock. */
 export type Delivery = {
   readonly id: string;
   readonly kind: WebhookKind;
   readonly status: DeliveryStatus;
   readonly attempts: number;
   readonly createdAt: Date;
-  /** While pending: when it is tried (again). */
+  /** Time of the next attempt while pending. */
   readonly nextAt?: Date;
-  /** When it was delivered or given up. */
+  /** Time at which it was delivered or given up. */
   readonly finishedAt?: Date;
-  /** The receiver's last answer. */
+  /** Status of the receiver's last answer. */
   readonly lastStatus?: number;
-  /** Why the last attempt had no answer. */
+  /** Error of the last attempt if it had no answer. */
   readonly lastError?: string;
 };
 
-/** What is needed to make one attempt. */
+/** Input of one attempt. */
 export type Claimed = {
   readonly id: string;
   readonly kind: WebhookKind;
   readonly body: Buffer;
-  /** Added to the webhook's own headers, or in their place. */
+  /** Added to the webhook's headers, replacing those of the same name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Attempts made before this one. */
+  /** Previous attempts. */
   readonly attempts: number;
   readonly maxAttempts: number | undefined;
   readonly createdAt: Date;
@@ -41,33 +41,36 @@ export type NewDelivery = {
   readonly body: Buffer;
   readonly headers: Readonly<Record<string, string>>;
   readonly maxAttempts?: number;
-  /** When it is tried first; default: now. */
+  /** Earliest time of the first attempt; default: now. */
   readonly notBefore?: Date;
 };
 
 export type DeliveryQuery = {
   readonly status?: DeliveryStatus;
   readonly kind?: WebhookKind;
-  /** Those after this id. */
+  /** Only deliveries after this id. */
   readonly after?: string;
   readonly limit?: number;
 };
 
 export type AttemptResult = { readonly status?: number; readonly error?: string };
 
-/** Every delivery, kept in the store: with a file they survive a restart. */
+/** Deliveries in the store; with a file, they survive a restart. */
 export type DeliveryQueue = {
   add(delivery: NewDelivery, now: Date, status: "pending" | "unregistered" | "dropped"): string;
-  /** Queues a delivery once more, as if it were new. @returns whether there is one with this id */
+  /**
+   * Queues a delivery again as if it were new.
+   * @returns whether the id exists
+   */
   again(id: string, now: Date): boolean;
-  /** Takes up to `limit` deliveries that are due; they are the caller's until it retries or finishes them. */
+  /** Claims up to `limit` due deliveries until the caller retries or finishes them. */
   claim(limit: number, now: Date): readonly Claimed[];
   retry(id: string, result: AttemptResult, at: Date): void;
   finish(id: string, status: "delivered" | "given-up", result: AttemptResult, now: Date): void;
   nextDue(): Date | undefined;
-  /** How many are pending, those under way included. */
+  /** Number of pending deliveries, including those in progress. */
   pending(): number;
-  /** In the order of their ids. */
+  /** Deliveries by id. */
   list(query?: DeliveryQuery): readonly Delivery[];
 };
 
@@ -91,7 +94,7 @@ const schema = `
   UPDATE deliveries SET claimed = 0 WHERE claimed = 1;
 `;
 
-/** What was under way when the service ended is due again: perhaps delivered twice, never lost. */
+/** Attempts interrupted by a stop are due again: possibly delivered twice, never lost. */
 export function openDeliveryQueue({ database }: Store): DeliveryQueue {
   database.exec(schema);
   const insert = database.prepare(

@@ -1,4 +1,4 @@
-/** What an environment is started with, and what can be asked of it and done to it. */
+/** Options, state and controls of an environment. */
 
 import type { User } from "../accounts.ts";
 import type { Call } from "../api/call-log.ts";
@@ -18,65 +18,70 @@ import type { TokenEnd } from "../tokens.ts";
 import type { Webhook, WebhookKind } from "../webhooks.ts";
 
 export type DeliveryOptions = {
-  /** Of the system's time; default 10 s. */
+  /** System time; default 10 s. */
   readonly timeoutMs?: number;
-  /** Doubled after each failure up to `maxRetryMs`; default 30 s. */
+  /** Wait before the first retry, doubled after each failure up to `maxRetryMs`; default 30 s. */
   readonly firstRetryMs?: number;
   /** Default one hour. */
   readonly maxRetryMs?: number;
-  /** Calls for one delivery, asked for at each failed one; default: three by interface 0.5, else only time ends them. */
+  /**
+   * Maximum attempts of a delivery, evaluated at each failure; default: three in interface 0.5, else limited
+   * by time only.
+   */
   readonly tries?: () => number | undefined;
-  /** Calls at once; default 16. */
+  /** Maximum concurrent calls; default 16. */
   readonly concurrency?: number;
-  /** Is called for each call to a webhook, with what came of it. */
+  /** Called after each call to a webhook with its result. */
   readonly onAttempt?: (attempt: Attempt) => void;
 };
 
 export type EnvironmentOptions = {
-  /** The version of the provider's interface that it speaks; default `0.4`. */
+  /** Version of the provider's interface; default `0.4`. */
   readonly interface?: ProviderInterface;
-  /** Ids and data follow from it; default 1. */
+  /** Seed of ids and data; default 1. */
   readonly seed?: number;
   /** Default one hour. */
   readonly tokenLifetimeSeconds?: number;
-  /** The life left in the initial token, its `iat` set back accordingly; default: a whole lifetime. */
+  /**
+   * Remaining lifetime of the initial token, whose `iat` is set back accordingly; default: a full lifetime.
+   */
   readonly initialTokenRemainingSeconds?: number;
-  /** Whether a refresh ends the token that it was called with; default false. */
+  /** Whether a refresh revokes the old token; default false. */
   readonly refreshEndsToken?: boolean;
-  /** Whether an event announces an account's creation, where its creator does not choose; default true. */
+  /** Whether an event announces a new account, unless its creator chooses; default true. */
   readonly alertOnAccountCreation?: boolean;
-  /** How long a data fetch takes on the clock; default 0. */
+  /** Duration of a data fetch on the clock; default 0. */
   readonly fetchDurationMs?: number;
   readonly delivery?: DeliveryOptions;
-  /** Unlimited by default; calls over it are answered 429. */
+  /** Rate limit, beyond which calls are answered 429; default: unlimited. */
   readonly requestsPerMinute?: number;
-  /** How `Retry-After` is written; default: in seconds. */
+  /** Format of `Retry-After`; default: seconds. */
   readonly retryAfter?: RetryAfterForm;
-  /** The most items of a list that are given at once; unset: a list is whole where no part of it is asked for. */
+  /** Maximum page size; absent: a list is complete unless a page is requested. */
   readonly pageSize?: number;
-  /** The platforms that can be connected; default: invented ones. */
+  /** Platforms that can be connected; default: invented ones. */
   readonly datasources?: readonly Datasource[];
-  /** How long a datasource takes to evaluate credentials, on the clock; default 0. */
+  /** Duration of a credentials check on the clock; default 0. */
   readonly signInDurationMs?: number;
-  /** How the connection flow looks. */
+  /** Branding of the connection flow. */
   readonly branding?: Branding;
 };
 
 export type DropOptions = {
-  /** Whether the events of all this are recorded and never sent, as if they were lost; default false. */
+  /** Records the events without sending them, as if they were lost; default false. */
   readonly drop?: boolean;
 };
 
 export type CreateUsersOptions = DropOptions & {
   /** Default 1. */
   readonly accountsPerUser?: number;
-  /** Company accounts in all, dealt out over the users; default 0. */
+  /** Total company accounts, spread over the users; default 0. */
   readonly companyAccounts?: number;
-  /** How many accounts have a large picture in their profiles; default 0. */
+  /** Number of accounts whose profile has a large picture; default 0. */
   readonly pictures?: number;
-  /** Whether events announce the accounts' creation; default: the environment's choice. */
+  /** Whether events announce the accounts; default: the environment's setting. */
   readonly accountAlert?: boolean;
-  /** What the operator keeps with each user; default: the number of a loan, `loan_id`, of its own. */
+  /** The operator's data about each user; default: a unique loan number, `loan_id`. */
   readonly metadata?: User["metadata"];
 };
 
@@ -92,71 +97,94 @@ export type CreatedUsers = {
 };
 
 export type FireOptions = {
-  /** How many deliveries of the same body; default 1. */
+  /** Number of deliveries of the same body; default 1. */
   readonly times?: number;
-  /** Sent in place of the webhook's own headers of the same names. */
+  /** Replace the webhook's headers of the same names. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Given up after this many attempts; by default only time ends the retries. */
+  /** Maximum attempts; by default limited by time only. */
   readonly maxAttempts?: number;
-  /** Sent first after this time on the clock; default 0. */
+  /** Delay on the clock before the first attempt; default 0. */
   readonly delaySeconds?: number;
-  /** Recorded, never sent. */
+  /** Records the event without sending it. */
   readonly drop?: boolean;
 };
 
-/** One environment of the service: its API and what an operator's bench does to it. */
+/** An environment of the service: its API and the operator's controls. */
 export type Environment = {
   readonly baseUrl: string;
-  /** The initial token, issued out of band. */
+  /** Initial token, issued out of band. */
   readonly token: string;
-  /** Registers users, submits credentials, connects the accounts; the events are queued for delivery. */
+  /** Registers users, submits credentials and connects the accounts; queues the events for delivery. */
   createUsers(count: number, options?: CreateUsersOptions): Promise<CreatedUsers>;
-  /** Submits credentials of a user. @returns the account's id @throws if the user is unknown */
+  /**
+   * Submits a user's credentials.
+   * @returns the account's id
+   * @throws if the user is unknown
+   */
   createAccount(userId: string, options?: CreateAccountOptions): string;
-  /** Delivers any body to a kind's webhook. @returns the deliveries' ids @throws if a header can't be sent */
+  /**
+   * Delivers any body to a kind's webhook.
+   * @returns the deliveries' ids
+   * @throws if a header cannot be sent
+   */
   fireEvent(kind: WebhookKind, payload: object | string | Buffer, options?: FireOptions): readonly string[];
-  /** @throws if the account is unknown or deleted; so do the other changes */
+  /** Disconnects an account. This and the other changes throw if the account is unknown or deleted. */
   disconnectAccount(accountId: string, options?: DropOptions): void;
   reconnectAccount(accountId: string, options?: DropOptions): void;
   deleteAccount(accountId: string, options?: DropOptions): void;
-  /** Fetches an account's data without being asked, as it does once a day. @throws if the account is unknown */
+  /**
+   * Fetches an account's data unprompted, as the provider does daily.
+   * @throws if the account is unknown
+   */
   fetchData(accountId: string, endpoints: readonly EndpointName[]): void;
-  /** Replaces what the operator keeps with a user. @throws if the user is unknown */
+  /**
+   * Replaces the operator's data about a user.
+   * @throws if the user is unknown
+   */
   replaceMetadata(userId: string, metadata: User["metadata"], options?: DropOptions): void;
-  /** Deletes the user's accounts as well. */
+  /** Deletes a user with its accounts. */
   deleteUser(userId: string): void;
-  /** Lets the next calls fail, whether their tokens are valid or not. */
+  /** Makes the next calls fail, whether or not their tokens are valid. */
   fault(fault: Fault): void;
-  /** Ends every fault. */
+  /** Removes every fault. */
   clearFaults(): void;
-  /** Issues one more token. */
+  /** Issues another token. */
   issueToken(remainingSeconds?: number): Promise<string>;
-  /** Ends every token issued so far. @returns how many */
+  /**
+   * Invalidates every token issued so far.
+   * @returns how many
+   */
   endTokens(how: TokenEnd): number;
-  /** Gives payloads another shape; see `Shapes.set`. */
+  /** Changes the shape of payloads; see `Shapes.set`. */
   shape(thing: ShapedThing, template: unknown): void;
-  /** Makes endpoint events at a rate. */
+  /** Creates endpoint events at a rate. */
   load(load: Load): void;
-  /** Every call received, the oldest first. */
+  /** Received calls, oldest first. */
   calls(): readonly Call[];
   deliveries(query?: DeliveryQuery): readonly Delivery[];
-  /** What is registered for a kind; undefined where nothing is. */
+  /** Registered webhook of a kind; undefined if there is none. */
   webhook(kind: WebhookKind): Webhook | undefined;
-  /** Delivers an event once more. @returns whether there is one with this id */
+  /**
+   * Queues a delivery again.
+   * @returns whether the id exists
+   */
   resend(deliveryId: string): boolean;
-  /** Resolves when no sign-in and no fetch is under way and no delivery pending. */
+  /** Resolves when no sign-in or fetch is running and no delivery is pending. */
   waitUntilIdle(): Promise<void>;
-  /** Resolves when no delivery is being tried or due: those that wait for a retry may remain. */
+  /** Resolves when no attempt is running or due; deliveries waiting for a retry may remain. */
   quiet(): Promise<void>;
-  /** Sets how the connection flow looks. @throws a range error that names what is wrong */
+  /**
+   * Sets the branding of the connection flow.
+   * @throws a range error naming the invalid part
+   */
   brand(branding: Branding): void;
-  /** How the connection flow was used; in production only. */
+  /** Usage of the connection flow, in production only. */
   analytics(): readonly FlowEvent[];
-  /** The API's OpenAPI description, as it is served. */
+  /** OpenAPI description that the API serves. */
   openapi(): object;
-  /** What exists: what a pipeline that missed nothing has in its tables. */
+  /** Everything that exists: what a pipeline that missed nothing has stored. */
   snapshot(): Snapshot;
-  /** What the data call of an account answers; undefined where it answers 404. */
+  /** Answer to a data call of an account; undefined if it would be 404. */
   data(accountId: string, endpoint: string): unknown;
   close(): Promise<void>;
 };

@@ -15,10 +15,10 @@ import type {
   FireOptions,
 } from "./contract.ts";
 
-/** Runs something, in one turn, of which the events are sent, or recorded and never sent. */
+/** Runs an action whose events are sent, or only recorded. */
 export type Announce = (run: () => void, options?: DropOptions) => void;
 
-/** What lets something happen in the world. */
+/** Controls of users, accounts and data. */
 export function dataControls(model: ProviderModel, clock: Clock, announce: Announce) {
   return {
     createUsers: (count: number, options: CreateUsersOptions = {}) =>
@@ -44,7 +44,7 @@ export function dataControls(model: ProviderModel, clock: Clock, announce: Annou
   };
 }
 
-/** What is done with deliveries. */
+/** Controls of deliveries. */
 export function deliveryControls(engine: DeliveryEngine, clock: Clock) {
   return {
     fireEvent: (kind: WebhookKind, payload: object | string | Buffer, options: FireOptions = {}) => {
@@ -66,10 +66,10 @@ export function deliveryControls(engine: DeliveryEngine, clock: Clock) {
   };
 }
 
-/** Over what many stores take in one record. */
+/** Larger than one record of many stores. */
 const largePictureBytes = 450_000;
 
-/** How many users are made before others get a turn: a large number must not keep calls waiting. */
+/** Users created before yielding, so that large numbers do not block calls. */
 const usersPerTurn = 100;
 
 async function createUsers(
@@ -101,7 +101,7 @@ async function createUsers(
   return { users, accounts, companyAccounts: companies };
 }
 
-/** A payload as it is sent. */
+/** Body of a payload. */
 export function bodyOf(payload: unknown): Buffer {
   if (Buffer.isBuffer(payload)) return payload;
   return Buffer.from(typeof payload === "string" ? payload : JSON.stringify(payload));
