@@ -14,7 +14,7 @@ const end = "(end|to|until|till)";
 const period = "(date|period|range|window|coverage)";
 const source = "(data ?source|platform|institution|integration|connector|payroll provider)";
 
-/** Ends of the names that providers give to fields, the plainest first. */
+/** Providers' names for a field, the most common first, by their last words. */
 const patterns: Readonly<Record<Field, readonly string[]>> = {
   type: [
     "((event|action|webhook|notification|message|trigger|ce) (type|name|kind|action)|action|event|topic|trigger|verb)",
@@ -47,7 +47,7 @@ const patterns: Readonly<Record<Field, readonly string[]>> = {
   dateEnd: [`(${period} ${end}|${end} date)`, end],
 };
 
-/** The field that says whom an event of a kind speaks of. */
+/** The field with the id of a kind's subject. */
 const ownIds: Readonly<Record<WebhookKind, MappedField>> = {
   users: "userId",
   accounts: "accountId",
@@ -56,8 +56,8 @@ const ownIds: Readonly<Record<WebhookKind, MappedField>> = {
 };
 
 /**
- * How well the words on the way to a value name a field: 0 best, infinite not at all. The subject of a CloudEvent and a
- * bare id are what the webhook is about.
+ * How well the words of a value's path name a field: 0 is best, infinity means not at all. A CloudEvent's subject and a bare
+ * `id` name the webhook's subject.
  */
 export function nameRank(kind: WebhookKind, field: Field, words: readonly string[]): number {
   const forms = [...patterns[field], ...(field === ownIds[kind] ? ["subject", id] : [])];

@@ -9,23 +9,23 @@ import type { Registered } from "./registration.ts";
 export type RotationPorts = {
   readonly store: WebhookSecretStore;
   readonly register: () => Promise<Registered>;
-  /** How long receivers take to know a new value, and how long the old one is accepted. */
+  /** Seconds until all receivers know a new value, and seconds for which the old one is accepted. */
   readonly times: { readonly propagationSeconds: number; readonly overlapSeconds: number };
   readonly now: () => Date;
   readonly terminal: Pick<Terminal, "progress" | "wait">;
 };
 
 export type Rotation = {
-  /** `continued`: an earlier rotation was under way and was brought to its end, without a further value. */
+  /** `continued`: completed an earlier rotation, without another value. */
   readonly done: "rotated" | "continued";
-  /** Until then deliveries with the value before are accepted. */
+  /** Until then deliveries with the previous value are accepted. */
   readonly previousUntil?: string;
 };
 
 /**
- * Rotates the webhook secret, so that no delivery is refused: receivers accept the new value beside the old one,
- * all of them know it, the provider is asked to send it, and the old one stays accepted while the provider may try
- * deliveries with it again. Killed at any point, the next run or the scheduled registration goes on from there.
+ * Rotates the webhook secret without refusing a delivery. Receivers accept the new value beside the old one; once all know
+ * it, the provider is asked to send it; the old one is accepted as long as the provider may retry deliveries with it. If it is
+ * killed, the next run or the scheduled registration continues.
  */
 export async function rotateSecret(ports: RotationPorts): Promise<Rotation> {
   const { store, times, now, terminal } = ports;
@@ -47,7 +47,7 @@ export async function rotateSecret(ports: RotationPorts): Promise<Rotation> {
   return { done: "rotated", ...(previous && { previousUntil: until }) };
 }
 
-/** Replaces a value that others know, at once: nothing with the old one is accepted when the caches end. */
+/** Replaces a leaked value at once. When the receivers' caches expire, the old value is refused. */
 export async function revokeSecret({ store, register, terminal }: RotationPorts): Promise<void> {
   const { secret, versionId } = await store.read();
   await store.replace({ ...signingOf(secret), current: newValue() }, versionId);
@@ -59,9 +59,9 @@ export async function revokeSecret({ store, register, terminal }: RotationPorts)
 }
 
 /**
- * Makes what the provider signs bodies with from now on the signing secret. The one before stays accepted as long as
- * the provider may try deliveries again that it signed with it.
- * @returns until when; undefined where there was none before, or it is the same
+ * Stores the key with which the provider signs bodies from now on. The previous key is accepted as long as the provider may
+ * retry deliveries that it signed with it.
+ * @returns until when; undefined if there was no key before, or if it is the same
  */
 export async function rotateSigning(
   value: string,
@@ -79,9 +79,8 @@ export async function rotateSigning(
 }
 
 /**
- * Has bodies be signed no longer. The provider goes on signing until every receiver knows it: one that does not would
- * refuse what is not signed.
- * @returns false where bodies are not signed
+ * Ends signing. The provider signs until all receivers know, because the others would refuse unsigned bodies.
+ * @returns false if bodies are not signed
  */
 export async function removeSigning({
   store,
@@ -104,7 +103,7 @@ function signingOf(secret: WebhookSecret | undefined): Pick<WebhookSecret, "sign
   return present<Pick<WebhookSecret, "signing" | "previousSigning">>({ signing, previousSigning });
 }
 
-/** The registration itself knows when the new value may be sent: it goes by the service's clock, not by ours. */
+/** The registering function decides when the new value may be sent, by the service's clock. */
 export async function registerNewValue(
   { register, terminal }: Pick<RotationPorts, "register" | "terminal">,
   otherwise: string,
@@ -127,7 +126,7 @@ async function explained(register: RotationPorts["register"], otherwise: string)
   }
 }
 
-/** Letters, digits, "-" and "_": as they are in a header. */
+/** Letters, digits, "-" and "_", which are valid in a header. */
 function newValue(): string {
   return randomBytes(36).toString("base64url");
 }

@@ -22,10 +22,10 @@ export type WebhookTarget = {
   readonly secret: WebhookSecret;
 };
 
-/** The status of the answer, or why there was none. */
+/** The answer's status, or why there was no answer. */
 export type Answer = number | string;
 
-/** Longer than API Gateway waits for any answer. */
+/** Longer than API Gateway's own time-out. */
 const answerTimeoutInMs = 35_000;
 
 /** Sends a webhook as the provider would. */
@@ -46,7 +46,7 @@ export async function sendWebhook(target: WebhookTarget, webhook: Webhook): Prom
   }
 }
 
-/** Why there was no answer: what caused it says more than that a fetch failed. */
+/** The reason for no answer, from the error's cause if it has one. */
 export function noAnswer(error: unknown): string {
   if (!(error instanceof Error)) return `no answer (${String(error)})`;
   const { cause, message } = error;

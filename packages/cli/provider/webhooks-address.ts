@@ -4,7 +4,7 @@ import type { Deployment } from "../core/deployment.ts";
 import { hasOwnEndpoint, isOwnAddress, placeOfArn } from "../core/own-addresses.ts";
 import { readStageSettings } from "../core/stage-settings.ts";
 
-/** The header that carries a stage's webhook secret. */
+/** The name of the header for a stage's webhook secret. */
 export function secretHeaderOf({ output, optionalOutput }: Deployment): SecretHeader {
   return parseSecretHeader({
     secretHeader: output("WebhookSecretHeader"),
@@ -13,9 +13,9 @@ export function secretHeaderOf({ output, optionalOutput }: Deployment): SecretHe
 }
 
 /**
- * Where a stage's webhooks are sent to. The secret goes with each, so it is API Gateway's own address in the stage's
- * region, or the name that the stage's settings give it; else whatever an endpoint that was set explicitly answers for.
- * @throws CommandError where the outputs lead elsewhere
+ * The address of a stage's webhooks. Because requests carry the secret, it must be API Gateway's in the stage's region or the
+ * custom domain of the stage's settings, unless the environment sets an endpoint for AWS.
+ * @throws CommandError if the outputs name another address
  */
 export function webhooksAddress({ stage, client, output }: Deployment): string {
   const address = output("WebhooksUrl");

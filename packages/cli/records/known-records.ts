@@ -23,7 +23,7 @@ export function recordsIn(client: DynamoDBClient, tableName: string): KnownRecor
   return { loadState, loadDocuments };
 }
 
-/** The same, read once for each subject. */
+/** The same, with each subject read once. */
 export function knownRecords({ loadState, loadDocuments }: KnownRecords): KnownRecords {
   return { loadState: bySubject(loadState), loadDocuments: bySubject(loadDocuments) };
 }
@@ -37,7 +37,7 @@ function bySubject<T>(load: (subject: Subject) => Promise<T>): (subject: Subject
   };
 }
 
-/** @throws CommandError where the subject is not found: an empty answer would be misleading */
+/** @throws CommandError if the subject is unknown, because an empty answer would be misleading */
 export async function checkKnown(
   subject: Subject,
   { deployment, clients }: Pick<Operation, "deployment" | "clients">,
@@ -46,7 +46,7 @@ export async function checkKnown(
   if (!(await isKnown(subject))) throw unknownSubject(subject);
 }
 
-/** The legal holds because of which a subject is not erased: its own, its user's, and those of its accounts. */
+/** The legal holds that prevent a subject's erasure: its own, its user's, and those of its accounts. */
 export async function holdsOn(
   subject: Subject,
   { deployment, clients: { dynamodb } }: Pick<Operation, "deployment" | "clients">,

@@ -41,13 +41,13 @@ export function recordPorts({ deployment, clients }: Pick<Operation, "deployment
 /** The record of a user, an account or a company account, without the data itself. */
 export type SubjectRecord = {
   readonly subject: Subject;
-  /** Absent where only data is known, of events that came before the account's own. */
+  /** Undefined if only data is stored, from events that arrived before the account's own. */
   readonly state?: State;
   /** Attributes of the user, or of the account's user. */
   readonly attributes?: Attributes;
-  /** Only for an account, with the setting `readiness`. */
+  /** Set for an account, with the setting `readiness`. */
   readonly readiness?: AccountReadiness;
-  /** Only for a user: the accounts in the last `user.ready`. */
+  /** Set for a user: the accounts in the last `user.ready`. */
   readonly readyAccounts?: readonly SettledAccount[];
   /** Set for a user. */
   readonly accounts: readonly LinkedAccount[];
@@ -55,7 +55,7 @@ export type SubjectRecord = {
 };
 export type LinkedAccount = { readonly id: string; readonly state?: State };
 
-/** Data as it can be printed; null where the provider has none. */
+/** Printable data; null if the provider has none. */
 export type ShownData = DataName & { readonly data: unknown };
 
 /** @throws CommandError if the subject is unknown */
@@ -81,8 +81,8 @@ export async function loadRecord(subject: Subject, ports: RecordPorts): Promise<
 }
 
 /**
- * The data of an endpoint, of each range of dates by itself; without an endpoint of all.
- * @throws CommandError where there is no such endpoint
+ * The data of an endpoint, one result for each range of dates; without an endpoint, of all endpoints.
+ * @throws CommandError if there is no data for the endpoint
  */
 export async function loadData(
   { subject, state, documents }: SubjectRecord,
@@ -94,7 +94,7 @@ export async function loadData(
   if (endpoint !== undefined && wanted.length === 0) throw noSuchData(subject, endpoint, documents);
   const ids = [subject.id, state?.userId, state?.datasourceId];
   const shown: ShownData[] = [];
-  // One after the other: each may be large.
+  // Sequentially, because each document may be large.
   for (const stored of wanted) {
     const { endpoint: name, range } = stored.document;
     const dataName = { endpoint: name, ...present({ range }) };

@@ -10,7 +10,7 @@ import { oneLine, printableJson } from "../core/printable.ts";
 import { tableText } from "../core/table.ts";
 import type { LinkedAccount, ShownData, SubjectRecord } from "./record-lookup.ts";
 
-/** A record for programs, without what only the pipeline needs. */
+/** A record for programs, without internal fields. */
 export function recordData(
   { subject, state, attributes, readiness, readyAccounts, accounts, documents }: SubjectRecord,
   reveal = false,
@@ -163,7 +163,7 @@ function isoTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
 
-/** A user's attributes, masked as personal data unless it is revealed. */
+/** A user's attributes, masked unless `reveal`. */
 export function shownAttributes(attributes: Attributes, reveal: boolean): Attributes {
   return reveal ? attributes : Object.fromEntries(Object.keys(attributes).map((name) => [name, "(text)"]));
 }

@@ -8,19 +8,19 @@ import { type ListPorts, listEvents } from "../events/event-list.ts";
 
 /** An event about a subject. */
 export type StateStep = {
-  /** ISO 8601: when it was received, or answered. */
+  /** When it was received or answered, ISO 8601. */
   readonly at: string;
   /** The state that it reports, if any. */
   readonly says?: "connected" | "not connected" | "deleted";
   /** The outcome; only the latest event has one. */
   readonly became: string;
-  /** The version that it led to, where that is known. */
+  /** The resulting version, if known. */
   readonly version?: number;
-  /** Absent of the provider's answer. */
+  /** Undefined for the provider's answer. */
   readonly event?: { readonly id: string; readonly type: string; readonly time?: string };
 };
 
-/** More of one user or account is no history to read. */
+/** Maximum steps to show. */
 const maxSteps = 1_000;
 
 /**
@@ -60,7 +60,7 @@ function saysOf(connected: boolean | undefined): StateStep["says"] {
   return connected ? "connected" : "not connected";
 }
 
-/** The provider's answer is kept where nothing has changed the state since. */
+/** The provider's answer, if nothing has changed the state since. */
 function answerOf(state: State | undefined): readonly StateStep[] {
   if (state?.latest.cause !== "answer") return [];
   return [

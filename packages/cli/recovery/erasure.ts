@@ -17,7 +17,7 @@ export type ErasurePorts = {
   readonly terminal: Pick<Terminal, "progress">;
 };
 
-/** The table has no way to wait for a write: between two looks. */
+/** Milliseconds between two polls of the table. */
 const pauseInMs = 500;
 /**
  * Maximum polls without progress. A step lasts one function time-out at most; a killed step is retried after six.
@@ -25,10 +25,10 @@ const pauseInMs = 500;
 const patience = (6 * 300 * 1000) / pauseInMs;
 
 /**
- * Has erasures done by the stage's own function and follows them. They go on by themselves if this ends before.
+ * Starts erasures in the stage's function and follows them. They continue without this process.
  * @param tasks with an id each
- * @returns the reports, in order, each of an erasure that is done or waits for S3
- * @throws CommandError where one makes no progress
+ * @returns a report for each, in order; each erasure is done or waits for S3
+ * @throws CommandError if one makes no progress
  */
 export async function followErasures(
   tasks: readonly (EraseTask & { readonly id: string })[],
@@ -46,8 +46,8 @@ export async function followErasures(
 }
 
 /**
- * Reports erasures that stay open, once everything else was said.
- * @throws CommandError where S3 refuses objects of one
+ * Fails at the end of a command if an erasure is incomplete.
+ * @throws CommandError if S3 refuses to delete objects
  */
 export function failWhileOpen(reports: readonly Pick<ErasureReport, "refused" | "isWaiting">[]): void {
   const refused = new Set(reports.flatMap((report) => (report.isWaiting ? report.refused : [])));
@@ -59,7 +59,7 @@ export function failWhileOpen(reports: readonly Pick<ErasureReport, "refused" | 
   );
 }
 
-/** Named as AWS names what went wrong, so that it is explained as whatever AWS refuses. */
+/** Has the name of AWS's error, so that it is explained like one. */
 function notAskedFor(reason: string): Error {
   const message = `The erasure could not be asked for (${reason}). Run the command again.`;
   return Object.assign(new Error(message), { name: reason });
@@ -96,7 +96,7 @@ export function sumOf(removed: Removed): number {
   return Object.values(removed).reduce((sum, count) => sum + count, 0);
 }
 
-/** Erases subjects that a restore brought back, and waits. @returns a report for each */
+/** Erases subjects that a restore brought back. @returns a report for each */
 export function eraseAgain(
   { deployment, clients, terminal }: Operation,
   subjects: readonly Subject[],

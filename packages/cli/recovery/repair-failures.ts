@@ -3,15 +3,18 @@ import type { FailedBatch } from "../../../adapters/streams/failed-batches.ts";
 import { failureOf } from "../../../domain/core/failures.ts";
 
 export type RepairedFailures = {
-  /** Batches that were relayed whole, and removed. */
+  /** Batches that were relayed completely, and removed. */
   readonly batches: number;
   /** The changes in them. */
   readonly changes: number;
-  /** Batches that stay, by their keys: of each a change at least could not be relayed, or it could not be read. */
+  /** Keys of batches that remain, because a change could not be relayed or the batch could not be read. */
   readonly kept: readonly { readonly key: string; readonly reason: string }[];
 };
 
-/** Relays what the relay gave up on. A batch that can't be relayed whole stays, and is relayed whole the next time. */
+/**
+ * Relays parked batches. A batch that can't be relayed completely stays, and is relayed again completely the
+ * next time.
+ */
 export async function repairFailures(
   batches: AsyncIterable<FailedBatch>,
   relay: RelayRecords,
@@ -40,7 +43,7 @@ export async function repairFailures(
   return { batches: count, changes, kept };
 }
 
-/** A batch of changes that the relay gave up on. */
+/** A batch of changes that the relay parked. */
 export type GivenUp = { readonly key: string; readonly since?: string };
 
 /**
@@ -59,7 +62,7 @@ export async function* selectBatches(
   }
 }
 
-/** Without reading them: each is an object of up to some megabytes. */
+/** Lists batches without reading them, since each may have some megabytes. */
 export async function listBatches(batches: AsyncIterable<FailedBatch>): Promise<readonly GivenUp[]> {
   const found: GivenUp[] = [];
   for await (const { key, since } of batches)
@@ -67,7 +70,7 @@ export async function listBatches(batches: AsyncIterable<FailedBatch>): Promise<
   return found;
 }
 
-/** @param onRemoved is called with the key of each batch that was removed */
+/** @param onRemoved called with the key of each removed batch */
 export async function* tellRemoved(
   batches: AsyncIterable<FailedBatch>,
   onRemoved: (key: string) => void,

@@ -14,7 +14,7 @@ export type ScopeFlags = SubjectFlags & {
 /** The part of the table to repair. */
 export type RepairScope = { readonly subject: Subject | undefined; readonly period: Period };
 
-/** @returns undefined where the table is not to be read. @throws CommandError where nothing is to be repaired */
+/** @returns undefined if the table is not to be read. @throws CommandError if nothing is to be repaired */
 export function repairScope(flags: ScopeFlags, now: Date): RepairScope | undefined {
   const subject = subjectFlag(flags);
   const period = present<Period>(periodFlags(flags, now));

@@ -21,21 +21,24 @@ export type RepairPorts = {
   readonly pages: AsyncIterable<StoredPage>;
   readonly records: KnownRecords;
   readonly relay: (changes: readonly Change[]) => Promise<readonly Underived[]>;
-  /** Called after each page how many items were read so far, and how many of them were repaired. */
+  /** Called after each page with the number of items read and repaired so far. */
   readonly onPage: (examined: number, repaired: number) => void;
 };
 
 export type RepairCounts = { events: number; states: number; documents: number; readiness: number };
 
 export type Repaired = {
-  /** Stored items whose consequences were derived again. */
+  /** Stored items whose messages and tasks were derived again. */
   readonly repaired: Readonly<RepairCounts>;
   readonly failed: readonly Underived[];
-  /** Items that could not be read. */
+  /** Keys of items that could not be read. */
   readonly unreadable: readonly Key[];
 };
 
-/** Derives the consequences of stored items again, page by page; whatever fails is reported and does not end it. */
+/**
+ * Derives the messages and tasks of stored items again, page by page. Failures are reported and do not stop
+ * it.
+ */
 export async function repair(ports: RepairPorts, period: Period): Promise<Repaired> {
   const repaired: RepairCounts = { events: 0, states: 0, documents: 0, readiness: 0 };
   const failed: Underived[] = [];
@@ -89,7 +92,7 @@ async function stateOf(event: IncomeEvent, { loadState }: KnownRecords): Promise
   return subjectKindOf(event.type) === "endpoint" ? undefined : loadState(subjectOf(event));
 }
 
-/** Whether there is nothing to start: the state is not connected, or a document was read since. */
+/** Whether there is nothing to start: the account is not connected, or a document was read since. */
 async function isRead(
   { subject, connected, deleted, latest }: State,
   { loadDocuments }: KnownRecords,

@@ -19,7 +19,7 @@ export type ReplayFlags = SubjectFlags & {
   readonly rate?: string;
 };
 
-/** Messages in a second: slow enough to leave a reader room for what is new. */
+/** Messages a second; slow enough to leave readers time for new messages. */
 const defaultRate = 50;
 
 /**
@@ -59,7 +59,7 @@ export function planReplay(flags: ReplayFlags, all: readonly Subscriber[], now: 
   };
 }
 
-/** A replay that was interrupted, as it goes on: only its rate can be another. @throws CommandError naming the flag */
+/** Resumes an interrupted replay; only its rate can change. @throws CommandError naming the flag */
 export function resumeReplay(known: ReplayRun, flags: ReplayFlags, names: readonly string[]): ReplayRun {
   const { rate, ...others } = flags;
   const given = Object.keys(others).filter((name) => selecting.some((one) => one === name));
@@ -100,12 +100,12 @@ function receivers(
   return subscriber === undefined ? names : [subscriber];
 }
 
-/** Continues an interrupted replay. */
+/** The command that resumes an interrupted replay. */
 export function resumeCommand(id: string): string {
   return commandLine`npx income-events replay --resume ${id}`;
 }
 
-/** Distinguished by people too: when it began, and four letters. */
+/** Readable: its start time and four letters. */
 function newReplayId(now: Date): string {
   return `${now.toISOString().slice(0, 19).replaceAll(":", "").toLowerCase()}-${randomBytes(3).toString("hex")}`;
 }

@@ -29,19 +29,19 @@ export type ReplayPorts = {
   readonly stored: StoredChanges;
   readonly records: KnownRecords;
   readonly deliver: Deliver;
-  /** @returns undefined where another process goes on with the replay */
+  /** @returns undefined if another process has taken over the replay */
   readonly save: (run: ReplayRun) => Promise<ReplayRun | undefined>;
   readonly origin: MessageOrigin;
-  /** Called after each page how many items were read, and how many messages were found. */
+  /** Called after each page with the number of items read and messages found. */
   readonly onPage: (examined: number, messages: number) => void;
 };
 
 export type Replayed = { readonly run: ReplayRun; readonly unreadable: readonly Key[] };
 
-/** Read, sent and noted together: so few are sent again where a replay is killed. */
+/** Items that are read, sent and recorded together; at most these are sent again after a kill. */
 const stepSize = 10;
 
-/** Sends again what a replay selects, from where it stands to the end. Killed, it goes on from its last step. */
+/** Sends the selected messages again, from the last recorded step to the end. */
 export async function replay(
   start: ReplayRun,
   subscribers: readonly SubscriberQueue[],
@@ -68,7 +68,7 @@ async function takeStep(
   subscribers: readonly SubscriberQueue[],
   ports: ReplayPorts,
 ): Promise<ReplayRun> {
-  // Read just before it is sent: what is erased meanwhile is not reported.
+  // Read just before sending, so that nothing about an erased subject is sent.
   const records = knownRecords(ports.records);
   const found = await Promise.all(
     items.map(async ({ change }) => {
@@ -119,15 +119,14 @@ async function replayChange(
   const own = replayRecord(change, origin).filter(isWanted);
   const event = change.type === "state" ? latestEventOf(change.after) : undefined;
   if (change.type !== "state" || event === undefined) return own;
-  // An event's own item says it, for as long as it is kept; then its record does, if it is the last that it was
-  // reported.
+  // The event's item has the time until it expires; afterwards the subject's record has only the latest one.
   if (!isSelected(selection, { type: event.type, timestamp: event.receivedAt })) return own;
   if (await stored.has(event)) return own;
   const replayed = replayStateEvent(event, change.after, origin.source);
   return replayed === undefined ? own : [...own, replayed];
 }
 
-/** The attributes of the user as known now, which `attributesSequence` says. */
+/** Adds the user's current attributes, as `attributesSequence` tells. */
 async function replayedWithAttributes(
   change: StoredChange["change"],
   replayed: readonly ReplayedMessage[],
@@ -138,15 +137,15 @@ async function replayedWithAttributes(
   return replayed.map(({ message, timestamp }) => ({ message: withAttributes(message, user), timestamp }));
 }
 
-/** The state of an event's subject; of an endpoint event none is needed. */
+/** The state of an event's subject; endpoint events need none. */
 async function stateOf(event: IncomeEvent, { loadState }: KnownRecords) {
   return subjectKindOf(event.type) === "endpoint" ? undefined : loadState(subjectOf(event));
 }
 
-/** Sends messages to one subscriber. @throws CommandError where they can't be sent */
+/** Sends messages to one subscriber. @throws CommandError if they can't be sent */
 export type Deliver = (subscriber: SubscriberQueue, messages: readonly Message[]) => Promise<void>;
 
-/** As many as one request takes. */
+/** The maximum of one request. */
 const batchSize = 10;
 const maxAttempts = 3;
 

@@ -2,7 +2,7 @@ import { fieldsOf, isFields, parseJson } from "../../../domain/core/parse.ts";
 import { CommandError } from "../core/command-error.ts";
 import type { Deployment } from "../core/deployment.ts";
 
-/** Calls the sandbox's control address. @returns its answer @throws CommandError with what it says */
+/** Calls the sandbox's control address. @returns its answer @throws CommandError with its error */
 export type Control = (
   method: "POST" | "DELETE",
   path: string,
@@ -11,7 +11,7 @@ export type Control = (
 
 const timeoutInMs = 30_000;
 
-/** The control address of the provider of a system on this machine. @throws CommandError where there is none */
+/** The control address of a local system's sandbox. @throws CommandError if there is none */
 export function sandboxControl({ stage, local }: Pick<Deployment, "stage" | "local">): Control {
   const address = local?.sandbox?.control;
   if (address === undefined)
@@ -91,9 +91,9 @@ const others = {
 export const failureNames = [...Object.keys(effects), ...Object.keys(others)];
 
 /**
- * A failure by its name, or by the status (202, 204, 206, or 300 to 599) that calls are answered with.
+ * A failure by its name, or by the status of answers (202, 204, 206, or 300 to 599).
  * @param seconds how long calls fail; if undefined, until the sandbox is healed. Instant faults have no duration
- * @returns undefined where there is none of this name
+ * @returns undefined for an unknown name
  */
 export function sandboxFailure(name: string, seconds: number | undefined): SandboxFailure | undefined {
   const other = Object.entries(others).find(([known]) => known === name)?.[1];

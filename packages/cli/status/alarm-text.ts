@@ -14,7 +14,7 @@ export function lastingText({ since }: Pick<StackAlarm, "since">, now: Date): st
     : `has been on for ${spanText(Math.max(0, now.getTime() - since.getTime()) / 1000)}`;
 }
 
-/** The alarms of a pipeline, without those of another one in its stack. */
+/** The alarms of a pipeline, without those of other pipelines in its stack. */
 export async function pipelineAlarms({
   deployment,
   clients,

@@ -3,10 +3,10 @@ import { fieldsOf, parseJson, textOf, textsOf } from "../../../domain/core/parse
 import type { Clients } from "../core/clients.ts";
 import type { Deployment } from "../core/deployment.ts";
 
-/** Events of the last 24 hours that the settings ignore, by their name. */
+/** Events of the last 24 hours that the settings ignore, by name. */
 export type IgnoredEvents = readonly { readonly name: string; readonly count: number }[];
 
-/** @returns undefined where the settings ignore no events */
+/** @returns undefined if the settings ignore no events */
 export async function ignoredEvents(
   { optionalOutput }: Pick<Deployment, "optionalOutput">,
   { cloudWatch }: Pick<Clients, "cloudWatch">,
@@ -30,7 +30,7 @@ export function ignoredText(events: IgnoredEvents): string {
   return `${counted.map(({ name, count }) => `${name} ${count}`).join(", ")} in 24h`;
 }
 
-/** Requests of the last 24 hours to the webhooks' address by paths that lead to no kind. */
+/** Requests of the last 24 hours to paths of no webhook kind. */
 export async function wrongPaths(
   { output }: Pick<Deployment, "output">,
   { cloudWatch }: Pick<Clients, "cloudWatch">,

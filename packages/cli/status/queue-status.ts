@@ -3,7 +3,7 @@ import { type QueueMetrics, queueMetrics } from "../../../adapters/sqs/queue-met
 import type { Clients } from "../core/clients.ts";
 import { ownQueues, type WorkQueue } from "./work-queues.ts";
 
-/** A queue of the stage at this moment. Ages and times are absent where nothing is there, or nothing was measured. */
+/** The current status of a queue. Ages and times are undefined without messages or measurements. */
 export type QueueStatus = {
   readonly name: string;
   readonly waiting: number;
@@ -11,10 +11,10 @@ export type QueueStatus = {
   readonly oldestSeconds?: number;
   readonly deadLetters: number;
   readonly oldestDeadLetterSeconds?: number;
-  /** When something last came to it. */
+  /** When the last message was sent to it. */
   readonly lastSentAt?: string;
   readonly retentionSeconds: number;
-  /** Messages wait for a subscriber, and nobody has asked for any within two weeks. */
+  /** Messages wait for a subscriber that has not polled within two weeks. */
   readonly neverRead?: true;
 };
 

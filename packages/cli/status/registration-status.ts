@@ -9,9 +9,9 @@ import type { Deployment } from "../core/deployment.ts";
 /** The provider's answer about the stage's webhooks. */
 export type RegistrationStatus =
   | { readonly webhooks: readonly Registration[] }
-  /** Another stage registers, by the settings. */
+  /** The settings leave registration to another stage. */
   | { readonly isLeftToAnother: true }
-  /** The provider could not be asked: it is down, or there is no token. */
+  /** No answer: the provider is down, or there is no token. */
   | { readonly unknown: string };
 
 /**
@@ -34,8 +34,8 @@ export async function registrationStatus(
 }
 
 /**
- * The webhooks as the provider reports them.
- * @throws CommandError with the reason why they can't be known
+ * The webhooks that the provider reports.
+ * @throws CommandError with the reason if there is no answer
  */
 export async function listRegistrations(
   deployment: Pick<Deployment, "stage" | "output" | "optionalOutput">,
@@ -43,7 +43,7 @@ export async function listRegistrations(
 ): Promise<readonly Registration[]> {
   const status = await registrationStatus(deployment, clients);
   if ("webhooks" in status) return status.webhooks;
-  // Without the output there is nobody to ask.
+  // Without the output, the stage has no registering function.
   if ("isLeftToAnother" in status) throw CommandError.noDeployment(leftToAnother(deployment.stage));
   throw CommandError.failed(
     `The webhook registrations are unknown: ${status.unknown}. Find the cause: npx income-events doctor`,

@@ -20,7 +20,7 @@ import {
 import { type TokenStatus, tokenStatus } from "./token-status.ts";
 import { subscriberQueues, workQueues } from "./work-queues.ts";
 
-/** Parts of a stage that `status` shows alone, with more of each. */
+/** Sections that `status` can show alone, in more detail. */
 export const sections = ["queues", "token", "webhooks", "subscribers", "provider", "alarms"] as const;
 export type Section = (typeof sections)[number];
 
@@ -28,7 +28,7 @@ type Place = Pick<Operation, "deployment" | "clients">;
 /** For programs, and for people. */
 export type Shown = readonly [data: object, text: string];
 
-/** @param since with what happened between stage and provider since; only of the section `provider` */
+/** @param since adds the history since then; only for the section `provider` */
 export async function sectionStatus(
   section: Section,
   place: Place,
@@ -71,7 +71,7 @@ async function showSection(section: Section, place: Place, since: string | undef
   }
 }
 
-/** @throws CommandError where none is set */
+/** @throws CommandError if no token is set */
 function tokenTable(stage: string, token: TokenStatus, now: Date): string {
   if (!token.isSet)
     throw CommandError.failed(

@@ -9,18 +9,18 @@ import { type RegistrationStatus, registrationStatus } from "./registration-stat
 import { type TokenStatus, tokenStatus } from "./token-status.ts";
 import { workQueues } from "./work-queues.ts";
 
-/** A stage at one moment. */
+/** The current status of a stage. */
 export type StageStatus = {
   readonly stage: string;
   readonly region: string;
   readonly at: string;
-  /** In the order of the data's way. */
+  /** In the order in which data flows. */
   readonly queues: readonly QueueStatus[];
   readonly token: TokenStatus;
   readonly registrations: RegistrationStatus;
-  /** Absent: the settings ignore no events. */
+  /** Undefined if the settings ignore no events. */
   readonly ignored?: IgnoredEvents;
-  /** Requests by paths that lead to no kind, of the last 24 hours. */
+  /** Requests of the last 24 hours to paths of no webhook kind. */
   readonly wrongPaths: number;
   readonly alarms: readonly StackAlarm[];
 };

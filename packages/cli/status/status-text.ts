@@ -12,7 +12,7 @@ import type { RegistrationStatus } from "./registration-status.ts";
 import type { StageStatus } from "./stage-status.ts";
 import type { TokenStatus } from "./token-status.ts";
 
-/** A stage on one screen. */
+/** A stage's status on one screen. */
 export function statusText(
   { stage, region, at, queues, token, registrations, ignored, wrongPaths, alarms }: StageStatus,
   paint: Terminal["paint"] = (_, text) => text,
@@ -68,7 +68,7 @@ export function readerText({ neverRead }: QueueStatus): string | undefined {
   return neverRead === true ? "never read" : undefined;
 }
 
-/** When something was last sent to a queue, as CloudWatch measures it: it remembers two weeks. */
+/** The last message to a queue, according to CloudWatch, which looks back two weeks. */
 export function lastSentText(lastSentAt: string | undefined, now: Date): string {
   return lastSentAt === undefined ? "not in 14 days" : periodAgo(new Date(lastSentAt), now);
 }
@@ -88,7 +88,7 @@ export function tokenText(token: TokenStatus, now: Date): string {
   return [lifetimeText(expiresAt, now), stored, ...refused].join(", ");
 }
 
-/** How long a token lives still. */
+/** The remaining lifetime of a token. */
 export function lifetimeText(expiresAt: string | undefined, now: Date): string {
   if (expiresAt === undefined) return "has no end";
   const end = new Date(expiresAt);
@@ -135,12 +135,12 @@ const differenceTexts: Readonly<Record<Difference, string>> = {
   enabled: "are not enabled",
 };
 
-/** In words, after what they go on from. */
+/** In words, to follow the registered address. */
 export function differenceText(differs: readonly Difference[] = []): string {
   return differs.map((each) => `, but ${differenceTexts[each]}`).join("");
 }
 
-/** Where a kind's webhooks go. */
+/** The registered address of a kind. */
 export function whereText(webhook: Registration): string {
   switch (webhook.type) {
     case "here":
@@ -154,7 +154,7 @@ export function whereText(webhook: Registration): string {
   }
 }
 
-/** An alarm may still be on for what is over: what it means now is for doctor to say, which looks at the cause. */
+/** An alarm may outlast its cause, so only `doctor`, which checks causes, explains it. */
 export function alarmText(alarms: readonly StackAlarm[], now: Date): string {
   const on = alarms.filter(({ isOn }) => isOn);
   if (on.length === 0) return `none of ${alarms.length} is on`;

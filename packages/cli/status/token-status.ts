@@ -15,7 +15,7 @@ export type TokenStatus =
       readonly expiresAt?: string;
       readonly storedAt: string;
       readonly storedBy: "refresh" | "operator";
-      /** `noted`: a call was refused with it, and the refresher looks into it; `ended`: it is of no use. */
+      /** `noted`: a call with it was refused, and the refresher will check it; `ended`: it is invalid. */
       readonly refusal: "none" | "noted" | "ended";
     };
 
@@ -43,7 +43,7 @@ export async function tokenStatus(
   };
 }
 
-/** Undefined also for a time that no calendar has. */
+/** Undefined also for a time that does not exist in the calendar. */
 function timeOf(seconds: number | undefined): string | undefined {
   const time = new Date((seconds ?? Number.NaN) * 1000);
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString();

@@ -4,7 +4,7 @@ import { parseSubscribers, type Subscriber } from "../../../domain/message/subsc
 import { CommandError } from "../core/command-error.ts";
 import type { Deployment } from "../core/deployment.ts";
 
-/** A queue of the stage and its dead letters, by the name that commands give it. */
+/** A queue of the stage and its dead-letter queue, by the name that commands use. */
 export type WorkQueue = {
   /** A webhook kind, `fetch`, `checks`, `deadlines`, `erase`, or `subscriber/<name>`. */
   readonly name: string;
@@ -14,7 +14,7 @@ export type WorkQueue = {
 
 export type SubscriberQueue = Subscriber & Pick<WorkQueue, "queueUrl" | "deadLetterQueueUrl">;
 
-/** The queues that functions of a stage itself read, in the order of the data's way. */
+/** The queues that the stage's own functions read, in the order in which data flows. */
 export const ownQueues = [...webhookKinds, "fetch", "checks", "deadlines", "erase"] as const;
 type OwnQueue = (typeof ownQueues)[number];
 
@@ -32,7 +32,9 @@ const outputPrefixes: Readonly<Record<OwnQueue, string>> = {
   erase: "Erase",
 };
 
-/** Every queue of the stage, in the order of the data's way. @throws CommandError where an output is missing */
+/**
+ * Every queue of the stage, in the order in which data flows. @throws CommandError if an output is missing
+ */
 export function workQueues(deployment: Outputs): readonly WorkQueue[] {
   const subscribers = subscriberQueues(deployment).map(({ name, queueUrl, deadLetterQueueUrl }) => ({
     name: `subscriber/${name}`,
@@ -42,7 +44,7 @@ export function workQueues(deployment: Outputs): readonly WorkQueue[] {
   return [...ownQueuesOf(deployment).map((name) => workQueue(deployment, name)), ...subscribers];
 }
 
-/** Those of a stage: one without `readiness` has no deadlines. */
+/** The own queues of a stage; there are deadlines only with `readiness`. */
 export function ownQueuesOf({ optionalOutput }: Pick<Outputs, "optionalOutput">): readonly OwnQueue[] {
   const hasDeadlines = optionalOutput(`${outputPrefixes.deadlines}QueueUrl`) !== undefined;
   return ownQueues.filter((name) => name !== "deadlines" || hasDeadlines);
@@ -57,7 +59,7 @@ export function workQueue({ output }: Pick<Outputs, "output">, name: OwnQueue): 
   };
 }
 
-/** For what AWS knows by the ARN alone, such as event sources. */
+/** The ARN of a queue, which event sources need. */
 export function workQueueArn({ output }: Pick<Outputs, "output">, name: OwnQueue): string {
   return output(`${outputPrefixes[name]}QueueArn`);
 }
@@ -79,7 +81,7 @@ export function subscriberQueues({ output }: Pick<Outputs, "output">): readonly 
   });
 }
 
-/** @throws CommandError naming those that the stage has */
+/** @throws CommandError naming the stage's subscribers */
 export function subscriberNamed(deployment: Pick<Deployment, "output">, name: string): SubscriberQueue {
   const all = subscriberQueues(deployment);
   const found = all.find((each) => each.name === name);

@@ -1,13 +1,13 @@
-/** One thing that was checked, and what was seen. */
+/** The result of a check, and what was observed. */
 export type Check = { readonly name: string; readonly passed: boolean; readonly seen: string };
 
-/** A check of so many things: how many are well is seen, then what is wrong. */
+/** A check of several things: how many passed, then the problems. */
 export function checkEach(name: string, count: number, problems: readonly string[]): Check {
   const seen = [`${count - problems.length} of ${count}`, ...problems].join("; ");
   return { name, passed: problems.length === 0, seen };
 }
 
-/** Makes checks; what that throws is one that failed. */
+/** Runs checks; an exception counts as a failed check. */
 export async function attempt(
   name: string,
   work: () => Promise<readonly Check[]>,

@@ -11,7 +11,7 @@ type AnnouncedDocument = {
   readonly subject: string;
   readonly href: string;
   readonly sha256: string;
-  /** Since when the data is known. */
+  /** When the data was first known. */
   readonly observedAt: string;
   readonly sequence: string;
 };
@@ -22,7 +22,7 @@ export class AnnouncedDocuments {
   readonly #newest = new Map<string, string>();
   readonly #erased = new Set<string>();
 
-  /** Takes one message of any type; what is no message of the contract announces nothing. */
+  /** Adds a message of any type; messages outside the contract are ignored. */
   add(body: string): void {
     const message = readPromised(body);
     if ("problem" in message) return;
@@ -36,12 +36,12 @@ export class AnnouncedDocuments {
       this.#announced.set(data.document.href, { ...data.document, subject, sequence });
   }
 
-  /** The versions, each once. */
+  /** The versions, without duplicates. */
   all(): readonly AnnouncedDocument[] {
     return [...this.#announced.values()];
   }
 
-  /** Whether a message replaced this version, or said that its subject was erased. */
+  /** Whether a newer message replaced this version or announced its subject's erasure. */
   isSuperseded({ subject, sequence }: AnnouncedDocument): boolean {
     const owner = subject.split("/").slice(0, 2).join("/");
     return this.#erased.has(owner) || (this.#newest.get(subject) ?? "") > sequence;
@@ -51,9 +51,9 @@ export class AnnouncedDocuments {
 type DocumentsTarget = {
   /** Reads an address of the read API. @throws if there is no response */
   readonly readDocument: (href: string) => Promise<ReadAnswer>;
-  /** Where the stage's read API is: nothing is signed for any other address. */
+  /** The stage's read API; requests to other addresses are never signed. */
   readonly documentsUrl: string;
-  /** How long the reads may take. */
+  /** Maximum duration of all reads, in seconds. */
   readonly seconds: number;
 };
 
@@ -64,8 +64,8 @@ const firstPauseInMs = 200;
 const mostShown = 3;
 
 /**
- * Reads each version of a document that messages announced, and compares its bytes. A version that a newer one replaced
- * need not be there any more, and of who was erased nothing may be: these are neither read nor missing.
+ * Reads each announced version of a document and compares its bytes. Superseded versions may be gone, and those of erased
+ * subjects must be; both are skipped.
  */
 export async function checkDocuments(announced: AnnouncedDocuments, target: DocumentsTarget) {
   const end = Date.now() + target.seconds * 1000;
@@ -94,7 +94,7 @@ export async function checkDocuments(announced: AnnouncedDocuments, target: Docu
   return { check, counts: { documentsRead, documentsMissing: problems.length } };
 }
 
-/** `read`, `replaced`, or what is wrong and what to do about it. */
+/** `read`, `replaced`, or the problem and its remedy. */
 async function readOne(
   { subject, href, sha256, observedAt }: AnnouncedDocument,
   isSuperseded: boolean,
@@ -111,13 +111,13 @@ async function readOne(
   const fetchAgain = commandLine`npx income-events fetch ${subject.split("/").slice(0, 3)}`;
   if (newest === undefined || !isBelow(documentsUrl, newest)) return remedies.gone + fetchAgain;
   const later = await askUntilAnswered(newest, read);
-  // Times of HTTP are to a second.
+  // HTTP dates have a resolution of a second.
   const since = Math.floor(Date.parse(observedAt) / 1000) * 1000;
   const isNewer = typeof later !== "string" && (later.observedAt ?? 0) >= since;
   return isNewer ? "replaced" : remedies.older + fetchAgain;
 }
 
-/** A function that is invoked has an alias for each subscriber behind its ARN. */
+/** An invoked function has an alias for each subscriber after its ARN. */
 function isBelow(documentsUrl: string, href: string): boolean {
   if (!documentsUrl.startsWith("arn:")) return href.startsWith(documentsUrl);
   return href.replace(/^(arn:(?:[^:/]+:){5}[^:/]+):[^:/]+\//, "$1/").startsWith(documentsUrl);

@@ -3,12 +3,12 @@ import { type Answer, sendWebhook, type Webhook, type WebhookTarget } from "../p
 import type { Check } from "./checks.ts";
 import { type PlannedEvent, type SentEvent, unmappableBody } from "./plan.ts";
 
-/** The most that one run may send: what it does to a stage must not depend on how badly the stage does. */
+/** Maximum webhooks of one run, however the stage answers. */
 const maxWebhooks = 100;
 
-/** Sends webhooks, never over the run's limits. */
+/** Sends webhooks within the run's limits. */
 export class WebhookSender {
-  /** How many were sent, and how many at once at most. */
+  /** How many were sent in all, and at most at once. */
   readonly counts = { sent: 0, atOnce: 0 };
   readonly #target: WebhookTarget;
   readonly #lanes: Promise<unknown>[];
@@ -19,7 +19,7 @@ export class WebhookSender {
     this.#lanes = Array.from({ length: maxAtOnce }, () => Promise.resolve());
   }
 
-  /** Each webhook waits for the one before it in its lane. */
+  /** Webhooks of one lane are sent one after another. */
   send(webhook: Webhook): Promise<Answer> {
     if (this.counts.sent === maxWebhooks)
       return Promise.reject(new Error(`a run sends ${maxWebhooks} webhooks at most`));
@@ -41,7 +41,7 @@ export class WebhookSender {
 
 const probe = JSON.stringify({ action: "smoke" });
 
-/** Checks that what is no webhook of the provider is refused by each kind's route. */
+/** Checks that each kind's route refuses requests that the provider would not send. */
 export function checkRefusals(sender: WebhookSender): Promise<readonly Check[]> {
   const refusals = (kind: WebhookKind) => [
     checkAnswers(401, `${kind}: refuses a webhook without the secret (401)`, [
@@ -57,7 +57,7 @@ export function checkRefusals(sender: WebhookSender): Promise<readonly Check[]> 
   return Promise.all(webhookKinds.flatMap(refusals));
 }
 
-/** Sends all events, and for each kind a body that can't be read, and checks that each is taken. */
+/** Sends all events, and an invalid body for each kind, and checks that each is accepted. */
 export async function sendEvents(
   events: readonly PlannedEvent[],
   mark: string,
@@ -65,7 +65,7 @@ export async function sendEvents(
 ): Promise<{ readonly sent: readonly SentEvent[]; readonly checks: readonly Check[] }> {
   const authentication = "right";
   const sending = events.map(async (event) => {
-    // The provider may use either method, also for one event.
+    // The provider may use either method, even for one event.
     const answers = Array.from({ length: event.times }, (_, index) =>
       sender.send({ ...event, method: index % 2 === 0 ? "POST" : "PUT", authentication }),
     );
@@ -90,7 +90,7 @@ export async function sendEvents(
   };
 }
 
-/** Seen: `8 × 202, 1 × 503`, with what some answers mean. */
+/** Observed: `8 × 202, 1 × 503`, with explanations of some answers. */
 async function checkAnswers(
   status: number,
   name: string,

@@ -3,17 +3,17 @@ import { identify } from "../../../domain/event/envelope.ts";
 import { type EventType, type WebhookKind, webhookKinds } from "../../../domain/event/events.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 
-/** An event that was sent, and how often it was answered 202. */
+/** A sent event, and how often it was answered with 202. */
 export type SentEvent = { readonly event: PlannedEvent; readonly accepted: number };
 
-/** An event that a run sends, and what must come of it. */
+/** An event that a run sends, and its expected results. */
 export type PlannedEvent = {
   readonly kind: WebhookKind;
   readonly body: string;
   /** How often the same body is sent. */
   readonly times: number;
   readonly isLarge: boolean;
-  /** In whose partition it is stored. */
+  /** The subject whose partition stores it. */
   readonly owner: Subject;
   readonly type: EventType;
   /** The `subject` of its message. */
@@ -21,14 +21,14 @@ export type PlannedEvent = {
 };
 
 const duplicates = 3;
-/** Too large for a message of SQS or an item of the table as it is stored: its body is kept in the bucket. */
+/** Too large for an SQS message or a table item, so that the body is stored in the bucket. */
 const largeBytes = 400 * 1024;
 const perKind = 6;
 const endpoint = "profile";
 
 /**
- * All ids of a run begin with its mark: a UUID of version 8 (RFC 9562: the rest is the application's own), without
- * its last two digits. Every mark begins alike, so that people and subscribers know what no provider sent.
+ * All ids of a run begin with its mark: a UUID of version 8 (RFC 9562: the other bits are application-specific), without its
+ * last two digits. All marks share a prefix, so that people and subscribers recognize synthetic events.
  */
 const markForm = /^5e57da7a-[0-9a-f]{4}-8[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{10}$/;
 
@@ -44,7 +44,7 @@ export function isMark(text: string): boolean {
 
 type Payload = readonly [of: Subject["kind"], type: EventType, payload: (id: string) => object];
 
-/** Payloads as the default mapping takes them. */
+/** Payloads in the form of the default mapping. */
 const payloads: Readonly<Record<WebhookKind, Payload>> = {
   users: ["user", "user.created", (id) => ({ action: "create_user", data: { id } })],
   accounts: ["account", "account.created", (id) => ({ action: "create_account", account_id: id })],
@@ -61,8 +61,8 @@ const payloads: Readonly<Record<WebhookKind, Payload>> = {
 };
 
 /**
- * The events of a run: a pure function of its mark, so that what it stored is known later. None of them makes the
- * stage call the provider: nothing is connected, in conflict or available.
+ * The events of a run. They are a pure function of its mark, so that its items can be found later. None makes the stage call
+ * the provider, because nothing is connected, in conflict or available.
  */
 export function planEvents(mark: string): readonly PlannedEvent[] {
   return webhookKinds.flatMap((kind, kindIndex) =>
@@ -88,12 +88,12 @@ export function planEvents(mark: string): readonly PlannedEvent[] {
   );
 }
 
-/** A body that names no event: it can only become a dead letter. Nothing of it is secret, for it is kept. */
+/** A body that names no event and becomes a dead letter. It contains nothing secret, because it is stored. */
 export function unmappableBody(mark: string): string {
   return JSON.stringify({ smoke: mark });
 }
 
-/** Where a large body is kept, in the bucket of overflows. */
+/** The key of a large body in the overflow bucket. */
 export function objectKeyOf({ kind, body }: PlannedEvent): string {
   return `bodies/${kind}/${identify(kind, Buffer.from(body))}`;
 }

@@ -21,8 +21,8 @@ const validators = new Map<unknown, ValidateFunction<Message>>(
 type Received = Message | { readonly problem: string };
 
 /**
- * Reads a message as the schemas promise it to subscribers, by a validator that is not ours.
- * @returns the message, or a problem that names a field and quotes nothing
+ * Validates a message against the published schemas with a standard validator.
+ * @returns the message, or a problem that names the field without its value
  */
 export function readPromised(text: string): Received {
   const value = fieldsIn(text);
@@ -42,7 +42,7 @@ function fieldsIn(text: string): Fields | undefined {
   }
 }
 
-/** A subscriber that exists for this: nobody misses what is deleted from its queue. */
+/** A subscriber for this command, whose messages no other program needs. */
 const ownSubscriber = "smoke";
 
 type SubscriberQueue = Subscriber & { readonly queueUrl: string };
@@ -55,10 +55,10 @@ export type SubscriberChoice = {
 };
 
 /**
- * Chooses whose queues are read: a message that is received is kept from its reader for a while.
- * @param names of those that may be read; none: the one named `smoke`
- * @param nobodyReads whether without either all may be read
- * @throws CommandError where there is none, or none gets any of the run's events
+ * Chooses the queues to read, because a received message is invisible to its reader for a while.
+ * @param names the subscribers whose queues may be read; if empty, the one named `smoke`
+ * @param nobodyReads whether all may be read if there is neither
+ * @throws CommandError if there is none, or if none receives the run's events
  */
 export function chooseSubscribers(
   all: readonly SubscriberQueue[],
@@ -97,8 +97,8 @@ function howToHaveOne(known: readonly string[]): string {
 type Search = { readonly sqs: SQSClient; readonly seconds: number };
 
 /**
- * Checks that a subscriber gets the message of each event that its filter takes, and no other of the run.
- * @param onOther is called with the messages beside those of the run
+ * Checks that a subscriber receives the message of each event that matches its filter, and no other of the run.
+ * @param onOther called with messages that are not of the run
  */
 export async function checkDelivered(
   subscriber: ReadQueue,
@@ -144,8 +144,8 @@ function isOf(received: Received, { subject, type }: PlannedEvent): boolean {
 }
 
 /**
- * Checks that a kind's dead letters of this run are the body that can't be read, with its reason, and no other;
- * takes them away. Dead letters of others stay.
+ * Checks that this run's only dead letter of a kind is the invalid body, with its reason, and deletes it. Other dead letters
+ * stay.
  */
 export async function checkDeadLetters(
   kind: WebhookKind,
@@ -178,7 +178,7 @@ function checkNone(name: string, found: readonly string[]): Check {
   return { name, passed: found.length === 0, seen: found.join("; ") || "none" };
 }
 
-/** A dead letter is the envelope of what was received; its id is that of the body. */
+/** A dead letter is the received message's envelope; the id is the body's. */
 function idIn(envelope: string): unknown {
   return fieldsIn(envelope)?.id;
 }

@@ -4,7 +4,7 @@ import { isUnordered, webhookKinds } from "../../../domain/event/events.ts";
 import { attempt, type Check, checkEach } from "./checks.ts";
 import type { PlannedEvent, SentEvent } from "./plan.ts";
 
-/** The table has no way to wait for a write: between two looks. */
+/** Milliseconds between two polls of the table. */
 const pauseInMs = 500;
 
 const groups: readonly (readonly [name: string, holds: (event: PlannedEvent) => boolean])[] = [
@@ -13,7 +13,7 @@ const groups: readonly (readonly [name: string, holds: (event: PlannedEvent) => 
   ["stores an event of 400 KB", ({ isLarge }) => isLarge],
 ];
 
-/** Checks that each event that was taken is stored exactly once, however often its body came. */
+/** Checks that each accepted event is stored exactly once, however often its body was sent. */
 export async function checkStored(
   sent: readonly SentEvent[],
   stored: StoredEvents,
@@ -33,7 +33,7 @@ export async function checkStored(
   return (await Promise.all(checks)).flat();
 }
 
-/** @returns what is wrong, once it is clear or the time is over */
+/** @returns the problem, once it is certain or the time is over */
 async function problemOf(
   { event: { subject, owner, times }, accepted }: SentEvent,
   stored: StoredEvents,
@@ -45,7 +45,7 @@ async function problemOf(
     const records = await stored.eventsOf(owner);
     const [record] = records;
     if (records.length > 1) return [`${subject} has ${records.length} records`];
-    // A duplicate is counted where the event has neither id nor time, and SQS may deliver a message twice.
+    // Receipts are counted if the event has neither id nor time, and SQS may deliver a message twice.
     if (record !== undefined && (!isUnordered(record.event) || record.receipts.count >= accepted)) return [];
     const lack = record === undefined ? "is not stored" : `was received ${record.receipts.count} times`;
     if (Date.now() >= end) return [`${subject} ${lack} after ${seconds} s`];
