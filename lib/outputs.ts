@@ -1,7 +1,7 @@
 import { Stack } from "aws-cdk-lib";
 import type { Construct } from "constructs";
 import { type WebhookKind, webhookKinds } from "../domain/event/events.ts";
-import { countedNames } from "../domain/event/ignored-events.ts";
+import { countedNames } from "../domain/event/mapping.ts";
 import type { Erasure } from "./erasure/erasure.ts";
 import { pipelineName } from "./instance.ts";
 import { pascalCase } from "./names.ts";

@@ -1,9 +1,12 @@
 import type { LambdaClient } from "@aws-sdk/client-lambda";
+import { marshall } from "@aws-sdk/util-dynamodb";
 import { batchesOf } from "../../domain/core/batches.ts";
 import { FailureError, permanent } from "../../domain/core/failures.ts";
-import { fieldsOf, textOf } from "../../domain/core/parse.ts";
+import { type Fields, fieldsOf, present, textOf } from "../../domain/core/parse.ts";
+import { ownerOf } from "../../domain/event/subjects.ts";
 import type { Change } from "../../domain/state/change.ts";
-import { type StreamRecord, writeChange } from "../streams/change-stream.ts";
+import { documentKey, eventKey, itemVersion, readinessKey, stateKey } from "../dynamodb/keys.ts";
+import type { StreamRecord } from "../streams/change-stream.ts";
 import { invokeFunction } from "./function-invoker.ts";
 
 /** A record that the relay can't process, with the reason if it reported one. */
@@ -112,4 +115,49 @@ export function changeRelay(relay: RelayRecords) {
       return change === undefined ? [] : [{ change, reason }];
     });
   };
+}
+
+/** Writes a change as a stream record, for the relay. */
+export function writeChange(change: Change, sequenceNumber: string): StreamRecord {
+  const [before, after] = imagesOf(change);
+  return {
+    dynamodb: {
+      SequenceNumber: sequenceNumber,
+      ...(before && { OldImage: imageOf(before) }),
+      NewImage: imageOf(after),
+    },
+  };
+}
+
+function imagesOf(change: Change): readonly [before: Fields | undefined, after: Fields] {
+  switch (change.type) {
+    case "event": {
+      const { event, receipts, countBefore } = change;
+      const item = { ...eventKey(ownerOf(event), event.id), event };
+      const before = { ...item, receipts: { ...receipts, count: countBefore } };
+      return [countBefore === 0 ? undefined : before, { ...item, receipts }];
+    }
+    case "state": {
+      const { before, after } = change;
+      const key = stateKey(after.subject);
+      return [before && { ...key, state: before }, { ...key, state: after }];
+    }
+    case "readiness":
+    case "userReadiness": {
+      const { before, after } = change;
+      const key = readinessKey(after.subject);
+      return [before && { ...key, readiness: before }, { ...key, readiness: after }];
+    }
+    case "document": {
+      const { before, after, storage } = change;
+      const key = documentKey(after.subject, after);
+      const content = storage?.content && Buffer.from(storage.content).toString("base64");
+      const document = { ...after, ...storage, ...present({ content }) };
+      return [before && { ...key, document: before }, { ...key, document }];
+    }
+  }
+}
+
+function imageOf(item: Fields): Record<string, unknown> {
+  return marshall({ ...item, schemaVersion: itemVersion }, { removeUndefinedValues: true });
 }

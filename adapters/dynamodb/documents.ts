@@ -1,10 +1,9 @@
-import { type DynamoDBClient, GetItemCommand, paginateQuery, QueryCommand } from "@aws-sdk/client-dynamodb";
+import { type DynamoDBClient, paginateQuery } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { permanent, retryable } from "../../domain/core/failures.ts";
-import { type Fields, fieldsOf, numberOf, optionalText, present } from "../../domain/core/parse.ts";
-import { decodeText, mediaTypeOf } from "../../domain/core/text-encoding.ts";
+import { type Fields, fieldsOf, optionalText, present } from "../../domain/core/parse.ts";
+import { decodeText, mediaTypeOf, plainJson } from "../../domain/core/text-encoding.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
-import { plainJson } from "../../domain/fetch/answer.ts";
 import {
   type Document,
   type DocumentStorage,
@@ -13,7 +12,6 @@ import {
   type SupersededObject,
 } from "../../domain/fetch/document.ts";
 import { type DataName, nameOfData } from "../../domain/fetch/document-name.ts";
-import type { VersionWanted } from "../../domain/read/route.ts";
 import { compress, digestOf, expand, type Parts, sizeOf } from "../aws/content.ts";
 import type { ObjectBucket, OverflowBucket } from "../s3/overflow-bucket.ts";
 import type { ReadKey } from "./batching-reader.ts";
@@ -21,14 +19,13 @@ import type { WriteItem } from "./batching-writer.ts";
 import {
   documentKey,
   documentPrefix,
+  holdKey,
   itemVersion,
   partitionOf,
   readItem,
   supersededKey,
   versionKey,
-  versionPrefix,
 } from "./keys.ts";
-import { holdsIn } from "./legal-holds.ts";
 
 /**
  * Days that the object of superseded data is kept. A restore can bring back a document from up to 35 days ago.
@@ -242,9 +239,6 @@ export async function contentOfDocument(
   return content;
 }
 
-/** A superseded version of a document, with the version that superseded it. */
-export type StoredVersion = StoredDocument & { readonly supersededAt: number };
-
 /** Operators set holds by hand, so they rarely change during one write. */
 const maxAttempts = 4;
 
@@ -286,96 +280,10 @@ export function versionKeeper(read: ReadKey, write: WriteItem, days: number) {
   };
 }
 
-/** Reads superseded versions, consistently. Skips expired versions that DynamoDB has not deleted yet. */
-export type DocumentVersions = {
-  readonly exactly: (subject: Subject, name: DataName, version: number) => Promise<StoredVersion | undefined>;
-  /** The version that was current at `time`, in milliseconds since 1970. */
-  readonly at: (subject: Subject, name: DataName, time: number) => Promise<StoredVersion | undefined>;
-  /** The last version before `version`. */
-  readonly before: (subject: Subject, name: DataName, version: number) => Promise<StoredVersion | undefined>;
-  /** The versions of one document, newest first; without a name, of all the subject's documents. */
-  readonly all: (subject: Subject, name?: DataName) => Promise<readonly StoredVersion[]>;
-};
-
-/**
- * Finds the superseded version that a request asks for.
- * @returns undefined if it is not kept, or the request asks for none
- */
-export async function supersededVersion(
-  { exactly, at }: Pick<DocumentVersions, "exactly" | "at">,
-  { subject, name }: { readonly subject: Subject; readonly name: DataName },
-  { version, asOf }: VersionWanted,
-): Promise<StoredVersion | undefined> {
-  if (version !== undefined) return exactly(subject, name, version);
-  return asOf === undefined ? undefined : at(subject, name, asOf);
-}
-
-/** The read function's role may read only these attributes (lib/reading/read-api.ts). */
-const projection = {
-  ProjectionExpression: "pk, sk, schemaVersion, #document, expiresAt",
-  ExpressionAttributeNames: { "#document": "document" },
-};
-
-export function documentVersions(
-  client: DynamoDBClient,
-  TableName: string,
-  now: () => Date,
-): DocumentVersions {
-  const kept = (item: Fields): readonly StoredVersion[] => {
-    const { expiresAt } = item;
-    if (typeof expiresAt === "number" && expiresAt * 1000 <= now().getTime()) return [];
-    const supersededAt = numberOf(fieldsOf(item.document, "document"), "supersededAt");
-    return [{ ...readDocument(item), supersededAt }];
-  };
-  const lastUntil = async (subject: Subject, name: DataName, time: number) => {
-    const { Items = [] } = await client.send(
-      new QueryCommand({
-        TableName,
-        ...between(subject, versionKey(subject, name, 0).sk, versionKey(subject, name, Math.max(0, time)).sk),
-        ...projection,
-        ConsistentRead: true,
-        ScanIndexForward: false,
-        Limit: 1,
-      }),
-    );
-    return Items.flatMap((item) => kept(readItem(item)))[0];
-  };
-  return {
-    exactly: async (subject, name, version) => {
-      const Key = marshall(versionKey(subject, name, version));
-      const get = new GetItemCommand({ TableName, Key, ...projection, ConsistentRead: true });
-      const { Item } = await client.send(get);
-      return Item === undefined ? undefined : kept(readItem(Item))[0];
-    },
-    at: async (subject, name, time) => {
-      const found = await lastUntil(subject, name, time);
-      // The version after it may have been deleted, or the provider may have had no data then.
-      return found !== undefined && time < found.supersededAt ? found : undefined;
-    },
-    before: (subject, name, version) => lastUntil(subject, name, version - 1),
-    all: async (subject, name) => {
-      const first = name === undefined ? versionPrefix : versionKey(subject, name, 0).sk;
-      const last = name === undefined ? `${versionPrefix}~` : versionKey(subject, name, lastTime).sk;
-      const query = {
-        TableName,
-        ...between(subject, first, last),
-        ...projection,
-        ConsistentRead: true,
-        ScanIndexForward: false,
-      };
-      const found: StoredVersion[] = [];
-      for await (const { Items = [] } of paginateQuery({ client }, query))
-        found.push(...Items.flatMap((item) => kept(readItem(item))));
-      return found;
-    },
-  };
-}
-
-const lastTime = Number.MAX_SAFE_INTEGER;
-
-function between(subject: Subject, first: string, last: string) {
-  return {
-    KeyConditionExpression: "pk = :pk AND sk BETWEEN :first AND :last",
-    ExpressionAttributeValues: marshall({ ":pk": partitionOf(subject), ":first": first, ":last": last }),
-  };
+/** Returns the subjects that are under a legal hold, with one consistent read for all of them. */
+async function holdsIn(read: ReadKey, subjects: readonly Subject[]): Promise<readonly Subject[]> {
+  const found = await Promise.all(
+    subjects.map(async (subject) => ((await read(holdKey(subject))) === undefined ? [] : [subject])),
+  );
+  return found.flat();
 }

@@ -14,7 +14,7 @@ import {
 import { ownerOf } from "../../domain/event/subjects.ts";
 import { batchingReader, type ReadKey } from "./batching-reader.ts";
 import { batchingWriter, type WriteItem } from "./batching-writer.ts";
-import { eventKey, itemVersion, type Key, linkKey } from "./keys.ts";
+import { canaryKey, eventKey, itemVersion, type Key, linkKey } from "./keys.ts";
 
 /** @returns a function that links an account to its user. Idempotent. */
 export function linkTable(write: WriteItem) {
@@ -144,4 +144,18 @@ function count(write: WriteItem, key: Key, stored: Receipts, updated: Receipts) 
       { path: ["receipts", "last"], operator: "=", value: stored.last },
     ],
   });
+}
+
+const keptForSeconds = 86_400;
+
+/** Stores a canary, which the stream then reports. Idempotent. */
+export function canaryTable(write: WriteItem, now: () => Date) {
+  return async (id: string): Promise<void> => {
+    const expiresAt = Math.floor(now().getTime() / 1_000) + keptForSeconds;
+    await write({
+      type: "insert",
+      key: canaryKey(id),
+      attributes: { schemaVersion: itemVersion, expiresAt },
+    });
+  };
 }

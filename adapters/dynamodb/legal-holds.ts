@@ -22,14 +22,6 @@ import {
 } from "./keys.ts";
 import { scanTable } from "./table-scan.ts";
 
-/** Returns the subjects that are under a legal hold, with one consistent read for all of them. */
-export async function holdsIn(read: ReadKey, subjects: readonly Subject[]): Promise<readonly Subject[]> {
-  const found = await Promise.all(
-    subjects.map(async (subject) => ((await read(holdKey(subject))) === undefined ? [] : [subject])),
-  );
-  return found.flat();
-}
-
 export type LegalHold = { readonly at: string; readonly reason: string };
 
 export async function loadHolds(

@@ -8,7 +8,7 @@ import {
   UpdateSecretVersionStageCommand,
 } from "@aws-sdk/client-secrets-manager";
 import { fieldsOf, optionalText, parseJson, present } from "../../domain/core/parse.ts";
-import type { TokenVersion } from "../../domain/fetch/token-lifetime.ts";
+import type { TokenVersion } from "../../domain/fetch/token.ts";
 
 /** A version of the token, with its creation time. */
 export type StoredToken = TokenVersion & { readonly createdAt: Date };

@@ -1,26 +1,16 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
-import { marshall } from "@aws-sdk/util-dynamodb";
 import { permanent } from "../../domain/core/failures.ts";
-import { type Fields, fieldsOf, numberOf, present, textOf } from "../../domain/core/parse.ts";
+import { type Fields, fieldsOf, numberOf, textOf } from "../../domain/core/parse.ts";
 import { parseEvent } from "../../domain/event/events.ts";
 import { parseReceipts } from "../../domain/event/receipts.ts";
-import { ownerOf, parseSubject } from "../../domain/event/subjects.ts";
+import { parseSubject } from "../../domain/event/subjects.ts";
 import { parseDocument, type SupersededObject } from "../../domain/fetch/document.ts";
 import { parseDataName } from "../../domain/fetch/document-name.ts";
 import { parseAccountReadiness, parseUserReadiness } from "../../domain/readiness/stored-readiness.ts";
 import type { Change } from "../../domain/state/change.ts";
 import { parseState } from "../../domain/state/state.ts";
 import { readStorage } from "../dynamodb/documents.ts";
-import {
-  canaryPrefix,
-  documentKey,
-  documentPrefix,
-  eventKey,
-  itemVersion,
-  readItem,
-  readinessKey,
-  stateKey,
-} from "../dynamodb/keys.ts";
+import { canaryPrefix, documentPrefix, readItem } from "../dynamodb/keys.ts";
 
 /** A record of the table's stream as Lambda passes it; `@types/aws-lambda` promises more fields. */
 export type StreamRecord = {
@@ -136,49 +126,4 @@ function readImage(image: Record<string, unknown> | undefined): Fields | undefin
   const { body: _, ...read } = image;
   // Our own writes made the image; unmarshall throws on anything that is not an attribute value.
   return readItem(read as Record<string, AttributeValue>);
-}
-
-/** Writes a change as a stream record, for the relay. */
-export function writeChange(change: Change, sequenceNumber: string): StreamRecord {
-  const [before, after] = imagesOf(change);
-  return {
-    dynamodb: {
-      SequenceNumber: sequenceNumber,
-      ...(before && { OldImage: imageOf(before) }),
-      NewImage: imageOf(after),
-    },
-  };
-}
-
-function imagesOf(change: Change): readonly [before: Fields | undefined, after: Fields] {
-  switch (change.type) {
-    case "event": {
-      const { event, receipts, countBefore } = change;
-      const item = { ...eventKey(ownerOf(event), event.id), event };
-      const before = { ...item, receipts: { ...receipts, count: countBefore } };
-      return [countBefore === 0 ? undefined : before, { ...item, receipts }];
-    }
-    case "state": {
-      const { before, after } = change;
-      const key = stateKey(after.subject);
-      return [before && { ...key, state: before }, { ...key, state: after }];
-    }
-    case "readiness":
-    case "userReadiness": {
-      const { before, after } = change;
-      const key = readinessKey(after.subject);
-      return [before && { ...key, readiness: before }, { ...key, readiness: after }];
-    }
-    case "document": {
-      const { before, after, storage } = change;
-      const key = documentKey(after.subject, after);
-      const content = storage?.content && Buffer.from(storage.content).toString("base64");
-      const document = { ...after, ...storage, ...present({ content }) };
-      return [before && { ...key, document: before }, { ...key, document }];
-    }
-  }
-}
-
-function imageOf(item: Fields): Record<string, unknown> {
-  return marshall({ ...item, schemaVersion: itemVersion }, { removeUndefinedValues: true });
 }

@@ -38,25 +38,3 @@ function maskMembers(value: object, options: MaskOptions, depth: number): object
     ]),
   );
 }
-
-/**
- * Whether a value is an identifier, a date or a boolean, and so not personal data such as an address, a
- * sentence or a number.
- */
-export function isNameOrDate(value: unknown): boolean {
-  if (typeof value === "boolean") return true;
-  return typeof value === "string" && (isName(value) || isDate(value));
-}
-
-/** Maximum length of a name that is shown. */
-const longestName = 128;
-
-/** A name has at most three digits, unlike an id. It may have parts: `connector/status_updated`. */
-function isName(text: string): boolean {
-  if (text.length > longestName || (text.match(/\d/g) ?? []).length > 3) return false;
-  return /^[a-z][\w.-]*(\/[\w.-]+)*$/i.test(text);
-}
-
-function isDate(text: string): boolean {
-  return /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?( ?UTC|Z|[+-]\d{2}:?\d{2})?)?$/.test(text);
-}

@@ -57,3 +57,5 @@ function charsetOf(bytes: Uint8Array, claimed: string | undefined): string {
   if (claimed === undefined) return "utf-8";
   return bytes[0] === 0 ? "utf-16be" : "utf-16le";
 }
+
+export const plainJson = "application/json";

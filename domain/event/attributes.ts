@@ -1,11 +1,9 @@
 import { isFields } from "../core/parse.ts";
-import { canonicalId } from "./canonical-id.ts";
+import type { Attributes } from "./events.ts";
 import { isClean } from "./json.ts";
 import { isRawNumber } from "./lossless-json.ts";
 import type { Search } from "./mapping-source.ts";
-
-/** Values that the operator stores with a user at the provider, such as a loan number, by name. */
-export type Attributes = Readonly<Record<string, string>>;
+import { canonicalId } from "./subjects.ts";
 
 /** The setting `mapping.users.attributes`: an expression for each attribute name. */
 export type AttributeExpressions = Readonly<Record<string, string>>;

@@ -34,7 +34,7 @@ export type Body =
 export type Envelope = {
   readonly schemaVersion: typeof envelopeVersion;
   readonly kind: WebhookKind;
-  /** The event's identity, see `identify.ts`. */
+  /** The event's identity, see `identify`. */
   readonly id: string;
   readonly receivedAt: string;
   /** The headers that the mapping reads; absent if it reads none. */

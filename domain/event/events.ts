@@ -8,7 +8,6 @@ import {
   present,
   textOf,
 } from "../core/parse.ts";
-import type { Attributes } from "./attributes.ts";
 
 /** The provider's webhook kinds, in the order of its specification. Routes and queues use the same names. */
 export const webhookKinds = ["users", "accounts", "endpoints", "company-accounts"] as const;
@@ -59,7 +58,7 @@ export type EventAttributes = {
   readonly attributes?: Attributes;
 };
 
-/** An event as received: its attributes and the identity derived from its body (see `identify.ts`). */
+/** An event as received: its attributes and the identity derived from its body (see `identify`). */
 export type IncomeEvent = EventAttributes & {
   readonly id: string;
   readonly kind: WebhookKind;
@@ -169,3 +168,6 @@ function parse(text: string): unknown {
     return undefined;
   }
 }
+
+/** Values that the operator stores with a user at the provider, such as a loan number, by name. */
+export type Attributes = Readonly<Record<string, string>>;

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { keyPart } from "../core/escaping.ts";
-import { canonicalId } from "./canonical-id.ts";
-import type { Subject } from "./subjects.ts";
+import { canonicalId, type Subject } from "./subjects.ts";
 
 /** Hexadecimal digits of a digest: short, and two of 100 million ids share one with a probability of 0.03 %. */
 const digits = 16;

@@ -1,9 +1,7 @@
 import { permanent } from "../core/failures.ts";
-import { isNameOrDate } from "../core/mask.ts";
 import { fieldsOf, optionalText, parseTexts, present } from "../core/parse.ts";
 import { readTime } from "../core/timestamps.ts";
 import type { AttributeExpressions } from "./attributes.ts";
-import { canonicalId, isUuid } from "./canonical-id.ts";
 import {
   type EventAttributes,
   endpointName,
@@ -23,6 +21,7 @@ import {
   type Search,
   valueAt,
 } from "./mapping-source.ts";
+import { canonicalId, isUuid } from "./subjects.ts";
 
 const idFields = ["userId", "accountId", "companyAccountId"] as const;
 const textFields = ["datasourceId", "endpoint", "eventId", "dateStart", "dateEnd"] as const;
@@ -297,4 +296,48 @@ function missingField(facts: EventAttributes): MappedField | undefined {
       if (facts.endpoint === undefined) return "endpoint";
       return facts.accountId === undefined && facts.companyAccountId === undefined ? "accountId" : undefined;
   }
+}
+
+/**
+ * Whether a value is an identifier, a date or a boolean, and so not personal data such as an address, a
+ * sentence or a number.
+ */
+export function isNameOrDate(value: unknown): boolean {
+  if (typeof value === "boolean") return true;
+  return typeof value === "string" && (isName(value) || isDate(value));
+}
+
+/** Maximum length of a name that is shown. */
+const longestName = 128;
+
+/** A name has at most three digits, unlike an id. It may have parts: `connector/status_updated`. */
+function isName(text: string): boolean {
+  if (text.length > longestName || (text.match(/\d/g) ?? []).length > 3) return false;
+  return /^[a-z][\w.-]*(\/[\w.-]+)*$/i.test(text);
+}
+
+function isDate(text: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?( ?UTC|Z|[+-]\d{2}:?\d{2})?)?$/.test(text);
+}
+
+/** CloudWatch charges for each name as a metric, so further names of a kind are counted together. */
+const mostNames = 10;
+
+const otherNames = "other";
+
+/** A name that CloudWatch accepts as a dimension value and that fits on one line. */
+const countable = /^[!-~][ -~]{0,127}$/;
+
+/**
+ * The names under which a kind's ignored events are counted. Their number is limited, whatever webhooks
+ * contain.
+ */
+export function countedNames({ types }: Pick<KindMapping, "types">): readonly string[] {
+  const names = Object.keys(types).filter((name) => types[name] === ignored);
+  const counted = names.filter((name) => countable.test(name)).slice(0, mostNames);
+  return counted.length === names.length ? counted : [...new Set([...counted, otherNames])];
+}
+
+export function countedName(mapping: Pick<KindMapping, "types">, name: string): string {
+  return countedNames(mapping).includes(name) ? name : otherNames;
 }

@@ -6,7 +6,7 @@ import {
   refusedCall,
   retryable,
 } from "../core/failures.ts";
-import { decodeText, type MediaType, mediaTypeOf } from "../core/text-encoding.ts";
+import { decodeText, type MediaType, mediaTypeOf, plainJson } from "../core/text-encoding.ts";
 
 /**
  * Maximum `Retry-After` that is honored, in seconds. SQS hides a message for at most 12 hours, and an absurd
@@ -201,8 +201,6 @@ function isFilled(value: unknown): boolean {
   if (typeof value === "object" && value !== null) return Object.keys(value).length > 0;
   return Boolean(value);
 }
-
-export const plainJson = "application/json";
 
 /** Our own JSON, in the form of a provider's answer. */
 export function dataIn(text: string): GivenData {

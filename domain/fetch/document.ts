@@ -1,6 +1,6 @@
 import { fieldsOf, numberOf, optionalText, present, textsOf } from "../core/parse.ts";
+import { plainJson } from "../core/text-encoding.ts";
 import { parseSubject, type Subject } from "../event/subjects.ts";
-import { plainJson } from "./answer.ts";
 import type { Coverage } from "./coverage.ts";
 import { type DataName, parseDataName } from "./document-name.ts";
 import type { DocumentTask } from "./task.ts";

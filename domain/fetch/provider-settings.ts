@@ -1,7 +1,6 @@
 import { permanent } from "../core/failures.ts";
 import { type Fields, fieldsOf, isFields, numberOf, optionalText, present, textOf } from "../core/parse.ts";
 import type { Subject } from "../event/subjects.ts";
-import type { OwnWebhook } from "../reconcile/registrations.ts";
 import { type ErrorPlace, errorMeanings } from "./answer.ts";
 import { type BreakerSettings, parseBreakerSettings } from "./breaker.ts";
 import type { DataName, DateRange } from "./document-name.ts";
@@ -52,11 +51,6 @@ export type ProviderSettings = {
 /** Maximum duration of a call, even if the answer arrives slowly. */
 export function longestCallInSeconds({ timeouts }: Pick<ProviderSettings, "timeouts">): number {
   return timeouts.connectSeconds + timeouts.headersSeconds + timeouts.bodySeconds;
-}
-
-/** Time that a function reserves after its last call, for writes and requeues, in seconds. */
-export function reservedSecondsOf(timeoutSeconds: number): number {
-  return Math.max(1, timeoutSeconds / 10);
 }
 
 /** @throws permanent failure naming the setting */
@@ -110,29 +104,6 @@ function parseStart(fields: Fields): NonNullable<ProviderSettings["paths"]["star
   }
   const path = textOf(fields, "path");
   return body === undefined ? { method, path } : { method, path, body };
-}
-
-/** Webhooks that are registered with the provider. @throws permanent failure naming the setting */
-export function parseOwnWebhooks(provider: unknown): readonly OwnWebhook[] {
-  const paths = fieldsOf(fieldsOf(provider, "provider").paths, "provider.paths");
-  const webhooks = fieldsOf(paths.webhooks, "provider.paths.webhooks");
-  const optional = [
-    { name: "multi-endpoints", path: optionalText(webhooks, "multiEndpoints") },
-    { name: "company-endpoints", path: optionalText(paths, "companyEndpointWebhooks") },
-    { name: "connect-events", path: optionalText(webhooks, "connectEvents") },
-  ] as const;
-  return [
-    { name: "users", path: textOf(webhooks, "users") },
-    { name: "accounts", path: textOf(webhooks, "accounts") },
-    { name: "endpoints", path: textOf(webhooks, "endpoints") },
-    { name: "company-accounts", path: textOf(paths, "companyWebhooks") },
-    ...optional.flatMap(({ name, path }) => (path === undefined ? [] : [{ name, path }])),
-  ];
-}
-
-/** Whether the provider uses version 0.5 of its API. */
-export function parseIsNewer(provider: unknown): boolean {
-  return fieldsOf(provider, "provider").interface === "0.5";
 }
 
 /** Names of the endpoints to fetch when an account connects. */

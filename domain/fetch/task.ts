@@ -91,6 +91,11 @@ export function writeTask(task: FetchTask): string {
   return jsonText(task);
 }
 
+/** A task as a message of the fetch queue, grouped by document and deduplicated by cause. */
+export function fetchTaskMessage(task: FetchTask) {
+  return { body: writeTask(task), group: groupOf(task), deduplication: deduplicationOf(task) };
+}
+
 /** @throws permanent failure naming the field; retryable failure if a later release wrote it */
 export function readTask(text: string): FetchTask {
   const fields = fieldsOf(parseJson(text, "the task"), "the task");

@@ -1,3 +1,5 @@
+import type { TokenVersion } from "./token.ts";
+
 /** When a token was issued and expires, in seconds since 1970. Unreadable values are absent. */
 export type TokenLifetime = { readonly issuedAt?: number; readonly expiresAt?: number };
 
@@ -76,14 +78,6 @@ export function compareAge(first: TokenLifetime, second: TokenLifetime): number 
 function difference(first: number | undefined, second: number | undefined): number {
   return first === undefined || second === undefined ? 0 : first - second;
 }
-
-/** A version of the token secret. Without a token, it is the placeholder that the deployment created. */
-export type TokenVersion = {
-  readonly versionId: string;
-  readonly token: string | undefined;
-  /** The version whose token this one was refreshed from. Absent if an operator set it. */
-  readonly replaces?: string;
-};
 
 /**
  * Whether a token may replace the current one. A token with older claims never does. One refreshed from the

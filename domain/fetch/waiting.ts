@@ -85,3 +85,8 @@ export function longestOutageInHours(
   const seconds = Math.min(maxAgeSeconds, maxReceives * maxSeconds * (1 - 1 / 64));
   return Math.floor(seconds / 3_600);
 }
+
+/** Time that a function reserves after its last call, for writes and requeues, in seconds. */
+export function reservedSecondsOf(timeoutSeconds: number): number {
+  return Math.max(1, timeoutSeconds / 10);
+}

@@ -1,11 +1,10 @@
 import { keyPart } from "../core/escaping.ts";
 import { present } from "../core/parse.ts";
+import { plainJson } from "../core/text-encoding.ts";
 import { forQueues, jsonText } from "../event/json.ts";
 import type { Subject } from "../event/subjects.ts";
-import { plainJson } from "../fetch/answer.ts";
 import type { Document } from "../fetch/document.ts";
 import type { DataName, DateRange } from "../fetch/document-name.ts";
-import { collections } from "../read/route.ts";
 import type { Message } from "./message-schemas.ts";
 
 /**
@@ -112,3 +111,13 @@ export function datesOf(range: DateRange | undefined) {
     dateEnd: range?.end,
   });
 }
+
+/** URI prefix of documents that are available only in messages. It names them, but does not resolve. */
+export const unreadDocuments = "urn:income-events:documents/";
+
+/** The API's collections by kind of subject. */
+export const collections = {
+  user: "users",
+  account: "accounts",
+  "company-account": "company-accounts",
+} as const satisfies Record<Subject["kind"], string>;

@@ -2,6 +2,7 @@ import { parseTimestamp } from "../core/timestamps.ts";
 import { endpointName } from "../event/events.ts";
 import type { Subject } from "../event/subjects.ts";
 import { type DataName, rangeOf } from "../fetch/document-name.ts";
+import { collections } from "../message/document-reference.ts";
 import { badRequest, notFound, type Problem, problem } from "./problem.ts";
 
 export const readingModes = ["url", "invoke", "none"] as const;
@@ -35,9 +36,6 @@ export function readingModeIn(region: string | undefined, chosen?: ReadingMode):
   return chosen ?? (region === undefined || hasFunctionUrls(region) ? "url" : "invoke");
 }
 
-/** URI prefix of documents that are available only in messages. It names them, but does not resolve. */
-export const unreadDocuments = "urn:income-events:documents/";
-
 /** The requested version: the newest, an exact one, or the one known at a time (milliseconds since 1970). */
 export type VersionWanted = { readonly version?: number; readonly asOf?: number };
 
@@ -51,13 +49,6 @@ export type ReadRequest =
       readonly name: DataName;
       readonly wanted: VersionWanted;
     };
-
-/** The API's collections by kind of subject. */
-export const collections = {
-  user: "users",
-  account: "accounts",
-  "company-account": "company-accounts",
-} as const satisfies Record<Subject["kind"], string>;
 
 /** Limit of the table's keys, minus room for the rest of the key. */
 const longestIdInBytes = 1_024;

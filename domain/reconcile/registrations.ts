@@ -1,5 +1,5 @@
 import { permanent } from "../core/failures.ts";
-import { type Fields, fieldsOf, isFields, textOf } from "../core/parse.ts";
+import { type Fields, fieldsOf, isFields, optionalText, textOf } from "../core/parse.ts";
 import type { WebhookKind } from "../event/events.ts";
 
 /** The provider's webhooks, and the kind whose address and secret each uses. */
@@ -125,4 +125,27 @@ export function parseRegistrations(value: unknown): readonly Registration[] {
     }
     throw permanent("webhooks: a state that this release does not know");
   });
+}
+
+/** Webhooks that are registered with the provider. @throws permanent failure naming the setting */
+export function parseOwnWebhooks(provider: unknown): readonly OwnWebhook[] {
+  const paths = fieldsOf(fieldsOf(provider, "provider").paths, "provider.paths");
+  const webhooks = fieldsOf(paths.webhooks, "provider.paths.webhooks");
+  const optional = [
+    { name: "multi-endpoints", path: optionalText(webhooks, "multiEndpoints") },
+    { name: "company-endpoints", path: optionalText(paths, "companyEndpointWebhooks") },
+    { name: "connect-events", path: optionalText(webhooks, "connectEvents") },
+  ] as const;
+  return [
+    { name: "users", path: textOf(webhooks, "users") },
+    { name: "accounts", path: textOf(webhooks, "accounts") },
+    { name: "endpoints", path: textOf(webhooks, "endpoints") },
+    { name: "company-accounts", path: textOf(paths, "companyWebhooks") },
+    ...optional.flatMap(({ name, path }) => (path === undefined ? [] : [{ name, path }])),
+  ];
+}
+
+/** Whether the provider uses version 0.5 of its API. */
+export function parseIsNewer(provider: unknown): boolean {
+  return fieldsOf(provider, "provider").interface === "0.5";
 }

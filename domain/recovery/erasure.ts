@@ -9,10 +9,9 @@ import {
   parseJson,
   present,
 } from "../core/parse.ts";
-import { canonicalId } from "../event/canonical-id.ts";
 import { subjectKindOf } from "../event/events.ts";
 import { jsonText } from "../event/json.ts";
-import { nameOf, ownerOf, parseSubject, type Subject, subjectOf } from "../event/subjects.ts";
+import { canonicalId, nameOf, ownerOf, parseSubject, type Subject, subjectOf } from "../event/subjects.ts";
 import type { Change } from "../state/change.ts";
 import { isRestorable, type State } from "../state/state.ts";
 

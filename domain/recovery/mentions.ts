@@ -1,8 +1,7 @@
 import { escapePattern } from "../core/escaping.ts";
-import { canonicalId, isUuid } from "../event/canonical-id.ts";
 import type { WebhookKind } from "../event/events.ts";
 import { isRawNumber, parseExact } from "../event/lossless-json.ts";
-import { nameOf, type Subject } from "../event/subjects.ts";
+import { canonicalId, isUuid, nameOf, type Subject } from "../event/subjects.ts";
 import { encodedTexts } from "./encoded-texts.ts";
 
 /**

@@ -1,6 +1,5 @@
 import { fieldsOf, numberOf, optionalText, parseTexts, present } from "../core/parse.ts";
-import type { Attributes } from "../event/attributes.ts";
-import type { IncomeEvent } from "../event/events.ts";
+import type { Attributes, IncomeEvent } from "../event/events.ts";
 import type { Outcome } from "./last-change.ts";
 
 export type KnownAttributes = {

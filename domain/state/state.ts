@@ -1,7 +1,6 @@
 import { retryable } from "../core/failures.ts";
 import { fieldsOf, numberOf, optionalBoolean, optionalText, present } from "../core/parse.ts";
-import type { Attributes } from "../event/attributes.ts";
-import { type IncomeEvent, isUnordered } from "../event/events.ts";
+import { type Attributes, type IncomeEvent, isUnordered } from "../event/events.ts";
 import { parseSubject, type Subject, subjectOf } from "../event/subjects.ts";
 import {
   afterAnswer,

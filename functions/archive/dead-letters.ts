@@ -4,10 +4,9 @@ import { s3Client } from "../../adapters/s3/overflow-bucket.ts";
 import { deadLetterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
 import { queueDeadLetters } from "../../adapters/sqs/queue-dead-letters.ts";
 import { numberOf, textsOf } from "../../domain/core/parse.ts";
-import { reservedSecondsOf } from "../../domain/fetch/provider-settings.ts";
-import { namesIn, readSettings, variable } from "../runtime/environment.ts";
+import { reservedSecondsOf } from "../../domain/fetch/waiting.ts";
+import { namesIn, queuesBeside, readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
-import { queuesBeside } from "../runtime/queues.ts";
 import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import { archiver } from "./archiver.ts";
 

@@ -1,6 +1,6 @@
 import { FailureError, failureOf, permanent } from "../../domain/core/failures.ts";
+import { acceptedByAll } from "../../domain/core/secret-registration.ts";
 import {
-  acceptedByAll,
   headerWith,
   type SecretHeader,
   signatureHeader,

@@ -8,17 +8,14 @@ import { batchingWriter } from "../../adapters/dynamodb/batching-writer.ts";
 import { documentReader, documentStore, versionKeeper } from "../../adapters/dynamodb/documents.ts";
 import { readinessRecords } from "../../adapters/dynamodb/readiness.ts";
 import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
-import { findErased, subjectDigest } from "../../adapters/erasure/tombstones.ts";
-import { keptPages, overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
+import { findErased, subjectDigest } from "../../adapters/erasure/find-erased.ts";
+import { keptPages } from "../../adapters/s3/kept-pages.ts";
+import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { messageVisibility } from "../../adapters/sqs/message-visibility.ts";
 import { batchingSender, sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { numberOf, parseTexts } from "../../domain/core/parse.ts";
-import {
-  parseProviderSettings,
-  parseStartEndpoints,
-  reservedSecondsOf,
-} from "../../domain/fetch/provider-settings.ts";
-import { giveUpLimits, parseRetrySettings } from "../../domain/fetch/waiting.ts";
+import { parseProviderSettings, parseStartEndpoints } from "../../domain/fetch/provider-settings.ts";
+import { giveUpLimits, parseRetrySettings, reservedSecondsOf } from "../../domain/fetch/waiting.ts";
 import { parseAwaited } from "../../domain/readiness/readiness-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";

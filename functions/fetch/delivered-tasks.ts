@@ -2,9 +2,9 @@ import type { SQSRecord } from "aws-lambda";
 import type { DocumentStore, ReadDocuments } from "../../adapters/dynamodb/documents.ts";
 import type { ReadinessRecords } from "../../adapters/dynamodb/readiness.ts";
 import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
-import type { FindErased } from "../../adapters/erasure/tombstones.ts";
+import type { FindErased } from "../../adapters/erasure/find-erased.ts";
 import type { ProviderClient } from "../../adapters/provider/provider-client.ts";
-import type { KeptPages } from "../../adapters/s3/overflow-bucket.ts";
+import type { KeptPages } from "../../adapters/s3/kept-pages.ts";
 import type { VisibilityChange } from "../../adapters/sqs/message-visibility.ts";
 import type { SharedSend } from "../../adapters/sqs/sqs-sender.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
@@ -13,9 +13,9 @@ import type { AttributeExpressions } from "../../domain/event/attributes.ts";
 import type { DeliveredTask } from "../../domain/fetch/coverage.ts";
 import type { ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import { type FetchTask, groupOf, readTask } from "../../domain/fetch/task.ts";
+import type { GiveUpLimits, RetrySettings } from "../../domain/fetch/waiting.ts";
 import type { Awaited } from "../../domain/readiness/readiness-settings.ts";
 import type { Log } from "../runtime/log.ts";
-import type { RetryLimits } from "./retry-decision.ts";
 
 export type TaskQueue = { readonly url: string; readonly deadLetterUrl: string };
 
@@ -112,3 +112,10 @@ function deliveryOf({ messageId, attributes }: SQSRecord): Delivery {
 
 /** The result of a task: `skipped` if there was nothing left to do. */
 export type TaskResult = "done" | "skipped" | Failure;
+
+export type RetryLimits = {
+  readonly retry: RetrySettings;
+  readonly limits: GiveUpLimits;
+  /** Age at which to give up a task whose data the provider doesn't have ready. */
+  readonly longestOutageSeconds: number;
+};

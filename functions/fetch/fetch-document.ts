@@ -1,32 +1,38 @@
-import { sizeOf } from "../../adapters/aws/content.ts";
+import { type Parts, sizeOf } from "../../adapters/aws/content.ts";
 import {
   type Content,
+  contentOf,
   type DocumentStore,
   type StoredDocument,
   textOfContent,
 } from "../../adapters/dynamodb/documents.ts";
-import type { ApiAnswer } from "../../adapters/provider/provider-api.ts";
+import type { ProviderClient } from "../../adapters/provider/provider-client.ts";
+import type { KeptPages, PagesOf, PartialList } from "../../adapters/s3/kept-pages.ts";
 import { failureOf, permanent, retryable, waiting } from "../../domain/core/failures.ts";
-import { isFields, optionalBoolean, present } from "../../domain/core/parse.ts";
-import { type AttributeExpressions, type Attributes, attributesIn } from "../../domain/event/attributes.ts";
-import { parseExact } from "../../domain/event/lossless-json.ts";
+import type { Mutex } from "../../domain/core/mutex.ts";
+import { present } from "../../domain/core/parse.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
+import type { GivenData } from "../../domain/fetch/answer.ts";
 import {
   type DeliveredTask,
   isCovered,
   outcomeOfWrite,
   planRead,
+  type ReadInPages,
   timeBefore,
   type WriteAnswer,
 } from "../../domain/fetch/coverage.ts";
 import { type Document, documentAfter } from "../../domain/fetch/document.ts";
-import { fillPath, type ProviderSettings } from "../../domain/fetch/provider-settings.ts";
-import { type DocumentTask, type StateTask, subjectsOf } from "../../domain/fetch/task.ts";
+import { type Continuation, itemsIn, type Page, pageCall, readPage } from "../../domain/fetch/paging.ts";
+import {
+  longestCallInSeconds,
+  type ProviderSettings,
+  readPath,
+} from "../../domain/fetch/provider-settings.ts";
+import { type DocumentTask, subjectsOf } from "../../domain/fetch/task.ts";
 import { daysIn } from "../../domain/readiness/days.ts";
 import { endpointOfDays } from "../../domain/readiness/readiness-settings.ts";
-import { type Answer, applyProviderAnswer, type State } from "../../domain/state/state.ts";
 import type { Delivered, Delivery, FetcherDependencies, TaskResult, TaskRun } from "./delivered-tasks.ts";
-import { readPages } from "./read-pages.ts";
 
 /** One of several callers that share a request. */
 type Participant = {
@@ -79,63 +85,6 @@ export class CountdownLatch {
     this.#waiting = [];
     for (const resume of released) resume();
   }
-}
-
-/**
- * Fetches a state from the provider, because events about it contradict each other.
- * @returns `skipped` if the state has changed since
- */
-export async function fetchState(task: StateTask, dependencies: FetcherDependencies): Promise<TaskResult> {
-  const { subject, version, correlationId } = task;
-  const { client, versionedRecords, provider, attributes, now } = dependencies;
-  const known = await versionedRecords.loadState(subject);
-  const path = pathOfState(subject, provider);
-  if (known?.version !== version || path === undefined) return "skipped";
-  const found = await client.call({ method: "GET", path: fillPath(path, subject) });
-  const answer = await answerOf(subject, found, attributes);
-  const applied = (state: State | undefined) =>
-    applyProviderAnswer(state, version, answer, { at: now(), correlationId });
-  await versionedRecords.state(subject, applied, known);
-  return "done";
-}
-
-function pathOfState(subject: Subject, { paths }: ProviderSettings): string | undefined {
-  switch (subject.kind) {
-    case "user":
-      return paths.user;
-    case "account":
-      return paths.account;
-    case "company-account":
-      return paths.companyAccount;
-  }
-}
-
-/** Reads `connected` at the top level or under `data`. A user may have none: being found is enough. */
-async function answerOf(
-  subject: Subject,
-  answer: ApiAnswer,
-  expressions: AttributeExpressions,
-): Promise<Answer> {
-  if (!answer.found) return { found: false };
-  const body = parseExact(answer.text, "the provider's answer");
-  if (!isFields(body)) throw permanent("the provider's answer: expected an object");
-  const connected = optionalBoolean(isFields(body.data) ? { ...body.data, ...body } : body, "connected");
-  if (subject.kind === "user") {
-    const attributes = await attributesOf(subject, body, expressions);
-    return { found: true, ...present({ connected, attributes }) };
-  }
-  if (connected !== undefined) return { found: true, connected };
-  throw permanent("the provider's answer: no connected; see provider.paths.account and companyAccount");
-}
-
-async function attributesOf(
-  { id }: Subject,
-  body: unknown,
-  expressions: AttributeExpressions,
-): Promise<Attributes | undefined> {
-  if (Object.keys(expressions).length === 0) return undefined;
-  const { jmespathSearch } = await import("#lazy/jmespath");
-  return attributesIn(expressions, body, id, jmespathSearch).attributes;
 }
 
 type Task = DeliveredTask & Delivery & { readonly task: DocumentTask };
@@ -275,4 +224,120 @@ function resultOf(
   const outcome = outcomeOfWrite(answer, task, document, now);
   if (outcome === "done") return "done";
   return failureOf(error ?? waiting("the document was written by another call", outcome.hideInSeconds, 0));
+}
+
+/** A document to read for a message's task. */
+export type Reading = {
+  readonly of: PagesOf;
+  readonly read: ReadInPages;
+  /** Pages that an earlier run read, to continue from. */
+  readonly kept: PartialList | undefined;
+  readonly client: Pick<ProviderClient, "call">;
+  readonly provider: Pick<ProviderSettings, "paths" | "paging" | "timeouts" | "maxDataBytes">;
+  readonly keptPages: KeptPages;
+  /** Lets one read at a time collect pages; several would not fit in memory. */
+  readonly pageMutex: Mutex;
+  /** Milliseconds left for calls. */
+  readonly timeLeft: () => number;
+};
+
+/** The part of a list that was read so far. */
+type List = Pick<PartialList, "from" | "items">;
+
+/**
+ * Reads a document. If it has several pages, returns the last page with the items of all pages, in UTF-8. A
+ * single page is returned byte for byte.
+ * @returns undefined if the provider has no such document
+ * @throws a failure if a page fails or the time is over; the pages read so far are kept
+ */
+export async function readPages(reading: Reading): Promise<Content | undefined> {
+  const { kept, pageMutex, provider } = reading;
+  if (kept !== undefined) {
+    return pageMutex(async (hasWaited) => {
+      // Without a wait, a run reads at least one page, however little time is left.
+      if (hasWaited) await checkTime(kept, reading);
+      return follow(kept, reading);
+    });
+  }
+  const data = await callFor(reading);
+  if (data === undefined) return undefined;
+  const { text } = data;
+  const page = readPage(text, provider.paging);
+  const { next: from } = page;
+  if (from === undefined) return contentOf([data.bytes], data.contentType);
+  const list = { from, items: itemsOf(text, page) };
+  return pageMutex(async () => {
+    await checkTime(list, reading);
+    return follow(list, reading);
+  });
+}
+
+async function follow(begun: List, reading: Reading): Promise<Content> {
+  const { paging, maxDataBytes } = reading.provider;
+  for (let list = begun; ; await checkTime(list, reading)) {
+    const { text } = await nextPage(list, reading);
+    const page = readPage(text, paging, list.from);
+    const items = [...list.items, ...itemsOf(text, page)];
+    if (sizeOf(items) > maxDataBytes) {
+      throw permanent(`the data is over ${maxDataBytes} bytes; see provider.maxDataBytes`);
+    }
+    if (page.next === undefined) return contentOf(inOnePage(text, page, items));
+    list = { from: page.next, items };
+  }
+}
+
+/** @throws if another call might not end in time; the next run continues */
+async function checkTime(list: List, reading: Reading): Promise<void> {
+  if (reading.timeLeft() >= longestCallInSeconds(reading.provider) * 1000) return;
+  await keep(list, reading);
+  throw waiting("more pages are left", 0);
+}
+
+async function nextPage(list: List, reading: Reading): Promise<GivenData> {
+  try {
+    const data = await callFor(reading, list.from);
+    if (data !== undefined) return data;
+  } catch (error) {
+    const failure = failureOf(error);
+    if (failure.type === "retryable") {
+      await keep(list, reading);
+      throw error;
+    }
+    if (failure.status !== 400) throw error;
+  }
+  // Cursors expire, and their pages can disappear: read the list from its first page again.
+  await reading.keptPages.forget(reading.of);
+  throw retryable("the provider does not go on with its pages");
+}
+
+async function callFor(
+  { of, client, provider }: Reading,
+  from?: Continuation,
+): Promise<GivenData | undefined> {
+  const path = readPath(provider, of.subject, of);
+  const answer = await client.call({ method: "GET", ...pageCall(path, provider.paging, from) });
+  return answer.found ? answer : undefined;
+}
+
+/** Keeps the list for the next run, unless it is no longer than the kept one. */
+async function keep({ from, items }: List, { of, read, kept, keptPages }: Reading): Promise<void> {
+  if (kept?.from.pages === from.pages) return;
+  await keptPages.keep(of, { read, from, items: separated(items) });
+}
+
+function itemsOf(text: string, { items }: Page): Parts {
+  const source = items === undefined ? "" : itemsIn(text, items);
+  return source === "" ? [] : [Buffer.from(source)];
+}
+
+const comma = Buffer.from(",");
+
+function separated(items: Parts): Parts {
+  return items.flatMap((part, index) => (index === 0 ? [part] : [comma, part]));
+}
+
+function inOnePage(text: string, { items: place }: Page, items: Parts): Parts {
+  if (place === undefined) throw permanent("provider.paging.items: finds no list in the last page");
+  const [before, after] = [text.slice(0, place.start + 1), text.slice(place.end - 1)];
+  return [Buffer.from(before), ...separated(items), Buffer.from(after)];
 }

@@ -2,6 +2,8 @@ import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda"
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
 import { millisecondsSince } from "../../domain/core/latency-metrics.ts";
 import { mutex } from "../../domain/core/mutex.ts";
+import { present } from "../../domain/core/parse.ts";
+import { correlationIdIn } from "../../domain/event/events.ts";
 import {
   type DocumentTask,
   type FetchTask,
@@ -9,18 +11,25 @@ import {
   readTask,
   type StateTask,
 } from "../../domain/fetch/task.ts";
-import { type HandleFailures, handleBatch, redriveCountOf, rejectTo } from "../runtime/sqs-batch.ts";
+import { isGivenUp, type RetrySettings, waitFor } from "../../domain/fetch/waiting.ts";
+import {
+  type Failed,
+  type HandleFailures,
+  handleBatch,
+  redriveCountOf,
+  rejectTo,
+} from "../runtime/sqs-batch.ts";
 import {
   type Delivered,
   type FetcherDependencies,
+  type RetryLimits,
   readDelivered,
   type TaskQueue,
   type TaskResult,
   type TaskRun,
 } from "./delivered-tasks.ts";
-import { CountdownLatch, fetchDocument, fetchState } from "./fetch-document.ts";
-import { decideRetry, type RetryDecision } from "./retry-decision.ts";
-import { startFetch, verifyStart } from "./start-fetch.ts";
+import { CountdownLatch, fetchDocument } from "./fetch-document.ts";
+import { fetchState, startFetch, verifyStart } from "./state-tasks.ts";
 
 /**
  * Handles a batch's failed tasks: makes them invisible until their next attempt, or gives them up with a
@@ -203,4 +212,76 @@ function logResult(
   const isAnnounced = type === "fetchDocument" && isOfReceipt(task);
   const latencies = isAnnounced && { toDocument: millisecondsSince([task.since], now().getTime()) };
   log("TASK_DONE", { ...fields, ...(latencies && { latencies }) });
+}
+
+/** What to do with a failed task: make its message invisible for a time, or give it up with a reason. */
+export type RetryDecision = {
+  readonly record: SQSRecord;
+  readonly reason: string;
+  readonly correlationId?: string;
+} & ({ readonly type: "postpone"; readonly seconds: number } | { readonly type: "give up" });
+
+/** Age at which to give up a task that the provider refuses while it answers others. */
+const refusedAloneSeconds = 3_600;
+
+/**
+ * Decides what to do with a failed task. All waiting is done with the visibility timeout. A task is given up
+ * if it fails for good, or before SQS would move or drop it without a reason.
+ * @param now milliseconds since 1970, by a service's clock
+ * @param random a number from 0 to 1
+ */
+export function decideRetry(
+  { record, failure }: Failed,
+  { retry, limits, longestOutageSeconds }: RetryLimits,
+  now: number,
+  random: number,
+): RetryDecision {
+  const { reason } = failure;
+  const common = { record, ...present({ correlationId: correlationIdIn(record.body) }) };
+  if (failure.type === "permanent") return { ...common, reason, type: "give up" };
+  const sentAt = Number(record.attributes.SentTimestamp);
+  const ageInSeconds = Math.floor((now - sentAt) / 1000);
+  if (failure.refused === "alone" && ageInSeconds >= refusedAloneSeconds) {
+    return { ...common, reason: `${reason} for over an hour, and answered others`, type: "give up" };
+  }
+  if (failure.waitsFor === "data" && ageInSeconds >= longestOutageSeconds) {
+    const after = `${Math.floor(ageInSeconds / 3_600)} hours; see fetch.longestOutageHours`;
+    return { ...common, reason: `${reason}; given up after ${after}`, type: "give up" };
+  }
+  const receives = Number(record.attributes.ApproximateReceiveCount);
+  if (isGivenUp(receives, ageInSeconds, limits)) {
+    const after = `${receives} attempts in ${Math.floor(ageInSeconds / 3_600)} hours`;
+    return { ...common, reason: `${reason}; given up after ${after}`, type: "give up" };
+  }
+  return { ...common, reason, type: "postpone", seconds: secondsOf(failure, receives, retry, random) };
+}
+
+/**
+ * Up to this receive count, a task waits exactly as long as the provider asks until its data is ready. After
+ * it the back-off counts too; otherwise short waits would use up the receives.
+ */
+const heededReceives = 20;
+
+/** Divisor of a wait for data: it is extended at random by up to a sixteenth. */
+const heededSpread = 16;
+
+function secondsOf(
+  { delayInSeconds, spreadInSeconds, waitsFor }: Extract<Failure, { type: "retryable" }>,
+  receives: number,
+  { baseSeconds, maxSeconds }: RetrySettings,
+  random: number,
+): number {
+  if (
+    waitsFor === "data" &&
+    delayInSeconds > 0 &&
+    (receives <= heededReceives || delayInSeconds > maxSeconds)
+  )
+    return Math.ceil(delayInSeconds * (1 + random / heededSpread));
+  const isForPermit = waitsFor === "permit";
+  const pace = { baseSeconds, maxSeconds, atLeastSeconds: delayInSeconds, isForPermit };
+  const backOff = waitFor(receives, pace, random);
+  if (spreadInSeconds === undefined) return backOff;
+  const asked = Math.max(1, Math.min(maxSeconds, Math.ceil(delayInSeconds + spreadInSeconds * random)));
+  // A long wait, for a token for example, must not use up the receives.
+  return spreadInSeconds === 0 ? asked : Math.max(asked, backOff);
 }

@@ -4,7 +4,7 @@ import { digestOf, expand } from "../../adapters/aws/content.ts";
 import type { StoredDocument } from "../../adapters/dynamodb/documents.ts";
 import type { ObjectBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { permanent } from "../../domain/core/failures.ts";
-import { plainJson } from "../../domain/fetch/answer.ts";
+import { plainJson } from "../../domain/core/text-encoding.ts";
 import { type Coding, entityTag, isKnown, reprDigest, takesGzip } from "../../domain/read/negotiation.ts";
 import { problem } from "../../domain/read/problem.ts";
 import { type Answer, cacheControl, problemAnswer } from "./answer.ts";

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { Context } from "aws-lambda";
-import { documentVersions } from "../../adapters/dynamodb/documents.ts";
+import { documentVersions } from "../../adapters/dynamodb/document-versions.ts";
 import { subjectReads } from "../../adapters/dynamodb/subject-reads.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { parseReadingSubscribers } from "../../domain/read/access.ts";

@@ -1,4 +1,4 @@
-import { type DocumentVersions, supersededVersion } from "../../adapters/dynamodb/documents.ts";
+import { type DocumentVersions, supersededVersion } from "../../adapters/dynamodb/document-versions.ts";
 import type { SubjectReads } from "../../adapters/dynamodb/subject-reads.ts";
 import type { ObjectBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { failureOf } from "../../domain/core/failures.ts";

@@ -1,7 +1,7 @@
 import middy from "@middy/core";
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from "aws-lambda";
 import { plainBody } from "../../adapters/aws/content.ts";
-import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
+import { type OverflowBucket, sizedEnvelope } from "../../adapters/s3/overflow-bucket.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import type { IsAllowedSource } from "../../domain/core/addresses.ts";
 import { FailureError, failureOf } from "../../domain/core/failures.ts";
@@ -20,7 +20,6 @@ import type { WebhookKind } from "../../domain/event/events.ts";
 import { type MappedHeaders, pickHeaders } from "../../domain/event/mapping-source.ts";
 import { type CredentialFields, inspectPayload, type Payload } from "../../domain/event/payload.ts";
 import type { Log } from "../runtime/log.ts";
-import { sizedEnvelope } from "../runtime/queues.ts";
 
 export type Event = APIGatewayProxyEventV2;
 export type Result = APIGatewayProxyStructuredResultV2;

@@ -3,7 +3,7 @@ import type { Subject } from "../../domain/event/subjects.ts";
 import type { Document } from "../../domain/fetch/document.ts";
 import type { DataName } from "../../domain/fetch/document-name.ts";
 import { isReadAs } from "../../domain/fetch/provider-settings.ts";
-import { documentTask } from "../../domain/fetch/task.ts";
+import { documentTask, fetchTaskMessage } from "../../domain/fetch/task.ts";
 import { afterSilence } from "../../domain/readiness/account-readiness.ts";
 import {
   type ComparisonResult,
@@ -22,7 +22,6 @@ import {
 } from "../../domain/reconcile/reconciliation.ts";
 import type { Listed } from "../../domain/state/listing.ts";
 import type { State } from "../../domain/state/state.ts";
-import { fetchTaskMessage } from "../runtime/queues.ts";
 import type { ReconcilerDependencies } from "./dependencies.ts";
 import { feed } from "./feed.ts";
 import { readItems } from "./listed-items.ts";

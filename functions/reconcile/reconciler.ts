@@ -1,7 +1,7 @@
 import { FailureError, isAttempt } from "../../domain/core/failures.ts";
 import { type Fields, isFields, present, textsOf } from "../../domain/core/parse.ts";
-import { canonicalId } from "../../domain/event/canonical-id.ts";
 import { isWebhookKind } from "../../domain/event/events.ts";
+import { canonicalId } from "../../domain/event/subjects.ts";
 import { findMissed, type Missed } from "../../domain/reconcile/missed.ts";
 import type { ReconcileOutcome } from "../../domain/reconcile/reconcile-outcome.ts";
 import {

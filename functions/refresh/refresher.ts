@@ -4,7 +4,7 @@ import type { StoredToken, TokenSecret } from "../../adapters/secrets/token-secr
 import { FailureError, failureOf, isRefusedCall } from "../../domain/core/failures.ts";
 import { isFields, optionalText } from "../../domain/core/parse.ts";
 import type { RefreshOutcome } from "../../domain/fetch/refresh-outcomes.ts";
-import { hasTokenForm } from "../../domain/fetch/token-form.ts";
+import { hasTokenForm, type TokenVersion } from "../../domain/fetch/token.ts";
 import {
   isHalfMarginGone,
   isNearEnd,
@@ -14,7 +14,6 @@ import {
   remainingInSeconds,
   succeeds,
   type TokenLifetime,
-  type TokenVersion,
 } from "../../domain/fetch/token-lifetime.ts";
 import type { Log, LogCode } from "../runtime/log.ts";
 import { isTaken, refreshedToken } from "./ask-provider.ts";

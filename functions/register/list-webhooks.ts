@@ -1,5 +1,5 @@
 import { FailureError, failureOf, isNotReady } from "../../domain/core/failures.ts";
-import { signingToRegister } from "../../domain/core/webhook-secret.ts";
+import { signingToRegister } from "../../domain/core/secret-registration.ts";
 import {
   differencesIn,
   type Registration,

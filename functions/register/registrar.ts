@@ -3,14 +3,12 @@ import type { StoredWebhookSecret } from "../../adapters/secrets/webhook-secret.
 import { FailureError, permanent } from "../../domain/core/failures.ts";
 import { isFields } from "../../domain/core/parse.ts";
 import {
-  headerWith,
   type RotationTimes,
-  type SecretHeader,
   signingToRegister,
   type ValueToRegister,
-  valueOfKind,
   valueToRegister,
-} from "../../domain/core/webhook-secret.ts";
+} from "../../domain/core/secret-registration.ts";
+import { headerWith, type SecretHeader, valueOfKind } from "../../domain/core/webhook-secret.ts";
 import {
   kindOf,
   type OwnWebhook,

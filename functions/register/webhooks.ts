@@ -3,11 +3,8 @@ import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { webhookSecretStore } from "../../adapters/secrets/webhook-secret.ts";
 import { fieldsOf, isFields, numberOf, optionalBoolean } from "../../domain/core/parse.ts";
 import { parseSecretHeader } from "../../domain/core/webhook-secret.ts";
-import {
-  parseIsNewer,
-  parseOwnWebhooks,
-  parseProviderSettings,
-} from "../../domain/fetch/provider-settings.ts";
+import { parseProviderSettings } from "../../domain/fetch/provider-settings.ts";
+import { parseIsNewer, parseOwnWebhooks } from "../../domain/reconcile/registrations.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
 import { providerClient } from "../runtime/provider-client.ts";

@@ -1,14 +1,14 @@
 import type { Partitions } from "../../adapters/dynamodb/partitions.ts";
 import type { ReadinessRecords } from "../../adapters/dynamodb/readiness.ts";
-import type { RecordMarks } from "../../adapters/dynamodb/record-marks.ts";
 import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
-import type { FindErased } from "../../adapters/erasure/tombstones.ts";
+import type { FindErased } from "../../adapters/erasure/find-erased.ts";
 import {
   readCanary,
   readChange,
   readExpired,
   type StreamRecord,
 } from "../../adapters/streams/change-stream.ts";
+import type { RecordMarks } from "../../adapters/streams/parked-changes.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
 import { type Latencies, millisecondsSince } from "../../domain/core/latency-metrics.ts";
 import { present } from "../../domain/core/parse.ts";

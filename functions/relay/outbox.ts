@@ -1,10 +1,9 @@
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import { type Failure, permanent } from "../../domain/core/failures.ts";
-import { type FetchTask, mergeKeyOf, mergeTasks } from "../../domain/fetch/task.ts";
+import { type FetchTask, fetchTaskMessage, mergeKeyOf, mergeTasks } from "../../domain/fetch/task.ts";
 import type { Consequence } from "../../domain/message/consequences.ts";
 import { writeDeadline } from "../../domain/readiness/deadline.ts";
 import { writeEraseTask } from "../../domain/recovery/erasure.ts";
-import { fetchTaskMessage } from "../runtime/queues.ts";
 import { deliver, type FailedText, type OutgoingText, type Publish } from "../runtime/subscriber-queues.ts";
 
 type Outgoing = Extract<Consequence, { type: "call" | "confirmCanary" | "endWait" | "erase" | "publish" }>;

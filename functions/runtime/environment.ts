@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { permanent } from "../../domain/core/failures.ts";
 import { type Fields, fieldsOf } from "../../domain/core/parse.ts";
 
 /** Minimum major version of Node.js, which is the stack's Lambda runtime. */
@@ -34,4 +35,26 @@ export function fieldsIn(name: string): Fields {
 export function readSettings(directory: string = import.meta.dirname): Fields {
   const parsed: unknown = JSON.parse(readFileSync(join(directory, "settings.json"), "utf8"));
   return fieldsOf(parsed, "settings.json");
+}
+
+/** The URL of a queue in the same account and region: all URLs would not fit into an environment. */
+export function queueBeside(url: string, name: string): string {
+  return url.slice(0, url.lastIndexOf("/") + 1) + name;
+}
+
+/**
+ * Pairs owners of queues with their queues, which the environment names in the same order.
+ * @returns each owner with its queue's URL
+ * @throws permanent failure if a name is missing
+ */
+export function queuesBeside(
+  url: string,
+  owners: readonly string[],
+  names: readonly string[],
+): readonly (readonly [string, string])[] {
+  return owners.map((owner, index) => {
+    const name = names[index];
+    if (name === undefined) throw permanent(`the environment names no queue of ${owner}`);
+    return [owner, queueBeside(url, name)];
+  });
 }

@@ -3,14 +3,14 @@ import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import { type Failure, failureOf, permanent } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
+import { plainJson } from "../../domain/core/text-encoding.ts";
 import { jsonText } from "../../domain/event/json.ts";
-import { plainJson } from "../../domain/fetch/answer.ts";
 import type { DocumentStorage } from "../../domain/fetch/document.ts";
 import { addressedTo, withContent } from "../../domain/message/document-reference.ts";
 import type { Message } from "../../domain/message/message-schemas.ts";
-import { wants } from "../../domain/message/subscribers.ts";
+import { type Subscriber, wants } from "../../domain/message/subscribers.ts";
+import { queueBeside } from "./environment.ts";
 import type { Log } from "./log.ts";
-import type { SubscriberQueue } from "./queues.ts";
 
 /** A message to publish, with the index of its record in the batch and where its document is stored. */
 export type Published = {
@@ -175,5 +175,31 @@ export async function deliver(
   return texts.flatMap((text, index) => {
     const failure = results[index];
     return failure === undefined ? [] : [{ text, failure }];
+  });
+}
+
+export type SubscriberQueue = Subscriber & { readonly queueUrl: string; readonly deadLetterQueueUrl: string };
+
+/**
+ * Adds the queues' URLs to the subscribers of the settings.
+ * @param url of any queue in the same account and region
+ * @param names `queue/dead-letter queue`, in the order of the subscribers
+ * @throws permanent failure naming a subscriber whose queues are missing
+ */
+export function joinQueues(
+  subscribers: readonly Subscriber[],
+  url: string,
+  names: readonly string[],
+): readonly SubscriberQueue[] {
+  return subscribers.map((subscriber, index) => {
+    const [queue, deadLetterQueue] = names[index]?.split("/") ?? [];
+    if (queue === undefined || deadLetterQueue === undefined) {
+      throw permanent(`the environment names no queue and dead-letter queue of ${subscriber.name}`);
+    }
+    return {
+      ...subscriber,
+      queueUrl: queueBeside(url, queue),
+      deadLetterQueueUrl: queueBeside(url, deadLetterQueue),
+    };
   });
 }

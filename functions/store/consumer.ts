@@ -1,7 +1,7 @@
 import middy from "@middy/core";
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import type { Receipt, ReceiptOutcome } from "../../adapters/dynamodb/event-table.ts";
-import { bodyText, type OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
+import { bodyText, type OverflowBucket, sizedEnvelope } from "../../adapters/s3/overflow-bucket.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import { batchesOf } from "../../domain/core/batches.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
@@ -15,13 +15,11 @@ import {
   writeEnvelope,
 } from "../../domain/event/envelope.ts";
 import type { EventAttributes } from "../../domain/event/events.ts";
-import { countedName } from "../../domain/event/ignored-events.ts";
 import { parseExact } from "../../domain/event/lossless-json.ts";
-import type { KindMapping, Search } from "../../domain/event/mapping.ts";
+import { countedName, type KindMapping, type Search } from "../../domain/event/mapping.ts";
 import { subjectOf } from "../../domain/event/subjects.ts";
 import { type MappedEvent, mapWebhook } from "../../domain/event/webhook-events.ts";
 import type { Log, LogCode, LogFields } from "../runtime/log.ts";
-import { sizedEnvelope } from "../runtime/queues.ts";
 import { handleBatch, redriveCountOf, rejectAllTo, rejectPermanent } from "../runtime/sqs-batch.ts";
 
 export type ConsumerDependencies = {

@@ -3,7 +3,7 @@ import * as events from "aws-cdk-lib/aws-events";
 import * as targets from "aws-cdk-lib/aws-events-targets";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
-import { overlapSecondsOf, propagationSecondsOf } from "../../domain/core/webhook-secret.ts";
+import { overlapSecondsOf, propagationSecondsOf } from "../../domain/core/secret-registration.ts";
 import { allow, allowItems } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
 import { Alarm } from "../observability/alarm.ts";

@@ -3,8 +3,7 @@ import { HttpLambdaIntegration } from "aws-cdk-lib/aws-apigatewayv2-integrations
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
 import { type WebhookKind, webhookKinds } from "../../domain/event/events.ts";
-import { countedNames } from "../../domain/event/ignored-events.ts";
-import { headersOf } from "../../domain/event/mapping.ts";
+import { countedNames, headersOf } from "../../domain/event/mapping.ts";
 import { acknowledge } from "../acknowledgements.ts";
 import { allow, consumeQueue, writeStatements } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";

@@ -1,7 +1,7 @@
 import type { SQSBatchResponse } from "aws-lambda";
 import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
+import { writeChange } from "../../adapters/aws/relay-invoker.ts";
 import { receiptRecorder } from "../../adapters/dynamodb/event-table.ts";
-import { writeChange } from "../../adapters/streams/change-stream.ts";
 import { retryable } from "../../domain/core/failures.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
 import { credentialFields, defaultCredentialFields } from "../../domain/event/payload.ts";

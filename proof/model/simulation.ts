@@ -1,9 +1,9 @@
-import type { PartialList } from "../../adapters/s3/overflow-bucket.ts";
+import type { PartialList } from "../../adapters/s3/kept-pages.ts";
 import type { SecretReader } from "../../adapters/secrets/secret-reader.ts";
 import type { Outgoing } from "../../adapters/sqs/sqs-sender.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
 import type { KindMapping } from "../../domain/event/mapping.ts";
-import type { TokenVersion } from "../../domain/fetch/token-lifetime.ts";
+import type { TokenVersion } from "../../domain/fetch/token.ts";
 import type { Log } from "../../functions/runtime/log.ts";
 import { defaultMapping } from "../../lib/settings/default-mapping.ts";
 import { keptLog, type LogEntry } from "../support/kept-log.ts";

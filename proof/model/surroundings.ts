@@ -1,8 +1,8 @@
-import type { PartialList } from "../../adapters/s3/overflow-bucket.ts";
+import type { PartialList } from "../../adapters/s3/kept-pages.ts";
 import type { SecretReader } from "../../adapters/secrets/secret-reader.ts";
 import type { Outgoing } from "../../adapters/sqs/sqs-sender.ts";
 import type { KindMapping } from "../../domain/event/mapping.ts";
-import type { TokenVersion } from "../../domain/fetch/token-lifetime.ts";
+import type { TokenVersion } from "../../domain/fetch/token.ts";
 import type { Log } from "../../functions/runtime/log.ts";
 import type { Do } from "./processes.ts";
 import type { Provider } from "./provider.ts";

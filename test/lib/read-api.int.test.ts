@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { readingModeIn, unreadDocuments } from "../../domain/read/route.ts";
+import { unreadDocuments } from "../../domain/message/document-reference.ts";
+import { readingModeIn } from "../../domain/read/route.ts";
 import { nameOf, productionSettings, synthesized } from "./synthesized.ts";
 import { production, targetOf } from "./synthesized-stages.ts";
 

@@ -1,7 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { scanDocuments } from "../../../adapters/dynamodb/document-scan.ts";
-import { documentReader, documentVersions, textOfContent } from "../../../adapters/dynamodb/documents.ts";
+import { documentVersions } from "../../../adapters/dynamodb/document-versions.ts";
+import { documentReader, textOfContent } from "../../../adapters/dynamodb/documents.ts";
 import { partitions } from "../../../adapters/dynamodb/partitions.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { present } from "../../../domain/core/parse.ts";

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { type SubjectPage, scanSubjects } from "../../../adapters/dynamodb/subject-scan.ts";
 import { readErasureLog } from "../../../adapters/erasure/erasure-log.ts";
-import { type DigestOf, subjectDigest } from "../../../adapters/erasure/tombstones.ts";
+import { type DigestOf, subjectDigest } from "../../../adapters/erasure/find-erased.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { addRemoved, type Removed } from "../../../domain/recovery/erasure.ts";
 import { audited } from "../core/audited.ts";

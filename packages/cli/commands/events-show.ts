@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { documentVersions } from "../../../adapters/dynamodb/documents.ts";
+import { documentVersions } from "../../../adapters/dynamodb/document-versions.ts";
 import { bodyText, type OverflowBucket, overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { present } from "../../../domain/core/parse.ts";
 import type { Body } from "../../../domain/event/envelope.ts";

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { copyItem, type RestoredItem, restoredItems } from "../../../adapters/dynamodb/table-copy.ts";
 import { readErasureLog } from "../../../adapters/erasure/erasure-log.ts";
-import { type DigestOf, subjectDigest } from "../../../adapters/erasure/tombstones.ts";
+import { type DigestOf, subjectDigest } from "../../../adapters/erasure/find-erased.ts";
 import { batchesOf } from "../../../domain/core/batches.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { audited } from "../core/audited.ts";

@@ -4,7 +4,7 @@ import { isJwt, readTokenLifetime } from "../../../adapters/secrets/token-claims
 import { proposeByHand, setToken, tokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { FailureError } from "../../../domain/core/failures.ts";
 import { parseRefreshOutcome, type RefreshOutcome } from "../../../domain/fetch/refresh-outcomes.ts";
-import { hasTokenForm, maxTokenBytes } from "../../../domain/fetch/token-form.ts";
+import { hasTokenForm, maxTokenBytes } from "../../../domain/fetch/token.ts";
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";

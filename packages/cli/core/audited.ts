@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { GetCallerIdentityCommand } from "@aws-sdk/client-sts";
 import { type AuditTrail, auditTrail } from "../../../adapters/dynamodb/audit-trail.ts";
-import { subjectDigest } from "../../../adapters/erasure/tombstones.ts";
+import { subjectDigest } from "../../../adapters/erasure/find-erased.ts";
 import { present } from "../../../domain/core/parse.ts";
-import { canonicalId } from "../../../domain/event/canonical-id.ts";
-import type { Subject } from "../../../domain/event/subjects.ts";
+import { canonicalId, type Subject } from "../../../domain/event/subjects.ts";
 import type { OperatorAct } from "../../../domain/recovery/operator-act.ts";
 import type { Operation } from "./command.ts";
 

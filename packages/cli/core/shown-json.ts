@@ -1,7 +1,8 @@
-import { isNameOrDate, mask } from "../../../domain/core/mask.ts";
-import { isUuid } from "../../../domain/event/canonical-id.ts";
+import { mask } from "../../../domain/core/mask.ts";
 import { isTooDeep } from "../../../domain/event/json.ts";
 import { losslessValue } from "../../../domain/event/lossless-json.ts";
+import { isNameOrDate } from "../../../domain/event/mapping.ts";
+import { isUuid } from "../../../domain/event/subjects.ts";
 
 export type Showing = {
   /** Whether to show personal data. */

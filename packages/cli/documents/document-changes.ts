@@ -1,4 +1,5 @@
-import type { DocumentVersions, StoredDocument } from "../../../adapters/dynamodb/documents.ts";
+import type { DocumentVersions } from "../../../adapters/dynamodb/document-versions.ts";
+import type { StoredDocument } from "../../../adapters/dynamodb/documents.ts";
 import { mask } from "../../../domain/core/mask.ts";
 import { isTooDeep } from "../../../domain/event/json.ts";
 import { losslessValue } from "../../../domain/event/lossless-json.ts";

@@ -1,9 +1,8 @@
+import { type DocumentVersions, supersededVersion } from "../../../adapters/dynamodb/document-versions.ts";
 import {
   contentOfDocument,
-  type DocumentVersions,
   type ReadDocuments,
   type StoredDocument,
-  supersededVersion,
 } from "../../../adapters/dynamodb/documents.ts";
 import type { Partitions } from "../../../adapters/dynamodb/partitions.ts";
 import type { OverflowBucket } from "../../../adapters/s3/overflow-bucket.ts";

@@ -1,9 +1,6 @@
 import type { DocumentPage } from "../../../adapters/dynamodb/document-scan.ts";
-import type {
-  DocumentVersions,
-  ReadDocuments,
-  StoredDocument,
-} from "../../../adapters/dynamodb/documents.ts";
+import type { DocumentVersions } from "../../../adapters/dynamodb/document-versions.ts";
+import type { ReadDocuments, StoredDocument } from "../../../adapters/dynamodb/documents.ts";
 import type { Partitions } from "../../../adapters/dynamodb/partitions.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import type { Document } from "../../../domain/fetch/document.ts";

@@ -1,4 +1,4 @@
-import type { DocumentVersions } from "../../../adapters/dynamodb/documents.ts";
+import type { DocumentVersions } from "../../../adapters/dynamodb/document-versions.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { documentOf } from "../../../domain/event/event-progress.ts";
 import { type IncomeEvent, subjectKindOf } from "../../../domain/event/events.ts";

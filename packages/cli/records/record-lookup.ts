@@ -9,7 +9,7 @@ import {
 import { readinessReader } from "../../../adapters/dynamodb/readiness.ts";
 import { type OverflowBucket, overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { present } from "../../../domain/core/parse.ts";
-import type { Attributes } from "../../../domain/event/attributes.ts";
+import type { Attributes } from "../../../domain/event/events.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import type { DataName } from "../../../domain/fetch/document-name.ts";
 import { userOf } from "../../../domain/message/consequences.ts";

@@ -1,6 +1,6 @@
 import type { StoredDocument } from "../../../adapters/dynamodb/documents.ts";
 import { present } from "../../../domain/core/parse.ts";
-import type { Attributes } from "../../../domain/event/attributes.ts";
+import type { Attributes } from "../../../domain/event/events.ts";
 import { nameOf } from "../../../domain/event/subjects.ts";
 import { nameOfData } from "../../../domain/fetch/document-name.ts";
 import { type AccountReadiness, statusOf } from "../../../domain/readiness/account-readiness.ts";

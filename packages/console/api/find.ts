@@ -11,8 +11,7 @@ import {
 } from "@income-events/cli/logs/log-entries.ts";
 import { loggedNames } from "../../../adapters/dynamodb/logged-names.ts";
 import { present } from "../../../domain/core/parse.ts";
-import { canonicalId } from "../../../domain/event/canonical-id.ts";
-import type { Subject } from "../../../domain/event/subjects.ts";
+import { canonicalId, type Subject } from "../../../domain/event/subjects.ts";
 import { type Asked, type ConsoleContext, param } from "../route.ts";
 import { runCommand } from "../run-command.ts";
 

@@ -5,8 +5,7 @@ import { lookupPorts } from "@income-events/cli/events/event-lookup.ts";
 import { holdsOn } from "@income-events/cli/records/known-records.ts";
 import { stateHistory } from "@income-events/cli/records/state-history.ts";
 import { present } from "../../../domain/core/parse.ts";
-import { canonicalId } from "../../../domain/event/canonical-id.ts";
-import type { Subject } from "../../../domain/event/subjects.ts";
+import { canonicalId, type Subject } from "../../../domain/event/subjects.ts";
 import type { Jobs } from "../jobs.ts";
 import {
   type Asked,

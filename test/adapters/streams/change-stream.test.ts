@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readChange, writeChange } from "../../../adapters/streams/change-stream.ts";
+import { writeChange } from "../../../adapters/aws/relay-invoker.ts";
+import { readChange } from "../../../adapters/streams/change-stream.ts";
 import type { Change } from "../../../domain/state/change.ts";
 import { applyEvent } from "../../../domain/state/state.ts";
 import { documentRead, eventChange, eventOf, minute } from "../../domain/samples.ts";

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isNameOrDate, mask } from "../../../domain/core/mask.ts";
+import { mask } from "../../../domain/core/mask.ts";
 import { decodeText, mediaTypeOf } from "../../../domain/core/text-encoding.ts";
+import { isNameOrDate } from "../../../domain/event/mapping.ts";
 
 type Json = null | string | number | boolean | readonly Json[] | { readonly [name: string]: Json };
 

@@ -2,13 +2,15 @@ import { createHmac } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  overlapSecondsOf,
+  propagationSecondsOf,
+  valueToRegister,
+} from "../../../domain/core/secret-registration.ts";
+import {
   authenticator,
   isSigned,
-  overlapSecondsOf,
   parseWebhookSecret,
-  propagationSecondsOf,
   valueOfKind,
-  valueToRegister,
   type WebhookSecret,
   writeWebhookSecret,
 } from "../../../domain/core/webhook-secret.ts";

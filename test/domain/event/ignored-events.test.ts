@@ -1,8 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { type EventFilter, selects } from "../../../domain/event/event-filter.ts";
-import { countedName, countedNames } from "../../../domain/event/ignored-events.ts";
-import { deliveryOf, ignoredName, type KindMapping } from "../../../domain/event/mapping.ts";
+import {
+  countedName,
+  countedNames,
+  deliveryOf,
+  ignoredName,
+  type KindMapping,
+} from "../../../domain/event/mapping.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 
 const ignoring = (...names: readonly string[]): KindMapping => ({

@@ -4,7 +4,6 @@ import {
   fillBody,
   fillPath,
   isReadAs,
-  parseOwnWebhooks,
   parseProviderSettings,
   parseReadByRange,
   parseStartEndpoints,
@@ -12,6 +11,7 @@ import {
 } from "../../../domain/fetch/provider-settings.ts";
 import { parseRetrySettings } from "../../../domain/fetch/waiting.ts";
 import { parseSubscribers } from "../../../domain/message/subscribers.ts";
+import { parseOwnWebhooks } from "../../../domain/reconcile/registrations.ts";
 
 const provider = {
   paths: {

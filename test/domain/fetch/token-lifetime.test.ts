@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { hasTokenForm, maxTokenBytes } from "../../../domain/fetch/token-form.ts";
+import { hasTokenForm, maxTokenBytes } from "../../../domain/fetch/token.ts";
 import {
   compareAge,
   isNearEnd,

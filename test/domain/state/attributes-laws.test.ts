@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Attributes } from "../../../domain/event/attributes.ts";
-import type { IncomeEvent } from "../../../domain/event/events.ts";
+import type { Attributes, IncomeEvent } from "../../../domain/event/events.ts";
 import { applyEvent, applyProviderAnswer, parseState, type State } from "../../../domain/state/state.ts";
 import { at, eventOf, minute, userId } from "../samples.ts";
 

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { isNameOrDate } from "../../../domain/core/mask.ts";
-import { isUuid } from "../../../domain/event/canonical-id.ts";
 import { identify } from "../../../domain/event/envelope.ts";
+import { isNameOrDate } from "../../../domain/event/mapping.ts";
+import { isUuid } from "../../../domain/event/subjects.ts";
 import { waitUntilIdle } from "../../support/eventually.ts";
 import { runProgram } from "../../support/program.ts";
 import { describeAttributes } from "./attributes.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { PutObjectCommand } from "@aws-sdk/client-s3";
 import { GetQueueAttributesCommand, SendMessageBatchCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import { expect, it } from "vitest";
-import { writeChange } from "../../../adapters/streams/change-stream.ts";
+import { writeChange } from "../../../adapters/aws/relay-invoker.ts";
 import { eventChange, eventOf } from "../../domain/samples.ts";
 import { type OpenedConsole, queuesAndObjects, violationsInThemes } from "./opened-console.ts";
 

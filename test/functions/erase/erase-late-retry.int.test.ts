@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { DeleteMessageCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { FindErased } from "../../../adapters/erasure/tombstones.ts";
+import type { FindErased } from "../../../adapters/erasure/find-erased.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";

@@ -11,7 +11,8 @@ import {
 } from "../../../domain/core/failures.ts";
 import { documentTask, writeTask } from "../../../domain/fetch/task.ts";
 import { giveUpLimits } from "../../../domain/fetch/waiting.ts";
-import { decideRetry, type RetryLimits } from "../../../functions/fetch/retry-decision.ts";
+import type { RetryLimits } from "../../../functions/fetch/delivered-tasks.ts";
+import { decideRetry } from "../../../functions/fetch/fetcher.ts";
 import { sqsEvent } from "../support/lambda.ts";
 
 const now = Date.parse("2026-11-21T12:00:00Z");

@@ -4,12 +4,8 @@ import { buffer } from "node:stream/consumers";
 import { expect } from "vitest";
 import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
 import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
-import {
-  contentOf,
-  documentStore,
-  documentVersions,
-  versionKeeper,
-} from "../../../adapters/dynamodb/documents.ts";
+import { documentVersions } from "../../../adapters/dynamodb/document-versions.ts";
+import { contentOf, documentStore, versionKeeper } from "../../../adapters/dynamodb/documents.ts";
 import { linkTable } from "../../../adapters/dynamodb/event-table.ts";
 import { subjectReads } from "../../../adapters/dynamodb/subject-reads.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { documentVersions } from "../../../adapters/dynamodb/documents.ts";
+import { documentVersions } from "../../../adapters/dynamodb/document-versions.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { accountsOnly, hex, income, Reading } from "./reading.ts";
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, expect, test } from "vitest";
-import { writeChange } from "../../../adapters/streams/change-stream.ts";
+import { writeChange } from "../../../adapters/aws/relay-invoker.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { documentRead } from "../../domain/samples.ts";
 import { describeOnTables } from "../../support/engines.ts";

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
-import { canaryTable } from "../../../adapters/dynamodb/canary.ts";
-import { joinQueues } from "../../../functions/runtime/queues.ts";
+import { canaryTable } from "../../../adapters/dynamodb/event-table.ts";
+import { joinQueues } from "../../../functions/runtime/subscriber-queues.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { accountEvent, relayFixture } from "../support/relay-fixture.ts";
 import { lambdaRecords } from "../support/relayed-records.ts";

@@ -12,8 +12,9 @@ import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.t
 import { erasableRecords } from "../../../adapters/erasure/erasable-records.ts";
 import { erasureLogWriter } from "../../../adapters/erasure/erasure-log.ts";
 import { reportWriter } from "../../../adapters/erasure/erasure-report.ts";
+import { findErased, subjectDigest } from "../../../adapters/erasure/find-erased.ts";
 import { sweepLease } from "../../../adapters/erasure/sweep-lease.ts";
-import { findErased, subjectDigest, tombstones } from "../../../adapters/erasure/tombstones.ts";
+import { tombstones } from "../../../adapters/erasure/tombstones.ts";
 import { objectEraser } from "../../../adapters/s3/object-eraser.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { deadLetterArchive } from "../../../adapters/sqs/dead-letter-archive.ts";

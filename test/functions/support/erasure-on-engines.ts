@@ -1,8 +1,7 @@
 import { startDynamoDb } from "@income-events/local-stack/engines/dynamodb.ts";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { isUuid } from "../../../domain/event/canonical-id.ts";
-import { nameOf } from "../../../domain/event/subjects.ts";
+import { isUuid, nameOf } from "../../../domain/event/subjects.ts";
 import { actions, type Happening, History } from "../../../proof/model/erasure/history.ts";
 import { holdingsOf } from "../../../proof/model/erasure/holdings.ts";
 import { MemoryWorld } from "../../../proof/model/erasure/memory-world.ts";

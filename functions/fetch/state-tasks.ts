@@ -1,9 +1,21 @@
 import type { StoredDocument } from "../../adapters/dynamodb/documents.ts";
-import { type Failure, FailureError, failureOf, waiting } from "../../domain/core/failures.ts";
+import type { ApiAnswer } from "../../adapters/provider/provider-api.ts";
+import { type Failure, FailureError, failureOf, permanent, waiting } from "../../domain/core/failures.ts";
+import { isFields, optionalBoolean, present } from "../../domain/core/parse.ts";
+import { type AttributeExpressions, attributesIn } from "../../domain/event/attributes.ts";
+import type { Attributes } from "../../domain/event/events.ts";
+import { parseExact } from "../../domain/event/lossless-json.ts";
+import type { Subject } from "../../domain/event/subjects.ts";
 import { isCovered } from "../../domain/fetch/coverage.ts";
-import { fillBody, fillPath, isReadAs } from "../../domain/fetch/provider-settings.ts";
-import { documentTask, type FetchTask, type StateTask, writeTask } from "../../domain/fetch/task.ts";
-import { fetchTaskMessage } from "../runtime/queues.ts";
+import { fillBody, fillPath, isReadAs, type ProviderSettings } from "../../domain/fetch/provider-settings.ts";
+import {
+  documentTask,
+  type FetchTask,
+  fetchTaskMessage,
+  type StateTask,
+  writeTask,
+} from "../../domain/fetch/task.ts";
+import { type Answer, applyProviderAnswer, type State } from "../../domain/state/state.ts";
 import type { Delivered, FetcherDependencies, TaskResult, TaskRun } from "./delivered-tasks.ts";
 
 /** SQS delays a message by at most 15 minutes. */
@@ -123,4 +135,61 @@ export async function verifyStart(
   await requestDocuments(check, readable, dependencies);
   log("START_UNANSWERED", { subject, correlationId, count: unanswered.length });
   return "done";
+}
+
+/**
+ * Fetches a state from the provider, because events about it contradict each other.
+ * @returns `skipped` if the state has changed since
+ */
+export async function fetchState(task: StateTask, dependencies: FetcherDependencies): Promise<TaskResult> {
+  const { subject, version, correlationId } = task;
+  const { client, versionedRecords, provider, attributes, now } = dependencies;
+  const known = await versionedRecords.loadState(subject);
+  const path = pathOfState(subject, provider);
+  if (known?.version !== version || path === undefined) return "skipped";
+  const found = await client.call({ method: "GET", path: fillPath(path, subject) });
+  const answer = await answerOf(subject, found, attributes);
+  const applied = (state: State | undefined) =>
+    applyProviderAnswer(state, version, answer, { at: now(), correlationId });
+  await versionedRecords.state(subject, applied, known);
+  return "done";
+}
+
+function pathOfState(subject: Subject, { paths }: ProviderSettings): string | undefined {
+  switch (subject.kind) {
+    case "user":
+      return paths.user;
+    case "account":
+      return paths.account;
+    case "company-account":
+      return paths.companyAccount;
+  }
+}
+
+/** Reads `connected` at the top level or under `data`. A user may have none: being found is enough. */
+async function answerOf(
+  subject: Subject,
+  answer: ApiAnswer,
+  expressions: AttributeExpressions,
+): Promise<Answer> {
+  if (!answer.found) return { found: false };
+  const body = parseExact(answer.text, "the provider's answer");
+  if (!isFields(body)) throw permanent("the provider's answer: expected an object");
+  const connected = optionalBoolean(isFields(body.data) ? { ...body.data, ...body } : body, "connected");
+  if (subject.kind === "user") {
+    const attributes = await attributesOf(subject, body, expressions);
+    return { found: true, ...present({ connected, attributes }) };
+  }
+  if (connected !== undefined) return { found: true, connected };
+  throw permanent("the provider's answer: no connected; see provider.paths.account and companyAccount");
+}
+
+async function attributesOf(
+  { id }: Subject,
+  body: unknown,
+  expressions: AttributeExpressions,
+): Promise<Attributes | undefined> {
+  if (Object.keys(expressions).length === 0) return undefined;
+  const { jmespathSearch } = await import("#lazy/jmespath");
+  return attributesIn(expressions, body, id, jmespathSearch).attributes;
 }
