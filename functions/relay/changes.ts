@@ -15,8 +15,7 @@ import { findErased, subjectDigest } from "../../adapters/erasure/find-erased.ts
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { parkedChanges, parkedFor, recordMarks } from "../../adapters/streams/parked-changes.ts";
-import { isFields, numberOf, textOf } from "../../domain/core/parse.ts";
-import { parseReadByRange } from "../../domain/fetch/provider-settings.ts";
+import { isFields, numberOf, textOf, textsOf } from "../../domain/core/parse.ts";
 import { reservedSecondsOf } from "../../domain/fetch/waiting.ts";
 import { unreadDocuments } from "../../domain/message/document-reference.ts";
 import { parseSubscribers } from "../../domain/message/subscribers.ts";
@@ -25,7 +24,6 @@ import { namesIn, readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
 import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import { inlineDocuments, joinQueues, publisher, retryWaitsMs } from "../runtime/subscriber-queues.ts";
-import { Outbox } from "./outbox.ts";
 import { resendParked } from "./parking.ts";
 import { relay } from "./relay.ts";
 
@@ -64,7 +62,7 @@ const dependencies = {
   settings: {
     source: textOf(settings, "eventSource"),
     documentsUrl,
-    readByRange: parseReadByRange(settings.readByRange),
+    readByRange: textsOf(settings, "readByRange"),
     readiness,
   },
   attributes,
@@ -77,16 +75,14 @@ const dependencies = {
   },
   link: linkTable(shared.write),
   removeSuperseded: supersededRemover(shared.read, overflow),
-  outbox: new Outbox(
-    send,
-    {
-      fetch: fetchQueueUrl,
-      erase: variable("ERASE_QUEUE_URL"),
-      deadlines: namesIn("DEADLINE_QUEUE_URL")[0],
-      canary: namesIn("CANARY_QUEUE_URL")[0],
-    },
-    publisher(send, subscribers, log, { inline, retries }),
-  ),
+  send,
+  queues: {
+    fetch: fetchQueueUrl,
+    erase: variable("ERASE_QUEUE_URL"),
+    deadlines: namesIn("DEADLINE_QUEUE_URL")[0],
+    canary: namesIn("CANARY_QUEUE_URL")[0],
+  },
+  publish: publisher(send, subscribers, log, { inline, retries }),
   marks: recordMarks(table, tableName, now),
   park: parkedChanges(failures, now),
   now,

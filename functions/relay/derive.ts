@@ -2,6 +2,7 @@ import type { Partitions } from "../../adapters/dynamodb/partitions.ts";
 import type { ReadinessRecords } from "../../adapters/dynamodb/readiness.ts";
 import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { FindErased } from "../../adapters/erasure/find-erased.ts";
+import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import {
   readCanary,
   readChange,
@@ -41,7 +42,7 @@ import {
 } from "../../domain/recovery/erasure.ts";
 import { type Change, correlationOfChange, receivedAtOfChange } from "../../domain/state/change.ts";
 import type { Log } from "../runtime/log.ts";
-import type { Outbox } from "./outbox.ts";
+import type { Publish } from "../runtime/subscriber-queues.ts";
 
 /** A record of the batch in progress: its consequences, and its failure, if any. */
 export type Step = {
@@ -69,7 +70,16 @@ export type RelayDependencies = {
   readonly link: (userId: string, accountId: string) => Promise<void>;
   /** Deletes the object that an expired item pointed to, unless another item still points to it. */
   readonly removeSuperseded: (superseded: SupersededObject) => Promise<void>;
-  readonly outbox: Outbox;
+  readonly send: Send;
+  /** URLs of the queues. `deadlines` and `canary` are absent if the stage has no such setting. */
+  readonly queues: {
+    readonly fetch: string;
+    readonly erase: string;
+    readonly deadlines?: string | undefined;
+    readonly canary?: string | undefined;
+  };
+  /** Sends messages to the subscribers. */
+  readonly publish: Publish;
   readonly marks: RecordMarks;
   /**
    * Stores records that can't be processed, where `repair --failures` finds them.
@@ -98,7 +108,7 @@ export function derive(
 }
 
 /** Drops consequences of changes about erased subjects, which only lead to the erasure of the late data. */
-export async function dropErased(
+async function dropErased(
   all: readonly (Derived | Failure)[],
   { findErased, log }: RelayDependencies,
 ): Promise<readonly Step[]> {
@@ -233,6 +243,8 @@ function addAttributes(step: Step, found: WithAttributes): Step {
   return { ...step, consequences, failure };
 }
 
+type FollowedChange = Extract<Change, { type: "state" | "document" }>;
+
 export type Readiness = {
   readonly records: ReadinessRecords;
   readonly partitions: Pick<Partitions, "accountsOf">;
@@ -241,15 +253,13 @@ export type Readiness = {
   readonly clock: () => number;
 };
 
-type Follow = Extract<Consequence, { type: "followReadiness" }>;
-
 /** Updates an account's readiness after a change of its state or documents. */
-export function followReadiness({ change }: Follow, readiness: Readiness): Promise<void> {
+export function followReadiness(change: FollowedChange, readiness: Readiness): Promise<void> {
   return readiness.records.update(change.after.subject, (stored) => updatedBy(change, stored, readiness));
 }
 
 async function updatedBy(
-  change: Follow["change"],
+  change: FollowedChange,
   stored: AccountReadiness | undefined,
   { records, settings, clock }: Readiness,
 ): Promise<AccountReadiness | undefined> {
@@ -260,17 +270,15 @@ async function updatedBy(
   return beginConnection(stored, state, documents, { settings, now: clock() });
 }
 
-type FollowAccounts = Extract<Consequence, { type: "followAccounts" }>;
-
 /** Announces a user's accounts. They are read after the version that the write replaces. */
 export function followAccounts(
-  { userId, correlationId }: FollowAccounts,
+  { userId, correlationId }: Extract<Consequence, { type: "followAccounts" }>,
   { records, partitions, settings: { users: rule = "all" }, clock }: Readiness,
 ): Promise<void> {
   const user = { kind: "user", id: userId } as const;
-  return records.updateUser(user, async (known) => {
+  return records.updateUser(user, async (stored) => {
     const ids = await partitions.accountsOf(userId, { isConsistent: true });
     const accounts = await records.accounts(ids);
-    return announceUser(known, user, accounts, { rule, now: clock(), correlationId });
+    return announceUser(stored, user, accounts, { rule, now: clock(), correlationId });
   });
 }

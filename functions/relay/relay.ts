@@ -4,9 +4,13 @@ import type { Revise } from "../../adapters/dynamodb/versioned-records.ts";
 import type { StreamRecord } from "../../adapters/streams/change-stream.ts";
 import { type Failure, FailureError, failureOf, permanent } from "../../domain/core/failures.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
+import { type FetchTask, fetchTaskMessage, mergeKeyOf, mergeTasks } from "../../domain/fetch/task.ts";
 import type { Consequence } from "../../domain/message/consequences.ts";
+import { writeDeadline } from "../../domain/readiness/deadline.ts";
+import { writeEraseTask } from "../../domain/recovery/erasure.ts";
 import { applyEvent } from "../../domain/state/state.ts";
 import type { Log } from "../runtime/log.ts";
+import { deliver, type FailedText, type OutgoingText } from "../runtime/subscriber-queues.ts";
 import {
   type Derived,
   derive,
@@ -21,8 +25,7 @@ import {
 import { logParked, runMarked } from "./parking.ts";
 
 type Inside = Extract<Consequence, { type: "applyEvent" | "link" | "followReadiness" | "followAccounts" }>;
-type Removal = Extract<Consequence, { type: "removeObject" }>;
-type Outgoing = Exclude<Consequence, Inside | Removal>;
+type Outgoing = Exclude<Consequence, Inside | { readonly type: "removeObject" }>;
 
 /**
  * Relays the table's changes. Writes the consequences inside the table (in order within a partition), removes
@@ -50,7 +53,7 @@ function relayBatch(dependencies: RelayDependencies) {
     ]);
     await Promise.all([writeInside(steps, revise, dependencies), removeObjects(steps, dependencies)]);
     const refused: Refused[] = [];
-    for (const { index, failure, subscriber } of await dependencies.outbox.sendAll(steps.map(outgoingOf))) {
+    for (const { index, failure, subscriber } of await sendAll(steps, dependencies)) {
       const step = steps[index];
       if (step === undefined) continue;
       if (subscriber !== undefined && parks) refused.push({ index, failure, subscriber });
@@ -120,6 +123,91 @@ async function inOrder(writes: readonly Write[]): Promise<void> {
     step.failure ??= own;
     if (own?.type === "retryable") failure = own;
   }
+}
+
+/** Sends tasks and messages, batched over the whole invocation. @returns what could not be sent */
+async function sendAll(steps: readonly Step[], dependencies: RelayDependencies): Promise<readonly Unsent[]> {
+  const { send, queues, publish } = dependencies;
+  const outgoing = steps.flatMap((step, index) =>
+    outgoingOf(step).map((consequence) => ({ index, consequence })),
+  );
+  const tasks = outgoing.flatMap(({ index, consequence }) =>
+    consequence.type === "call" ? [{ index, task: consequence.task }] : [],
+  );
+  const [failedTasks, , ...failed] = await Promise.all([
+    sendTasks(tasks, dependencies),
+    sendCanaries(
+      outgoing.flatMap(({ consequence }) => (consequence.type === "confirmCanary" ? consequence.id : [])),
+      dependencies,
+    ),
+    deliver(
+      send,
+      queues.erase,
+      outgoing.flatMap(({ index, consequence }) =>
+        consequence.type === "erase" ? [{ index, body: writeEraseTask(consequence.task) }] : [],
+      ),
+    ),
+    sendDeadlines(
+      outgoing.flatMap(({ index, consequence }) =>
+        consequence.type === "endWait" ? [{ index, body: writeDeadline(consequence.deadline) }] : [],
+      ),
+      dependencies,
+    ),
+    publish(
+      outgoing.flatMap(({ index, consequence }) =>
+        consequence.type === "publish"
+          ? [{ index, message: consequence.message, storage: consequence.storage }]
+          : [],
+      ),
+    ),
+  ]);
+  const unsent = failed.flat().map(({ text: { index }, failure, subscriber }) => {
+    return { index, failure, subscriber };
+  });
+  return [...failedTasks, ...unsent];
+}
+
+/** The index of a record whose consequence was not sent; `subscriber` if only this subscriber's queue refused it. */
+type Unsent = {
+  readonly index: number;
+  readonly failure: Failure;
+  readonly subscriber?: string | undefined;
+};
+
+/** Merges the tasks of each document into one. If it can't be sent, every record that led to it fails. */
+async function sendTasks(
+  tasks: readonly { readonly index: number; readonly task: FetchTask }[],
+  { send, queues }: RelayDependencies,
+): Promise<readonly Unsent[]> {
+  const merged = mergeTasks(tasks.map(({ task }) => task));
+  if (merged.length === 0) return [];
+  const failures = await send(queues.fetch, merged.map(fetchTaskMessage));
+  const failureOfKey = new Map(merged.map((task, index) => [mergeKeyOf(task), failures[index]]));
+  return tasks.flatMap(({ index, task }) => {
+    const failure = failureOfKey.get(mergeKeyOf(task));
+    return failure === undefined ? [] : [{ index, failure }];
+  });
+}
+
+/** A canary that can't be sent is missed by its function. It must not hold up the changes after it. */
+async function sendCanaries(ids: readonly string[], { send, queues }: RelayDependencies): Promise<void> {
+  if (queues.canary === undefined || ids.length === 0) return;
+  await send(
+    queues.canary,
+    ids.map((body) => ({ body })),
+  );
+}
+
+async function sendDeadlines(
+  texts: readonly OutgoingText[],
+  { send, queues }: RelayDependencies,
+): Promise<readonly FailedText[]> {
+  if (texts.length === 0) return [];
+  if (queues.deadlines === undefined) {
+    const { failure } = permanent("readiness: this relay has no queue of deadlines");
+    return texts.map((text) => ({ text, failure }));
+  }
+  return deliver(send, queues.deadlines, texts);
 }
 
 type Refused = { readonly index: number; readonly failure: Failure; readonly subscriber: string };
@@ -215,7 +303,7 @@ function write(consequence: Inside, revise: Revise, dependencies: RelayDependenc
     case "link":
       return dependencies.link(consequence.userId, consequence.accountId);
     case "followReadiness":
-      return followReadiness(consequence, readinessOf(dependencies));
+      return followReadiness(consequence.change, readinessOf(dependencies));
     case "followAccounts":
       return followAccounts(consequence, readinessOf(dependencies));
   }

@@ -7,7 +7,6 @@ import type { WebhookKind } from "../../domain/event/events.ts";
 import { credentialFields, defaultCredentialFields } from "../../domain/event/payload.ts";
 import { receiver } from "../../functions/receive/receiver.ts";
 import { refresher } from "../../functions/refresh/refresher.ts";
-import { Outbox } from "../../functions/relay/outbox.ts";
 import { relay } from "../../functions/relay/relay.ts";
 import { publisher } from "../../functions/runtime/subscriber-queues.ts";
 import { consumer } from "../../functions/store/consumer.ts";
@@ -95,11 +94,9 @@ export async function relayBatch(
     link: (user, account) => step("links", () => void simulation.table.links.add(`${user} ${account}`)),
     findErased: () => step("reads tombstones", () => new Set<string>()),
     removeSuperseded: () => Promise.reject(new Error("nothing expires here")),
-    outbox: new Outbox(
-      send,
-      { fetch: "fetch", erase: "erase" },
-      publisher(send, subscribers, simulation.log),
-    ),
+    send,
+    queues: { fetch: "fetch", erase: "erase" },
+    publish: publisher(send, subscribers, simulation.log),
     settings: { source: "urn:model", readByRange: [], documentsUrl: "https://reads.example/" },
     marks: { add: async () => 0, clear: async () => undefined },
     park: () => Promise.reject(new Error("nothing is parked here")),

@@ -6,7 +6,6 @@ import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
 import { eraser } from "../../../functions/erase/eraser.ts";
-import { Outbox } from "../../../functions/relay/outbox.ts";
 import { relay } from "../../../functions/relay/relay.ts";
 import { receiptOf } from "../../adapters/dynamodb/receipt.ts";
 import { describeOnTables, startTestSystem, type TestSystem } from "../../support/engines.ts";
@@ -54,7 +53,9 @@ await describeOnTables("an erasure, and late retries of webhooks of who is erase
       link,
       findErased,
       removeSuperseded: () => Promise.reject(new Error("nothing expires here")),
-      outbox: new Outbox(sqsSender(system.sqs), { fetch: fetchQueueUrl, erase: queueUrl }, publish),
+      send: sqsSender(system.sqs),
+      queues: { fetch: fetchQueueUrl, erase: queueUrl },
+      publish,
       marks: { add: async () => 0, clear: async () => undefined },
       park: () => Promise.reject(new Error("nothing is parked here")),
       now: () => new Date(),

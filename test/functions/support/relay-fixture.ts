@@ -19,7 +19,6 @@ import type { IncomeEvent } from "../../../domain/event/events.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import type { ReadinessSettings } from "../../../domain/readiness/readiness-settings.ts";
 import type { RelayDependencies } from "../../../functions/relay/derive.ts";
-import { Outbox } from "../../../functions/relay/outbox.ts";
 import { resendParked } from "../../../functions/relay/parking.ts";
 import { relay } from "../../../functions/relay/relay.ts";
 import { publisher, type Retries } from "../../../functions/runtime/subscriber-queues.ts";
@@ -125,14 +124,12 @@ export function relayFixture(tables: string) {
           partitions: partitions(made.system.dynamodb, made.table.name),
           ...{ settings: made.readiness, clock },
         },
-        outbox: new Outbox(
-          send,
-          {
-            ...{ fetch: made.fetchQueueUrl, erase: made.eraseQueueUrl, deadlines: made.deadlineQueueUrl },
-            canary: made.canaryQueueUrl,
-          },
-          publisher(send, joined, kept.log, { retries: made.retries }),
-        ),
+        send,
+        queues: {
+          ...{ fetch: made.fetchQueueUrl, erase: made.eraseQueueUrl, deadlines: made.deadlineQueueUrl },
+          canary: made.canaryQueueUrl,
+        },
+        publish: publisher(send, joined, kept.log, { retries: made.retries }),
         marks: recordMarks(made.system.dynamodb, made.table.name, made.now),
         park: parkedChanges(overflowBucket(made.bucket.name, made.system.s3), made.now),
         now: made.now,
