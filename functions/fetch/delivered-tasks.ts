@@ -6,7 +6,7 @@ import type { FindErased } from "../../adapters/erasure/find-erased.ts";
 import type { ProviderClient } from "../../adapters/provider/provider-client.ts";
 import type { KeptPages } from "../../adapters/s3/kept-pages.ts";
 import type { VisibilityChange } from "../../adapters/sqs/message-visibility.ts";
-import type { SharedSend } from "../../adapters/sqs/sqs-sender.ts";
+import type { batchingSender } from "../../adapters/sqs/sqs-sender.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
 import type { Mutex } from "../../domain/core/mutex.ts";
 import type { AttributeExpressions } from "../../domain/event/attributes.ts";
@@ -19,9 +19,6 @@ import type { Log } from "../runtime/log.ts";
 
 export type TaskQueue = { readonly url: string; readonly deadLetterUrl: string };
 
-/** `checks` holds the checks of starts until they are due. */
-export type TaskQueues = { readonly fetch: TaskQueue; readonly checks: TaskQueue };
-
 export type FetcherDependencies = {
   readonly versionedRecords: VersionedRecords;
   readonly documents: DocumentStore;
@@ -30,13 +27,14 @@ export type FetcherDependencies = {
   readonly keptPages: KeptPages;
   /** Throws a retryable failure for a call that can't be made now. */
   readonly client: Pick<ProviderClient, "call" | "checkReady">;
-  readonly send: SharedSend;
+  readonly send: ReturnType<typeof batchingSender>;
   /** Changes the visibility of messages. @returns the failure of each, in order, or undefined */
   readonly changeVisibility: (
     queueUrl: string,
     messages: readonly VisibilityChange[],
   ) => Promise<readonly (Failure | undefined)[]>;
-  readonly queues: TaskQueues;
+  /** `checks` holds the checks of starts until they are due. */
+  readonly queues: { readonly fetch: TaskQueue; readonly checks: TaskQueue };
   readonly provider: ProviderSettings;
   /** Expressions for attributes in the provider's answer about a user; empty if the settings map none. */
   readonly attributes: AttributeExpressions;
@@ -48,7 +46,12 @@ export type FetcherDependencies = {
   readonly reservedInMillis: number;
   /** How long events may take to answer a start before its endpoints are read anyway. */
   readonly readAfterSeconds: number;
-  readonly retrying: RetryLimits;
+  readonly retrying: {
+    readonly retry: RetrySettings;
+    readonly limits: GiveUpLimits;
+    /** Age at which to give up a task whose data the provider doesn't have ready. */
+    readonly longestOutageSeconds: number;
+  };
   /** DynamoDB's clock in milliseconds since 1970, for times that must not depend on the function's own clock. */
   readonly clock: () => number;
   /** The function's clock, for the times of the provider's answers in messages. */
@@ -79,15 +82,10 @@ export type Delivered<Task extends FetchTask = FetchTask> = {
   readonly delivery: Delivery;
 };
 
-/** A batch's tasks by group, in order, and the failures of messages that can't be read, by message id. */
-export type DeliveredTasks = {
-  readonly groups: readonly (readonly Delivered[])[];
-  readonly unreadable: ReadonlyMap<string, Failure>;
-};
-
-export function readDelivered(records: readonly SQSRecord[]): DeliveredTasks {
+/** Reads a batch's tasks, in order by group. @returns the failures of unreadable messages by message id */
+export function readDelivered(records: readonly SQSRecord[]) {
   const groups = new Map<string, Delivered[]>();
-  const unreadable = new Map<string, Failure>();
+  const failures = new Map<string, Failure>();
   for (const record of records) {
     try {
       const task = readTask(record.body);
@@ -95,10 +93,10 @@ export function readDelivered(records: readonly SQSRecord[]): DeliveredTasks {
       group.push({ task, delivery: deliveryOf(record) });
       groups.set(groupOf(task), group);
     } catch (error) {
-      unreadable.set(record.messageId, failureOf(error));
+      failures.set(record.messageId, failureOf(error));
     }
   }
-  return { groups: [...groups.values()], unreadable };
+  return { groups: [...groups.values()], failures };
 }
 
 function deliveryOf({ messageId, attributes }: SQSRecord): Delivery {
@@ -112,10 +110,3 @@ function deliveryOf({ messageId, attributes }: SQSRecord): Delivery {
 
 /** The result of a task: `skipped` if there was nothing left to do. */
 export type TaskResult = "done" | "skipped" | Failure;
-
-export type RetryLimits = {
-  readonly retry: RetrySettings;
-  readonly limits: GiveUpLimits;
-  /** Age at which to give up a task whose data the provider doesn't have ready. */
-  readonly longestOutageSeconds: number;
-};

@@ -17,12 +17,11 @@ import {
   type HandleFailures,
   handleBatch,
   redriveCountOf,
-  rejectTo,
+  rejectAll,
 } from "../runtime/sqs-batch.ts";
 import {
   type Delivered,
   type FetcherDependencies,
-  type RetryLimits,
   readDelivered,
   type TaskQueue,
   type TaskResult,
@@ -43,11 +42,13 @@ export function postpone(dependencies: FetcherDependencies): HandleFailures {
     return Promise.all(
       decisions.map(async ({ type, record, reason }) => {
         if (type === "postpone") return false;
-        const giveUp = rejectTo(send, queueOf(record, dependencies).deadLetterUrl, log);
         // Each dead letter gets its own message group, so that none blocks another.
         const { messageId: id, attributes } = record;
         const order = attributes.MessageGroupId === undefined ? {} : { group: id, deduplication: id };
-        return giveUp({ ...record, ...redriveCountOf(record), ...order }, reason);
+        const letter = { ...record, ...redriveCountOf(record), ...order, reason };
+        return (
+          (await rejectAll([letter], send, queueOf(record, dependencies).deadLetterUrl, log))[0] === true
+        );
       }),
     );
   };
@@ -107,15 +108,13 @@ function queueOf({ eventSourceARN }: SQSRecord, { queues }: FetcherDependencies)
   return queues.checks.url.endsWith(`/${name}`) ? queues.checks : queues.fetch;
 }
 
-type Invocation = Pick<Context, "getRemainingTimeInMillis">;
-
 /** Maximum time to wait for slower calls before writing; longer than calls usually differ. */
 const maxWaitInMillis = 500;
 
 /** Handles the fetch queue's tasks: starts data fetches, reads documents and states, verifies starts. */
 export function fetcher(
   dependencies: FetcherDependencies,
-): (event: SQSEvent, invocation: Invocation) => Promise<SQSBatchResponse> {
+): (event: SQSEvent, invocation: Pick<Context, "getRemainingTimeInMillis">) => Promise<SQSBatchResponse> {
   const pageMutex = mutex();
   return (event, invocation) => {
     const timeLeft = () => invocation.getRemainingTimeInMillis() - dependencies.reservedInMillis;
@@ -135,8 +134,7 @@ async function performAll(
   dependencies: FetcherDependencies,
   { timeLeft, pageMutex }: Pick<TaskRun, "timeLeft" | "pageMutex">,
 ): Promise<readonly (Failure | undefined)[]> {
-  const { groups, unreadable } = readDelivered(records);
-  const failures = new Map(unreadable);
+  const { groups, failures } = readDelivered(records);
   const latch = new CountdownLatch(groups.length);
   const performed = groups.map(async (group) => {
     const { wait, countDown } = latch.join();
@@ -232,7 +230,7 @@ const refusedAloneSeconds = 3_600;
  */
 export function decideRetry(
   { record, failure }: Failed,
-  { retry, limits, longestOutageSeconds }: RetryLimits,
+  { retry, limits, longestOutageSeconds }: FetcherDependencies["retrying"],
   now: number,
   random: number,
 ): RetryDecision {

@@ -125,9 +125,6 @@ export const logLevels = {
 } as const satisfies Partial<Record<LogCode, "WARN" | "ERROR">>;
 const levels: Partial<Record<LogCode, "WARN" | "ERROR">> = logLevels;
 
-/** The subject of an event, and its endpoint if it has one. */
-export type LoggedEvent = { readonly subject: Subject; readonly endpoint?: string | undefined };
-
 /**
  * Fields that may be logged: counts, our own reasons, and ids of events, messages and requests. No body, header,
  * token or personal data. Subjects are logged by their digests (`loggedName`): lines outlive an erasure.
@@ -145,7 +142,7 @@ export type LogFields = {
   /** Types of the events of `correlationIds`, in the same order. */
   readonly types?: readonly string[];
   /** Subjects of those events, with the endpoint: `account/<digest>/income`. */
-  readonly subjects?: readonly LoggedEvent[];
+  readonly subjects?: readonly { readonly subject: Subject; readonly endpoint?: string | undefined }[];
   /** Name of an ignored event or an attribute, as written in the settings. */
   readonly name?: string;
   readonly subject?: Subject;

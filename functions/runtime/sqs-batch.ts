@@ -52,59 +52,46 @@ export function handleBatch(
 
 /** Sends permanent failures to the dead-letter queue with their reason. SQS delivers the others again. */
 export function rejectPermanent(send: Send, deadLetterQueueUrl: string, log: Log): HandleFailures {
-  const reject = rejectTo(send, deadLetterQueueUrl, log);
   return (failed) =>
     Promise.all(
-      failed.map(async ({ record, failure }) => {
-        if (failure.type === "permanent")
-          return reject({ ...record, ...redriveCountOf(record) }, failure.reason);
+      failed.map(async ({ record, failure: { type, reason } }) => {
+        if (type === "permanent") {
+          const message = { ...record, ...redriveCountOf(record), reason };
+          return (await rejectAll([message], send, deadLetterQueueUrl, log))[0] === true;
+        }
         const { messageId, body } = record;
-        log("MESSAGE_FAILED", { messageId, correlationId: correlationIdIn(body), reason: failure.reason });
+        log("MESSAGE_FAILED", { messageId, correlationId: correlationIdIn(body), reason });
         return false;
       }),
     );
 }
 
-type RejectedMessage = Pick<SQSRecord, "messageId" | "body"> &
-  Pick<Outgoing, "returns" | "group" | "deduplication">;
-
 /** A message's redrive count, for the message that replaces it. */
-export function redriveCountOf({
-  messageAttributes,
-}: Pick<SQSRecord, "messageAttributes">): Pick<RejectedMessage, "returns"> {
-  return present({ returns: messageAttributes.returns?.stringValue });
+export function redriveCountOf({ messageAttributes }: Pick<SQSRecord, "messageAttributes">) {
+  return present<{ readonly returns?: string }>({ returns: messageAttributes.returns?.stringValue });
 }
 
-/** Sends a message to the dead-letter queue. Returns false if that fails; SQS then keeps the message. */
-export function rejectTo(
+type Rejected = Pick<SQSRecord, "messageId"> & Omit<Outgoing, "delayInSeconds"> & { readonly reason: string };
+
+/** Sends messages to the dead-letter queue, each with its reason. Returns false for a failed one, which SQS keeps. */
+export async function rejectAll(
+  messages: readonly Rejected[],
   send: Send,
   deadLetterQueueUrl: string,
   log: Log,
-): (message: RejectedMessage, reason: string) => Promise<boolean> {
-  const rejectAll = rejectAllTo(send, deadLetterQueueUrl, log);
-  return async (message, reason) => (await rejectAll([{ ...message, reason }]))[0] === true;
-}
-
-/** Like `rejectTo`, for several messages, each with its reason. */
-export function rejectAllTo(
-  send: Send,
-  deadLetterQueueUrl: string,
-  log: Log,
-): (messages: readonly (RejectedMessage & { readonly reason: string })[]) => Promise<readonly boolean[]> {
-  return async (messages) => {
-    const sent = await send(
-      deadLetterQueueUrl,
-      messages.map(({ body, reason, returns, group, deduplication }) => ({
-        ...{ body, reason },
-        ...present({ returns, group, deduplication }),
-      })),
-    );
-    return messages.map(({ messageId, body, reason }, index) => {
-      const failed = sent[index];
-      const correlationId = correlationIdIn(body);
-      if (failed === undefined) log("MESSAGE_REJECTED", { messageId, correlationId, reason });
-      else log("MESSAGE_FAILED", { messageId, correlationId, reason: failed.reason });
-      return failed === undefined;
-    });
-  };
+): Promise<readonly boolean[]> {
+  const sent = await send(
+    deadLetterQueueUrl,
+    messages.map(({ body, reason, returns, group, deduplication }) => ({
+      ...{ body, reason },
+      ...present({ returns, group, deduplication }),
+    })),
+  );
+  return messages.map(({ messageId, body, reason }, index) => {
+    const failed = sent[index];
+    const correlationId = correlationIdIn(body);
+    if (failed === undefined) log("MESSAGE_REJECTED", { messageId, correlationId, reason });
+    else log("MESSAGE_FAILED", { messageId, correlationId, reason: failed.reason });
+    return failed === undefined;
+  });
 }

@@ -20,7 +20,7 @@ import { countedName, type KindMapping, type Search } from "../../domain/event/m
 import { subjectOf } from "../../domain/event/subjects.ts";
 import { type MappedEvent, mapWebhook } from "../../domain/event/webhook-events.ts";
 import type { Log, LogCode, LogFields } from "../runtime/log.ts";
-import { handleBatch, redriveCountOf, rejectAllTo, rejectPermanent } from "../runtime/sqs-batch.ts";
+import { handleBatch, redriveCountOf, rejectAll, rejectPermanent } from "../runtime/sqs-batch.ts";
 
 export type ConsumerDependencies = {
   /** Records receipts. @returns the outcome of each, in order */
@@ -54,7 +54,6 @@ type Message = {
   /** Whether its events are elements of a list. */
   readonly isList: boolean;
 };
-type Stored = Extract<Part, { readonly receipt: Receipt }>;
 
 /** Maximum number of events written at once; more elements of a list would overload its partition. */
 const writtenAtOnce = 250;
@@ -89,12 +88,12 @@ async function readMessage(record: SQSRecord, dependencies: ConsumerDependencies
   const events = await eventsOf(envelope, dependencies);
   const parts = events.map(async (mapped): Promise<Part> => {
     const { text: _, ...event } = mapped;
-    const known = {
+    const part = {
       ...event,
       envelope: await ownEnvelope(envelope, mapped, dependencies),
       webhook: envelope.id,
     };
-    return "facts" in known ? { ...known, receipt: receiptOf(known, message) } : known;
+    return "facts" in part ? { ...part, receipt: receiptOf(part, message) } : part;
   });
   return { record, parts: await Promise.all(parts), isList: events.some(({ text }) => text !== undefined) };
 }
@@ -192,14 +191,18 @@ async function settle(
     ...{ messageId: record.messageId, body: writeEnvelope(part.envelope), reason: failure.reason },
     ...redriveCountOf(record),
   }));
-  const areSafe = await rejectAllTo(send, deadLetterQueueUrl, log)(letters);
+  const areSafe = await rejectAll(letters, send, deadLetterQueueUrl, log);
   const left = areSafe.filter((isSafe) => !isSafe).length;
   if (left === 0) return undefined;
   return { type: "retryable", reason: `${left} dead letters of events could not be sent`, delayInSeconds: 0 };
 }
 
 /** Logs one line with the ids of several receipts: a line for each would cost more than its write. */
-function logReceipts(code: LogCode, stored: readonly Stored[], log: Log): void {
+function logReceipts(
+  code: LogCode,
+  stored: readonly Extract<Part, { readonly receipt: Receipt }>[],
+  log: Log,
+): void {
   if (stored.length === 0) return;
   const byId = [...new Map(stored.map((part) => [part.id, part])).values()];
   log(code, {

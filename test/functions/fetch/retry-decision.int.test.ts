@@ -11,13 +11,13 @@ import {
 } from "../../../domain/core/failures.ts";
 import { documentTask, writeTask } from "../../../domain/fetch/task.ts";
 import { giveUpLimits } from "../../../domain/fetch/waiting.ts";
-import type { RetryLimits } from "../../../functions/fetch/delivered-tasks.ts";
+import type { FetcherDependencies } from "../../../functions/fetch/delivered-tasks.ts";
 import { decideRetry } from "../../../functions/fetch/fetcher.ts";
 import { sqsEvent } from "../support/lambda.ts";
 
 const now = Date.parse("2026-11-21T12:00:00Z");
 const day = 86_400;
-const settings: RetryLimits = {
+const settings: FetcherDependencies["retrying"] = {
   retry: { baseSeconds: 2, maxSeconds: 900 },
   limits: giveUpLimits(14 * day),
   longestOutageSeconds: 72 * 3_600,

@@ -29,7 +29,7 @@ import {
 } from "../../../domain/fetch/task.ts";
 import { giveUpLimits } from "../../../domain/fetch/waiting.ts";
 import type { State } from "../../../domain/state/state.ts";
-import type { FetcherDependencies, RetryLimits } from "../../../functions/fetch/delivered-tasks.ts";
+import type { FetcherDependencies } from "../../../functions/fetch/delivered-tasks.ts";
 import { fetcher } from "../../../functions/fetch/fetcher.ts";
 import { startTestSystem, type TestBucket, type TestSystem, type TestTable } from "../../support/engines.ts";
 import { fetchedDocuments } from "./fetched-documents.ts";
@@ -45,7 +45,7 @@ export const income = { endpoint: "income" };
 
 const day = 86_400;
 
-const patient: RetryLimits = {
+const patient: FetcherDependencies["retrying"] = {
   retry: { baseSeconds: 200, maxSeconds: 900 },
   limits: giveUpLimits(14 * day),
   longestOutageSeconds: 72 * 3_600,
@@ -74,7 +74,7 @@ export function fetcherFixture(tables: string) {
     entries: LogEntry[];
     clock: Date;
     subject: Subject;
-    retrying: RetryLimits;
+    retrying: FetcherDependencies["retrying"];
     causes: number;
   };
 
