@@ -2,12 +2,6 @@ import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { FailureError } from "../../domain/core/failures.ts";
 import { isFields } from "../../domain/core/parse.ts";
 
-/** A client of the AWS SDK. */
-type Client = {
-  readonly middlewareStack: { readonly remove: (name: string) => boolean };
-  readonly config: { cacheMiddleware?: boolean };
-};
-
 /** Middleware whose output nobody uses here: copies for a log, and the user agent. */
 const unread = ["loggerMiddleware", "getUserAgentMiddleware"];
 
@@ -15,7 +9,12 @@ const unread = ["loggerMiddleware", "getUserAgentMiddleware"];
  * Removes unused middleware from a client and composes the rest once for each operation. Together this saves a
  * seventh of the cost of a request. The SDK's logger copies each request and response, even if nobody reads them.
  */
-export function leanClient<Lean extends Client>(client: Lean): Lean {
+export function leanClient<
+  Client extends {
+    readonly middlewareStack: { readonly remove: (name: string) => boolean };
+    readonly config: { cacheMiddleware?: boolean };
+  },
+>(client: Client): Client {
   for (const name of unread) client.middlewareStack.remove(name);
   client.config.cacheMiddleware = true;
   return client;

@@ -15,15 +15,15 @@ import type { Fields } from "../../domain/core/parse.ts";
 import { nameOf } from "./batching-reader.ts";
 import type { Key } from "./keys.ts";
 
-/** The item that failed a write's condition; empty unless the write sets `ReturnValuesOnConditionCheckFailure`. */
-export type ConflictingItem = Readonly<Record<string, AttributeValue>>;
-
 /**
  * Waits for a conditional write.
- * @returns undefined if it succeeded, else the item that failed its condition
+ * @returns undefined if it succeeded, else the item that failed its condition: empty unless the write sets
+ * `ReturnValuesOnConditionCheckFailure`
  * @throws any other error of the write
  */
-export async function conflictOf(write: Promise<unknown>): Promise<ConflictingItem | undefined> {
+export async function conflictOf(
+  write: Promise<unknown>,
+): Promise<Readonly<Record<string, AttributeValue>> | undefined> {
   try {
     await write;
     return undefined;
@@ -77,9 +77,11 @@ async function backOffAtRandom(attempts: number): Promise<void> {
   await sleep(Math.random() * firstPauseInMs * 2 ** (attempts - 1));
 }
 
-type ErrorCode = BatchStatementErrorCodeEnum | undefined;
-const conflicts: readonly ErrorCode[] = ["DuplicateItem", "ConditionalCheckFailed"];
-const transient: readonly ErrorCode[] = [
+const conflicts: readonly (BatchStatementErrorCodeEnum | undefined)[] = [
+  "DuplicateItem",
+  "ConditionalCheckFailed",
+];
+const transient: readonly (BatchStatementErrorCodeEnum | undefined)[] = [
   "InternalServerError",
   "ProvisionedThroughputExceeded",
   "RequestLimitExceeded",
@@ -180,8 +182,8 @@ function isOver({ resolve, reject }: Pending, response: BatchStatementResponse |
 }
 
 function statementOf(tableName: string, write: Write): BatchStatementRequest {
-  const { type: kind, key } = write;
-  if (kind === "insert") {
+  const { type, key } = write;
+  if (type === "insert") {
     const attributes = Object.entries({ ...key, ...write.attributes }).filter(
       ([, value]) => value !== undefined,
     );
@@ -195,7 +197,7 @@ function statementOf(tableName: string, write: Write): BatchStatementRequest {
     { path: ["sk"], operator: "=", value: key.sk },
     ...write.where,
   ];
-  const where = conditions.map(({ path, operator: is }) => `${quoted(path)} ${is} ?`).join(" AND ");
+  const where = conditions.map(({ path, operator }) => `${quoted(path)} ${operator} ?`).join(" AND ");
   return {
     Statement: `UPDATE "${tableName}" SET ${quoted([write.attribute])} = ? WHERE ${where}`,
     Parameters: [write.value, ...conditions.map(({ value }) => value)].map(parameterOf),

@@ -45,7 +45,7 @@ export function documentVersions(
   TableName: string,
   now: () => Date,
 ): DocumentVersions {
-  const kept = (item: Fields): readonly StoredVersion[] => {
+  const unexpired = (item: Fields): readonly StoredVersion[] => {
     const { expiresAt } = item;
     if (typeof expiresAt === "number" && expiresAt * 1000 <= now().getTime()) return [];
     const supersededAt = numberOf(fieldsOf(item.document, "document"), "supersededAt");
@@ -62,14 +62,14 @@ export function documentVersions(
         Limit: 1,
       }),
     );
-    return Items.flatMap((item) => kept(readItem(item)))[0];
+    return Items.flatMap((item) => unexpired(readItem(item)))[0];
   };
   return {
     exactly: async (subject, name, version) => {
       const Key = marshall(versionKey(subject, name, version));
       const get = new GetItemCommand({ TableName, Key, ...projection, ConsistentRead: true });
       const { Item } = await client.send(get);
-      return Item === undefined ? undefined : kept(readItem(Item))[0];
+      return Item === undefined ? undefined : unexpired(readItem(Item))[0];
     },
     at: async (subject, name, time) => {
       const found = await lastUntil(subject, name, time);
@@ -89,7 +89,7 @@ export function documentVersions(
       };
       const found: StoredVersion[] = [];
       for await (const { Items = [] } of paginateQuery({ client }, query))
-        found.push(...Items.flatMap((item) => kept(readItem(item))));
+        found.push(...Items.flatMap((item) => unexpired(readItem(item))));
       return found;
     },
   };

@@ -47,21 +47,19 @@ export function eventTable(client: DynamoDBClient, tableName: string, retentionI
   return receiptRecorder(ports, retentionInDays);
 }
 
-export type EventPorts = {
-  readonly write: WriteItem;
-  /** May miss recent writes. */
-  readonly readEventually: ReadKey;
-  readonly readConsistently: ReadKey;
-};
-
 /**
  * Records receipts with one write per event (see docs/adr/0001). The write is an insert, which fails for a known
  * event. Where the same bytes may be a real repeat, it reads the item first and updates its count. `expiresAt` is the
  * time to live in epoch seconds.
+ * @param readEventually may miss recent writes
  * @returns a function that records receipts, and returns the outcome of each, in order
  */
 export function receiptRecorder(
-  { write, readEventually, readConsistently }: EventPorts,
+  {
+    write,
+    readEventually,
+    readConsistently,
+  }: { readonly write: WriteItem; readonly readEventually: ReadKey; readonly readConsistently: ReadKey },
   retentionInDays: number,
 ) {
   const insert = ({ receipt: { event, body }, messages }: Merged) => {
@@ -146,12 +144,12 @@ function count(write: WriteItem, key: Key, stored: Receipts, updated: Receipts) 
   });
 }
 
-const keptForSeconds = 86_400;
+const canarySeconds = 86_400;
 
 /** Stores a canary, which the stream then reports. Idempotent. */
 export function canaryTable(write: WriteItem, now: () => Date) {
   return async (id: string): Promise<void> => {
-    const expiresAt = Math.floor(now().getTime() / 1_000) + keptForSeconds;
+    const expiresAt = Math.floor(now().getTime() / 1_000) + canarySeconds;
     await write({
       type: "insert",
       key: canaryKey(id),

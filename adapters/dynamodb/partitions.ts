@@ -7,12 +7,13 @@ import { linkPrefix, partitionOf, readItem } from "./keys.ts";
 /** Reads the partition of a user or an account. */
 export type Partitions = {
   /** Ids of the accounts that are linked to a user. */
-  readonly accountsOf: (userId: string, options?: ReadOptions) => Promise<readonly string[]>;
+  readonly accountsOf: (
+    userId: string,
+    options?: { readonly isConsistent?: boolean },
+  ) => Promise<readonly string[]>;
   /** Whether anything is stored about a subject. */
   readonly isKnown: (subject: Subject) => Promise<boolean>;
 };
-
-type ReadOptions = { readonly isConsistent?: boolean };
 
 export function partitions(client: DynamoDBClient, tableName: string): Partitions {
   const read = async (subject: Subject, prefix: string, isConsistent: boolean) => {

@@ -15,8 +15,12 @@ export type ReadinessRecords = {
   readonly documents: (account: Subject, endpoints: readonly string[]) => Promise<readonly Document[]>;
   /** Why endpoints could not be read since the connection began. */
   readonly failures: (account: Subject, readiness: AccountReadiness) => Promise<Failures>;
-  /** Marks an endpoint that can't be read. Does nothing if the account has no readiness item. */
-  readonly markFailure: (account: Subject, endpoint: string, mark: FailureMark) => Promise<void>;
+  /** Marks an endpoint that can't be read, at a time. Does nothing if the account has no readiness item. */
+  readonly markFailure: (
+    account: Subject,
+    endpoint: string,
+    mark: { readonly reason: FailureReason; readonly at: number },
+  ) => Promise<void>;
   /** The readiness of the accounts that have one. */
   readonly accounts: (ids: readonly string[]) => Promise<readonly AccountReadiness[]>;
   /**
@@ -36,11 +40,9 @@ export type ReadinessRecords = {
   ) => Promise<void>;
 };
 
-/** Stored beside the versioned attribute. `at`: milliseconds since 1970. */
-export type FailureMark = { readonly reason: FailureReason; readonly at: number };
-
 const maxAttempts = 8;
 
+/** The attribute of a failure mark, beside the versioned attribute. */
 const markOf = (endpoint: string) => `failure-${endpoint}`;
 
 /** Reads the readiness of accounts and users consistently. */

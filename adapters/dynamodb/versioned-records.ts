@@ -27,9 +27,6 @@ export type VersionedRecords = Revise & {
   readonly loadState: (subject: Subject) => Promise<State | undefined>;
 };
 
-/** A reader and a writer whose concurrent calls share requests. */
-export type SharedRequests = { readonly read: ReadKey; readonly write: WriteItem };
-
 /** Few writers update one state (its events and its fetch): a loser reads again and rarely loses twice. */
 const maxAttempts = 8;
 
@@ -37,7 +34,7 @@ const maxAttempts = 8;
 export function versionedRecords(
   client: DynamoDBClient,
   tableName: string,
-  shared: SharedRequests = {
+  shared: { readonly read: ReadKey; readonly write: WriteItem } = {
     read: batchingReader(client, tableName),
     write: batchingWriter(client, tableName),
   },

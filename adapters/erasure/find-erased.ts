@@ -14,14 +14,14 @@ import { secretReader } from "../secrets/secret-reader.ts";
 export type DigestOf = (subject: Subject) => Promise<string>;
 
 /** The key never changes, so one read an hour is enough. */
-const keptForInSeconds = 3_600;
+const cacheSeconds = 3_600;
 
 export function subjectDigest(
   client: SecretsManagerClient,
   secretId: string,
   now: () => Date = () => new Date(),
 ): DigestOf {
-  const key = secretReader(client, secretId, parseErasureKey, { now, keptFor: keptForInSeconds });
+  const key = secretReader(client, secretId, parseErasureKey, { now, keptFor: cacheSeconds });
   return async (subject) =>
     createHmac("sha256", await key.read())
       .update(nameOf(subject))

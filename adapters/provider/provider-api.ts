@@ -15,14 +15,12 @@ import {
 import { longestCallInSeconds, type ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import { acceptEncoding, decoded } from "../aws/content.ts";
 
-/** A running timeout. `refresh` restarts it; `clear` cancels it. */
-export type Deadline = { readonly refresh: () => void; readonly clear: () => void };
-
 /**
  * Calls `end` after a time. Data that has already arrived counts as in time: a process that was frozen sees its
  * timers expire before it reads its connections.
+ * @returns the running timeout: `refresh` restarts it, `clear` cancels it
  */
-export function endAfter(milliseconds: number, end: () => void): Deadline {
+export function endAfter(milliseconds: number, end: () => void) {
   let lastLook: NodeJS.Immediate | undefined;
   const timer = setTimeout(() => {
     lastLook = setImmediate(end);
@@ -46,25 +44,23 @@ type HttpRequest = {
   readonly signal: AbortSignal;
 };
 
-/** In milliseconds. */
-type RequestTimeouts = { readonly connect: number; readonly headers: number };
-
 // Short, because connections of a frozen function environment close unnoticed.
-const keptForInMillis = 10_000;
+const idleMillis = 10_000;
 
 /**
  * Sends requests over keep-alive connections, HTTP/1.1 only. A request resolves with the start of the response, whose
  * body is still to be read. Redirects are not followed.
  * @param protocol of all addresses, `http:` or `https:`
+ * @param timeouts in milliseconds
  * @param lookup resolves names and may reject them; absent: Node's own
  */
 export function requestSender(
   protocol: string,
-  timeouts: RequestTimeouts,
+  timeouts: { readonly connect: number; readonly headers: number },
   lookup?: LookupFunction,
 ): (url: URL, request: HttpRequest) => Promise<IncomingMessage> {
   const isSecure = protocol === "https:";
-  const options = { keepAlive: true, timeout: keptForInMillis, ...(lookup && { lookup }) };
+  const options = { keepAlive: true, timeout: idleMillis, ...(lookup && { lookup }) };
   // Not imported: as an ES module, `node:http` loads all its exports, including Node's WebSocket client, which takes
   // longer than the rest of a cold start. In AWS it is not needed.
   const { Agent, request } = isSecure ? https : process.getBuiltinModule("node:http");
@@ -105,21 +101,15 @@ function timedOut(code: string): Error {
 /** How much of an error response is read, so that its connection can be reused. */
 const maxOfErrorPage = { bytes: 65_536, milliseconds: 1_000 } as const;
 
-type BodyLimits = {
-  /** Applies to the body as received, and again after decoding. */
-  readonly maxBytes: number;
-  /** The longest time between two chunks. */
-  readonly silenceInMillis: number;
-};
-
 /**
  * Reads a whole body and decodes it. Over the limit it closes the connection, so that the rest is never received.
+ * `maxBytes` limits the body as received, and again after decoding; `silenceInMillis` the time between two chunks.
  * @throws permanent failure over the limit; retryable failure if the body does not match its content coding; the
  * connection's errors unchanged
  */
 export async function readBody(
   body: IncomingMessage,
-  { maxBytes, silenceInMillis }: BodyLimits,
+  { maxBytes, silenceInMillis }: { readonly maxBytes: number; readonly silenceInMillis: number },
 ): Promise<Uint8Array> {
   const tooLarge = () => permanent(`the answer is over ${maxBytes} bytes; see provider.maxResponseBytes`);
   if (Number(body.headers["content-length"]) > maxBytes) {

@@ -140,8 +140,8 @@ export class ProviderClient {
 
   /** Reads a refused token again. Concurrent calls share one read; later calls use its result. */
   async #readOther(refused: TokenVersion): Promise<TokenVersion> {
-    const kept = await this.#secret.read();
-    if (kept.versionId !== refused.versionId) return kept;
+    const cached = await this.#secret.read();
+    if (cached.versionId !== refused.versionId) return cached;
     this.#rereading ??= this.#secret.readAgain().finally(() => {
       this.#rereading = undefined;
     });

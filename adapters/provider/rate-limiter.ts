@@ -8,7 +8,7 @@ import { callWindowKey, itemVersion } from "../dynamodb/keys.ts";
 
 /** Waiting callers return spread over a minute, so that few find the next window used up. */
 const spreadInSeconds = 60;
-const keptForInSeconds = 3600;
+const windowTtlSeconds = 3600;
 /**
  * Maximum attempts to get a lease within its window. A late lease nearly always succeeds in the next window; waiting
  * would take a minute.
@@ -16,7 +16,6 @@ const keptForInSeconds = 3600;
 const maxLeases = 3;
 
 type Table = { readonly client: DynamoDBClient; readonly tableName: string };
-type Leased = { readonly window: number; readonly usable: number };
 type Caller = { readonly go: () => void; readonly refuse: (error: unknown) => void };
 
 /**
@@ -89,7 +88,10 @@ export class RateLimiter {
   }
 
   /** Discards a lease that arrives after its window: its calls would exceed the limit of the next one. */
-  async #leaseInTime(wanted: number, tries = maxLeases): Promise<Leased> {
+  async #leaseInTime(
+    wanted: number,
+    tries = maxLeases,
+  ): Promise<{ readonly window: number; readonly usable: number }> {
     const window = this.#windowNow();
     const granted = await lease(this.#table, Math.round(window * this.#length), wanted, this.#callsPerWindow);
     if (this.#windowNow() === window) return { window, usable: granted };
@@ -138,7 +140,7 @@ async function take(
         ExpressionAttributeValues: marshall({
           ":permits": permits,
           ":most": callsPerWindow - permits,
-          ":expires": Math.ceil(begin / 1000) + keptForInSeconds,
+          ":expires": Math.ceil(begin / 1000) + windowTtlSeconds,
           ":version": itemVersion,
         }),
         ReturnValuesOnConditionCheckFailure: "ALL_OLD",

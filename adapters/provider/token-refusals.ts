@@ -54,7 +54,7 @@ export function refusalNote(client: DynamoDBClient, tableName: string): RefusalN
       // The first to note it may not have requested a refresh.
       const isUnasked = "attribute_not_exists(#ended) AND attribute_not_exists(#asked)";
       const set = "SET #version = :version, schemaVersion = :schema";
-      const known = await conflictOf(
+      const conflict = await conflictOf(
         client.send(
           new UpdateItemCommand({
             ...item,
@@ -69,8 +69,8 @@ export function refusalNote(client: DynamoDBClient, tableName: string): RefusalN
           }),
         ),
       );
-      if (known === undefined) return "noted";
-      return known.isEnded?.BOOL === true ? "ended" : "known";
+      if (conflict === undefined) return "noted";
+      return conflict.isEnded?.BOOL === true ? "ended" : "known";
     },
     read: async () => {
       const { Item } = await client.send(new GetItemCommand({ ...item, ConsistentRead: true }));

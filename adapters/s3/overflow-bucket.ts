@@ -160,14 +160,14 @@ export async function bodyText(body: WebhookBody, overflow: Pick<OverflowBucket,
   }
 }
 
-/** An envelope that fits into a message or an item, and its text. */
-export type SizedEnvelope = { readonly envelope: Envelope; readonly message: string };
-
-/** Moves a body that is too large to the overflow bucket, and leaves a pointer in its place. */
+/**
+ * Moves a body that is too large to the overflow bucket, and leaves a pointer in its place.
+ * @returns the envelope, which fits into a message or an item, and its text
+ */
 export async function sizedEnvelope(
   envelope: Envelope,
   overflow: Pick<OverflowBucket, "put">,
-): Promise<SizedEnvelope> {
+): Promise<{ readonly envelope: Envelope; readonly message: string }> {
   const message = writeEnvelope(envelope);
   const { body, kind, id } = envelope;
   if (Buffer.byteLength(message) <= inlineLimitInBytes || (body.type !== "text" && body.type !== "base64")) {

@@ -133,19 +133,13 @@ function attributesOf({ body, reason, returns }: Outgoing) {
   return fitting.length === 0 ? {} : { MessageAttributes: Object.fromEntries(fitting) };
 }
 
-/** Sends as `Send` does. @param untilReady resolves when concurrent senders are ready too */
-export type SharedSend = (
-  queueUrl: string,
-  messages: readonly Outgoing[],
-  untilReady?: () => Promise<unknown>,
-) => Promise<readonly (Failure | undefined)[]>;
-
-type SharedBatch = { readonly messages: Outgoing[]; readonly outcomes: ReturnType<Send> };
-
-/** Concurrent sends to one queue share requests; each message has its own result. */
-export function batchingSender(send: Send): SharedSend {
-  const open = new Map<string, SharedBatch>();
-  const openBatch = (queueUrl: string): SharedBatch => {
+/**
+ * Concurrent sends to one queue share requests; each message has its own result.
+ * @returns sends as `Send` does; `untilReady` resolves when concurrent senders are ready too
+ */
+export function batchingSender(send: Send) {
+  const open = new Map<string, { readonly messages: Outgoing[]; readonly outcomes: ReturnType<Send> }>();
+  const openBatch = (queueUrl: string) => {
     const messages: Outgoing[] = [];
     const outcomes = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
       open.delete(queueUrl);
@@ -155,7 +149,11 @@ export function batchingSender(send: Send): SharedSend {
     open.set(queueUrl, batch);
     return batch;
   };
-  return async (queueUrl, messages, untilReady) => {
+  return async (
+    queueUrl: string,
+    messages: readonly Outgoing[],
+    untilReady?: () => Promise<unknown>,
+  ): ReturnType<Send> => {
     await untilReady?.();
     if (messages.length === 0) return [];
     const { messages: shared, outcomes } = open.get(queueUrl) ?? openBatch(queueUrl);

@@ -75,11 +75,11 @@ export type RecordMarks = {
 };
 
 /** Longer than the stream keeps a record. */
-const keptForSeconds = 2 * 86_400;
+const markTtlSeconds = 2 * 86_400;
 
 export function recordMarks(client: DynamoDBClient, TableName: string, now: () => Date): RecordMarks {
   const update = async (sequenceNumber: string, UpdateExpression: string, marks: number) => {
-    const expiresAt = Math.floor(now().getTime() / 1_000) + keptForSeconds;
+    const expiresAt = Math.floor(now().getTime() / 1_000) + markTtlSeconds;
     const { Attributes } = await client.send(
       new UpdateItemCommand({
         TableName,

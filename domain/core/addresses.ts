@@ -67,15 +67,13 @@ export function isPrivateHost(hostname: string): boolean {
   return host === "localhost" || host.endsWith(".localhost");
 }
 
-/** Whether calls from an address are accepted. */
-export type IsAllowedSource = (address: string) => boolean;
-
 /**
  * Parses a list of addresses and networks (`203.0.113.7`, `203.0.113.0/24`, `2001:db8::/32`). Without a list,
  * all addresses are allowed.
+ * @returns whether calls from an address are accepted
  * @throws permanent failure if an entry is neither
  */
-export function parseSourceAddresses(value: unknown): IsAllowedSource {
+export function parseSourceAddresses(value: unknown): (address: string) => boolean {
   if (value === undefined) return () => true;
   if (!Array.isArray(value)) throw permanent("sourceAddresses: expected a list");
   const allowed = new BlockList();

@@ -1,14 +1,14 @@
-export type BatchLimits<T> = {
-  readonly maxItems: number;
-  /** Limit for all items of a batch together. A larger item becomes a batch of its own. */
-  readonly maxBytes?: number;
-  readonly bytesOf?: (item: T) => number;
-};
-
-/** Splits items into as few batches as the limits allow, in order. */
+/**
+ * Splits items into as few batches as the limits allow, in order. `maxBytes` limits all items of a batch together; a
+ * larger item becomes a batch of its own.
+ */
 export function batchesOf<T>(
   items: readonly T[],
-  { maxItems, maxBytes = Number.POSITIVE_INFINITY, bytesOf = () => 0 }: BatchLimits<T>,
+  {
+    maxItems,
+    maxBytes = Number.POSITIVE_INFINITY,
+    bytesOf = () => 0,
+  }: { readonly maxItems: number; readonly maxBytes?: number; readonly bytesOf?: (item: T) => number },
 ): readonly (readonly T[])[] {
   const batches: T[][] = [];
   let bytes = 0;

@@ -61,12 +61,12 @@ export function optionalBoolean(fields: Fields, name: string): boolean | undefin
  * times faster than lists of entries, and each event calls this about ten times.
  */
 export function present<T extends object>(fields: { [K in keyof T]: T[K] | undefined }): T {
-  const kept: Partial<T> = {};
+  const defined: Partial<T> = {};
   for (const name in fields) {
     const value = fields[name];
-    if (value !== undefined) kept[name] = value;
+    if (value !== undefined) defined[name] = value;
   }
-  return kept as T;
+  return defined as T;
 }
 
 /** Parses an object with string values. @throws permanent failure naming the field */

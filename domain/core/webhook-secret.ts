@@ -66,9 +66,8 @@ export function valueOfKind(secret: string, kind: string): string {
 }
 
 /** The header that carries the secret, with an optional `Authorization` scheme; absent: the secret alone. */
-export type SecretHeader = { readonly name: string; readonly scheme?: SecretScheme };
+export type SecretHeader = { readonly name: string; readonly scheme?: (typeof secretSchemes)[number] };
 export const secretSchemes = ["Bearer", "Basic"] as const;
-export type SecretScheme = (typeof secretSchemes)[number];
 
 /** @throws permanent failure naming the setting */
 export function parseSecretHeader(settings: Fields): SecretHeader {
@@ -102,18 +101,15 @@ export function presentedIn(
   return colon === -1 ? undefined : pair.slice(colon + 1);
 }
 
-/** Whether a receiver accepts a presented value at `now`. */
-export type IsAuthentic = (presented: string | undefined, now: Date) => boolean;
-
 /**
- * Creates the check of a kind's receiver. It accepts the kind's value, or the secret itself for an operator's
+ * Creates the check of a kind's receiver: whether it accepts a presented value at a time. It accepts the kind's value, or the secret itself for an operator's
  * own programs; the provider never gets the secret. Digests are computed once and compared in constant time.
  */
-export function authenticator(secret: WebhookSecret, kind: string): IsAuthentic {
+export function authenticator(secret: WebhookSecret, kind: string) {
   const digestsOf = (value: string) => [valueOfKind(value, kind), value].map(sha256);
   const current = digestsOf(secret.current);
   const previous = secret.previous && digestsOf(secret.previous.value);
-  return (presented, now) => {
+  return (presented: string | undefined, now: Date): boolean => {
     if (presented === undefined) return false;
     const digest = sha256(presented);
     // Compare all of them even after a match, to keep the time constant.

@@ -19,10 +19,8 @@ if (typeof JSON.rawJSON !== "function") {
   );
 }
 
-/** A number with all its digits. JSON.stringify writes all of them; arithmetic is not possible. */
-export type RawNumber = { readonly rawJSON: string };
-
-export function isRawNumber(value: unknown): value is RawNumber {
+/** Whether a value is a number with all its digits. JSON.stringify writes them; arithmetic is not possible. */
+export function isRawNumber(value: unknown): value is { readonly rawJSON: string } {
   return JSON.isRawJSON(value);
 }
 
@@ -44,7 +42,7 @@ export function losslessValue(text: string): unknown {
 }
 
 /**
- * Parses JSON. A number that JavaScript can represent exactly becomes a number, any other a `RawNumber`.
+ * Parses JSON. A number that JavaScript can represent exactly becomes a number, any other raw JSON.
  * @param what names the text in the failure
  * @throws permanent failure, which never quotes the text
  */

@@ -64,10 +64,10 @@ export function firstReceipts(
 ): Receipts {
   const [first] = messages;
   const last = messages.at(-1) ?? first;
-  const known = { first: first.id, firstAt: first.sentAt };
+  const common = { first: first.id, firstAt: first.sentAt };
   // An event with its own id or time counts once, because repeats are retries.
-  if (!isUnordered(event)) return { ...known, count: 1, last: first.id, since: first.sentAt };
-  return { ...known, count: messages.length, last: last.id, since: last.sentAt };
+  if (!isUnordered(event)) return { ...common, count: 1, last: first.id, since: first.sentAt };
+  return { ...common, count: messages.length, last: last.id, since: last.sentAt };
 }
 
 /**
@@ -75,17 +75,17 @@ export function firstReceipts(
  * @returns undefined if SQS only redelivered messages that are already counted
  */
 export function countReceipts(
-  known: Receipts,
+  stored: Receipts,
   { messages }: Pick<MergedReceipt<unknown>, "messages">,
 ): Receipts | undefined {
-  const fresh = messages.filter(({ id }) => id !== known.first && id !== known.last);
+  const fresh = messages.filter(({ id }) => id !== stored.first && id !== stored.last);
   const last = fresh.at(-1);
   if (last === undefined) return undefined;
   return {
-    ...known,
-    count: known.count + fresh.length,
+    ...stored,
+    count: stored.count + fresh.length,
     last: last.id,
-    since: Math.max(known.since, last.sentAt),
+    since: Math.max(stored.since, last.sentAt),
   };
 }
 

@@ -72,16 +72,16 @@ export function mapWebhook(
   payload: unknown,
   search: Search,
 ): readonly MappedEvent[] {
-  const known = new Map<string, string>();
+  const factsOfId = new Map<string, string>();
   return eventSources(mapping, webhook, payload, search).map((source) => {
     const mapped = mapSource(mapping, webhook, source, search);
     if (!("facts" in mapped)) return mapped;
     const facts = JSON.stringify(mapped.facts);
-    if ((known.get(mapped.id) ?? facts) !== facts) {
+    if ((factsOfId.get(mapped.id) ?? facts) !== facts) {
       const reason = "eventId: another event of the same webhook has this one; see mapping.identity";
       return { ...own(source), failure: { type: "permanent", reason } };
     }
-    known.set(mapped.id, facts);
+    factsOfId.set(mapped.id, facts);
     return mapped;
   });
 }

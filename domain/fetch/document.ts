@@ -1,5 +1,6 @@
-import { fieldsOf, numberOf, optionalText, present, textsOf } from "../core/parse.ts";
+import { fieldsOf, isFields, numberOf, optionalText, present, textsOf } from "../core/parse.ts";
 import { plainJson } from "../core/text-encoding.ts";
+import { sourceAt } from "../event/json.ts";
 import { parseSubject, type Subject } from "../event/subjects.ts";
 import type { Coverage } from "./coverage.ts";
 import { type DataName, parseDataName } from "./document-name.ts";
@@ -22,13 +23,13 @@ export type DocumentVersion = Coverage & {
  * @returns `news`: whether to notify subscribers
  */
 export function versionAfter(
-  known: DocumentVersion | undefined,
+  stored: DocumentVersion | undefined,
   { asOf, by }: Coverage,
   digest: string | undefined,
 ): DocumentVersion & { readonly news: boolean } {
-  const news = digest !== known?.digest;
+  const news = digest !== stored?.digest;
   // Must increase even if `asOf` decreases because a service's clock was wrong.
-  const announced = news ? Math.max(asOf, (known?.announced ?? 0) + 1) : known?.announced;
+  const announced = news ? Math.max(asOf, (stored?.announced ?? 0) + 1) : stored?.announced;
   return { asOf, by, ...present({ digest, announced }), news };
 }
 
@@ -91,26 +92,22 @@ export type Found =
   | { readonly digest: string; readonly size: number; readonly contentType?: string }
   | undefined;
 
-/** A call: when the provider was queried, for which messages, and for which task first. */
-export type DocumentCall = {
-  readonly asOf: number;
-  readonly by: readonly string[];
-  readonly task: DocumentTask;
-  readonly readFor?: number | undefined;
-};
-
-/** @param days number of days that the data covers */
+/**
+ * The document after a call.
+ * @param call when the provider was queried, for which messages, and for which task first
+ * @param days number of days that the data covers
+ */
 export function documentAfter(
-  known: Document | undefined,
-  call: DocumentCall,
+  stored: Document | undefined,
+  call: Coverage & { readonly task: DocumentTask; readonly readFor?: number | undefined },
   found: Found,
   days?: number,
 ): Document {
   const { subject, endpoint, range, correlationId, userId } = call.task;
-  const version = versionAfter(known, call, found?.digest);
+  const version = versionAfter(stored, call, found?.digest);
   return present<Document>({
     subject,
-    userId: userId ?? known?.userId,
+    userId: userId ?? stored?.userId,
     endpoint,
     range,
     asOf: version.asOf,
@@ -120,8 +117,8 @@ export function documentAfter(
     news: version.news,
     size: found?.size,
     contentType: found?.contentType === plainJson ? undefined : found?.contentType,
-    correlationId: version.news ? correlationId : known?.correlationId,
-    readFor: latestOf(call.readFor, known?.readFor),
+    correlationId: version.news ? correlationId : stored?.correlationId,
+    readFor: latestOf(call.readFor, stored?.readFor),
     days,
   });
 }
@@ -149,4 +146,33 @@ export function parseDocument(value: unknown): Document {
     readFor: optionalNumber("readFor"),
     days: optionalNumber("days"),
   });
+}
+
+const millisPerDay = 86_400_000;
+
+/**
+ * Number of days that a document's records cover, from the first `date_start` to the last `date_end`,
+ * inclusive.
+ * @param text valid JSON
+ * @param items path of the list in an object, as `provider.paging.items`
+ * @returns 0 if no record has both dates
+ */
+export function daysIn(text: string, items: string): number {
+  const source = text.trimStart().startsWith("[") ? sourceAt(text, "") : sourceAt(text, items);
+  const records: unknown = source && JSON.parse(text.slice(source.start, source.end));
+  if (!Array.isArray(records)) return 0;
+  let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const record of records) {
+    if (!isFields(record)) continue;
+    const [start, end] = [dayOf(record.date_start), dayOf(record.date_end)];
+    if (start === undefined || end === undefined) continue;
+    first = Math.min(first, start);
+    last = Math.max(last, end);
+  }
+  return last < first ? 0 : last - first + 1;
+}
+
+function dayOf(value: unknown): number | undefined {
+  const time = typeof value === "string" ? Date.parse(value.slice(0, 10)) : Number.NaN;
+  return Number.isNaN(time) ? undefined : Math.floor(time / millisPerDay);
 }

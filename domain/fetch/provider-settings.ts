@@ -6,8 +6,6 @@ import { type BreakerSettings, parseBreakerSettings } from "./breaker.ts";
 import type { DataName, DateRange } from "./document-name.ts";
 import { type PagingSettings, parsePagingSettings } from "./paging.ts";
 
-type RangePaths = Readonly<Record<string, string>>;
-
 /** How to call the provider. Paths are templates relative to its base URL; see `fillPath`. */
 export type ProviderSettings = {
   readonly paths: {
@@ -20,8 +18,8 @@ export type ProviderSettings = {
     readonly read: string;
     readonly readCompany: string;
     /** Paths of endpoints that are read by date range, one document per range. Others are read whole. */
-    readonly readRange?: RangePaths;
-    readonly readCompanyRange?: RangePaths;
+    readonly readRange?: Readonly<Record<string, string>>;
+    readonly readCompanyRange?: Readonly<Record<string, string>>;
     readonly account: string;
     readonly companyAccount: string;
     /** Unset: an unordered deletion of a user stays unconfirmed. */
@@ -106,22 +104,10 @@ function parseStart(fields: Fields): NonNullable<ProviderSettings["paths"]["star
   return body === undefined ? { method, path } : { method, path, body };
 }
 
-/** Names of the endpoints to fetch when an account connects. */
-export function parseStartEndpoints(value: unknown): readonly string[] {
-  if (!Array.isArray(value)) throw permanent("startEndpoints: expected a list");
-  return value.map(String);
-}
-
-function parseRangePaths(paths: Fields, name: string): RangePaths | undefined {
+function parseRangePaths(paths: Fields, name: string) {
   if (paths[name] === undefined) return undefined;
   const given = fieldsOf(paths[name], `provider.paths.${name}`);
   return Object.fromEntries(Object.keys(given).map((endpoint) => [endpoint, textOf(given, endpoint)]));
-}
-
-/** Parses `readByRange`. @throws permanent failure naming the setting */
-export function parseReadByRange(value: unknown): readonly string[] {
-  if (!Array.isArray(value)) throw permanent("readByRange: expected a list");
-  return value.map(String);
 }
 
 /** Whether the settings allow this document. An endpoint is read whole or by date range, never both. */

@@ -17,7 +17,7 @@ export type RefreshOutcome = (typeof refreshOutcomes)[number];
 /** Parses `{"outcome": …}`, which the refresher returns to its invoker. @throws permanent failure */
 export function parseRefreshOutcome(value: unknown): RefreshOutcome {
   const { outcome } = fieldsOf(value, "the refresh");
-  const known = refreshOutcomes.find((each) => each === outcome);
-  if (known === undefined) throw permanent("the refresh has an outcome that this release does not know");
-  return known;
+  const found = refreshOutcomes.find((each) => each === outcome);
+  if (found === undefined) throw permanent("the refresh has an outcome that this release does not know");
+  return found;
 }

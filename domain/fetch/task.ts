@@ -125,8 +125,8 @@ export function mergeTasks(tasks: readonly FetchTask[]): readonly FetchTask[] {
   const merged = new Map<string, FetchTask>();
   for (const task of tasks) {
     const key = mergeKeyOf(task);
-    const known = merged.get(key);
-    if (known === undefined || isLater(task, known)) merged.set(key, task);
+    const other = merged.get(key);
+    if (other === undefined || isLater(task, other)) merged.set(key, task);
   }
   return [...merged.values()];
 }
@@ -135,9 +135,9 @@ export function mergeKeyOf(task: FetchTask): string {
   return task.type === "fetchDocument" ? groupOf(task) : deduplicationOf(task);
 }
 
-function isLater(task: FetchTask, known: FetchTask): boolean {
-  if (task.type !== "fetchDocument" || known.type !== "fetchDocument") return false;
-  return task.since === known.since ? task.cause > known.cause : task.since > known.since;
+function isLater(task: FetchTask, other: FetchTask): boolean {
+  if (task.type !== "fetchDocument" || other.type !== "fetchDocument") return false;
+  return task.since === other.since ? task.cause > other.cause : task.since > other.since;
 }
 
 /**

@@ -117,11 +117,14 @@ const status = {
     "Why it is connected or disconnected, in the provider's words. Only if the stage maps reasons.",
   ),
 } as const;
-const known = { connected, ...status, userId, datasourceId, ...userAttributes };
+const accountFields = { connected, ...status, userId, datasourceId, ...userAttributes };
 
 const userEvent = object({ userId, deleted, unconfirmed, outcome }, { reconciled, ...userAttributes });
-const accountEvent = object({ accountId, deleted, unconfirmed, outcome }, { ...known, reconciled });
-const companyEvent = object({ companyAccountId, deleted, unconfirmed, outcome }, { ...known, reconciled });
+const accountEvent = object({ accountId, deleted, unconfirmed, outcome }, { ...accountFields, reconciled });
+const companyEvent = object(
+  { companyAccountId, deleted, unconfirmed, outcome },
+  { ...accountFields, reconciled },
+);
 
 const dates = {
   dateStart: text("The first day of the event or of the data, as the provider wrote it."),
@@ -238,10 +241,10 @@ export const contract = {
   "company-account.disconnected": { ...aboutCompany, sentWhen: "A company account lost its source." },
   "company-account.deleted": { ...aboutCompany, sentWhen: "A company account was deleted." },
   "user.confirmed": { ...confirmed, data: object({ userId, deleted, unconfirmed }, userAttributes) },
-  "account.confirmed": { ...confirmed, data: object({ accountId, deleted, unconfirmed }, known) },
+  "account.confirmed": { ...confirmed, data: object({ accountId, deleted, unconfirmed }, accountFields) },
   "company-account.confirmed": {
     ...confirmed,
-    data: object({ companyAccountId, deleted, unconfirmed }, known),
+    data: object({ companyAccountId, deleted, unconfirmed }, accountFields),
   },
   "user.erased": { ...erased, data: object({ userId }, {}) },
   "account.erased": { ...erased, data: object({ accountId }, {}) },

@@ -40,7 +40,7 @@ function ofEvent(
 ): Message {
   const { type, reconciled } = event;
   const facts = { deleted: state.deleted, unconfirmed: state.unconfirmed, outcome, reconciled };
-  const known = {
+  const account = {
     ...{ userId: state.userId, datasourceId: state.datasourceId, connected: state.connected },
     ...statusFields(state),
   };
@@ -57,7 +57,7 @@ function ofEvent(
     case "account.disconnected":
     case "account.deleted":
     case "account.restored": {
-      const data = present<DataOf<typeof type>>({ accountId: id, ...known, ...facts });
+      const data = present<DataOf<typeof type>>({ accountId: id, ...account, ...facts });
       return { ...attributes, type, data };
     }
     case "company-account.created":
@@ -65,7 +65,7 @@ function ofEvent(
     case "company-account.connected":
     case "company-account.disconnected":
     case "company-account.deleted": {
-      const data = present<DataOf<typeof type>>({ companyAccountId: id, ...known, ...facts });
+      const data = present<DataOf<typeof type>>({ companyAccountId: id, ...account, ...facts });
       return { ...attributes, type, data };
     }
     case "endpoint.updated":
@@ -86,7 +86,7 @@ export function reportOfState(state: State, user?: State): Pick<Message, "subjec
 
 function ofAnswer(state: State, attributes: Attributes): Message {
   const { subject, deleted, unconfirmed, userId, datasourceId, connected } = state;
-  const known = { userId, datasourceId, connected, ...statusFields(state), deleted, unconfirmed };
+  const account = { userId, datasourceId, connected, ...statusFields(state), deleted, unconfirmed };
   switch (subject.kind) {
     case "user":
       return {
@@ -95,11 +95,11 @@ function ofAnswer(state: State, attributes: Attributes): Message {
         data: { userId: subject.id, deleted, unconfirmed, ...attributeFields(state) },
       };
     case "account": {
-      const data = present<DataOf<"account.confirmed">>({ accountId: subject.id, ...known });
+      const data = present<DataOf<"account.confirmed">>({ accountId: subject.id, ...account });
       return { ...attributes, type: "account.confirmed", data };
     }
     case "company-account": {
-      const data = present<DataOf<"company-account.confirmed">>({ companyAccountId: subject.id, ...known });
+      const data = present<DataOf<"company-account.confirmed">>({ companyAccountId: subject.id, ...account });
       return { ...attributes, type: "company-account.confirmed", data };
     }
   }

@@ -56,7 +56,7 @@ const connectedSince = {
   description: "When this connection began: the receipt of its webhook. ISO 8601 in UTC.",
 } as const;
 const ofAccount = { accountId, connectedSince, documents };
-const known = { userId, ...userAttributes };
+const ofUser = { userId, ...userAttributes };
 
 const accounts = list(
   object(
@@ -80,14 +80,14 @@ export const readinessContract = {
     sentWhen: "An endpoint was missing at the deadline of `readiness`. `account.ready` may still follow.",
     time: "The deadline.",
     newestOf: "subject",
-    data: object({ ...ofAccount, missing }, known),
+    data: object({ ...ofAccount, missing }, ofUser),
   },
   "account.ready": {
     sentWhen:
       "Every endpoint of the setting `readiness` was read after the account was connected. Sent once for each connection.",
     time: "When the last of the documents was read.",
     newestOf: "subject",
-    data: object(ofAccount, known),
+    data: object(ofAccount, ofUser),
   },
   "account.stale": {
     sentWhen:
@@ -97,7 +97,7 @@ export const readinessContract = {
     data: object(
       { accountId, connectedSince },
       {
-        ...known,
+        ...ofUser,
         newestAt: {
           type: "string",
           format: "date-time",

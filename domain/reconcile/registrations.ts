@@ -108,20 +108,20 @@ export function parseRegistrations(value: unknown): readonly Registration[] {
     const fields = fieldsOf(entry, "webhooks");
     const { kind } = fields;
     if (!isWebhookName(kind)) throw permanent("webhooks: a kind that this release does not know");
-    const known = { kind, deployed: textOf(fields, "deployed") };
+    const common = { kind, deployed: textOf(fields, "deployed") };
     const type = textOf(fields, "type");
     switch (type) {
       case "here": {
         const told: readonly unknown[] = Array.isArray(fields.differs) ? fields.differs : [];
         const differs = differences.filter((each) => told.includes(each));
-        return { ...known, type, ...(differs.length > 0 && { differs }) };
+        return { ...common, type, ...(differs.length > 0 && { differs }) };
       }
       case "none":
-        return { ...known, type };
+        return { ...common, type };
       case "elsewhere":
-        return { ...known, type, url: textOf(fields, "url") };
+        return { ...common, type, url: textOf(fields, "url") };
       case "untold":
-        return { ...known, type, reason: textOf(fields, "reason") };
+        return { ...common, type, reason: textOf(fields, "reason") };
     }
     throw permanent("webhooks: a state that this release does not know");
   });

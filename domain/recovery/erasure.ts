@@ -220,9 +220,9 @@ export function writeEraseTask(task: EraseTask): string {
 export function readEraseTask(text: string): EraseTask {
   const fields = fieldsOf(parseJson(text, "the erase task"), "the erase task");
   checkSchemaVersion(fields.schemaVersion, eraseTaskVersion);
-  const cause = eraseCauses.find((known) => known === fields.cause);
+  const cause = eraseCauses.find((each) => each === fields.cause);
   if (cause === undefined) throw permanent(`cause: expected one of ${eraseCauses.join(", ")}`);
-  const next = eraseSteps.find((known) => known === fields.next);
+  const next = eraseSteps.find((each) => each === fields.next);
   if (next === undefined) throw permanent(`next: expected one of ${eraseSteps.join(", ")}`);
   const texts = {
     id: optionalText(fields, "id"),

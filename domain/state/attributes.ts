@@ -2,7 +2,7 @@ import { fieldsOf, numberOf, optionalText, parseTexts, present } from "../core/p
 import type { Attributes, IncomeEvent } from "../event/events.ts";
 import type { Outcome } from "./last-change.ts";
 
-export type KnownAttributes = {
+export type StoredAttributes = {
   readonly values: Attributes;
   /** The version of the user's state that set these values. */
   readonly version: number;
@@ -14,7 +14,7 @@ export type KnownAttributes = {
   readonly isCreation?: true;
 };
 
-/** An event that reports a user's attributes; `since` as in `KnownAttributes`. */
+/** An event that reports a user's attributes; `since` as in `StoredAttributes`. */
 export type Report = Pick<IncomeEvent, "type" | "time"> & {
   readonly values: Attributes;
   readonly since: number;
@@ -24,62 +24,66 @@ export type Report = Pick<IncomeEvent, "type" | "time"> & {
  * @param asks whether to query the provider if no time tells which report is newer; otherwise the one sent
  * last wins
  */
-export function outcomeOfReport(known: KnownAttributes | undefined, report: Report, asks: boolean): Outcome {
-  if (known === undefined) return "applied";
-  if (areEqual(known.values, report.values)) return "agreed";
-  switch (compare(known, report)) {
+export function outcomeOfReport(
+  stored: StoredAttributes | undefined,
+  report: Report,
+  asks: boolean,
+): Outcome {
+  if (stored === undefined) return "applied";
+  if (areEqual(stored.values, report.values)) return "agreed";
+  switch (compare(stored, report)) {
     case "newer":
       return "applied";
     case "older":
       return "stale";
     case "unordered":
       if (asks) return "unconfirmed";
-      return isLater(known, report) ? "applied" : "stale";
+      return isLater(stored, report) ? "applied" : "stale";
   }
 }
 
-function compare(known: KnownAttributes, { type, time }: Report): "newer" | "older" | "unordered" {
+function compare(stored: StoredAttributes, { type, time }: Report): "newer" | "older" | "unordered" {
   const isCreation = type === "user.created";
-  if (isCreation !== (known.isCreation === true)) return isCreation ? "older" : "newer";
-  if (time === undefined || known.time === undefined || time === known.time) return "unordered";
-  return time < known.time ? "older" : "newer";
+  if (isCreation !== (stored.isCreation === true)) return isCreation ? "older" : "newer";
+  if (time === undefined || stored.time === undefined || time === stored.time) return "unordered";
+  return time < stored.time ? "older" : "newer";
 }
 
-function isLater(known: KnownAttributes, { since }: Report): boolean {
-  return since > known.since;
+function isLater(stored: StoredAttributes, { since }: Report): boolean {
+  return since > stored.since;
 }
 
 /** The stored attributes after a report. @param version the version of the resulting state */
 export function afterReport(
-  known: KnownAttributes | undefined,
+  stored: StoredAttributes | undefined,
   report: Report,
   version: number,
-): KnownAttributes {
-  if (known === undefined) return reported(report, version);
-  const since = Math.max(known.since, report.since);
-  const order = compare(known, report);
-  if (order === "older") return known;
-  const values = order === "newer" || isLater(known, report) ? report.values : known.values;
-  const isChanged = !areEqual(values, known.values);
-  const next = { ...reported(report, isChanged ? version : known.version), values, since };
+): StoredAttributes {
+  if (stored === undefined) return reported(report, version);
+  const since = Math.max(stored.since, report.since);
+  const order = compare(stored, report);
+  if (order === "older") return stored;
+  const values = order === "newer" || isLater(stored, report) ? report.values : stored.values;
+  const isChanged = !areEqual(values, stored.values);
+  const next = { ...reported(report, isChanged ? version : stored.version), values, since };
   if (order === "newer") return next;
   // A report that can't be ordered by time clears the stored time.
   const { time, ...rest } = next;
-  return time === known.time ? { ...rest, ...present({ time }) } : rest;
+  return time === stored.time ? { ...rest, ...present({ time }) } : rest;
 }
 
 /** The stored attributes after the provider's answer, which overrides all earlier reports. */
 export function afterAnswer(
-  known: KnownAttributes | undefined,
+  stored: StoredAttributes | undefined,
   values: Attributes,
   version: number,
   at: Date,
-): KnownAttributes {
-  const isChanged = known === undefined || !areEqual(known.values, values);
-  return { values, version: isChanged ? version : known.version, since: known?.since ?? at.getTime() };
+): StoredAttributes {
+  const isChanged = stored === undefined || !areEqual(stored.values, values);
+  return { values, version: isChanged ? version : stored.version, since: stored?.since ?? at.getTime() };
 }
 
-function reported({ type, values, since, time }: Report, version: number): KnownAttributes {
+function reported({ type, values, since, time }: Report, version: number): StoredAttributes {
   const isCreation = type === "user.created" ? true : undefined;
   return { values, version, since, ...present({ time, isCreation }) };
 }
@@ -93,9 +97,9 @@ function areEqual(one: Attributes, other: Attributes): boolean {
 }
 
 /** @throws permanent failure naming the field */
-export function parseKnownAttributes(value: unknown): KnownAttributes {
+export function parseStoredAttributes(value: unknown): StoredAttributes {
   const fields = fieldsOf(value, "attributes");
-  return present<KnownAttributes>({
+  return present<StoredAttributes>({
     values: parseTexts(fields.values, "attributes.values"),
     version: numberOf(fields, "version"),
     since: numberOf(fields, "since"),

@@ -63,7 +63,7 @@ export function haveSameMessage(one: LastChange, other: LastChange): boolean {
 }
 
 function parseOutcome(value: unknown): Outcome {
-  const outcome = outcomes.find((known) => known === value);
+  const outcome = outcomes.find((each) => each === value);
   if (outcome === undefined) throw permanent("latest.outcome: expected a known outcome");
   return outcome;
 }

@@ -5,10 +5,10 @@ import { parseSubject, type Subject, subjectOf } from "../event/subjects.ts";
 import {
   afterAnswer,
   afterReport,
-  type KnownAttributes,
   outcomeOfReport,
-  parseKnownAttributes,
+  parseStoredAttributes,
   type Report,
+  type StoredAttributes,
 } from "./attributes.ts";
 import {
   addReceipt,
@@ -33,7 +33,6 @@ import {
 } from "./status.ts";
 
 const deletionSources = ["webhook", "reconciliation"] as const;
-type DeletionSource = (typeof deletionSources)[number];
 
 /** The stored state of a user, an account or a company account. */
 export type State = {
@@ -52,13 +51,13 @@ export type State = {
    */
   readonly asOf?: string;
   /** Who reported the deletion, even while the provider has not confirmed it. */
-  readonly deletionBy?: DeletionSource;
+  readonly deletionBy?: (typeof deletionSources)[number];
   readonly userId?: string;
   readonly datasourceId?: string;
   readonly connection?: Connection;
   readonly status?: Status;
   /** Users only. */
-  readonly attributes?: KnownAttributes;
+  readonly attributes?: StoredAttributes;
   readonly processed: ProcessedReceipts;
   readonly latest: LastChange;
 };
@@ -99,7 +98,7 @@ export function parseState(value: unknown): State {
     datasourceId: optionalText(fields, "datasourceId"),
     connection: parseConnection(fields.connection),
     status: parseStatus(fields.status),
-    attributes: fields.attributes === undefined ? undefined : parseKnownAttributes(fields.attributes),
+    attributes: fields.attributes === undefined ? undefined : parseStoredAttributes(fields.attributes),
     processed: parseProcessedReceipts(fields),
     latest: parseLastChange(fields.latest),
   });
@@ -131,13 +130,13 @@ export function applyEvent(
   const counts = options.asksForUsers !== true && attributes?.since !== before.attributes?.since;
   if (isAgain && outcome !== "unconfirmed" && !counts) return undefined;
   const { attributes: _, ...announced } = event;
-  const { connection: known, ...next } = apply(before, event, outcome);
+  const { connection: stored, ...next } = apply(before, event, outcome);
   const { since, followsConnections = true, givesReasons = false } = options;
   const status = givesReasons ? statusAfterEvent(before, event, outcome, since) : before.status;
   const connection =
     since === undefined || !followsConnections || before.subject.kind === "user"
-      ? known
-      : connectionAfterEvent(known, {
+      ? stored
+      : connectionAfterEvent(stored, {
           wasConnected: before.connected === true,
           claimed: claimOf(event).connected,
           outcome,
@@ -253,11 +252,11 @@ function compareTimes(asOf: string | undefined, time: string | undefined): "olde
 
 function apply(state: State, event: IncomeEvent, outcome: Outcome): State {
   const { deletionBy: _, ...rest } = { ...state, ...ownersAfter(state, event) };
-  const known = { ...rest, ...present({ deletionBy: deletionByAfter(state, event, outcome) }) };
-  if (outcome === "stale") return known;
+  const updated = { ...rest, ...present({ deletionBy: deletionByAfter(state, event, outcome) }) };
+  if (outcome === "stale") return updated;
   const claim = claimOf(event);
   const isBelieved = outcome === "applied";
-  const { connected: __, asOf: ___, ...others } = known;
+  const { connected: __, asOf: ___, ...others } = updated;
   return {
     ...others,
     ...present({

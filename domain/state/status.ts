@@ -15,31 +15,35 @@ export type Connection = {
   readonly isInterrupted?: true;
 };
 
-type Report = {
-  readonly wasConnected: boolean;
-  readonly claimed: boolean | undefined;
-  readonly outcome: Outcome;
-  /** A repeat of the same bytes announces nothing. */
-  readonly isAgain: boolean;
-  readonly since: number;
-};
-
+/** @param isAgain the event repeats the same bytes, and so announces nothing */
 export function connectionAfterEvent(
-  known: Connection | undefined,
-  { wasConnected, claimed, outcome, isAgain, since }: Report,
+  stored: Connection | undefined,
+  {
+    wasConnected,
+    claimed,
+    outcome,
+    isAgain,
+    since,
+  }: {
+    readonly wasConnected: boolean;
+    readonly claimed: boolean | undefined;
+    readonly outcome: Outcome;
+    readonly isAgain: boolean;
+    readonly since: number;
+  },
 ): Connection | undefined {
   switch (outcome) {
     case "stale":
     case "agreed":
-      return known;
+      return stored;
     case "applied":
-      if (claimed === undefined || claimed === wasConnected) return known;
+      if (claimed === undefined || claimed === wasConnected) return stored;
       return claimed ? { since } : undefined;
     case "unconfirmed": {
-      const isInterrupted = known?.isInterrupted === true || (claimed === false && !isAgain);
-      const askedSince = Math.max(since, known?.askedSince ?? 0);
+      const isInterrupted = stored?.isInterrupted === true || (claimed === false && !isAgain);
+      const askedSince = Math.max(since, stored?.askedSince ?? 0);
       return present<Connection>({
-        since: known?.since,
+        since: stored?.since,
         askedSince,
         isInterrupted: isInterrupted || undefined,
       });
@@ -49,13 +53,13 @@ export function connectionAfterEvent(
 
 /** @param connected the provider's answer; undefined if it did not say */
 export function connectionAfterAnswer(
-  known: Connection | undefined,
+  stored: Connection | undefined,
   wasConnected: boolean,
   connected: boolean | undefined,
 ): Connection | undefined {
-  if (known === undefined || connected === false) return undefined;
-  const isNew = connected === true && (!wasConnected || known.isInterrupted === true);
-  const since = isNew ? (known.askedSince ?? known.since) : known.since;
+  if (stored === undefined || connected === false) return undefined;
+  const isNew = connected === true && (!wasConnected || stored.isInterrupted === true);
+  const since = isNew ? (stored.askedSince ?? stored.since) : stored.since;
   return since === undefined ? undefined : { since };
 }
 
@@ -87,34 +91,34 @@ type Claimed = { readonly connected: boolean; readonly since: number; readonly r
 
 /** @param since when the webhook was sent to its queue; defaults to when it was received */
 export function statusAfterEvent(
-  { status: known, connected: wasConnected }: { readonly status?: Status; readonly connected?: boolean },
+  { status: stored, connected: wasConnected }: { readonly status?: Status; readonly connected?: boolean },
   event: IncomeEvent,
   outcome: Outcome,
   since = Date.parse(event.receivedAt),
 ): Status | undefined {
   const { connected } = claimOf(event);
-  if (connected === undefined) return known;
+  if (connected === undefined) return stored;
   const claimed = { since, ...present({ reason: event.reason }) };
   switch (outcome) {
     case "stale":
-      return known;
+      return stored;
     case "unconfirmed":
-      return { ...known, asked: { connected, ...claimed } };
+      return { ...stored, asked: { connected, ...claimed } };
     case "applied":
     case "agreed":
-      return connected === wasConnected ? { ...known, ...present({ reason: event.reason }) } : claimed;
+      return connected === wasConnected ? { ...stored, ...present({ reason: event.reason }) } : claimed;
   }
 }
 
 /** @param connected the provider's answer; undefined if it did not say */
 export function statusAfterAnswer(
-  known: Status | undefined,
+  stored: Status | undefined,
   wasConnected: boolean | undefined,
   connected: boolean | undefined,
   at: Date,
 ): Status | undefined {
-  if (known === undefined) return undefined;
-  const { asked, ...rest } = known;
+  if (stored === undefined) return undefined;
+  const { asked, ...rest } = stored;
   if (connected === undefined || connected === wasConnected) return rest;
   if (asked?.connected !== connected) return { since: at.getTime() };
   return { since: asked.since, ...present({ reason: asked.reason }) };

@@ -13,8 +13,8 @@ import { keptPages } from "../../adapters/s3/kept-pages.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { messageVisibility } from "../../adapters/sqs/message-visibility.ts";
 import { batchingSender, sqsSender } from "../../adapters/sqs/sqs-sender.ts";
-import { numberOf, parseTexts } from "../../domain/core/parse.ts";
-import { parseProviderSettings, parseStartEndpoints } from "../../domain/fetch/provider-settings.ts";
+import { numberOf, parseTexts, textsOf } from "../../domain/core/parse.ts";
+import { parseProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import { giveUpLimits, parseRetrySettings, reservedSecondsOf } from "../../domain/fetch/waiting.ts";
 import { parseAwaited } from "../../domain/readiness/readiness-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
@@ -62,7 +62,7 @@ const handle = fetcher({
   },
   provider,
   attributes: settings.attributes === undefined ? {} : parseTexts(settings.attributes, "attributes"),
-  startEndpoints: parseStartEndpoints(settings.startEndpoints),
+  startEndpoints: textsOf(settings, "startEndpoints"),
   readiness: awaited && { ...awaited, ...readinessRecords(shared.read, shared.write) },
   readAfterSeconds: numberOf(settings, "readAfterSeconds"),
   retrying: {

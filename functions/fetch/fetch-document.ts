@@ -22,7 +22,7 @@ import {
   timeBefore,
   type WriteAnswer,
 } from "../../domain/fetch/coverage.ts";
-import { type Document, documentAfter } from "../../domain/fetch/document.ts";
+import { type Document, daysIn, documentAfter } from "../../domain/fetch/document.ts";
 import { type Continuation, itemsIn, type Page, pageCall, readPage } from "../../domain/fetch/paging.ts";
 import {
   longestCallInSeconds,
@@ -30,7 +30,6 @@ import {
   readPath,
 } from "../../domain/fetch/provider-settings.ts";
 import { type DocumentTask, subjectsOf } from "../../domain/fetch/task.ts";
-import { daysIn } from "../../domain/readiness/days.ts";
 import { endpointOfDays } from "../../domain/readiness/readiness-settings.ts";
 import type { Delivered, Delivery, FetcherDependencies, TaskResult, TaskRun } from "./delivered-tasks.ts";
 
@@ -188,14 +187,16 @@ type Written = {
   readonly document: Document | undefined;
 };
 
-type NextDocument = {
-  readonly stored: StoredDocument | undefined;
-  readonly updated: Document;
-  readonly content: Content | undefined;
-};
-
 async function save(
-  { stored, updated, content }: NextDocument,
+  {
+    stored,
+    updated,
+    content,
+  }: {
+    readonly stored: StoredDocument | undefined;
+    readonly updated: Document;
+    readonly content: Content | undefined;
+  },
   documents: DocumentStore,
   untilReady: TaskRun["untilReady"],
 ): Promise<Written> {

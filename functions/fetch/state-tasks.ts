@@ -144,14 +144,14 @@ export async function verifyStart(
 export async function fetchState(task: StateTask, dependencies: FetcherDependencies): Promise<TaskResult> {
   const { subject, version, correlationId } = task;
   const { client, versionedRecords, provider, attributes, now } = dependencies;
-  const known = await versionedRecords.loadState(subject);
+  const stored = await versionedRecords.loadState(subject);
   const path = pathOfState(subject, provider);
-  if (known?.version !== version || path === undefined) return "skipped";
+  if (stored?.version !== version || path === undefined) return "skipped";
   const found = await client.call({ method: "GET", path: fillPath(path, subject) });
   const answer = await answerOf(subject, found, attributes);
   const applied = (state: State | undefined) =>
     applyProviderAnswer(state, version, answer, { at: now(), correlationId });
-  await versionedRecords.state(subject, applied, known);
+  await versionedRecords.state(subject, applied, stored);
   return "done";
 }
 

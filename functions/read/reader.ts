@@ -171,9 +171,11 @@ async function versionsAnswer(
   const stored = await reads.document(subject, name);
   if (stored?.document.announced === undefined) return problemAnswer(notFound);
   const { announced } = stored.document;
-  const kept = (await versions.all(subject, name)).filter(({ document }) => document.announced !== announced);
+  const others = (await versions.all(subject, name)).filter(
+    ({ document }) => document.announced !== announced,
+  );
   const newest = referenceOf(stored.document, documentsUrl);
-  const superseded = kept.flatMap(({ document, supersededAt }) => {
+  const superseded = others.flatMap(({ document, supersededAt }) => {
     const reference = referenceOf(document, documentsUrl);
     return reference === undefined
       ? []

@@ -3,11 +3,9 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from "
 import { plainBody } from "../../adapters/aws/content.ts";
 import { type OverflowBucket, sizedEnvelope } from "../../adapters/s3/overflow-bucket.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
-import type { IsAllowedSource } from "../../domain/core/addresses.ts";
 import { FailureError, failureOf } from "../../domain/core/failures.ts";
 import {
   authenticator,
-  type IsAuthentic,
   isSigned,
   presentedIn,
   type SecretHeader,
@@ -34,7 +32,7 @@ export type ReceiverDependencies = {
   /** Fields to remove from every body. */
   readonly credentials: CredentialFields;
   readonly secretHeader: SecretHeader;
-  readonly isAllowedSource: IsAllowedSource;
+  readonly isAllowedSource: (address: string) => boolean;
   readonly maxBodyBytes: number;
   /** Whether to answer GET and HEAD with 200. */
   readonly answersProbes: boolean;
@@ -102,12 +100,9 @@ export function authenticate(
   kind: WebhookKind,
   { readSecret, secretHeader, mappedHeaders, now, log }: ReceiverDependencies,
 ): middy.MiddlewareObj<Event, Result> {
-  let cached: { readonly secret: WebhookSecret; readonly isAuthentic: IsAuthentic } | undefined;
   // The reader returns the same object while it caches the secret.
-  const isAuthenticBy = (secret: WebhookSecret): IsAuthentic => {
-    if (cached?.secret !== secret) cached = { secret, isAuthentic: authenticator(secret, kind) };
-    return cached.isAuthentic;
-  };
+  let checked: WebhookSecret | undefined;
+  let isAuthentic: ReturnType<typeof authenticator> = () => false;
   const refuse = (reason: string, { requestContext }: Event) => {
     log("WEBHOOK_REFUSED", { kind, reason, source: requestContext.http.sourceIp });
     return answer(401, "unauthorized");
@@ -119,9 +114,9 @@ export function authenticate(
         log("WEBHOOK_SECRET_EMPTY", { kind });
         return answer(503, "not configured");
       }
+      if (secret !== checked) [checked, isAuthentic] = [secret, authenticator(secret, kind)];
       // API Gateway joins repeated headers with commas, which makes the secret invalid.
-      if (!isAuthenticBy(secret)(presentedIn(secretHeader, event.headers), now()))
-        return refuse("secret", event);
+      if (!isAuthentic(presentedIn(secretHeader, event.headers), now())) return refuse("secret", event);
       if (!isSigned(rawBodyOf(event), event.headers[signatureHeader], secret, now()))
         return refuse("signature", event);
       // The signature covers only the body: an event must not use headers that nobody signed.

@@ -13,8 +13,8 @@ import { readinessRecords } from "../../adapters/dynamodb/readiness.ts";
 import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { checkpoint, runRequests } from "../../adapters/streams/checkpoint.ts";
-import { fieldsOf, numberOf, textOf } from "../../domain/core/parse.ts";
-import { parseProviderSettings, parseStartEndpoints } from "../../domain/fetch/provider-settings.ts";
+import { fieldsOf, numberOf, textOf, textsOf } from "../../domain/core/parse.ts";
+import { parseProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import { parseReconcileSettings } from "../../domain/reconcile/reconcile-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
@@ -74,7 +74,7 @@ const handle = sanitizeErrors(
     },
     provider,
     settings: reconcile,
-    startEndpoints: parseStartEndpoints(settings.startEndpoints),
+    startEndpoints: textsOf(settings, "startEndpoints"),
     receivingCounts: (at) => receivingCounts(cloudWatch, metrics, reconcile.missed, at),
     longestCallInMillis: 1_000 * (patienceInSeconds + connectSeconds + headersSeconds + bodySeconds),
     now,

@@ -5,8 +5,6 @@ import {
   fillPath,
   isReadAs,
   parseProviderSettings,
-  parseReadByRange,
-  parseStartEndpoints,
   readPath,
 } from "../../../domain/fetch/provider-settings.ts";
 import { parseRetrySettings } from "../../../domain/fetch/waiting.ts";
@@ -118,16 +116,6 @@ describe("the provider's settings", () => {
     ]);
     expect(() => parseOwnWebhooks({ paths: { webhooks } })).toThrow("companyWebhooks: expected a text");
     expect(() => parseOwnWebhooks({ paths: {} })).toThrow("provider.paths.webhooks: expected an object");
-  });
-
-  it("name the endpoints that are read by ranges of dates", () => {
-    expect(parseReadByRange(["account/income"])).toEqual(["account/income"]);
-    expect(() => parseReadByRange("account")).toThrow("readByRange: expected a list");
-  });
-
-  it("name the endpoints that a start fetches", () => {
-    expect(parseStartEndpoints(["income", "profile"])).toEqual(["income", "profile"]);
-    expect(() => parseStartEndpoints("income")).toThrow("startEndpoints: expected a list");
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { daysIn } from "../../../domain/readiness/days.ts";
+import { daysIn } from "../../../domain/fetch/document.ts";
 
 const record = (date_start: unknown, date_end: unknown) => ({ id: "1", date_start, date_end, gross: "1.00" });
 
